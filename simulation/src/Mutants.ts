@@ -107,7 +107,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     survival: true,
     file: "core/src/run/Recording.ts",
     edits: [
-      { from: "if (current !== undefined) return Effect.andThen(restore(Deferred.await(current)), flush)", to: "" }
+      { from: "Deferred.await(current), reach(length))", to: "Effect.sync(() => (written = length)), reach(length))" }
     ]
   },
   // An answer is used and not written.

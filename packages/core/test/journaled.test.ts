@@ -213,6 +213,43 @@ describe("a run with a journal", () => {
     })
   )
 
+  it.live("waits once for the calls that begin together, and once for each that depends on others", () =>
+    Effect.gen(function* () {
+      const memory = Journal.makeMemory()
+      const batches: Array<ReadonlyArray<string>> = []
+      const append: Journal.Journal["append"] = (batch) => {
+        batches.push(batch.entries.flatMap((entry) => ("call" in entry ? [`${entry.type} ${entry.call}`] : [])).sort())
+        return memory.append(batch)
+      }
+      // Of workers that answer at once, as much comes together as may.
+      const worker = (id: string): Worker => ({
+        id,
+        generate: () =>
+          Effect.succeed([
+            { type: "text", text: id },
+            { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } }
+          ])
+      })
+      yield* run({ ...memory, append }, { pool: WorkerPool.makeUnsafe([worker("a"), worker("b")]) })
+      assert.deepStrictEqual(batches, [
+        ["intent r/0/0/0", "intent r/0/1/0", "intent r/0/2/0"],
+        ["answered r/0/0/0", "answered r/0/1/0", "answered r/0/2/0", "intent r/0/3/0"],
+        ["answered r/0/3/0", "intent r/0/4/0"],
+        ["answered r/0/4/0"]
+      ])
+    })
+  )
+
+  it.live("whose journal throws stops with what it threw", () =>
+    Effect.gen(function* () {
+      const books = vendor()
+      const append = () => Effect.die(new Error("no such table"))
+      const result = yield* run({ ...Journal.makeMemory(), append }, { pool: poolOf(books) })
+      assert.deepStrictEqual([result.ending, books.asked.length], ["failed", 0])
+      assert.match(result.detail!, /cannot be written \(no such table\)/)
+    })
+  )
+
   it.live("whose journal breaks stops with its reason, and goes on when the journal is well", () =>
     Effect.gen(function* () {
       const memory = Journal.memory()

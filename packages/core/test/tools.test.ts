@@ -9,7 +9,10 @@ import {
   worker
 } from "@divisi/core/promise"
 import { assert, describe, expect, it } from "@effect/vitest"
+import { toStandardJsonSchema } from "@valibot/to-json-schema"
+import { type } from "arktype"
 import * as Schema from "effect/Schema"
+import * as valibot from "valibot"
 import { z } from "zod"
 import type { ToolMessage } from "../src/task/Message.ts"
 import type { WorkerRequest } from "../src/task/Worker.ts"
@@ -127,7 +130,9 @@ describe("a tool with a handler", () => {
       "an Effect schema": Schema.Struct({ city: Schema.String }),
       "JSON Schema": city,
       "a Standard Schema": Schema.toStandardSchemaV1(Schema.Struct({ city: Schema.String })),
-      zod: z.object({ city: z.string("Missing key: city") })
+      zod: z.object({ city: z.string("Missing key: city") }),
+      arktype: type({ city: "string" }),
+      valibot: toStandardJsonSchema(valibot.object({ city: valibot.string() }))
     }
     for (const [what, input] of Object.entries(schemas)) {
       const strict = tool({ name: "weather", input, execute: () => `sunny ${++calls}` })
@@ -142,12 +147,21 @@ describe("a tool with a handler", () => {
       const { answer } = await run({ pool: [worker], tools: [strict] })
       assert.strictEqual(answer, "done", what)
       const said = resultsIn(asked.at(-1)!).map(({ content }) => String(content))
-      expect(said[0]).toMatch(/Missing key[\s\S]*city/)
+      expect(said[0], what).toMatch(/(?:Missing|Invalid) key[\s\S]*city|city must be a string/)
+      assert.deepInclude(asked[0]?.tools?.[0]?.input, { type: "object", required: ["city"] }, what)
       expect(said[1]).toMatch(/no JSON/)
       expect(said[2]).toMatch(/no tool "nothing"\. Tools: weather/)
       expect(said[3]).toMatch(/^sunny/)
     }
-    assert.strictEqual(calls, 4)
+    assert.strictEqual(calls, Object.keys(schemas).length)
+  })
+
+  it("whose schema's library gives no JSON Schema ends the run before anything is paid, and names what does", async () => {
+    const { asked, worker } = scripted("a", ["done"])
+    const loose = tool({ name: "weather", input: valibot.object({ city: valibot.string() }), execute: () => "sunny" })
+    const { detail, ending } = await run({ pool: [worker], tools: [loose] })
+    assert.deepStrictEqual([ending, asked.length], ["failed", 0])
+    expect(detail).toMatch(/"weather"[\s\S]*toStandardJsonSchema/)
   })
 
   it("gives pictures as bytes", async () => {

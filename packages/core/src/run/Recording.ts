@@ -5,6 +5,7 @@
  * written. An intent is waited for before its call is sent. All that a batch holds is older than the next intent, so an
  * answer is there before anything that depends on it is asked.
  */
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -14,6 +15,7 @@ import * as Journal from "../record/Journal.ts"
 import type { Known } from "../record/Recorded.ts"
 import type { Listener, Of, RunEvent } from "../record/RunEvent.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
+import { messageOf } from "../Thrown.ts"
 import type { Paid } from "../task/Usage.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -161,7 +163,17 @@ const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): stri
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Writes the entries of a run, one batch after another: what comes while one is written goes with the next. */
+/** Why a journal did not take a batch: what it throws of its own accord breaks it, too. */
+const errorOf = (journal: Journal.Journal, cause: Cause.Cause<Journal.JournalError>): Broken => {
+  const error = Cause.squash(cause)
+  if (error instanceof Journal.JournalError) return error
+  return new Journal.JournalError({ journal: journal.name, reason: { _tag: "Unwritable", detail: messageOf(error) } })
+}
+
+/**
+ * Writes the entries of a run, one batch after another. Whoever comes first writes for all: what comes until its turn goes
+ * with the same batch, and what comes while one is written goes with the next.
+ */
 const writing = (
   journal: Journal.Journal,
   run: string,
@@ -170,51 +182,58 @@ const writing = (
 ) => {
   const heads = heading()
   let waiting: Array<Journal.Entry> = []
-  let next = claim.length
+  let taken = claim.length
+  let written = claim.length
   let current: Deferred.Deferred<void> | undefined
+  let isNoted = false
   let broken: Broken | undefined
-  let isForked = false
 
-  /** Takes what waits, and writes it. Nobody else begins to write before that is done. */
-  const append = (): Effect.Effect<void> => {
+  /** Takes what waits by then. */
+  const append = Effect.suspend(() => {
     const entries = waiting
-    const batch: Journal.Batch = { run, epoch: claim.epoch, seq: next, entries, head: heads.head() }
+    const batch: Journal.Batch = { run, epoch: claim.epoch, seq: taken, entries, head: heads.head() }
     waiting = []
-    next += entries.length
-    const done = Deferred.makeUnsafe<void>()
-    current = done
-    return Effect.onExit(journal.append(batch), (exit) =>
-      Effect.sync(() => {
-        current = undefined
-        if (Exit.isFailure(exit)) broken ??= exit.cause.reasons.flatMap((one) => ("error" in one ? [one.error] : []))[0]
-        Deferred.doneUnsafe(done, Exit.void)
-      })
-    ).pipe(Effect.catch(() => Effect.void))
-  }
+    isNoted = false
+    taken += entries.length
+    return journal.append(batch)
+  })
 
-  /** Writes all that waits now. Nothing comes between taking it and writing it. */
-  const flush: Effect.Effect<void> = Effect.uninterruptibleMask((restore) =>
+  const write: Effect.Effect<void> = Effect.uninterruptible(
     Effect.suspend(() => {
-      if (broken !== undefined) return Effect.void
-      if (current !== undefined) return Effect.andThen(restore(Deferred.await(current)), flush)
-      return waiting.length === 0 ? Effect.void : Effect.andThen(append(), flush)
+      if (current !== undefined) return Effect.void
+      const done = Deferred.makeUnsafe<void>()
+      current = done
+      const end = (exit: Exit.Exit<void, Journal.JournalError>) => {
+        current = undefined
+        if (Exit.isSuccess(exit)) written = taken
+        else broken ??= errorOf(journal, exit.cause)
+        Deferred.doneUnsafe(done, Exit.void)
+        if (isNoted) soon()
+      }
+      // Steps that start together ask together, each in its turn: their intents are one batch.
+      return Effect.andThen(Effect.yieldNow, Effect.map(Effect.exit(append), end))
     })
   )
+
+  /** Waits until so many entries are written. */
+  const reach = (length: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (broken !== undefined || written >= length) return Effect.void
+      return Effect.andThen(current === undefined ? write : Deferred.await(current), reach(length))
+    })
+
+  /** Writes all that waits now. */
+  const flush: Effect.Effect<void> = Effect.suspend(() => reach(taken + waiting.length))
+
+  /** Writes what waits, for nobody who waits for it. */
+  const soon = () => {
+    isNoted = true
+    if (current === undefined && broken === undefined) fork(flush)
+  }
 
   const add = (entry: Journal.Entry) => {
     heads.take(entry, run)
     waiting.push(entry)
-  }
-
-  /** Writes what waits in the next turn, if nobody has by then. */
-  const soon = () => {
-    if (isForked || broken !== undefined) return
-    isForked = true
-    const later = Effect.andThen(Effect.yieldNow, () => {
-      isForked = false
-      return flush
-    })
-    fork(later)
   }
 
   return {
@@ -245,7 +264,9 @@ export const open = Effect.fnUntraced(function* (
   options: { readonly seed: number | undefined; readonly listener: Listener | undefined }
 ): Effect.fn.Return<Opened, Journal.JournalError> {
   const claim = yield* journal.claim(run)
-  const entries = yield* Effect.onError(journal.read(run), () => journal.release(run, claim.epoch))
+  // Most runs are new, and have nothing to read.
+  const entries =
+    claim.length === 0 ? [] : yield* Effect.onError(journal.read(run), () => journal.release(run, claim.epoch))
   if (Journal.isEnded(run, entries)) {
     yield* journal.release(run, claim.epoch)
     return { _tag: "Ended", events: Journal.eventsOf(entries) }
