@@ -14,6 +14,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Authenticate, Caller } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
@@ -34,6 +35,7 @@ import * as ResponseStore from "./responses/ResponseStore.ts"
 import { responses } from "./responses/Responses.ts"
 import * as ResponsesEndpoints from "./responses/ResponsesEndpoints.ts"
 import * as ResponsesSocket from "./responses/ResponsesSocket.ts"
+import * as Seal from "./segment/Seal.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
 import { ApiError } from "./wire/ApiError.ts"
@@ -66,6 +68,12 @@ export interface Options extends Models.Options {
   readonly heartbeatMillis?: number | undefined
   /** The most bytes of a request's body; 32 MiB by default. */
   readonly maxBodyBytes?: number | undefined
+  /**
+   * The state of a run that waits for tools is sealed with it and given to clients that carry it, so that the run goes on
+   * also where its journal does not know it any more. Servers of one secret go on with each other's runs; by default it is
+   * a random one, which ends with the process.
+   */
+  readonly secret?: Redacted.Redacted | undefined
   /** Hears the events of all runs. */
   readonly listener?: Listener | undefined
   /** Is told of each request when it is over; nothing of what was asked or answered. */
@@ -151,6 +159,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       journal,
       recent: options.journal === undefined ? recent : undefined,
       notes,
+      sealer: Seal.make(options.secret),
       ledger: options.ledger,
       listener: options.listener
     },

@@ -6,6 +6,7 @@ import { nearest } from "@divisi/core/Nearest"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import type { NodeServer, RequestLog } from "@divisi/server"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -47,6 +48,12 @@ const fastOf = (pool: WorkerPool.WorkerPool, named: Option.Option<string>) => {
   const hint = meant === undefined ? ` There are: ${ids.join(", ")}.` : ` Did you mean ${meant}?`
   return Effect.fail(usage(`--fast: no worker is called "${named.value}".${hint}`))
 }
+
+/** What servers that go on with each other's runs share. */
+const secretOf = Effect.mapError(
+  Effect.map(Config.option(Config.Redacted("DIVISI_SECRET")), Option.getOrUndefined),
+  ({ message }) => usage(`DIVISI_SECRET: ${message}`)
+)
 
 /** The gym's runs cost nothing to run again, so they are kept in memory unless a file is named. */
 const journalOf = (input: ServeInput, isGym: boolean): Effect.Effect<Journal | undefined, Failure, Scope.Scope> =>
@@ -153,6 +160,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     authenticate,
     keepRating: yield* ratingsOf(Server, isGym),
     notes: input.notes,
+    secret: yield* secretOf,
     port: input.port,
     host: input.host,
     log: (entry) => write(input.json ? jsonOf(entry) : lineOf(entry, isPlay))

@@ -195,6 +195,9 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
       reasoning: OpenAi.reasoningOf(Json.optional(body.reasoning_effort, "reasoning_effort", Json.text))
     },
     choice: Choice.read(model, body, headers),
+    // Nothing in a message of this wire comes back as it was.
+    seals: [],
+    carriesState: false,
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false
   }
 }

@@ -86,6 +86,8 @@ export const write = (state: ChatState, part: Part): Written<ChatState> => {
       return [state, chunk(state, choice({ reasoning_content: `${part.text}\n` }))]
     case "refusal":
       return [state, chunk(state, choice({ refusal: part.text }))]
+    case "state":
+      return [state, ""]
     case "heartbeat":
       return [state, chunk(state, choice({}))]
     case "tool-call": {

@@ -9,6 +9,7 @@ import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import type { Request } from "../wire/Wire.ts"
 import { contentOf, partOf, partsOf } from "./MessagesContent.ts"
+import { showsThinking } from "./MessagesWriter.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Messages
@@ -165,6 +166,14 @@ const outputOf = (value: unknown, field: string): Output => {
   return { type: "json-schema", name: "answer", schema: Json.object(format.schema, `${field}.schema`) }
 }
 
+/** The states of runs that blocks of thinking carry. */
+const sealsIn = (messages: unknown): ReadonlyArray<string> =>
+  (Array.isArray(messages) ? messages : [])
+    .flatMap((message): ReadonlyArray<unknown> => (Array.isArray(message?.content) ? message.content : []))
+    .flatMap((block) =>
+      Json.isObject(block) && block.type === "redacted_thinking" && typeof block.data === "string" ? [block.data] : []
+    )
+
 // -------------------------------------------------------------------------------------------------------------------
 // Thinking
 // -------------------------------------------------------------------------------------------------------------------
@@ -204,6 +213,8 @@ export const readCounted = (body: Json.JsonObject, headers: Choice.Headers): Req
       reasoning: thinkingOf(body.thinking, effort)
     },
     choice: Choice.read(model, body, headers),
+    seals: sealsIn(body.messages),
+    carriesState: showsThinking({ body }),
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false
   }
 }

@@ -20,7 +20,7 @@ export interface MessagesState {
 type Finish = Extract<Part, { readonly type: "finish" }>
 
 /** Whether the client reads thinking: one that did not ask for it takes the first block for the answer. */
-const showsThinking = ({ body: { thinking } }: About): boolean =>
+export const showsThinking = ({ body: { thinking } }: Pick<About, "body">): boolean =>
   isObject(thinking) && thinking.type !== "disabled" && thinking.display !== "omitted"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -101,6 +101,9 @@ const message = ({ id, request }: About, content: ReadonlyArray<JsonObject>, end
 // -------------------------------------------------------------------------------------------------------------------
 // Blocks
 // -------------------------------------------------------------------------------------------------------------------
+
+/** The state of the run: clients send blocks of this kind back as they are. */
+const carried = (state: string): JsonObject => ({ type: "redacted_thinking", data: state })
 
 /** Clients send thinking back with its signature. This one says whose it is; nobody reads it again. */
 const signatureOf = ({ runId }: About): string => Buffer.from(`divisi:${runId}`).toString("base64")
@@ -191,6 +194,11 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
   switch (part.type) {
     case "tool-call":
       return call(state, part)
+    case "state": {
+      const [closed, before] = close(state)
+      const index = closed.blocks
+      return [{ ...closed, blocks: index + 1 }, before + blockStart(index, carried(part.state)) + blockStop(index)]
+    }
     case "finish": {
       const [closed, before] = close(state)
       const divisi = runOf(state.about, part)
@@ -227,6 +235,9 @@ const blocksOf = (about: About, parts: ReadonlyArray<Part>): ReadonlyArray<JsonO
     if (piece !== undefined) {
       if (last?.of !== piece[0]) end()
       last = { of: piece[0], said: (last?.said ?? "") + piece[1] }
+    } else if (part.type === "state") {
+      end()
+      blocks.push(carried(part.state))
     } else if (part.type === "tool-call") {
       end()
       blocks.push(toolUse(part, JSON.parse(argumentsOf(part))))

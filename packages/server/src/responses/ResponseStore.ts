@@ -151,7 +151,26 @@ export const make = Effect.fnUntraced(function* ({
     return kept?.owner === owner ? kept : undefined
   }
 
-  const recall = (body: JsonObject, owner: string): JsonObject => {
+  /** An item by its id, which has that of the response it is of. */
+  const itemOf = (id: unknown, owner: string): JsonObject => {
+    const [, response] = /^[a-z]+_([0-9A-Za-z]{22})_(?:in)?\d+$/.exec(String(id)) ?? []
+    const kept = response === undefined ? undefined : find(`resp_${response}`, owner)
+    const output = kept === undefined ? [] : (bodyOf(kept).output as ReadonlyArray<JsonObject>)
+    const item = [...(kept?.input ?? []), ...output].find((one) => one.id === id)
+    if (item === undefined) throw invalid("input", `Item with id '${String(id)}' not found: send the item itself.`)
+    return item
+  }
+
+  /** A body with the items in it that it refers to. */
+  const resolved = (body: JsonObject, owner: string): JsonObject => {
+    const { input } = body
+    const isReference = (item: unknown): item is JsonObject => isObject(item) && item.type === "item_reference"
+    if (!Array.isArray(input) || !input.some(isReference)) return body
+    return { ...body, input: input.map((item) => (isReference(item) ? itemOf(item.id, owner) : item)) }
+  }
+
+  const recall = (given: JsonObject, owner: string): JsonObject => {
+    const body = resolved(given, owner)
     const { previous_response_id: previous } = body
     if (previous === undefined || previous === null) {
       if (body.conversation !== undefined && body.conversation !== null) {

@@ -136,6 +136,14 @@ const messagesOf = (body: Json.JsonObject): Request["messages"] => {
   return instructions === "" ? said : [{ role: "system", content: instructions }, ...said]
 }
 
+/** The states that items of reasoning carry. */
+const sealsIn = (input: unknown): ReadonlyArray<string> =>
+  (Array.isArray(input) ? input : []).flatMap((item) =>
+    Json.isObject(item) && item.type === "reasoning" && typeof item.encrypted_content === "string"
+      ? [item.encrypted_content]
+      : []
+  )
+
 // -------------------------------------------------------------------------------------------------------------------
 // Tools and shapes
 // -------------------------------------------------------------------------------------------------------------------
@@ -202,6 +210,8 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
       reasoning: OpenAi.reasoningOf(Json.optional(reasoning.effort, "reasoning.effort", Json.text))
     },
     choice: Choice.read(model, body, headers),
+    seals: sealsIn(body.input),
+    carriesState: Array.isArray(body.include) && body.include.includes("reasoning.encrypted_content"),
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false
   }
 }

@@ -127,6 +127,15 @@ const note = (before: ResponsesState, text: string): Step => {
   ]
 }
 
+/** The state of the run, in the reasoning that is open or in an item of its own. */
+const carry = (before: ResponsesState, encrypted_content: string): Step => {
+  const notes = before.open?.type === "reasoning" ? before.open.notes : undefined
+  const [state, closed] = notes === undefined ? close(before) : [before, []]
+  const item = { type: "reasoning", id: itemId("rs", state), summary: (notes ?? []).map(summary), encrypted_content }
+  const begun = notes === undefined ? [added(state, { ...item, encrypted_content: "" })] : []
+  return done(state, item, [...closed, ...begun])
+}
+
 /** How a call is written: a function has arguments, a tool of any text an input. */
 const writing = (state: ResponsesState, call: ToolCall) => {
   const tool = ResponsesTools.calledOf(state.tools, call)
@@ -194,6 +203,8 @@ const step = (state: ResponsesState, part: Part): Step => {
       return note(state, part.text)
     case "tool-call":
       return call(state, part)
+    case "state":
+      return carry(state, part.state)
     case "finish":
       return finish(state, part)
     // What is open stays so: a stream that broke off must not look whole.

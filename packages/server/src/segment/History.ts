@@ -18,6 +18,16 @@ const unanswered = (calls: ReadonlyArray<ToolCall>, after: ReadonlyArray<Message
   return calls.find(({ id }) => !answered.has(id))
 }
 
+/** The run whose calls were answered, or not, and that the user has gone on without: nobody has said anything since. */
+export const leftIn = (messages: ReadonlyArray<Message>): string | undefined => {
+  const at = lastCalls(messages)
+  const asked = messages[at]
+  const after = messages.slice(at + 1)
+  const isLeft = after.some(({ role }) => role === "user") && after.every(({ role }) => role !== "assistant")
+  if (asked?.role !== "assistant" || !isLeft) return undefined
+  return CallId.runOf(asked.toolCalls?.[0]?.id ?? "")
+}
+
 /**
  * The results that a conversation ends with, where one run waits for all of them. `undefined` where it ends otherwise: a
  * new turn begins. Throws an `ApiError` where the result of a call is missing.

@@ -1,9 +1,9 @@
 /**
  * Answers requests with runs of a Conductor: a user's turn is a run, a request a segment of it.
  *
- * A request that brings the results of tools goes on with the run that waits for them, from its journal. Where that run
- * cannot be gone on with (its journal has let go of it, or the client asks otherwise than before), the conversation is
- * answered by a new run: what the client has in its history is enough. It is never an error.
+ * A request that brings the results of tools goes on with the run that waits for them, from its journal; where that has
+ * let go of it, from its state in the client's history. Where neither leads to it, or the client asks otherwise than
+ * before, the conversation is answered by a new run: what the client has in its history is enough. It is never an error.
  */
 import type * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
@@ -15,9 +15,11 @@ import * as Effect from "effect/Effect"
 import type { Team } from "../Models.ts"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { Part, Request } from "../wire/Wire.ts"
+import { abandon } from "./Abandon.ts"
 import * as CallId from "./CallId.ts"
 import * as ClientTool from "./ClientTool.ts"
 import * as History from "./History.ts"
+import * as Seal from "./Seal.ts"
 import * as SegmentParts from "./SegmentParts.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -31,6 +33,8 @@ export interface Options {
   /** The same where it is in memory: what has no way back is kept in it more cheaply. */
   readonly recent?: Journal.MemoryJournal | undefined
   readonly notes: SegmentParts.Notes
+  /** Seals the state of runs that wait, for clients to carry. */
+  readonly sealer: Seal.Sealer
   /** An account that all runs share. */
   readonly ledger?: Budget.Ledger | undefined
   /** Hears the events of all runs. What it throws stops nothing. */
@@ -96,10 +100,14 @@ const ownerIn = (event: RunEvent | undefined): unknown =>
 /** The run that a conversation goes on with, if its journal knows it and it is of the same owner. */
 const resumptionOf = Effect.fnUntraced(function* (
   { journal }: Options,
-  owner: string,
-  found: History.Results
+  { owner, request }: Turn,
+  found: History.Results,
+  pieces: ReadonlyArray<Seal.Piece>
 ): Effect.fn.Return<Resumption | undefined> {
-  const entries = yield* Effect.orElseSucceed(journal.read(found.runId), () => [])
+  const read = Effect.orElseSucceed(journal.read(found.runId), () => [])
+  const known = yield* read
+  if (known.length === 0) yield* Effect.ignore(Seal.restore(journal, pieces, request.messages))
+  const entries = known.length > 0 || pieces.length === 0 ? known : yield* read
   const events = Journal.eventsOf(entries)
   if (ownerIn(events[0]) !== owner) return undefined
   const ids = events.flatMap((event) => (event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []))
@@ -112,9 +120,10 @@ const resumptionOf = Effect.fnUntraced(function* (
   return { runId: found.runId, results }
 })
 
-/** Why a resumed run did not go on: its journal, or what it was begun with. */
+/** Why a resumed run did not go on: its journal, what it was begun with, or that its user had gone on without it. */
 const cannotGoOn = ({ ending, error }: Conductor.RunResult): boolean => {
   const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
+  if (ending === "interrupted") return true
   return ending === "failed" && (tag === "JournalError" || tag === "JournalMismatch" || tag === "OptionsError")
 }
 
@@ -142,7 +151,10 @@ export const prepare = Effect.fnUntraced(function* (
     try: () => History.resultsIn(request.messages),
     catch: (error) => error as ApiError
   })
-  const resumption = found && (yield* resumptionOf(options, owner, found))
+  const pieces = found === undefined ? [] : Seal.piecesOf(options.sealer, { owner, ...found, seals: request.seals })
+  const resumption = found && (yield* resumptionOf(options, turn, found, pieces))
+  const left = History.leftIn(request.messages)
+  if (left !== undefined) yield* Effect.ignore(abandon(options.journal, left, owner))
   const conductor = conductorOf(options, turn)
   const tools = toolsOf(options, turn)
   // Only a run that calls tools of its client is ever gone on with from memory, which ends with its process.
@@ -179,15 +191,31 @@ export const prepare = Effect.fnUntraced(function* (
       tell(parts.take(event))
       options.listener?.(event)
     }
-    return Effect.map(go(listener), (result) => ({ result, last: () => parts.end(result) }))
+    return Effect.map(go(listener), (result) => ({ result, last: Effect.suspend(() => ended(parts, result)) }))
+  }
+
+  /** The last parts; the state of a run that waits stands before its calls, for clients that carry it. */
+  const ended = (parts: SegmentParts.SegmentParts, result: Conductor.RunResult) => {
+    const last = parts.end(result)
+    if (result.ending !== "suspended" || !request.carriesState) return Effect.succeed(last)
+    const { runId } = result
+    const from = runId === found?.runId ? Seal.lengthOf(pieces) : 0
+    const sealed = Seal.take(options.sealer, options.journal, { runId, owner, from })
+    return Effect.map(
+      Effect.orElseSucceed(sealed, () => undefined),
+      (state): ReadonlyArray<Part> => {
+        const at = last.findIndex(({ type }) => type === "tool-call")
+        return state === undefined ? last : [...last.slice(0, at), { type: "state", state }, ...last.slice(at)]
+      }
+    )
   }
 
   const begin = (runId: string) => (tell: Tell) =>
-    Effect.map(
+    Effect.flatMap(
       segment(runId, [], tell, (listener) =>
         conductor.run({ messages: request.messages, metadata: { owner } }, { ...shared, runId, listener })
       ),
-      ({ last }) => last()
+      ({ last }) => last
     )
 
   if (resumption === undefined) return { runId: turn.runId, run: begin(turn.runId) }
@@ -196,7 +224,7 @@ export const prepare = Effect.fnUntraced(function* (
       segment(resumption.runId, Object.keys(resumption.results), tell, (listener) =>
         conductor.resume(resumption, { ...shared, listener })
       ),
-      ({ last, result }) => (cannotGoOn(result) ? begin(turn.runId)(tell) : Effect.sync(last))
+      ({ last, result }) => (cannotGoOn(result) ? begin(turn.runId)(tell) : last)
     )
   return { runId: resumption.runId, run: goOn }
 })

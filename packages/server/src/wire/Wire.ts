@@ -42,6 +42,10 @@ export interface Request {
   readonly settings: Settings
   readonly choice: Choice
   readonly isStreamed: boolean
+  /** The states of runs that the client's history holds, in its order. */
+  readonly seals: ReadonlyArray<string>
+  /** Whether the client carries the state of a run that waits, and sends it back. */
+  readonly carriesState: boolean
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -76,6 +80,8 @@ export type Part =
   | { readonly type: "refusal"; readonly text: string }
   /** A tool for the client to run. Its id leads back to the run. */
   | ({ readonly type: "tool-call" } & ToolCall)
+  /** The sealed state of the run, which waits for the tools that follow: for the client to carry. */
+  | { readonly type: "state"; readonly state: string }
   /** Nothing has happened for a while: something must be sent, so that the client goes on waiting. */
   | { readonly type: "heartbeat" }
   | {

@@ -1,0 +1,38 @@
+/** Ends runs that wait for what will not come: the user has gone on without them. */
+import * as Journal from "@divisi/core/Journal"
+import * as Transcript from "@divisi/core/Transcript"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+/** Ends a run of an owner that waits, as interrupted. One that has ended or goes on is left as it is. */
+export const abandon = Effect.fnUntraced(function* (
+  journal: Journal.Journal,
+  runId: string,
+  owner: string
+): Effect.fn.Return<void, Journal.JournalError> {
+  const entries = yield* journal.read(runId)
+  const events = Journal.eventsOf(entries)
+  const [first] = events
+  const isTheirs = first?.type === "run-started" && first.task.metadata?.owner === owner
+  const transcript = Transcript.fromEvents(events)
+  if (!isTheirs || transcript === undefined || Journal.isEnded(runId, entries)) return
+  const { epoch, length } = yield* journal.claim(runId)
+  const end = Effect.gen(function* () {
+    const summary = (yield* journal.list).find(({ run }) => run === runId)
+    if (summary === undefined || length !== entries.length) return
+    const { calls, costUsd, policy, question, startedAt, workers } = summary
+    const at = yield* Clock.currentTimeMillis
+    const event = {
+      type: "run-finished",
+      runId,
+      at,
+      ending: "interrupted",
+      detail: "The user went on without its tools.",
+      spend: Transcript.spendSoFar(transcript),
+      durationMillis: at - startedAt
+    } as const
+    const head = { question, policy, workers, startedAt, costUsd, calls, ending: "interrupted" } as const
+    yield* journal.append({ run: runId, epoch, seq: length, entries: [{ type: "event", event }], head })
+  })
+  yield* Effect.ensuring(end, journal.release(runId, epoch))
+})

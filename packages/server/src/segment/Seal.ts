@@ -1,0 +1,171 @@
+/**
+ * The state of a run that waits, sealed, so that a client can carry it: whoever has the key of the server goes on with the
+ * run, also where its journal has let go of it or is another.
+ *
+ * A seal holds what one segment has added to the journal of its run. A client sends all seals of a turn back with its
+ * history, and together they are the whole journal. The question is not in them, as it stands in the history itself.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
+import { deflateRawSync, inflateRawSync } from "node:zlib"
+import * as Journal from "@divisi/core/Journal"
+import type { Message } from "@divisi/core/Message"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { isObject } from "../wire/Json.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What one segment has added to the journal of its run. */
+export interface Piece {
+  readonly runId: string
+  /** How many entries the journal had before. */
+  readonly from: number
+  readonly entries: ReadonlyArray<Journal.Entry>
+  /** How many messages the question has, which stand in the client's history, and their hash. */
+  readonly messages: number
+  readonly hash: string
+}
+
+/** Seals and opens: nothing but a server of the same secret can read or make one. */
+export interface Sealer {
+  /** The sealed piece; `undefined` where it is longer than a client should carry. */
+  readonly seal: (owner: string, piece: Piece) => string | undefined
+  /** The piece, where it was sealed for this owner with the same secret. */
+  readonly open: (owner: string, sealed: string) => Piece | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Sealing
+// -------------------------------------------------------------------------------------------------------------------
+
+const algorithm = "aes-256-gcm"
+const version = 1
+const sizes = { nonce: 12, tag: 16 }
+
+/** The most characters of a seal, and the most bytes that one may hold: more are not unpacked. */
+const limits = { characters: 65_536, bytes: 4 * 2 ** 20 }
+
+const isPiece = (value: unknown): value is Piece =>
+  isObject(value) && typeof value.runId === "string" && Array.isArray(value.entries)
+
+/** Makes a sealer of a secret; one of no secret is known to nobody else, and ends with its process. */
+export const make = (secret: Redacted.Redacted = Redacted.make(randomBytes(32).toString("hex"))): Sealer => {
+  const key = Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", "divisi: the state of a run", 32))
+
+  const seal = (owner: string, piece: Piece): string | undefined => {
+    const nonce = randomBytes(sizes.nonce)
+    const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(owner))
+    const packed = deflateRawSync(JSON.stringify(piece))
+    const sealed = Buffer.concat([Buffer.from([version]), nonce, cipher.update(packed), cipher.final()])
+    const text = Buffer.concat([sealed, cipher.getAuthTag()]).toString("base64")
+    return text.length > limits.characters ? undefined : text
+  }
+
+  const open = (owner: string, sealed: string): Piece | undefined => {
+    const bytes = Buffer.from(sealed.slice(0, limits.characters), "base64")
+    if (bytes[0] !== version || bytes.length <= 1 + sizes.nonce + sizes.tag) return undefined
+    try {
+      const nonce = bytes.subarray(1, 1 + sizes.nonce)
+      const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: sizes.tag }).setAAD(Buffer.from(owner))
+      decipher.setAuthTag(bytes.subarray(-sizes.tag))
+      const packed = decipher.update(bytes.subarray(1 + sizes.nonce, -sizes.tag))
+      const text = inflateRawSync(Buffer.concat([packed, decipher.final()]), { maxOutputLength: limits.bytes })
+      const piece: unknown = JSON.parse(text.toString("utf8"))
+      return isPiece(piece) ? piece : undefined
+    } catch {
+      // Of another server, or no seal at all: a client's history may hold anything.
+      return undefined
+    }
+  }
+
+  return { seal, open }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The question
+// -------------------------------------------------------------------------------------------------------------------
+
+const hashOf = (messages: ReadonlyArray<Message>): string =>
+  createHash("sha256").update(JSON.stringify(messages)).digest("base64")
+
+type Messages = Extract<RunEvent, { readonly type: "run-started" }>["task"]["messages"]
+
+/** The entries with other messages in the place of the question's. */
+const withQuestion = (
+  entries: ReadonlyArray<Journal.Entry>,
+  runId: string,
+  messages: Messages
+): ReadonlyArray<Journal.Entry> =>
+  entries.map((entry) => {
+    if (entry.type !== "event" || entry.event.type !== "run-started" || entry.event.runId !== runId) return entry
+    return { ...entry, event: { ...entry.event, task: { ...entry.event.task, messages } } }
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Journals
+// -------------------------------------------------------------------------------------------------------------------
+
+const unasked: Messages = [{ role: "user", content: "" }]
+
+/** The seal of a run that waits: of what its journal has from an entry on. */
+export const take = Effect.fnUntraced(function* (
+  { seal }: Sealer,
+  journal: Journal.Journal,
+  run: { readonly runId: string; readonly owner: string; readonly from: number }
+): Effect.fn.Return<string | undefined, Journal.JournalError> {
+  const { from, owner, runId } = run
+  const entries = yield* journal.read(runId)
+  const first = Journal.eventsOf(entries).find((event) => event.type === "run-started")
+  const messages = first?.type === "run-started" ? first.task.messages : unasked
+  return seal(owner, {
+    runId,
+    from,
+    entries: withQuestion(entries.slice(from), runId, unasked),
+    messages: messages.length,
+    hash: hashOf(messages)
+  })
+})
+
+/** How many entries pieces have. */
+export const lengthOf = (pieces: ReadonlyArray<Piece>): number =>
+  pieces.reduce((sum, { entries }) => sum + entries.length, 0)
+
+/** The pieces of a run in a client's history: from its first entry on, without gaps. */
+export const piecesOf = (
+  { open }: Sealer,
+  { owner, runId, seals }: { readonly owner: string; readonly runId: string; readonly seals: ReadonlyArray<string> }
+): ReadonlyArray<Piece> => {
+  const opened = seals.flatMap((sealed) => open(owner, sealed) ?? []).filter((piece) => piece.runId === runId)
+  const chain: Array<Piece> = []
+  for (const piece of opened.toSorted((left, right) => left.from - right.from)) {
+    const length = lengthOf(chain)
+    if (piece.from > length) break
+    // A client may have the same answer twice.
+    if (piece.from === length) chain.push(piece)
+  }
+  return chain
+}
+
+/** Writes a run that a journal does not know back into it, from its pieces and the history that they came with. */
+export const restore = Effect.fnUntraced(function* (
+  journal: Journal.Journal,
+  pieces: ReadonlyArray<Piece>,
+  history: ReadonlyArray<Message>
+): Effect.fn.Return<void, Journal.JournalError> {
+  const [first] = pieces
+  if (first === undefined) return
+  const { runId } = first
+  const [head, ...rest] = history.slice(0, first.messages)
+  if (head === undefined || hashOf([head, ...rest]) !== first.hash) return
+  const entries = withQuestion(
+    pieces.flatMap((piece) => piece.entries),
+    runId,
+    [head, ...rest]
+  )
+  const claim = yield* journal.claim(runId)
+  const write = claim.length > 0 ? Effect.void : journal.append({ run: runId, epoch: claim.epoch, seq: 0, entries })
+  yield* Effect.ensuring(write, journal.release(runId, claim.epoch))
+})
