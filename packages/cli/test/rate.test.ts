@@ -88,6 +88,25 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.deepInclude(again, { run, worker: "calculator", score: 0 })
     }))
 
+  it("learns from what the graders of an evaluation say", () =>
+    inOwn(async (ask, folder) => {
+      const rows = graded.filter((_, index) => index % 3 === 0).map((line) => JSON.parse(line))
+      const file = path.join(folder, "mine.jsonl")
+      const answers = { sums: "42", poems: "The moon!" } as Record<string, string>
+      const lines = rows.map(({ kind, question }) => JSON.stringify({ question, answer: answers[kind], subject: kind }))
+      writeFileSync(file, `${lines.join("\n")}\n`)
+      const flags = ["--grader", "text", "--out", path.join(folder, "evaluation")]
+      const policies = ["--policy", "single:calculator,single:poet"]
+      const { code, errors } = await ask("eval", "--benchmark", file, ...flags, ...policies)
+      assert.strictEqual(code, 0, errors)
+      const kept = valuesOf(readFileSync(path.join(folder, "outcomes.jsonl"), "utf8"))
+      assert.strictEqual(kept.filter(({ source, type }) => type === "rating" && source === "grader").length, 80)
+      const { output } = await ask("learn", "--json")
+      assert.include(output, '"questions":40')
+      const { output: shown } = await ask("learn", "--show")
+      assert.match(shown, /poems.*\* 100/)
+    }))
+
   it("keeps nothing of the gym", () =>
     inFolder(async (folder) => {
       const file = path.join(folder, "outcomes.jsonl")

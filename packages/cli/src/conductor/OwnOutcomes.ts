@@ -29,8 +29,10 @@ export const note = (transcript: Transcript): Effect.Effect<void> =>
     if (entry !== undefined) yield* OutcomeLog.append(log, entry)
   }).pipe(Effect.ignore)
 
-/** What is said of a run of a server. */
+/** What is said of a run of a server, or of an evaluation. */
 type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
+  /** What sort of question it was, where its task does not say. */
+  readonly kind?: string | undefined
   readonly step?: { readonly round: number; readonly step: number } | undefined
   readonly note?: string | undefined
 }
@@ -38,12 +40,12 @@ type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
 /** Keeps a rating of a run, and notes the run with it: of runs that nobody rates, nothing is learned. */
 export const rate =
   (log: string) =>
-  (transcript: Transcript, { at, note, score, source, step }: Rating): Effect.Effect<void, Failure> =>
+  (transcript: Transcript, { at, kind, note, score, source, step }: Rating): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const run = yield* OutcomeLog.runOf(transcript, { at })
       if (run === undefined) return
       const rating = { type: "rating", version: OutcomeLog.version, at, run: run.run, ...step, score, source } as const
-      yield* OutcomeLog.append(log, run, defined({ ...rating, note }))
+      yield* OutcomeLog.append(log, defined({ ...run, kind: run.kind ?? kind }), defined({ ...rating, note }))
     }).pipe(Effect.mapError(({ message }) => failed(message)))
 
 const tableInForce: Effect.Effect<Table.Table | undefined, Failure> = Effect.flatMap(Learned.defaultFile, (place) =>

@@ -8,16 +8,19 @@ import type { Transcript } from "@divisi/core/Transcript"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import * as Benchmarks from "@divisi/evals/Benchmarks"
 import * as Evaluation from "@divisi/evals/Evaluation"
+import type * as Report from "@divisi/evals/Report"
 import * as ReportFile from "@divisi/evals/ReportFile"
 import * as DiskCache from "@divisi/files/DiskCache"
 import * as Sealed from "@divisi/files/Sealed"
 import * as WholeFile from "@divisi/files/WholeFile"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import manifest from "../../package.json" with { type: "json" }
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
+import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
 import * as Prices from "../conductor/Prices.ts"
 import * as Profiles from "../conductor/Profiles.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
@@ -130,6 +133,25 @@ const keeper = (folder: string) => {
     )
 }
 
+/** Keeps what the graders of an evaluation say of its runs for `divisi learn`. Nothing is learned of the gym's workers. */
+const noter = (isOwn: boolean) =>
+  Effect.map(isOwn ? OwnOutcomes.file : Effect.succeed(undefined), (file) => {
+    if (file === undefined) return undefined
+    const keep = OwnOutcomes.rate(file)
+    let isTold = false
+    const tell = ({ message }: Failure) => {
+      if (!isTold) say(`divisi: nothing of this evaluation is kept for divisi learn: ${message}`)
+      isTold = true
+    }
+    return (transcript: Transcript, { benchmark, score, stratum }: Report.Sample): Effect.Effect<void> =>
+      score === undefined
+        ? Effect.void
+        : Effect.flatMap(Clock.currentTimeMillis, (at) => {
+            const noting = keep(transcript, { at, score, source: "grader", kind: stratum ?? benchmark })
+            return Effect.catch(noting, (failure) => Effect.sync(() => tell(failure)))
+          })
+  })
+
 /** The answers' file: the one that is named, or the folder's own. */
 const cacheOf = (input: EvalInput, config: Config): NonNullable<Config["cache"]> => {
   if (Option.isSome(input.offline)) return { file: Offline.answersOf(input.offline.value) }
@@ -181,6 +203,8 @@ const evaluateAll = (
     }
     const making = { pool, isGym, settings, store, prices: Prices.of(config, input), limitUsd }
     const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
+    const keep = input.transcripts ? keeper(input.out) : undefined
+    const note = yield* noter(!isGym && !isOffline)
     return yield* Effect.mapError(
       Evaluation.run({
         epochs: input.epochs,
@@ -199,7 +223,8 @@ const evaluateAll = (
         },
         paidElsewhereUsd: isGym || isOffline ? 0 : paidUsd,
         maxCostUsd: Option.getOrUndefined(input.maxCost),
-        onTranscript: input.transcripts ? keeper(input.out) : undefined,
+        onTranscript: (transcript, sample) =>
+          Effect.andThen(keep?.(transcript) ?? Effect.void, note?.(transcript, sample) ?? Effect.void),
         onProgress: progress.show
       }),
       (error) => (error._tag === "EvaluationError" ? usage(error.message) : failed(error.message))
