@@ -37,7 +37,9 @@ describe("a pool without a policy", () => {
     Effect.gen(function* () {
       const { result, round } = yield* run(tool, chat("first", plan), chat("second", "42"))
       assert.strictEqual(result.answer, "42")
-      assert.strictEqual(round.notes[0], "No policy was given, so first plans: the first language model of the pool.")
+      assert.match(round.notes[0]!, /^No policy was given, so first plans: .* policy: routed\(\), of @divisi/)
+      const { round: alone } = yield* run(tool, chat("first", plan))
+      assert.strictEqual(alone.notes[0], "No policy was given, so first plans: the first language model of the pool.")
       assert.strictEqual(round.policy, "first")
     })
   )

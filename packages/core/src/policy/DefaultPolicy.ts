@@ -11,8 +11,11 @@ import * as Policy from "./Policy.ts"
 /** Output of one completion, reasoning included: the paper's 1,024 tokens are for a model that was trained to plan. */
 const completionTokens = 8_192
 
+/** What somebody with several models may want more: a model that was not trained to plan seldom makes up for its cost. */
+const instead = "To have the one asked that answers best: policy: routed(), of @divisi/policy-router."
+
 /** A language model of the pool as its Conductor. Where it writes no plan, it answers alone. */
-const prompted = (model: Worker): Policy.Policy => ({
+const prompted = (model: Worker, isAlone: boolean): Policy.Policy => ({
   name: model.id,
   propose: Effect.fnUntraced(function* (context: Policy.Context) {
     const LanguagePolicy = yield* Effect.promise(() => import("./LanguagePolicy.ts"))
@@ -24,7 +27,8 @@ const prompted = (model: Worker): Policy.Policy => ({
       fallback: Baselines.single(model.id)
     })
     const proposal = yield* policy.propose(context)
-    const why = `No policy was given, so ${model.id} plans: the first language model of the pool.`
+    const who = `No policy was given, so ${model.id} plans: the first language model of the pool.`
+    const why = isAlone ? who : `${who} ${instead}`
     return { ...proposal, notes: [why, ...(proposal.notes ?? [])] }
   })
 })
@@ -32,13 +36,13 @@ const prompted = (model: Worker): Policy.Policy => ({
 /** What a pool without a policy lacks. */
 const nobody =
   "no policy was given, and no worker of the pool is known for a language model, which could plan. " +
-  "Give a policy (a language policy, or one that asks a single worker), or say `isLanguageModel: true` of a worker that can be prompted"
+  "Give a policy (routed() of @divisi/policy-router, a language policy, or one that asks a single worker), or say `isLanguageModel: true` of a worker that can be prompted"
 
 /** The policy for a pool that was given none. */
 export const of = (pool: WorkerPool): Policy.Policy => {
   const [first, ...others] = pool.workers
   if (others.length === 0) return Baselines.single(first.id)
-  const model = pool.workers.find(({ isLanguageModel }) => isLanguageModel === true)
-  if (model !== undefined) return prompted(model)
+  const models = pool.workers.filter(({ isLanguageModel }) => isLanguageModel === true)
+  if (models[0] !== undefined) return prompted(models[0], models.length === 1)
   return { name: "none", propose: () => Effect.fail(new Policy.PolicyError({ policy: "default", detail: nobody })) }
 }

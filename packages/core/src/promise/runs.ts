@@ -33,7 +33,10 @@ export interface ConductOptions
   readonly question: Task.Input
   /** At least one worker; ids must differ. */
   readonly pool: ReadonlyArray<Worker>
-  /** What writes plans. By default the first language model of the pool, or its only worker answers. */
+  /**
+   * What writes plans. By default the first language model of the pool, or its only worker answers. `routed()` of
+   * `@divisi/policy-router` is what `divisi run` uses for several models: it asks the one that answers best.
+   */
   readonly policy?: Policy | undefined
   /** Asked before a tool runs that needs approval. Without it the run is suspended there. */
   readonly approve?: ((request: ToolContext) => boolean | Promise<boolean>) | undefined

@@ -36,7 +36,8 @@ import type { Approve } from "./StepTurns.ts"
 export interface Options extends RunSettings {
   /**
    * What writes plans. Without one, the only worker of a pool answers alone, and in a larger pool its first language
-   * model (`Worker.isLanguageModel`) is prompted to plan; the notes of its plans say so. A larger pool without a
+   * model (`Worker.isLanguageModel`) is prompted to plan; the notes of its plans say so, and name what may be wanted more: `routed()` of
+   * `@divisi/policy-router`, which asks the worker that answers best. A larger pool without a
    * language model needs a policy: its runs fail, and say what to give.
    */
   readonly policy?: Policy | undefined

@@ -1,0 +1,77 @@
+/** The policy for a pool of several workers where nothing else is said. */
+import * as Embedder from "@divisi/core/Embedder"
+import type * as Policy from "@divisi/core/Policy"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import * as Learned from "./Learned.ts"
+import * as Prior from "./Prior.ts"
+import * as Router from "./Router.ts"
+import type { Table } from "./Table.ts"
+
+/** How it chooses. */
+export interface Options extends Pick<Router.Options, "name" | "dial" | "embedder" | "explore"> {
+  /** Where `divisi learn` keeps what it has learned; its own file by default (`Learned.defaultFile`). */
+  readonly file?: string | undefined
+}
+
+/** Whether a table knows two workers of a pool: of fewer there is nothing to choose. */
+export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean => {
+  const ids = new Set(WorkerPool.ids(pool))
+  return workers.filter(({ worker }) => ids.has(worker)).length >= 2
+}
+
+/** What is in force, or why it cannot be used; nothing where nothing was learned. */
+const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Table; readonly note?: string }> =>
+  Effect.flatMap(file === undefined ? Learned.defaultFile : Effect.succeed(file), (place) =>
+    Effect.match(Learned.read(place), {
+      onSuccess: (learned) => {
+        const table = Learned.current(learned)?.table
+        return table === undefined ? {} : { table }
+      },
+      onFailure: ({ message }) => ({ note: `What was learned is left alone: ${message}` })
+    })
+  )
+
+/**
+ * A policy that asks one worker of a pool, as `divisi run` does where nobody says anything else: by what `divisi learn`
+ * has learned where that knows two workers of the pool, and otherwise the strongest by public records and prices.
+ *
+ * **Details**
+ *
+ * What was learned is read at the first question, and stays for as long as the policy is used. A file that cannot be
+ * used stops nobody: a note says so. Teams that were learned are not asked; `Router.make` takes them.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, worker } from "@divisi/core/promise"
+ * import { routed } from "@divisi/policy-router"
+ *
+ * const priced = (id: string, outputPerMillion: number) =>
+ *   worker({ id, answer: () => `I am ${id}.`, pricing: { inputPerMillion: 1, outputPerMillion } })
+ * const pool = [priced("small", 1), priced("large", 10)]
+ * const { answer } = await conduct({ question: "Why is the sky blue?", pool, policy: routed() })
+ * answer // => "I am large."
+ * ```
+ */
+export const routed = (options: Options = {}): Policy.Policy => {
+  const { dial, embedder = Embedder.hashed(), explore, file, name = "router" } = options
+  const prior = Prior.make({ dial, name })
+  let known: ReturnType<typeof inForce> | undefined
+  let router: Policy.Policy | undefined
+  return {
+    name,
+    maxSteps: prior.maxSteps,
+    recursion: prior.recursion,
+    propose: Effect.fnUntraced(function* (context: Policy.Context) {
+      known ??= yield* Effect.cached(inForce(file))
+      const { note, table } = yield* known
+      if (table === undefined || table.embedder !== embedder.name || !knows(table, context.pool)) {
+        const proposal = yield* prior.propose(context)
+        return note === undefined ? proposal : { ...proposal, notes: [note, ...(proposal.notes ?? [])] }
+      }
+      router ??= Router.make(table, { dial, embedder, explore, name })
+      return yield* router.propose(context)
+    })
+  }
+}
