@@ -1,5 +1,9 @@
 /** Policies that ask one worker, chosen by who was right on questions like this one. */
 export * as Drift from "./Drift.ts"
+export * as Evolution from "./head/Evolution.ts"
+export * as Head from "./head/Head.ts"
+export * as HeadPolicy from "./head/HeadPolicy.ts"
+export * as SepCmaEs from "./head/SepCmaEs.ts"
 export * as Learned from "./Learned.ts"
 export * as OutcomeLog from "./OutcomeLog.ts"
 export * as Outcomes from "./Outcomes.ts"

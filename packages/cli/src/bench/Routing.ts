@@ -1,6 +1,6 @@
 /** Routers on recorded outcomes, beside baselines. */
 import * as RoutingBench from "@divisi/evals/RoutingBench"
-import { Outcomes, Router, Table } from "@divisi/policy-router"
+import { Head, Outcomes, Router, Table } from "@divisi/policy-router"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -23,6 +23,22 @@ const routerAt = (dial: Table.Dial): RoutingBench.Contender => ({
       }
     })
 })
+
+/** A learned head, which asks one worker. */
+const head: RoutingBench.Contender = {
+  name: "head",
+  fit: ({ best, questions, workers }) =>
+    Effect.sync(() => {
+      const learned = Result.getOrUndefined(Head.fit(questions.map((question) => ({ ...question, at: 0 }))))
+      return (question: RoutingBench.Question) => {
+        const worker =
+          learned === undefined
+            ? best
+            : Head.decide(learned, Head.place(learned, question.point), Head.atStart, { among: workers }).worker
+        return { score: question.scores.get(worker)!, costUsd: question.costUsd.get(worker) ?? Number.NaN }
+      }
+    })
+}
 
 const readQuestions = (file: string) =>
   Effect.gen(function* () {
@@ -81,7 +97,7 @@ export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
     const standings = yield* Effect.mapError(
       RoutingBench.run(questions, {
         split: input.split,
-        routers: Table.dials.map(routerAt),
+        routers: [...Table.dials.map(routerAt), head],
         repeats: input.repeats,
         perKind: Option.getOrUndefined(input.perKind),
         only: Option.getOrUndefined(Option.map(input.only, (names) => names.split(","))),

@@ -19,6 +19,8 @@ import type { Step } from "../workflow/Workflow.ts"
 import { ordinal, type WorkerReference } from "./Baselines.ts"
 import { type Context, canStand, type Policy, PolicyError, type Proposal } from "./Policy.ts"
 
+export { voteOf } from "../workflow/vote.ts"
+
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,374 @@
+/**
+ * Learns a head further on whole runs, by sep-CMA-ES: whatever helps a run is found, in whatever roles.
+ *
+ * The fitness of a head is the mean score of runs of its policy, less a price on what they cost, on a few tasks that are
+ * drawn anew for each generation and are the same for all heads of it. Runs are ordinary runs of a `Conductor`, on one
+ * account. At the end the evolved head and the one that it began with answer the same validation tasks, and the evolved one
+ * is given only where it is better by more than one standard error.
+ *
+ * After each generation the search is written to a file, if one is named. Called again with the same settings, it goes on
+ * from there, to the same end.
+ */
+import { createHash } from "node:crypto"
+import fs from "node:fs"
+import path from "node:path"
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Embedder from "@divisi/core/Embedder"
+import type { Grader, GraderError } from "@divisi/core/Grader"
+import type { RunSettings } from "@divisi/core/RunSettings"
+import * as Seed from "@divisi/core/Seed"
+import * as Task from "@divisi/core/Task"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import * as Sealed from "@divisi/files/Sealed"
+import * as WholeFile from "@divisi/files/WholeFile"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Head from "./Head.ts"
+import * as HeadPolicy from "./HeadPolicy.ts"
+import * as SepCmaEs from "./SepCmaEs.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a generation went. */
+export interface Generation {
+  /** From 1. */
+  readonly generation: number
+  /** The mean fitness of its heads, and that of the fittest. */
+  readonly fitness: number
+  readonly fittest: number
+  /** Of all generations so far. */
+  readonly runs: number
+  readonly costUsd: number
+}
+
+/** How a head is evolved. */
+export interface Options {
+  /** The head to begin with, as `Head.fit` gives it. */
+  readonly head: Head.Head
+  readonly pool: WorkerPool
+  readonly grader: Grader
+  /** The tasks that it learns on, at least one. */
+  readonly tasks: ReadonlyArray<Task.Task>
+  /** The tasks that decide whether it has learned, at least two, and none of the others. */
+  readonly validation: ReadonlyArray<Task.Task>
+  /** The embedder that the head was learned with; `Embedder.hashed()` by default. Each question is embedded once. */
+  readonly embedder?: Embedder.Embedder | undefined
+  /** How much score a USD is worth; 0 by default, so that only the score counts. */
+  readonly scorePerUsd?: number | undefined
+  /** 40 by default; the paper has 3 to 78. */
+  readonly generations?: number | undefined
+  /** Heads in a generation; `4 + 3 ln(weights)`, rounded up, by default. */
+  readonly population?: number | undefined
+  /** Runs of each head in a generation; 16 by default, as in the paper. */
+  readonly runs?: number | undefined
+  /** How far the first heads are from the one to begin with, in each weight; 0.05 by default. */
+  readonly sigma?: number | undefined
+  /** 0 by default. */
+  readonly seed?: number | undefined
+  /** Runs at once; 4 by default. */
+  readonly concurrency?: number | undefined
+  /** The most USD that all runs together may cost, those of validation included. */
+  readonly maxCostUsd?: number | undefined
+  /** How runs go. */
+  readonly run?: Omit<RunSettings, "seed" | "budget"> | undefined
+  /** Where the search is kept between generations; nowhere by default. */
+  readonly file?: string | undefined
+  readonly onGeneration?: ((generation: Generation) => void) | undefined
+}
+
+/** What came of it. */
+export interface Evolved {
+  /** The evolved head where it is better, and the one to begin with where it is not. */
+  readonly head: Head.Head
+  readonly isBetter: boolean
+  /** Mean scores on the validation tasks. */
+  readonly before: number
+  readonly after: number
+  /** The paired difference in fitness, which decides, and its standard error. */
+  readonly difference: number
+  readonly standardError: number
+  /** Mean USD of a run on the validation tasks. */
+  readonly costBefore: number
+  readonly costAfter: number
+  /** Generations that were run; fewer than wanted where the money ran out. */
+  readonly generations: number
+  readonly runs: number
+  readonly costUsd: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of searches on disk. */
+const version = 1
+
+const Saved = Schema.Struct({
+  version: Schema.Literal(version),
+  /** Names the settings and the head: another search is not gone on with. */
+  key: Schema.String,
+  generation: Schema.Int,
+  sigma: Schema.Finite,
+  mean: Schema.String,
+  variance: Schema.String,
+  sigmaPath: Schema.String,
+  path: Schema.String,
+  runs: Schema.Int,
+  costUsd: Schema.Finite
+})
+
+const textOf = ({ buffer, byteLength, byteOffset }: Float64Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString("base64")
+
+const numbersOf = (text: string): Float64Array => {
+  const bytes = Buffer.from(text, "base64")
+  return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
+}
+
+/** A search, with what its runs came to. */
+interface Progress {
+  readonly search: SepCmaEs.Search
+  readonly runs: number
+  readonly costUsd: number
+}
+
+const keyOf = (options: Options): string => {
+  const { head, pool, population, runs, scorePerUsd, seed, sigma, tasks } = options
+  const parts = [Head.toJson(head), pool.workers.map(({ id }) => id), tasks, population, runs, scorePerUsd, seed, sigma]
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex")
+}
+
+const detailOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const decode = Schema.decodeUnknownSync(Saved)
+
+const resumed = (file: string, key: string, fresh: SepCmaEs.Search): Effect.Effect<Progress, Head.HeadError> =>
+  Effect.try({
+    try: () => {
+      if (!fs.existsSync(file)) return { search: fresh, runs: 0, costUsd: 0 }
+      const saved = decode(Sealed.parse(fs.readFileSync(file, "utf8")))
+      if (saved.key !== key) throw new Error("it is of another search")
+      const { costUsd, generation, mean, path, runs, sigma, sigmaPath, variance } = saved
+      const numbers = {
+        mean: numbersOf(mean),
+        variance: numbersOf(variance),
+        sigmaPath: numbersOf(sigmaPath),
+        path: numbersOf(path)
+      }
+      return { search: { ...fresh, ...numbers, generation, sigma }, runs, costUsd }
+    },
+    catch: (error) =>
+      new Head.HeadError({
+        detail: `${file} cannot be gone on with: ${detailOf(error)}. Name another file, or remove it.`
+      })
+  })
+
+const save = (file: string, key: string, { costUsd, runs, search }: Progress): Effect.Effect<void, Head.HeadError> =>
+  Effect.gen(function* () {
+    const { generation, mean, path: steps, sigma, sigmaPath, variance } = search
+    const numbers = {
+      mean: textOf(mean),
+      variance: textOf(variance),
+      sigmaPath: textOf(sigmaPath),
+      path: textOf(steps)
+    }
+    yield* WholeFile.makeFolder(path.dirname(file))
+    yield* WholeFile.write(
+      file,
+      `${Sealed.stringify({ version, key, generation, sigma, ...numbers, runs, costUsd })}\n`
+    )
+  }).pipe(Effect.mapError(({ message }) => new Head.HeadError({ detail: message })))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Each question once, whoever asks: there are no others than those of the tasks. */
+const remembering = (embedder: Embedder.Embedder): Embedder.Embedder => {
+  const known = new Map<string, Float32Array>()
+  return {
+    name: embedder.name,
+    embed: (texts) => {
+      const wanted = texts.filter((text) => !known.has(text))
+      const all = () => texts.map((text) => known.get(text)!)
+      if (wanted.length === 0) return Effect.succeed(all())
+      return Effect.map(embedder.embed(wanted), (points) => {
+        for (const [at, text] of wanted.entries()) known.set(text, points[at]!)
+        return all()
+      })
+    }
+  }
+}
+
+/** What a run came to. */
+interface Played {
+  readonly score: number
+  readonly costUsd: number
+  /** Whether the account stopped it. */
+  readonly isStopped: boolean
+}
+
+/** Runs the policy of a head on a task. */
+type Play = (head: Head.Head, task: Task.Task, seed: number) => Effect.Effect<Played, GraderError>
+
+const playing = (options: Options, ledger: Budget.Ledger): Play => {
+  const { grader, pool, run = {} } = options
+  const embedder = remembering(options.embedder ?? Embedder.hashed())
+  return Effect.fnUntraced(function* (head, task, seed) {
+    const conductor = Conductor.make({ ...run, pool, policy: HeadPolicy.make(head, { embedder }) })
+    const { answer, ending, spend } = yield* conductor.run(task, { seed, ledger })
+    const grade = answer === undefined ? undefined : yield* grader.grade(task, answer)
+    return { score: grade?.score ?? 0, costUsd: spend.costUsd, isStopped: ending === "budget" }
+  })
+}
+
+const meanOf = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+const withWeights = (head: Head.Head, weights: Float64Array): Head.Head => ({
+  ...head,
+  weights: Float32Array.from(weights)
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Evolving
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The tasks of a generation, each with the seed of its runs. */
+const drawn = (tasks: ReadonlyArray<Task.Task>, count: number, seed: number, generation: number) => {
+  const draw = Seed.draw(Seed.spread(seed, "tasks", generation))
+  return Array.from({ length: count }, (_, at) => ({
+    task: Seed.pick(draw, tasks),
+    seed: Seed.spread(seed, "run", generation, at)
+  }))
+}
+
+const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Effect.Effect<void, Head.HeadError> => {
+  const known = new Set(tasks.map((task) => Task.question(task)))
+  const shared = validation.filter((task) => known.has(Task.question(task))).length
+  const problem =
+    tasks.length < 1 || validation.length < 2
+      ? "There have to be a task to learn on and two to validate with."
+      : shared > 0
+        ? `${shared} of the validation tasks are learned on, too.`
+        : [generations, runs].every((count) => Number.isInteger(count) && count > 0)
+          ? undefined
+          : "Generations and runs are whole numbers from 1."
+  return problem === undefined ? Effect.void : Effect.fail(new Head.HeadError({ detail: problem }))
+}
+
+/**
+ * Evolves a head.
+ *
+ * **Details**
+ *
+ * It makes `generations × population × runs` runs and two for each validation task. When so little of `maxCostUsd` is left
+ * that the evolved head could not be validated any more, at twice the cost of the head to begin with, it ends early.
+ *
+ * **Gotchas**
+ *
+ * With real workers each run costs money, and 16 runs of each of 32 heads are 512 runs for one generation. Give the
+ * Conductor's `ResponseCache` to it: the same call is then paid for once.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as Gym from "@divisi/gym/Gym"
+ * import * as GymGrader from "@divisi/gym/GymGrader"
+ * import * as GymPool from "@divisi/gym/GymPool"
+ * import { Evolution, Head } from "@divisi/policy-router"
+ * import * as Effect from "effect/Effect"
+ *
+ * declare const head: Head.Head
+ *
+ * const { difference, standardError } = await Effect.runPromise(
+ *   Evolution.evolve({
+ *     head,
+ *     pool: GymPool.make({ latencyMillis: 0 }),
+ *     grader: GymGrader.grader,
+ *     tasks: Gym.tasks({ split: "train", count: 500 }),
+ *     validation: Gym.tasks({ split: "validation", count: 200 }),
+ *     file: "search.json"
+ *   })
+ * )
+ * ```
+ */
+export const evolve = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Evolved, Head.HeadError | GraderError> {
+  yield* check(options)
+  const { concurrency = 4, file, generations = 40, head, maxCostUsd, runs = 16, scorePerUsd = 0, seed = 0 } = options
+  const key = keyOf(options)
+  const fresh = SepCmaEs.make({
+    mean: head.weights,
+    sigma: options.sigma ?? 0.05,
+    population: options.population,
+    seed
+  })
+  let {
+    costUsd: paidBefore,
+    runs: made,
+    search
+  } = file === undefined ? { search: fresh, runs: 0, costUsd: 0 } : yield* resumed(file, key, fresh)
+  const ledger = Budget.make({
+    costUsd: maxCostUsd === undefined ? undefined : Math.max(0, maxCostUsd - paidBefore)
+  })
+  const play = playing(options, ledger)
+  const fitnessOf = ({ costUsd, score }: Played) => score - scorePerUsd * costUsd
+  const validate = (one: Head.Head) =>
+    Effect.forEach(options.validation, (task, at) => play(one, task, Seed.spread(seed, "validation", at)), {
+      concurrency
+    })
+  const spent = () => paidBefore + ledger.spent().costUsd
+  const start = yield* validate(head)
+  // The evolved head has to be validated, too, and may cost more.
+  const reserved = 2 * start.reduce((sum, { costUsd }) => sum + costUsd, 0)
+  const canGoOn = () => maxCostUsd === undefined || spent() + reserved < maxCostUsd
+  while (search.generation < generations && canGoOn()) {
+    const heads = SepCmaEs.ask(search).map((weights) => withWeights(head, weights))
+    const batch = drawn(options.tasks, runs, seed, search.generation)
+    const played = yield* Effect.forEach(
+      heads.flatMap((one) => batch.map(({ seed, task }) => play(one, task, seed))),
+      (run) => run,
+      { concurrency }
+    )
+    if (played.some(({ isStopped }) => isStopped)) break
+    const fitness = heads.map((_, at) => meanOf(played.slice(at * runs, (at + 1) * runs).map(fitnessOf)))
+    search = SepCmaEs.tell(search, fitness)
+    made += played.length
+    if (file !== undefined) yield* save(file, key, { search, runs: made, costUsd: spent() })
+    options.onGeneration?.({
+      generation: search.generation,
+      fitness: meanOf(fitness),
+      fittest: Math.max(...fitness),
+      runs: made,
+      costUsd: spent()
+    })
+  }
+  const evolved: Head.Head = {
+    ...withWeights(head, search.mean),
+    training: { ...head.training, generations: search.generation, runs: made }
+  }
+  const end = yield* validate(evolved)
+  const differences = end.map((played, at) => fitnessOf(played) - fitnessOf(start[at]!))
+  const difference = meanOf(differences)
+  const squares = differences.reduce((sum, value) => sum + (value - difference) ** 2, 0)
+  const standardError = Math.sqrt(squares / differences.length / (differences.length - 1))
+  const isWhole = [...start, ...end].every(({ isStopped }) => !isStopped)
+  const isBetter = isWhole && difference > standardError
+  return {
+    head: isBetter ? evolved : head,
+    isBetter,
+    before: meanOf(start.map(({ score }) => score)),
+    after: meanOf(end.map(({ score }) => score)),
+    difference,
+    standardError,
+    costBefore: meanOf(start.map(({ costUsd }) => costUsd)),
+    costAfter: meanOf(end.map(({ costUsd }) => costUsd)),
+    generations: search.generation,
+    runs: made,
+    costUsd: spent()
+  }
+})

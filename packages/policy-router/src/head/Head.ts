@@ -1,0 +1,283 @@
+/**
+ * A head: a linear layer over where an embedder puts a question, which says who is asked next, and in which role.
+ *
+ * This is the coordinator of TRINITY (arXiv 2512.04695): a small model that is never changed, here any `Embedder`, and
+ * some ten thousand numbers on top of it, a row for each worker and a row for each role. Besides the question it sees how
+ * far the run has come. It is learned from graded answers ({@link fit}), and further on whole runs (`Evolution`).
+ */
+import fs from "node:fs"
+import path from "node:path"
+import * as Embedder from "@divisi/core/Embedder"
+import * as Sealed from "@divisi/files/Sealed"
+import * as UserFolders from "@divisi/files/UserFolders"
+import * as WholeFile from "@divisi/files/WholeFile"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Example } from "../Outcomes.ts"
+import * as Space from "../space.ts"
+import { isWorker } from "../Table.ts"
+import { argmax, pointOf, textOf } from "../vectors.ts"
+import * as Fitting from "./fitting.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of heads on disk. */
+export const version = 1
+
+/**
+ * What a turn may be: a thinker advises, a worker answers, a verifier accepts the answer or objects to it. `stop` lets the
+ * answer stand without a verifier, which the paper does not have: a run of one call would not be possible.
+ */
+export const roles = ["thinker", "worker", "verifier", "stop"] as const
+
+/** One of {@link roles}. */
+export type Role = (typeof roles)[number]
+
+/** The most turns of a run, as in the paper. `stop` is none. */
+export const mostTurns = 5
+
+/** How far a run has come. */
+export interface Situation {
+  /** The turns so far, from 0. */
+  readonly turn: number
+  /** Whether a thinker has advised since the last answer. */
+  readonly isAdvised: boolean
+  /** Whether there is an answer that can stand. */
+  readonly hasAnswer: boolean
+  /** Whether a verifier has objected to the last answer. */
+  readonly isDoubted: boolean
+}
+
+/** The situation at the beginning. */
+export const atStart: Situation = { turn: 0, isAdvised: false, hasAnswer: false, isDoubted: false }
+
+/** How the head sees a situation; the first number is always 1, the second whether there is an answer. */
+const situationOf = ({ hasAnswer, isAdvised, isDoubted, turn }: Situation): ReadonlyArray<number> => [
+  1,
+  hasAnswer ? 1 : 0,
+  isDoubted ? 1 : 0,
+  isAdvised ? 1 : 0,
+  turn / mostTurns
+]
+
+/** The numbers of a situation. */
+const situations = situationOf(atStart).length
+
+const Training = Schema.Struct({
+  /** Graded questions that it was fitted to. */
+  questions: Schema.Finite,
+  /** How strongly its numbers were held small; `null` where questions tell nothing and only the workers' means count. */
+  penalty: Schema.NullOr(Schema.Finite),
+  /** Generations that it was evolved for, and the runs of them. */
+  generations: Schema.Finite,
+  runs: Schema.Finite
+})
+
+const File = Schema.Struct({
+  version: Schema.Literal(version),
+  embedder: Schema.String,
+  workers: Schema.Array(Schema.String).check(Schema.isMinLength(1)),
+  /** How the embedder's points are moved and scaled, in base64. */
+  space: Schema.Struct({ mean: Schema.String, scale: Schema.String }),
+  /** The rows of the workers and then of the roles, each of the point and then of the situation, in base64. */
+  weights: Schema.String,
+  training: Training
+})
+
+/** What a head was made of. */
+export type Training = typeof Training.Type
+
+/** A learned head. */
+export interface Head {
+  readonly embedder: string
+  /** The ids of the workers that it chooses among. */
+  readonly workers: ReadonlyArray<string>
+  readonly space: Space.Space
+  /** As {@link roles} follow the workers, row by row. */
+  readonly weights: Float32Array
+  readonly training: Training
+}
+
+/** Nothing can be learned, or a file holds no head. */
+export class HeadError extends Data.TaggedError("HeadError")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Deciding
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Who is asked, in which role; of `stop` the worker means nothing. */
+export interface Choice {
+  readonly role: Role
+  readonly worker: string
+}
+
+/** What a head says of each worker and of each role. */
+export interface Logits {
+  readonly workers: ReadonlyArray<number>
+  readonly roles: ReadonlyArray<number>
+}
+
+/** The numbers of a row. */
+const widthOf = ({ space }: Pick<Head, "space">): number => space.mean.length + situations
+
+/** What the head says, by the place of a question (`Space.place` of its point). */
+export const logits = (head: Head, place: Float32Array, situation: Situation): Logits => {
+  const width = widthOf(head)
+  const seen = situationOf(situation)
+  const all = Array.from({ length: head.workers.length + roles.length }, (_, row) => {
+    let sum = 0
+    for (let at = 0; at < place.length; at++) sum += head.weights[row * width + at]! * place[at]!
+    for (let at = 0; at < situations; at++) sum += head.weights[row * width + place.length + at]! * seen[at]!
+    return sum
+  })
+  return { workers: all.slice(0, head.workers.length), roles: all.slice(head.workers.length) }
+}
+
+/** Where a question lies, as {@link decide} wants it, from the embedder's point. */
+export const place = ({ space }: Head, point: Float32Array): Float32Array => Space.place(space, point)
+
+/** What makes sense: there has to be an answer to verify or to let stand, and a turn left for what follows. */
+const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): boolean => {
+  const left = mostTurns - turn
+  if (role === "stop") return hasAnswer
+  if (role === "verifier") return hasAnswer && !isDoubted && left > 1
+  return role === "thinker" ? left > 1 : left > 0
+}
+
+/** What is wanted of a decision. */
+export interface Wanted {
+  /** The workers that may be asked; all by default. */
+  readonly among?: ReadonlyArray<string> | undefined
+  /** Who gave the answer: somebody else verifies it, where there is somebody. */
+  readonly answeredBy?: string | undefined
+}
+
+/** The next turn of a run. `place` is that of the question, by {@link place}. */
+export const decide = (head: Head, place: Float32Array, situation: Situation, wanted: Wanted = {}): Choice => {
+  const said = logits(head, place, situation)
+  const possible = roles.map((role, at) => (isPossible(role, situation) ? said.roles[at]! : Number.NEGATIVE_INFINITY))
+  const role = roles[argmax(possible)]!
+  const { among = head.workers, answeredBy } = wanted
+  const others = role === "verifier" ? among.filter((id) => id !== answeredBy) : among
+  const may = new Set(others.length === 0 ? among : others)
+  const by = head.workers.map((id, at) => (may.has(id) ? said.workers[at]! : Number.NEGATIVE_INFINITY))
+  return { role, worker: head.workers[argmax(by)]! }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Learning
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a head is fitted. */
+export interface FitOptions {
+  /** The embedder of the examples; `Embedder.hashed()` by default. */
+  readonly embedder?: string | undefined
+}
+
+/** The roles begin as one worker whose answer stands: what speaks for each, and what an answer adds to that. */
+const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
+  thinker: [-0.1, 0],
+  worker: [0.1, -0.1],
+  verifier: [-0.1, 0],
+  stop: [0, 0.1]
+}
+
+/**
+ * Learns from graded questions whose answer is expected to score most: for each worker a ridge regression of its scores on
+ * the places of the questions that it answered.
+ *
+ * **Details**
+ *
+ * The penalty is the strongest with which the choices on a fifth of the questions are as good, within one standard error,
+ * as with the best of them. Where none is better than the means alone by that rule, or too few questions were answered by
+ * more than one worker to tell, the head always asks the best worker. The roles begin as one worker whose answer stands;
+ * what they are good for is learned on whole runs (`Evolution`). Teams (`policy:<name>`) are left out. The same examples
+ * give the same head.
+ */
+export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}): Result.Result<Head, HeadError> => {
+  const workers = [...new Set(examples.flatMap(({ scores }) => [...scores.keys()]))].filter(isWorker).sort()
+  if (workers.length === 0) return Result.fail(new HeadError({ detail: "There is no graded answer to learn from." }))
+  const space = Space.of(examples.map(({ point }) => point))
+  const fitted = Fitting.fit(
+    examples.map(({ point, scores }) => ({
+      place: Space.place(space, point),
+      scores: workers.map((worker) => scores.get(worker))
+    }))
+  )
+  const dimensions = space.mean.length
+  const width = dimensions + situations
+  const weights = new Float32Array((workers.length + roles.length) * width)
+  for (const [row, { mean, slopes }] of fitted.rows.entries()) {
+    weights.set(slopes, row * width)
+    weights[row * width + dimensions] = mean
+  }
+  for (const [at, role] of roles.entries()) weights.set(firstRoles[role], (workers.length + at) * width + dimensions)
+  const training = { questions: examples.length, penalty: fitted.penalty ?? null, generations: 0, runs: 0 }
+  return Result.succeed({ embedder: options.embedder ?? Embedder.hashed().name, workers, space, weights, training })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The file where nobody names one: what `DIVISI_HEAD` names, or `head.json` in the user's data folder. */
+export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("head.json", "DIVISI_HEAD")
+
+const decodeFile = Schema.decodeUnknownResult(File)
+
+/** A head from the value of its JSON. */
+export const parse = (value: unknown): Result.Result<Head, HeadError> =>
+  Result.flatMap(
+    Result.mapError(decodeFile(value), ({ message }) => new HeadError({ detail: `This is no head: ${message}` })),
+    ({ embedder, space, training, weights, workers }) => {
+      const head: Head = {
+        embedder,
+        workers,
+        space: { mean: pointOf(space.mean), scale: pointOf(space.scale) },
+        weights: pointOf(weights),
+        training
+      }
+      const expected = (workers.length + roles.length) * widthOf(head)
+      const isWhole = head.weights.length === expected && head.space.mean.length === head.space.scale.length
+      if (isWhole && head.weights.every(Number.isFinite)) return Result.succeed(head)
+      return Result.fail(new HeadError({ detail: `This is no head: ${expected} finite weights were expected.` }))
+    }
+  )
+
+/** A head as the value of its JSON. */
+export const toJson = ({ embedder, space, training, weights, workers }: Head): typeof File.Type => ({
+  version,
+  embedder,
+  workers,
+  space: { mean: textOf(space.mean), scale: textOf(space.scale) },
+  weights: textOf(weights),
+  training
+})
+
+/** The head of a file; `undefined` where there is no file. */
+export const read = (file: string): Effect.Effect<Head | undefined, HeadError> =>
+  Effect.suspend(() => {
+    if (!fs.existsSync(file)) return Effect.succeed(undefined)
+    return Effect.flatMap(
+      Effect.try({
+        try: () => Sealed.parse(fs.readFileSync(file, "utf8")),
+        catch: (error) => new HeadError({ detail: error instanceof Error ? error.message : String(error) })
+      }),
+      (value) => Effect.fromResult(parse(value))
+    )
+  }).pipe(Effect.mapError(({ detail }) => new HeadError({ detail: `${file} cannot be used: ${detail}` })))
+
+/** Writes a head, whole or not at all. */
+export const write = (file: string, head: Head): Effect.Effect<void, HeadError> =>
+  Effect.gen(function* () {
+    yield* WholeFile.makeFolder(path.dirname(file))
+    yield* WholeFile.write(file, `${Sealed.stringify(toJson(head))}\n`)
+  }).pipe(Effect.mapError(({ message }) => new HeadError({ detail: message })))

@@ -1,0 +1,222 @@
+/**
+ * A policy by a head: up to five turns, each of one worker in one role.
+ *
+ * A thinker and the worker that it advises are steps of one workflow; a verifier is asked when its round has ended, as a
+ * check is, and either the answer stands or the next round begins. So a run is what any other is: its rounds, its budget
+ * and its transcript are the Conductor's.
+ */
+import * as Embedder from "@divisi/core/Embedder"
+import { voteOf } from "@divisi/core/Escalation"
+import * as Policy from "@divisi/core/Policy"
+import * as Prompt from "@divisi/core/Prompt"
+import * as Task from "@divisi/core/Task"
+import type { BudgetExceeded } from "@divisi/core/Usage"
+import type { Step } from "@divisi/core/Workflow"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { able } from "../able.ts"
+import * as Head from "./Head.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How the policy is made. */
+export interface Options {
+  /** `"head"` by default. */
+  readonly name?: string | undefined
+  /** The embedder that the head was learned with; `Embedder.hashed()` by default. */
+  readonly embedder?: Embedder.Embedder | undefined
+}
+
+/** The run so far, as {@link Head.decide} wants it, and what the next worker is told. */
+interface Course extends Head.Situation {
+  /** The answers that were given, or failed, in all rounds. */
+  readonly answers: number
+  readonly answeredBy?: string | undefined
+  readonly objection?: string | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Roles
+// -------------------------------------------------------------------------------------------------------------------
+
+const instructions = {
+  advise:
+    "Do not answer yet. Make a plan for the one who will: how to go about it, and what is easily overlooked. Be brief.",
+  useAdvice: "Answer the question. Use the plan above where it is right.",
+  again: "The previous answer may be wrong. Answer the question anew.",
+  verify:
+    "Check the answer above. Solve the question yourself where you can. Say briefly what is wrong with it, if anything. End with a line `Verdict: accept` or `Verdict: revise`."
+} as const
+
+/** The verdict of a verifier; of one that gives none, whether the answer that it comes to is the same. */
+const accepts = (said: string, answer: string): boolean => {
+  const verdict = [...said.matchAll(/verdict\W{1,6}(accept|revise)/gi)].at(-1)?.[1]
+  return verdict === undefined ? voteOf(said) === voteOf(answer) : /^accept/i.test(verdict)
+}
+
+/** What a verifier objects to an answer; `undefined` where it accepts. One that cannot be asked objects to nothing. */
+const objectionBy = (
+  ordinal: number,
+  answer: string,
+  { complete, pool, task }: Policy.Context
+): Effect.Effect<string | undefined, BudgetExceeded> => {
+  const messages = Prompt.workerMessages({
+    task,
+    workflow: {
+      steps: [
+        { worker: ordinal, subtask: "", access: [] },
+        { worker: ordinal, subtask: instructions.verify, access: [0] }
+      ]
+    },
+    step: 1,
+    answers: [{ type: "answered", text: answer }]
+  })
+  const asked = complete({
+    model: pool.workers[ordinal]!,
+    request: { messages },
+    attempt: 0,
+    read: (said) => Result.succeed(accepts(said, answer))
+  })
+  const objection = Effect.map(asked, ({ completion, reading }) =>
+    Result.getOrElse(reading, () => false) ? undefined : completion.trim() || "It does not say why."
+  )
+  return Effect.catchTag(objection, "WorkerError", () => Effect.succeed(undefined))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Policy
+// -------------------------------------------------------------------------------------------------------------------
+
+const stands = (note: string): Policy.Proposal => ({ workflow: { steps: [] }, notes: [note] })
+
+const subtaskOf = ({ isAdvised, objection }: Course): string => {
+  if (objection !== undefined) return `${instructions.again} An objection to it: ${objection}`
+  return isAdvised ? instructions.useAdvice : ""
+}
+
+/** Points of questions that runs go on with: a point of a large model takes its time. */
+const remembering = (embedder: Embedder.Embedder) => {
+  const points = new WeakMap<Task.Task, Float32Array>()
+  return (task: Task.Task): Effect.Effect<Float32Array, Embedder.EmbedderError> => {
+    const known = points.get(task)
+    if (known !== undefined) return Effect.succeed(known)
+    return Effect.map(embedder.embed([Task.question(task)]), ([point]) => {
+      points.set(task, point!)
+      return point!
+    })
+  }
+}
+
+/**
+ * A policy that asks whom a head says, in the role that it says, for up to five turns.
+ *
+ * **Details**
+ *
+ * A verifier accepts or objects by the last `Verdict:` line of what it says; one that writes none accepts where the answer
+ * that it comes to is the same. Nobody verifies their own answer where somebody else can. A worker that fails is not
+ * asked again. What happened in earlier rounds is not kept but worked out again: the head decides the same each time.
+ *
+ * **Gotchas**
+ *
+ * Of a pool it knows the workers that bear the ids of the head's; where it knows none it is a `PolicyError`, so that a
+ * fallback plans.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, worker } from "@divisi/core/promise"
+ * import { Head, HeadPolicy, Outcomes } from "@divisi/policy-router"
+ * import * as Effect from "effect/Effect"
+ * import * as Result from "effect/Result"
+ *
+ * const graded = Array.from({ length: 60 }, (_, index) => ({
+ *   id: String(index),
+ *   text: index % 2 === 0 ? `How much is ${index} plus 4?` : `Write ${index} lines on the moon.`,
+ *   scores: new Map([["poet", index % 2], ["calculator", 1 - (index % 2)]]),
+ *   costUsd: new Map(),
+ *   answers: new Map(),
+ *   at: 0
+ * }))
+ * const head = Result.getOrThrow(Head.fit(await Effect.runPromise(Outcomes.examples(graded))))
+ * const pool = ["poet", "calculator"].map((id) => worker({ id, answer: () => `I am the ${id}.` }))
+ * const { answer } = await conduct({ question: "How much is 8 plus 3?", pool, policy: HeadPolicy.make(head) })
+ * answer // => "I am the calculator."
+ * ```
+ */
+export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
+  const { embedder = Embedder.hashed(), name = "head" } = options
+  const pointOf = remembering(embedder)
+  const fail = (detail: string) => new Policy.PolicyError({ policy: name, detail })
+  return {
+    name,
+    recursion: Head.mostTurns - 1,
+    propose: Effect.fnUntraced(function* (context: Policy.Context) {
+      const { pool, previous, round, task } = context
+      if (head.embedder !== embedder.name)
+        return yield* fail(`it was learned with the embedder ${head.embedder}, not ${embedder.name}.`)
+      const ids = pool.workers.map(({ id }) => id)
+      const known = able(context).flatMap((at) => (head.workers.includes(ids[at]!) ? [ids[at]!] : []))
+      if (known.length === 0) return yield* fail(`it knows nobody of this pool. It knows ${head.workers.join(", ")}.`)
+      const failed = (previous?.failed ?? []).map((at) => ids[at]!)
+      const gone: Array<string> = []
+      const place = Head.place(head, yield* Effect.mapError(pointOf(task), ({ message }) => fail(message)))
+      const steps: Array<Step> = []
+      const notes: Array<string> = []
+      let course: Course = { ...Head.atStart, answers: 0 }
+      while (course.turn < Head.mostTurns) {
+        const isNow: boolean = course.answers === round
+        // What a critic or nobody has answered cannot stand.
+        const hasAnswer: boolean = course.hasAnswer && !(isNow && previous?.feedback !== undefined)
+        const { answeredBy } = course
+        // Of earlier rounds, who had not failed by then.
+        const among = known.filter((id) => !(isNow ? failed : gone).includes(id))
+        const chosen = Head.decide(
+          head,
+          place,
+          { ...course, hasAnswer },
+          { among: among.length === 0 ? known : among, answeredBy }
+        )
+        if (chosen.role === "stop") return stands("The head lets the answer stand.")
+        const worker = ids.indexOf(chosen.worker)
+        const turn = course.turn + 1
+        if (chosen.role === "verifier") {
+          const answer = isNow && previous?.answer.type === "answered" ? previous.answer.text : undefined
+          // In an earlier round the verifier has objected: otherwise the run would have ended.
+          const objection = answer === undefined ? "" : yield* objectionBy(worker, answer, context)
+          if (objection === undefined) return stands(`${chosen.worker} accepts the answer.`)
+          if (isNow) notes.push(`${chosen.worker} objects.`)
+          course = { ...course, turn, isDoubted: true, objection }
+          continue
+        }
+        const access = round === 0 ? steps.map((_, at) => at) : ("all" as const)
+        if (chosen.role === "thinker") {
+          if (isNow) steps.push({ worker, subtask: instructions.advise, access })
+          course = { ...course, turn, isAdvised: true }
+          continue
+        }
+        if (isNow) {
+          const objection = previous?.feedback ?? course.objection
+          const subtask = subtaskOf({ ...course, objection })
+          steps.push({ worker, subtask, access })
+          notes.push(`The head asks ${steps.map((step) => ids[step.worker]).join(", then ")}.`)
+          return { workflow: { steps }, notes }
+        }
+        const answers = course.answers + 1
+        const isLost = answers === round ? !Policy.canStand(previous) : failed.includes(chosen.worker)
+        if (isLost) gone.push(chosen.worker)
+        course = {
+          turn,
+          isAdvised: false,
+          isDoubted: false,
+          hasAnswer: !isLost,
+          answers,
+          answeredBy: isLost ? undefined : chosen.worker
+        }
+      }
+      if (Policy.canStand(previous)) return stands("The turns are used up.")
+      return yield* fail("its turns are used up, and nobody has answered.")
+    })
+  }
+}
