@@ -1,9 +1,10 @@
 /**
- * Accounts on disk: what runs may spend, counted in one SQLite file for this process, those beside it and those after it.
+ * Accounts on disk: what runs may spend, counted in one SQLite file for this process, those beside it and those after
+ * it.
  *
- * Each account is a `Ledger`: given to runs, it is never exceeded by all of them together, whatever processes they are in,
- * and a restart forgets nothing. Accounts stand under others: a run's under its key's, that under its team's, that under
- * the day's.
+ * Each account is a `Ledger`: given to runs, it is never exceeded by all of them together, whatever processes they are
+ * in, and a restart forgets nothing. Accounts stand under others: a run's under its key's, that under its team's, that
+ * under the day's.
  */
 import path from "node:path"
 import type * as Budget from "@divisi/core/Budget"
@@ -28,9 +29,9 @@ import * as UserFolders from "./UserFolders.ts"
 /** Where accounts are kept. */
 export interface Options {
   /**
-   * The file; it and its folder are made when they are not there. By default `accounts.sqlite` in `divisi` of this user's
-   * data folder, or what the environment variable `DIVISI_ACCOUNTS` names. Beside it stand `-wal` and `-shm` in use, and
-   * the folder `-owners` with the locks of the processes.
+   * The file; it and its folder are made when they are not there. By default `accounts.sqlite` in `divisi` of this
+   * user's data folder, or what the environment variable `DIVISI_ACCOUNTS` names. Beside it stand `-wal` and `-shm` in
+   * use, and the folder `-owners` with the locks of the processes.
    */
   readonly file?: string | undefined
 }
@@ -40,9 +41,9 @@ export type Limits = AccountTable.Limits
 
 /** An account that is opened. */
 export interface AccountOptions {
-  /** What it is known by in its file, e.g. `team/red`. */
+  /** Its name in the file, e.g. `team/red`. */
   readonly name: string
-  /** Its limits from now on, for all processes; those that it has, where they are absent. */
+  /** Its limits from now on, for all processes; when absent, it keeps those that it has. */
   readonly limits?: Limits | undefined
   /** With `"day"` it begins anew with each day, in UTC; a call counts for the day in which it began. */
   readonly per?: "day" | undefined
@@ -50,7 +51,7 @@ export interface AccountOptions {
   readonly parent?: Account | undefined
 }
 
-/** How an account stands, with what all processes have done. */
+/** What all processes have spent and reserved on an account. */
 export interface Standing extends Budget.Standing {
   readonly name: string
   readonly limits: Limits
@@ -68,7 +69,7 @@ export interface Account extends Budget.Ledger {
 export interface Accounts {
   /** The file. */
   readonly name: string
-  /** Opens an account, which is made where it is not known. */
+  /** Opens an account, and makes it where there is none of this name. */
   readonly open: (options: AccountOptions) => Effect.Effect<Account, AccountsError>
   /** All accounts, the last changed first; those per day once for each day. */
   readonly list: Effect.Effect<ReadonlyArray<Standing>, AccountsError>
@@ -117,7 +118,7 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The file where nobody names one. */
+/** The default file: what `DIVISI_ACCOUNTS` names, or else `accounts.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("accounts.sqlite", "DIVISI_ACCOUNTS")
 
 /** A day in UTC, as in 2026-11-24. */
@@ -146,15 +147,15 @@ const napsToLook = 20
  *
  * **Details**
  *
- * What a call may cost is set aside in a transaction that sees all that other processes have set aside, and is on the disk
- * before the call is sent; what waits to be written goes in one transaction. What a process had set aside that was killed
- * counts as spent at its worst case, as nobody can know what it has used. With a journal, who goes on with the run names
- * its calls: each is charged once, and what was counted at its worst case is put right where the journal knows better.
+ * What a call may cost is set aside in a transaction that sees all that other processes have set aside, and is on the
+ * disk before the call is sent; what waits to be written goes in one transaction. What a killed process had set aside
+ * counts as spent at its worst case, since nobody can know what was used. With a journal, the process that goes on with
+ * the run names its calls: each is charged once, and a worst case is replaced where the journal has the real cost.
  *
  * **Gotchas**
  *
- * An account that cannot be written refuses calls: the run fails with an `AccountsError`. A call that has ended while it
- * could not be written stays set aside at its worst case.
+ * An account that cannot be written refuses calls: the run fails with an `AccountsError`. A call that has ended while
+ * it could not be written stays set aside at its worst case.
  *
  * **Example**
  *

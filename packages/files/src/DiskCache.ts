@@ -48,7 +48,7 @@ export type DiskCacheReason =
   | { readonly _tag: "Unwritable"; readonly detail: string }
   /** Its disk has no room left. */
   | { readonly _tag: "Full" }
-  /** It is something else than a cache of answers. */
+  /** It is not a cache of answers. */
   | { readonly _tag: "Foreign" }
   /** A newer version of this package wrote it. */
   | { readonly _tag: "Newer" }

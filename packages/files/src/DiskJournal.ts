@@ -1,9 +1,9 @@
 /**
  * The journal on disk: runs in one SQLite file, for this process, those beside it and those after it.
  *
- * It is a `Journal` over Node's own SQLite. What waits to be written goes in one transaction, so that a thousand runs at
- * once wait for the disk as often as one. The right to carry a run on goes with a lock that the system frees when its
- * process ends, however it ends: nobody waits for a lease to run out.
+ * It is a `Journal` over Node's own SQLite. What waits to be written goes in one transaction, so that a thousand runs
+ * at once wait for the disk as often as one. The right to carry a run on goes with a lock that the system frees when
+ * its process ends, however it ends: nobody waits for a lease to run out.
  */
 import path from "node:path"
 import * as Journal from "@divisi/core/Journal"
@@ -25,8 +25,8 @@ import * as UserFolders from "./UserFolders.ts"
 export interface Options {
   /**
    * The file; it and its folder are made when they are not there. By default `runs.sqlite` in `divisi` of this user's
-   * data folder, or what the environment variable `DIVISI_RUNS` names. Beside it stand `-wal` and `-shm` in use, and the
-   * folder `-owners` with the locks of the processes.
+   * data folder, or what the environment variable `DIVISI_RUNS` names. Beside it stand `-wal` and `-shm` in use, and
+   * the folder `-owners` with the locks of the processes.
    */
   readonly file?: string | undefined
 }
@@ -35,7 +35,7 @@ export interface Options {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The file where nobody names one. */
+/** The default file: what `DIVISI_RUNS` names, or else `runs.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("runs.sqlite", "DIVISI_RUNS")
 
 const reasonOf = (error: unknown): Journal.JournalErrorReason =>

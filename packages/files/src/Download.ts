@@ -68,9 +68,9 @@ interface Promised extends Downloaded {
 export type DownloadErrorReason =
   /** Nobody answers, or the connection breaks off again and again. */
   | { readonly _tag: "Offline"; readonly detail: string }
-  /** The server does not give the file away. */
+  /** The server refuses the file. */
   | { readonly _tag: "Refused"; readonly status: number }
-  /** What came is not what was promised. */
+  /** The file differs from what the server, or the request, says of it. */
   | { readonly _tag: "Mismatch"; readonly what: "checksum" | "length" | "kind" | "address"; readonly detail: string }
   /** The file, or its folder, cannot be written. */
   | { readonly _tag: "Folder"; readonly detail: string }

@@ -9,7 +9,7 @@ export interface Place {
   readonly kind: "model" | "dataset"
   /** As `owner/name`. */
   readonly repository: string
-  /** A branch, tag or commit; `main` by default. Only a commit stays what it is. */
+  /** A branch, tag or commit; `main` by default. Only a commit always names the same files. */
   readonly revision?: string | undefined
   /** Its path in the repository. */
   readonly file: string

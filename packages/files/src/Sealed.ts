@@ -1,5 +1,5 @@
 /**
- * JSON that carries its own checksum: who reads it finds out whether a disk, a network or a hand has changed it.
+ * JSON that carries its own checksum: readers find out whether a disk, a network or a person has changed it.
  *
  * The last key of the object, `sha256`, is the SHA-256 of the object without it, as JSON without blanks. So a text that
  * was only laid out anew still matches, and whoever does not know the key sees an ordinary object.

@@ -1,15 +1,15 @@
 /**
  * What of old outcomes still counts: vendors change models under their names, and what was true of one fades.
  *
- * Evidence halves with time: of outcomes of one half-life every second one counts, of those of two every fourth, always
- * the same ones. So what is left is real answers, and errors computed from them are right. Where the scores of a worker
- * at a kind have changed at once, what was before counts no more; less of a change is enough where the vendor's responses
- * name another model from there on.
+ * Evidence halves with time: of outcomes that are one half-life old every second one counts, of those that are two
+ * half-lives old every fourth, always the same ones. So what is left is real answers, and errors computed from them are
+ * right. Where the scores of a worker for a kind of question have changed abruptly, older outcomes no longer count; less
+ * of a change is enough where the vendor's responses name another model from there on.
  */
 import type { Outcome } from "@divisi/core/Outcome"
 import * as Seed from "@divisi/core/Seed"
 
-/** A worker whose scores at a kind have changed. */
+/** A worker whose scores for a kind of question have changed. */
 export interface Change {
   readonly worker: string
   /** Absent for outcomes without a kind. */
@@ -22,7 +22,7 @@ export interface Change {
   readonly since: { readonly mean: number; readonly count: number }
 }
 
-/** What counts, and what has changed. */
+/** The outcomes that still count, and the changes that were found. */
 export interface Recent {
   readonly outcomes: ReadonlyArray<Outcome>
   readonly changes: ReadonlyArray<Change>
@@ -43,8 +43,8 @@ const leastAnswers = 12
 const leastOfNamed = 6
 
 /**
- * A difference of means of so many standard errors is a change. All places are looked at, so it has to be more than two:
- * of 1,000 rows of a worker that does not change, of 50 to 1,000 answers, 2 to 35 were taken for one that does.
+ * A difference of means of so many standard errors is a change. All places are looked at, so it has to be more than
+ * two: of 1,000 rows of a worker that does not change, of 50 to 1,000 answers, 2 to 35 were taken for one that does.
  */
 const threshold = 3.5
 /** Where the vendor names another model from there on, that is the one place to look at, and there is a reason to. */
@@ -110,7 +110,7 @@ const sinceChange = (row: ReadonlyArray<Outcome>): Recent => {
 
 const rowOf = ({ kind, worker }: Outcome): string => JSON.stringify([worker, kind])
 
-/** What of outcomes still counts, in order of time. */
+/** The outcomes that still count, in order of time. */
 export const recent = (outcomes: ReadonlyArray<Outcome>, { halfLifeDays = 180, now }: Options): Recent => {
   const inTime = outcomes.toSorted((left, right) => left.at - right.at)
   const rows = [...Map.groupBy(inTime, rowOf).values()].map(sinceChange)

@@ -29,7 +29,7 @@ export interface Promoted {
 /** The tables, the one in force last. */
 export type Learned = ReadonlyArray<Promoted>
 
-/** So many tables are kept, to go back to. */
+/** How many tables are kept, so that one can go back to them. */
 export const mostKept = 5
 
 /** The file cannot be used. */
@@ -43,7 +43,7 @@ export class LearnedError extends Data.TaggedError("LearnedError")<{ readonly de
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The file where nobody names one: what `DIVISI_ROUTER` names, or `router.json` in the user's data folder. */
+/** The default file: what `DIVISI_ROUTER` names, or else `router.json` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("router.json", "DIVISI_ROUTER")
 
 const fail = (file: string, problem: string) => new LearnedError({ detail: `${file} ${problem}` })
@@ -81,7 +81,10 @@ export const current = (learned: Learned): Promoted | undefined => learned.at(-1
 export const promote = (file: string, promoted: Promoted): Effect.Effect<void, LearnedError> =>
   Effect.flatMap(read(file), (tables) => write(file, [...tables, promoted]))
 
-/** Puts the table before it in force again, or none where it was the first; gives the one that was taken back. */
+/**
+ * Takes back the table in force: the one before it counts again, or none where it was the first. Gives the table that
+ * was taken back; `undefined` where none was in force.
+ */
 export const revert = (file: string): Effect.Effect<Promoted | undefined, LearnedError> =>
   Effect.gen(function* () {
     const tables = yield* read(file)

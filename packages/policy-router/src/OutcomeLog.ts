@@ -3,8 +3,8 @@
  *
  * It is a file of lines that is only ever appended to. A run is noted when it ends, and rated whenever somebody knows
  * more, from another process or weeks later; {@link outcomes} puts the two together. What was appended is on the disk
- * when the effect ends. A line that a crash or a full disk has torn is left out, and so is one that somebody has changed.
- * The text of a question is not kept, only where an embedder puts it.
+ * when the effect ends. A line that a crash or a full disk has torn is left out, and so is one that somebody has
+ * changed. The text of a question is not kept, only where an embedder puts it.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -77,7 +77,7 @@ const Rating = Schema.Struct({
 
 /** A run that was noted. */
 export type Run = typeof Run.Type
-/** What somebody says of a run or of a step. */
+/** How good somebody found a run or one of its steps. */
 export type Rating = typeof Rating.Type
 /** A line of the log. */
 export type Entry = Run | Rating
@@ -93,7 +93,7 @@ export class OutcomeLogError extends Data.TaggedError("OutcomeLogError")<{ reado
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The log where nobody names one: what `DIVISI_OUTCOMES` names, or `outcomes.jsonl` in the user's data folder. */
+/** The default log: what `DIVISI_OUTCOMES` names, or else `outcomes.jsonl` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("outcomes.jsonl", "DIVISI_OUTCOMES")
 
 const toError = ({ message }: { readonly message: string }) => new OutcomeLogError({ detail: message })
@@ -111,7 +111,7 @@ const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))
 
 /** How a log is read. */
 export interface ReadOptions {
-  /** Is told of a line that is damaged or not of this version, which is left out. */
+  /** Called with a sentence for each line that is damaged or of another version. Such lines are left out. */
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 
@@ -136,7 +136,7 @@ export const read = (
 // Entries
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The entry of a run; `undefined` where nobody answered. */
+/** The entry for a run; `undefined` where no worker answered. */
 export const runOf = (
   transcript: Transcript,
   options: { readonly at: number; readonly embedder?: Embedder.Embedder | undefined }
@@ -188,11 +188,13 @@ export const rated = (
 
 const trust = ({ source }: Rating): number => Outcome.sources.indexOf(source)
 
-/** What counts of several ratings: the newest of the most trustworthy source. */
+/** The one of several ratings that counts: the newest from the most trustworthy source. */
 const counting = (ratings: ReadonlyArray<Rating>): Rating =>
   ratings.reduce((best, one) => (trust(one) <= trust(best) ? one : best))
 
-/** Runs and their ratings as outcomes, in the order of the runs. Ratings of runs that are not in the log say nothing. */
+/**
+ * Runs and their ratings as outcomes, in the order of the runs. Ratings of runs that are not in the log are left out.
+ */
 export const outcomes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Outcome.Outcome> => {
   const ratings = Map.groupBy(
     entries.filter((entry) => entry.type === "rating"),

@@ -30,11 +30,11 @@ export interface GradedQuestion {
   readonly scores: ReadonlyMap<string, number>
   /** USD for one answer, by the worker's id; only where known. */
   readonly costUsd: ReadonlyMap<string, number>
-  /** What they answered, where it was recorded. */
+  /** The answers by the worker's id, where they were recorded. */
   readonly answers: ReadonlyMap<string, string>
-  /** How likely it was that a worker was asked, where a policy drew. */
+  /** The probability with which each worker was asked, by its id; absent where the choice was not random. */
   readonly probabilities?: ReadonlyMap<string, number> | undefined
-  /** When it was scored first, in milliseconds since 1970; 0 where nothing says so. */
+  /** When it was first scored, in milliseconds since 1970; 0 where that is unknown. */
   readonly at: number
 }
 
@@ -143,7 +143,7 @@ const meanBy = (maps: ReadonlyArray<ReadonlyMap<string, number>>): ReadonlyMap<s
 export const fromOutcomes = (outcomes: ReadonlyArray<Outcome.Outcome>): ReadonlyArray<GradedQuestion> =>
   merged(outcomes.map(fromOutcome))
 
-/** Questions of which several lines speak become one each; where a worker answered one several times, means count. */
+/** Makes one question of several lines about it. Where a worker answered it several times, the mean score counts. */
 export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<GradedQuestion> =>
   [...Map.groupBy(questions, ({ id, text }) => (text === undefined ? id : Outcome.nameOf(text))).values()].map(
     (group) =>
@@ -164,7 +164,10 @@ export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<
 
 /** How a file is read. */
 export interface ReadOptions {
-  /** Is told of a line that cannot be used, which is left out then. Without it, the first one is an error. */
+  /**
+   * Called with a sentence for each line that cannot be used, which is then left out. Without it, such a line is an
+   * error.
+   */
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 

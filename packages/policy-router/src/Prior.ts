@@ -1,9 +1,9 @@
 /**
- * Whom to ask of a pool of which nothing was learned yet: the policy of the first day.
+ * Whom to ask where nothing was learned yet: the policy of the first day.
  *
  * It asks the strongest worker alone, because nothing that reads a question alone was found to gain on questions of
- * kinds that nobody has graded, and much was found to lose. Who is the strongest, public records say where they speak of
- * the whole pool, or else list prices. Of a model that was not measured nothing is claimed.
+ * kinds that nobody has graded, and much was found to lose. Public records say which worker is the strongest where they
+ * cover the whole pool; elsewhere list prices stand for strength. Nothing is claimed of a model that was not measured.
  */
 import { agreed } from "@divisi/core/Escalation"
 import * as Policy from "@divisi/core/Policy"
@@ -33,7 +33,7 @@ export interface Measured {
 
 /** Whom to ask, and why. */
 export interface Choice {
-  /** The ordinals of who is asked: one, or two and a third where they differ. */
+  /** The ordinals of the workers to ask: one; or two, and a third that is asked where their answers differ. */
   readonly workers: readonly [number] | readonly [number, number, number]
   /** A sentence for people. */
   readonly why: string
@@ -42,9 +42,9 @@ export interface Choice {
 /** How it chooses. */
 export interface Options {
   readonly name?: string | undefined
-  /** What is wanted for the money; `"best"` by default. */
+  /** What matters more, answers or cost; `"best"` by default. */
   readonly dial?: Dial | undefined
-  /** What is known of models; {@link records} by default. */
+  /** The public records to go by; {@link records} by default. */
   readonly records?: ReadonlyArray<Shipped> | undefined
 }
 
@@ -196,7 +196,7 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A policy that asks the strongest worker of a pool of which nothing was learned.
+ * A policy that asks the strongest worker of a pool about which nothing was learned.
  *
  * **Details**
  *

@@ -1,10 +1,11 @@
 /**
  * Judging a table by what is on record, before anybody relies on it.
  *
- * Of most questions only the answer of the worker that was asked is known. What another worker would have come to is then
- * a prediction, from a table learned on other questions; where its answer is known, the prediction is corrected by how far
- * it was off ("doubly robust"), by the probability that was logged with the choice or else by how often it was made. A new table is promoted only where it is no worse by the lower bound of that estimate, and
- * better on the last fifth of the questions in time, which it has not seen.
+ * Of most questions only the answer of the worker that was asked is known. How well another worker would have done is
+ * then a prediction, from a table learned on other questions; where its answer is known, the prediction is corrected by
+ * how far it was off ("doubly robust"), by the probability that was logged with the choice or else by how often it was
+ * made. A new table is promoted only where it is no worse by the lower bound of that estimate, and better on the last
+ * fifth of the questions in time, which it has not seen.
  */
 import * as Seed from "@divisi/core/Seed"
 import * as Result from "effect/Result"
@@ -24,7 +25,7 @@ export interface Estimate {
   readonly standardError: number | null
   /** Questions that the two send to different workers. */
   readonly differing: number
-  /** Those of them of which the new one's answer, or the old one's, is known. */
+  /** How many of these have the answer of the worker that the new table, or the old one, chooses. */
   readonly known: number
 }
 
@@ -41,7 +42,7 @@ export interface Verdict {
 
 /** With fewer graded questions nothing is promoted. */
 export const leastQuestions = 30
-/** Of the questions that go elsewhere, so large a share has to be on record. */
+/** The least share of the questions that go to another worker for which an answer has to be on record. */
 export const leastKnown = 0.2
 /** The lower bound: so many standard errors below the mean. */
 const errors = 1.64

@@ -22,7 +22,7 @@ import { argmax, dot, pointOf } from "./vectors.ts"
 /** How a router chooses. */
 export interface Options {
   readonly name?: string | undefined
-  /** What is wanted for the money; `"best"` by default. */
+  /** What matters more, answers or cost; `"best"` by default. */
   readonly dial?: Dial | undefined
   /** The embedder that the table was learned with; `Embedder.hashed()` by default. */
   readonly embedder?: Embedder.Embedder | undefined
@@ -35,14 +35,14 @@ export interface Options {
   readonly teams?: ReadonlyMap<string, Policy.Policy> | undefined
 }
 
-/** Who is asked, and why. */
+/** The worker that is asked, and why. */
 export interface Decision {
   readonly worker: string
   /** The kind whose centre is nearest; absent where the table has none. */
   readonly kind?: string | undefined
-  /** How like it the question is, from -1 to 1. */
+  /** How like that centre the question is, from -1 to 1. */
   readonly likeness: number
-  /** Whether it is like enough for the kind to be believed. */
+  /** Whether it is like enough to be taken for a question of that kind. */
   readonly isNear: boolean
   /** Other workers that were nearly as good there, or better, at no higher cost. */
   readonly alike: ReadonlyArray<string>
@@ -153,10 +153,10 @@ const explored = (share: number, { worker, why }: Decision, others: ReadonlyArra
  *
  * **Details**
  *
- * It asks nothing but the question. Of a pool it knows the workers that bear the ids of the table's; the others it never
- * asks unless it explores, and where it knows none it is a `PolicyError`, so that a fallback plans. Where a team is the
- * choice, its policy plans. In a recursive round the previous answer stands; where there is none, or a critic has
- * objected, the best of the workers that have not failed is asked.
+ * It gives the worker the question as it is. It knows the workers of a pool whose ids are in the table; the others are
+ * asked only when it explores. Where it knows no worker of the pool it fails with a `PolicyError`, so that a fallback
+ * can plan. Where a team is the choice, its policy plans. In a recursive round the previous answer stands; where there
+ * is none, or a critic has objected, the best of the workers that have not failed is asked.
  */
 export const make = (table: Table, options: Options = {}): Policy.Policy => {
   const {

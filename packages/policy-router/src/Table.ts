@@ -1,8 +1,8 @@
 /**
  * What a router has learned: who is good at which kind of question, on how much evidence, and what follows from it.
  *
- * A table is plain JSON with its evidence in it, so that it can be looked at, compared and taken back. The same outcomes
- * give the same table.
+ * A table is plain JSON with its evidence in it, so that it can be looked at, compared and taken back. The same
+ * outcomes give the same table.
  *
  * It leaves the best worker of all only where three things hold: another was better on the questions that land at a
  * kind, by more than one standard error; it would still be expected to be better if three questions in ten landed there
@@ -30,8 +30,8 @@ import { textOf } from "./vectors.ts"
 export const version = 1
 
 /**
- * What is wanted for the money: the best answers at any price; the cheapest worker that is within 2 points of the best;
- * the best answers for half of what the best worker costs.
+ * What matters more, answers or cost. `best`: the best answers at any price. `within-2`: the cheapest worker that is
+ * within 2 points of the best. `half`: the best answers for half of what the best worker costs.
  */
 export const dials = ["best", "within-2", "half"] as const
 
@@ -86,11 +86,11 @@ const Table = Schema.Struct({
   space: Schema.Struct({ mean: Schema.String, scale: Schema.String })
 })
 
-/** What a worker came to, over some questions. */
+/** How well a worker did on some questions. */
 export type Standing = typeof Standing.Type
-/** Who is asked at each price. */
+/** The worker that is asked, for each {@link Dial}. */
 export type Choices = typeof Choices.Type
-/** What is known of a kind of question. */
+/** What was learned of a kind of question. */
 export type Kind = typeof Kind.Type
 /** What a router has learned. */
 export type Table = typeof Table.Type
@@ -159,9 +159,9 @@ export const isWorker = (id: string): boolean => !id.startsWith(teamPrefix)
  * **Details**
  *
  * Not every worker has to have answered every question: workers are compared on the questions that both answered, or,
- * where there are hardly any, by the means of what each answered. Teams (`policy:<name>`) are compared like workers, and
- * may be the choice at a kind, but never that over all questions. Questions without a kind are put into kinds by their
- * wording. All examples have to be embedded by the one embedder.
+ * where there are hardly any, by the means of what each answered. Teams (`policy:<name>`) are compared like workers,
+ * and may be the choice at a kind, but never that over all questions. Questions without a kind are put into kinds by
+ * their wording. All examples have to be embedded by the one embedder.
  */
 export const fit = (
   examples: ReadonlyArray<Example>,

@@ -1,4 +1,4 @@
-/** Who of a pool can take a task as it is: its tools, its pictures and its files. */
+/** Which workers of a pool can take a task as it is, with its tools, pictures and files. */
 import type { Context } from "@divisi/core/Policy"
 import type { Capabilities } from "@divisi/core/Worker"
 

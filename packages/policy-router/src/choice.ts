@@ -167,7 +167,10 @@ export const bestWithinHalf = (estimates: ReadonlyArray<Estimate>, reference: nu
   return best?.worker ?? reference
 }
 
-/** The worker whose answers are worth most, less what they cost at a price of a dollar; the reference where none is known. */
+/**
+ * The worker whose answers are worth most, less what they cost at a price of a dollar; the reference where none is
+ * known.
+ */
 export const bestFor = (estimates: ReadonlyArray<Estimate>, price: number, reference: number): number => {
   const worth = ({ cost, expected }: Estimate) => expected - (price === 0 || Number.isNaN(cost) ? 0 : price * cost)
   const known = estimates.filter(({ mean }) => !Number.isNaN(mean))
@@ -180,7 +183,9 @@ export interface Weighed {
   readonly questions: number
 }
 
-/** The price of a dollar at which all questions cost half of what they cost with the reference alone. */
+/**
+ * How much score a dollar has to be worth for all questions to cost half of what they cost with the reference alone.
+ */
 export const halfPrice = (kinds: ReadonlyArray<Weighed>, reference: number): number => {
   const asked = kinds.filter(({ questions }) => questions > 0)
   const costOf = (choose: (estimates: ReadonlyArray<Estimate>) => number) =>

@@ -11,7 +11,7 @@ import { Failure } from "./VendorError.ts"
 
 /** Where an API is, as a worker's options and the environment say it. */
 export interface Options {
-  /** Who asks, for errors. */
+  /** The worker's id, for errors. */
   readonly worker: string
   /** The vendor's own API where neither this nor one of `variables` is set. */
   readonly baseURL?: string | undefined
@@ -31,7 +31,7 @@ export interface Endpoint {
   readonly query: string
   /** Adds the query of the base URL to each request, and follows no redirect. */
   readonly fetch: typeof globalThis.fetch
-  /** What no error may show: the key, headers, and the base URL's query and long parts. */
+  /** Texts that no error may show: the key, headers, and the base URL's query and long parts. */
   readonly secrets: ReadonlyArray<string>
 }
 
@@ -118,8 +118,8 @@ const withQuery = (input: string | URL | Request, query: URLSearchParams): strin
 }
 
 /**
- * A `fetch` that follows no redirect: what a redirect would be sent, i.e. key, headers and prompt, is for the server that
- * was named, and so is the right to answer. It fails with a {@link VendorError.Failure} that names the host.
+ * A `fetch` that follows no redirect: what a redirect would be sent, i.e. key, headers and prompt, is for the server
+ * that was named, and so is the right to answer. It fails with a {@link VendorError.Failure} that names the host.
  *
  * **Details**
  *

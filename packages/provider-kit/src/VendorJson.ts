@@ -2,9 +2,9 @@
  * Reads the JSON that a vendor sends: every field is of any type until it has been looked at, and nothing is cast. For
  * authors of providers.
  *
- * Readers that return `undefined`, or nothing, are for what an answer can do without: figures, codes, words of an error.
- * {@link said} and {@link object} are for the answer itself, and fail with a {@link VendorError.Failure}: an answer that
- * cannot be read is never a shorter answer.
+ * Readers that return `undefined`, or nothing, are for what an answer can do without: figures, codes, words of an
+ * error. {@link said} and {@link object} are for the answer itself, and fail with a {@link VendorError.Failure}: an
+ * answer that cannot be read is never a shorter answer.
  */
 import { unreadable } from "./VendorError.ts"
 
@@ -32,13 +32,13 @@ export const count = (value: unknown): number | undefined =>
 /** A number of any kind, as usage is reported: which figures can have been used is checked by core, which says so. */
 export const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
-/** What a table says of a vendor's word; `undefined` where it says nothing, also for words such as `constructor`. */
+/** A table's entry for a vendor's word; `undefined` where it has none, also for words such as `constructor`. */
 export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A | undefined =>
   typeof word === "string" && Object.hasOwn(table, word) ? table[word] : undefined
 
 /**
- * A piece of an answer's text: empty where there is none, i.e. for `null` and `undefined`. Anything else that is no text
- * fails; `name` says what it is.
+ * A piece of an answer's text: empty where there is none, i.e. for `null` and `undefined`. Anything else that is no
+ * text fails; `name` says what it is.
  */
 export const said = (value: unknown, name: string): string => {
   if (typeof value === "string") return value

@@ -1,12 +1,12 @@
-/** Who asks: what a server knows of the owner of a request, and what it is allowed. */
+/** The caller: what a server knows of the owner of a request, and what that owner may do. */
 import type * as Budget from "@divisi/core/Budget"
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "./wire/ApiError.ts"
 import type { Headers } from "./wire/Choice.ts"
 
-/** Who asks. */
+/** The owner of a request. */
 export interface Caller {
-  /** The name of its key. Runs belong to it: another's results of tools do not lead to them. */
+  /** The name of its key. Runs belong to it: nobody else can bring them results of tools. */
   readonly owner: string
   /** The workers that may work for it; all when absent. */
   readonly workers?: ReadonlyArray<string> | undefined
@@ -14,11 +14,11 @@ export interface Caller {
   readonly models?: ReadonlyArray<string> | undefined
   /** The account that its runs are charged to. */
   readonly ledger?: Budget.Ledger | undefined
-  /** Is told how many tokens a request of it has used, and when that was. */
+  /** Called after each of its requests with the tokens used, and the time in milliseconds since 1970. */
   readonly onUsed?: ((tokens: number, at: number) => void) | undefined
 }
 
-/** Says whose a request is, by its headers. */
+/** Finds the caller of a request by its headers; fails where it may not ask. */
 export type Authenticate = (headers: Headers) => Effect.Effect<Caller, ApiError>
 
 /** The key of a request: a bearer token, as OpenAI's clients send it, or `x-api-key`, as Anthropic's do. */

@@ -2,7 +2,8 @@
  * Keys: who may ask a server, for which workers and models, and for how much.
  *
  * A key's secret is shown once, when it is made. What is kept of it is a hash, and secrets are compared by their hashes
- * in a time that says nothing of them. Where keys are kept, and what their budgets are counted on, is for others to say.
+ * in a time that says nothing of them. Where keys are kept, and what their budgets are counted on, is for others to
+ * say.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import type * as Budget from "@divisi/core/Budget"
@@ -53,7 +54,7 @@ export type Key = typeof schema.Type
 /** What a key is made of. */
 export type Allowed = Omit<Key, "id" | "hash" | "createdAt" | "revokedAt">
 
-/** Where keys are, and what they spend on. */
+/** Where keys are kept, and the accounts that they spend on. */
 export interface Options {
   /** Finds a key by its id. It is asked at each request, so that what is revoked is refused at once. */
   readonly find: (id: string) => Effect.Effect<Key | undefined>
@@ -67,7 +68,7 @@ export interface Options {
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest()
 
-/** Makes a key. Nobody can find the secret again. */
+/** Makes a key. The secret cannot be found again from what is kept. */
 export const make = (allowed: Allowed, now: number): { readonly key: Key; readonly secret: string } => {
   const id = CallId.random().slice(-8)
   const secret = `divisi_${id}_${CallId.random()}${CallId.random()}`
@@ -102,7 +103,7 @@ interface Paces {
 const paceOf = (perMinute: number | undefined, now: number): Pace.Pace | undefined =>
   perMinute === undefined ? undefined : Pace.make(perMinute, now)
 
-/** Lets in who has a key. */
+/** Lets in requests that carry a valid key, as fast as the key allows. */
 export const authenticate = ({ find, ledger }: Options): Authenticate => {
   const paces = new Map<string, Paces & { readonly of: string }>()
 

@@ -37,7 +37,9 @@ const of = (labels: Labels, ending: Labels) => ({
 
 const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on" })
 
-/** Begins to count. A model that is none of `names` is counted as `other`: clients may name what they like. */
+/**
+ * Metrics with all counts at 0. A model that is none of `names` is counted as `other`, since clients may name anything.
+ */
 export const make = (names: ReadonlyArray<string>): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())
   const known = new Set(names)

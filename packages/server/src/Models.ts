@@ -1,6 +1,6 @@
 /**
- * The models that a server offers: `divisi` is the Conductor, `divisi-fast` one worker that is chosen once, `worker/<id>`
- * one worker by its name. Other names can stand for these.
+ * The models that a server offers: `divisi` is the Conductor, `divisi-fast` one worker that is chosen once,
+ * `worker/<id>` one worker by its name. Other names can stand for these.
  */
 import * as Baselines from "@divisi/core/Baselines"
 import type { Policy } from "@divisi/core/Policy"
@@ -11,12 +11,14 @@ import * as Result from "effect/Result"
 import { ApiError } from "./wire/ApiError.ts"
 import * as Choice from "./wire/Choice.ts"
 
-/** What models are made of. */
+/** The options of the models. */
 export interface Options {
   readonly pool: WorkerPool.WorkerPool
-  /** What plans for `divisi`; core's own choice by default. */
+  /** The policy of `divisi`; core's default policy when absent. */
   readonly policy?: Policy | undefined
-  /** What `divisi-fast` is; the cheapest language model of the pool by default, or its first worker. */
+  /**
+   * The policy of `divisi-fast`; by default it asks the cheapest language model of the pool, or else the first worker.
+   */
   readonly fast?: Policy | undefined
   /** Other names of models, e.g. `gpt-4o` for `divisi`. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
@@ -32,7 +34,7 @@ const conductor = "divisi"
 const fast = "divisi-fast"
 const direct = "worker/"
 
-/** The names of all models, in their order; of the workers, those that a caller may use. */
+/** The names of all models, in order, with those workers that a caller may use. */
 export const names = (
   { aliases = {}, pool }: Options,
   workers: ReadonlyArray<string> = WorkerPool.ids(pool)

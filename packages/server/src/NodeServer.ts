@@ -8,11 +8,11 @@ import type * as Scope from "effect/Scope"
 import { isLoopback } from "./http/Loopback.ts"
 import * as Server from "./Server.ts"
 
-/** Where a server listens. */
+/** The options of a server, and where it listens. */
 export interface Options extends Server.Options {
   /** 8080 by default; 0 for any that is free. */
   readonly port?: number | undefined
-  /** 127.0.0.1 by default. Without `authenticate` it can be an address of this machine alone. */
+  /** 127.0.0.1 by default. Without `authenticate` it must be an address of this machine. */
   readonly host?: string | undefined
   /** How many connections there may be at once; 10,000 by default. */
   readonly maxConnections?: number | undefined
@@ -38,7 +38,9 @@ const reasonOf = ({ code, message }: NodeJS.ErrnoException, host: string, port: 
   return `Cannot listen on ${host}, port ${port}: ${message}.`
 }
 
-/** Slow clients: headers within 10 seconds, a request within two minutes; a connection that idles goes after a minute. */
+/**
+ * Slow clients: headers within 10 seconds, a request within two minutes; a connection that idles goes after a minute.
+ */
 const limits = { headersTimeout: 10_000, requestTimeout: 120_000, keepAliveTimeout: 60_000, maxHeaderSize: 32_768 }
 
 const listen = (server: Http.Server, host: string, port: number): Effect.Effect<void, ListenError> =>

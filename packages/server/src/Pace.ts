@@ -12,7 +12,7 @@ export interface Pace {
 
 const minute = 60_000
 
-/** A bucket that is full. */
+/** A full bucket. */
 export const make = (perMinute: number, now: number): Pace => ({ perMinute, level: perMinute, at: now })
 
 const fill = (pace: Pace, now: number): void => {
@@ -21,7 +21,10 @@ const fill = (pace: Pace, now: number): void => {
   pace.at = now
 }
 
-/** How long until there is so much, in milliseconds; for nothing, until it is out of debt. 0 where there is. */
+/**
+ * How long until the bucket holds `amount`, in milliseconds; 0 where it does. For an amount of 0: until it is out of
+ * debt.
+ */
 export const wait = (pace: Pace, amount: number, now: number): number => {
   fill(pace, now)
   const missing = amount - pace.level
@@ -29,7 +32,7 @@ export const wait = (pace: Pace, amount: number, now: number): number => {
   return isThere ? 0 : Math.max(1, Math.ceil((missing * minute) / pace.perMinute))
 }
 
-/** Takes so much, also where it is not there. */
+/** Takes `amount`, which may leave the bucket in debt. */
 export const take = (pace: Pace, amount: number, now: number): void => {
   fill(pace, now)
   pace.level -= amount

@@ -12,9 +12,9 @@ export interface Entry {
   /** The status of its response; that of a stream is 200 also where it broke off. */
   readonly status: number
   readonly isStreamed: boolean
-  /** Whether its client went away before it had all. */
+  /** Whether its client went away before it had all of the response. */
   readonly isCut: boolean
-  /** Absent where nobody was let in. */
+  /** The name of its key; absent where the request was refused for its key. */
   readonly owner?: string | undefined
   readonly model?: string | undefined
   readonly runId?: string | undefined
@@ -27,7 +27,7 @@ export interface Entry {
   readonly costUsd: number
 }
 
-/** Takes entries as requests end. It should not take long. */
+/** Called with the entry of each request when it is over. It should return quickly. */
 export type Log = (entry: Entry) => void
 
 /** A request that goes on. */

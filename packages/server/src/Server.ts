@@ -47,18 +47,18 @@ import type { Wire } from "./wire/Wire.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a server is made of. */
+/** The options of a server. */
 export interface Options extends Models.Options {
   /** How runs go. A worker that fails for good is replaced by the next unless `reassign` says otherwise. */
   readonly settings?: RunSettings | undefined
   /**
-   * Where runs are kept, so that those that wait for tools can be gone on with; in memory by default, where the oldest go
-   * when they fill 32 MiB.
+   * Where runs are kept, so that those that wait for results of tools can go on; in memory by default, where the oldest
+   * are dropped when all take more than 32 MiB.
    */
   readonly journal?: Journal.Journal | undefined
   /** How much of the work clients are shown; who does what (`"titles"`) by default. */
   readonly notes?: Notes | undefined
-  /** Says whose a request is. Without it, only programs on this machine are answered, and all are one. */
+  /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
   readonly authenticate?: Authenticate | undefined
   /** An account that all runs share. */
   readonly ledger?: Budget.Ledger | undefined
@@ -76,7 +76,7 @@ export interface Options extends Models.Options {
   readonly secret?: Redacted.Redacted | undefined
   /** Hears the events of all runs. */
   readonly listener?: Listener | undefined
-  /** Is told of each request when it is over; nothing of what was asked or answered. */
+  /** Called with each request when it is over; nothing of what was asked or answered is in it. */
   readonly log?: RequestLog.Log | undefined
   /** Keeps what clients say of their runs (`POST /v1/runs/{id}/rating`); without it, there is no such endpoint. */
   readonly keepRating?: Ratings.Keep | undefined
@@ -90,7 +90,7 @@ export interface Server {
     never,
     HttpServerRequest.HttpServerRequest | Scope.Scope
   >
-  /** Takes no new requests, and waits until those that it has are answered, at most so long, in milliseconds. */
+  /** Refuses new requests, and waits for those under way to be answered, for at most `millis` milliseconds. */
   readonly drain: (millis: number) => Effect.Effect<void>
   /** How many runs go on. */
   readonly running: () => number

@@ -1,6 +1,6 @@
 /**
- * A Conductor as an MCP server: any MCP client can ask it. It offers one tool, `ask`, tells its client how a run goes on
- * (progress notifications), and stops a run that its client cancels.
+ * A Conductor as an MCP server: any MCP client can ask it. It offers one tool, `ask`, tells its client how a run goes
+ * on (progress notifications), and stops a run that its client cancels.
  */
 import type { Readable, Writable } from "node:stream"
 import type { Conductor, RunResult } from "@divisi/core/Conductor"
@@ -10,14 +10,14 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import * as Effect from "effect/Effect"
 import manifest from "../package.json" with { type: "json" }
 
-/** What is offered. */
+/** The Conductor that is offered, and how. */
 export interface Options {
   readonly conductor: Conductor["Service"]
-  /** What the client's model is told that the tool is for. */
+  /** What the client's model is told about the tool `ask`; a general description by default. */
   readonly description?: string | undefined
 }
 
-/** Where the messages of a client come from, and where answers go. Nothing else may be written there. */
+/** Where the messages of a client are read, and where answers are written. Nothing else may be written there. */
 export interface Streams {
   readonly input: Readable
   readonly output: Writable

@@ -1,4 +1,6 @@
-/** An MCP server as a caller describes it: what to start or to reach, and what of it may be used. */
+/**
+ * An MCP server as a caller describes it: the program to start or the URL to call, and which of its tools may be used.
+ */
 import * as Options from "@divisi/core/Options"
 import * as Redacted from "effect/Redacted"
 
@@ -26,7 +28,9 @@ export interface StdioServer extends Common {
   /** The program, looked for on the PATH. It is started without a shell. */
   readonly command: string
   readonly args?: ReadonlyArray<string> | undefined
-  /** Added to a short list of harmless variables (PATH, HOME and the like): the server sees no others of this process. */
+  /**
+   * Added to a short list of harmless variables (PATH, HOME and the like): the server sees no others of this process.
+   */
   readonly env?: Readonly<Record<string, Secret>> | undefined
   /** The folder it is started in; that of this process by default. */
   readonly cwd?: string | undefined
@@ -79,7 +83,7 @@ const shape = {
 /** What belongs to a server that is started, or to one that is reached. */
 const ofEither = { command: ["args", "env", "cwd"], url: ["headers"] } as const
 
-/** Throws an `OptionsError` where a server cannot be one. */
+/** Throws an `OptionsError` where the description of a server is wrong. */
 export const check = (name: string, server: McpServer): void => {
   const what = `the MCP server "${name}"`
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(name)) {

@@ -1,9 +1,8 @@
 /**
  * Tools of MCP servers, for the runs of a Conductor.
  *
- * A server is started, or reached, when its tools are listed, and ends with the scope. What becomes of it later is the
- * result of a call and never the end of a run: one that dies fails the calls that it had, and is started anew by the
- * next one.
+ * A server is started, or reached, when its tools are listed, and ends with the scope. A server that fails later makes
+ * failed results and never ends a run: one that dies fails the calls under way, and the next call starts it anew.
  */
 import * as Message from "@divisi/core/Message"
 import { nearest } from "@divisi/core/Nearest"
@@ -20,7 +19,7 @@ import * as Connection from "./connection.ts"
 import * as McpServer from "./McpServer.ts"
 import { contentOf } from "./toolResult.ts"
 
-/** What is wrong with a server, or with what is wanted of it. */
+/** A server that did not start, or a tool that it does not have. */
 export interface Problem {
   readonly server: string
   readonly detail: string
@@ -45,9 +44,9 @@ export interface Problem {
 export class McpTools extends Context.Service<
   McpTools,
   {
-    /** For `tools` of a run. A name is the server's name, `__`, and the tool's own. */
+    /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
     readonly tools: ReadonlyArray<Tool>
-    /** The servers that did not start, and the tools that were asked for and are not there. */
+    /** The servers that did not start, and the tools that were named and do not exist. */
     readonly problems: ReadonlyArray<Problem>
   }
 >()("@divisi/tools-mcp/McpTools") {}

@@ -9,9 +9,9 @@ export type { McpServers, Problem } from "./McpTools.ts"
 
 /** The tools of servers that are running. */
 export interface OpenTools extends AsyncDisposable {
-  /** For `tools` of a run. A name is the server's name, `__`, and the tool's own. */
+  /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
   readonly tools: McpTools.McpTools["Service"]["tools"]
-  /** The servers that did not start, and the tools that were asked for and are not there. */
+  /** The servers that did not start, and the tools that were named and do not exist. */
   readonly problems: McpTools.McpTools["Service"]["problems"]
   /** Ends the servers. */
   readonly close: () => Promise<void>
@@ -22,8 +22,9 @@ export interface OpenTools extends AsyncDisposable {
  *
  * **Details**
  *
- * A server that does not start has no tools, and `problems` says why. One that dies later fails the calls that it had, and
- * is started anew by the next call. The promise is rejected with an `OptionsError` where a server is described wrongly.
+ * A server that does not start has no tools, and `problems` says why. One that dies later fails the calls that it had,
+ * and is started anew by the next call. The promise is rejected with an `OptionsError` where a server is described
+ * wrongly.
  *
  * **Example**
  *

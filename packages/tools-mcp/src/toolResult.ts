@@ -4,7 +4,7 @@ import type { CallToolResult, ContentBlock, EmbeddedResource } from "@modelconte
 
 const text = (of: string): ContentPart => ({ type: "text", text: of })
 
-/** Bytes that are no picture and no text: few models can be shown them, so they are told of. */
+/** Bytes that are neither a picture nor a text: few models can read them, so a line says that they are there. */
 const untold = (what: string, mediaType: string, data: string): ContentPart =>
   text(`[${what}: ${mediaType}, ${Math.floor((data.length * 3) / 4)} bytes, not shown]`)
 
