@@ -400,44 +400,6 @@ describe.concurrent("divisi gym", () => {
     assert.isAbove(report.accuracy, 0.8)
   })
 
-  it("compares policies on tasks that need a tool, by who is given it", async () => {
-    const accuracy = async (access: string) => {
-      const args = ["gym", "solve", "--tasks", "20", "--family", "stock", "--policy", "oracle", "--tool-access", access]
-      const { code, output } = await divisi([...args, "--json"])
-      assert.strictEqual(code, 0)
-      return JSON.parse(output).accuracy as number
-    }
-    const [none, last, every] = await Promise.all([accuracy("none"), accuracy("last-step"), accuracy("every-step")])
-    assert.strictEqual(none, 0)
-    assert.isTrue(last > 0 && last < every && every > 0.9, `${last}, ${every}`)
-  })
-
-  it("finds the best single worker for tasks that need a tool among those that can call it", async () => {
-    const args = ["gym", "solve", "--tasks", "10", "--family", "stock", "--policy", "best-single", "--json"]
-    const { code, output } = await divisi(args)
-    assert.strictEqual(code, 0)
-    assert.isAbove(JSON.parse(output).accuracy, 0.3)
-  })
-
-  it("gives the same figures for the same seed, however many runs go on at once", async () => {
-    const args = [
-      "gym",
-      "solve",
-      "--tasks",
-      "20",
-      "--seed",
-      "3",
-      "--json",
-      "--policy",
-      "single:intern",
-      "--concurrency"
-    ]
-    const [one, many] = await Promise.all([divisi([...args, "1"]), divisi([...args, "20"])])
-    const { costUsd: _, ...first } = JSON.parse(one!.output)
-    const { costUsd: __, ...second } = JSON.parse(many!.output)
-    assert.deepStrictEqual(first, second)
-  })
-
   it("prints what was done when it is interrupted", async () => {
     const { code, output } = await divisi(["gym", "solve", "--tasks", "2", "--json", "--config", config("talking")], {
       onOutput: (text, child) => {

@@ -71,14 +71,4 @@ describe.concurrent("the tiny Conductor", () => {
       const solved = await divisi(["gym", "solve", "--tasks", "4", "--policy", "conductor", "--json"], where)
       assert.strictEqual(solved.code, 0)
     }))
-
-  it("is measured like any other policy", () =>
-    inFolder(async (folder) => {
-      const { code, output } = await divisi(
-        ["eval", "--policy", "conductor", "--limit", "4", "--json", "--out", path.join(folder, "report")],
-        { cwd: folder }
-      )
-      assert.strictEqual(code, 0)
-      assert.include(output, '"conductor"')
-    }))
 })

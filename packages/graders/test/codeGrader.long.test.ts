@@ -26,6 +26,20 @@ describe("LiveCodeBench", () => {
       CodeGrader.liveCodeBench(sandbox, { timeoutMillis: millis / PyodideSandbox.slowdown }).grade(task, fenced(code))
     )
 
+  it("calls functions with their arguments, in every form that models write them", async () => {
+    const task = calling("pick", ["[3, 1, 2]\n1", "[1]"], ['["b", "a"]\n2', '["a", "b"]'])
+    const right =
+      "class Solution:\n  def pick(self, xs: List[int], n: int) -> List[int]:\n    print('debug')\n    return sorted(xs)[:n]"
+    assert.isTrue((await live(task, right.replace("sorted(xs)[:n]", "tuple(sorted(xs)[:n])"))).correct)
+    assert.isTrue((await live(task, "def pick(xs, n): return sorted(xs)[:n]")).correct)
+    const verdicts = [
+      [right.replace("pick", "choose"), "runtime-error"],
+      [right.replace("print('debug')", "sys.exit(0)"), "runtime-error"],
+      [right.replace("sorted(xs)[:n]", "set(xs)"), "wrong-answer"]
+    ] as const
+    for (const [code, rung] of verdicts) assert.deepInclude(await live(task, code), { correct: false, rung }, code)
+  })
+
   it("says which limit a program ran into", async () => {
     const rungs = [
       ["while True: pass", "time-limit"],
@@ -146,5 +160,14 @@ def task_func(x):
     const skipping = "import unittest\ndef task_func(x):\n    raise unittest.SkipTest('no')"
     assert.isFalse((await unit(fenced(skipping))).correct)
     assert.isTrue((await unit(fenced(right))).correct)
+  })
+
+  it("gives no verdict against an answer where the reference fails as well", async () => {
+    const task = { test: `import pandas\n${record.test}` }
+    const error = await Effect.runPromise(
+      Effect.flip(CodeGrader.bigCodeBench(sandbox).grade(taskOf({ ...record, ...task }), fenced(right)))
+    )
+    assert.include(error.message, "reference solution fails")
+    assert.include(error.message, "No module named 'pandas'")
   })
 })

@@ -116,15 +116,8 @@ describe("LiveCodeBench", () => {
     const right =
       "class Solution:\n  def pick(self, xs: List[int], n: int) -> List[int]:\n    print('debug')\n    return sorted(xs)[:n]"
     assert.isTrue((await live(task, right)).correct)
-    assert.isTrue((await live(task, right.replace("sorted(xs)[:n]", "tuple(sorted(xs)[:n])"))).correct)
-    assert.isTrue((await live(task, "def pick(xs, n): return sorted(xs)[:n]")).correct)
-    const verdicts = [
-      [right.replace("sorted(xs)[:n]", "xs[:n]"), "wrong-answer"],
-      [right.replace("pick", "choose"), "runtime-error"],
-      [right.replace("print('debug')", "sys.exit(0)"), "runtime-error"],
-      [right.replace("sorted(xs)[:n]", "set(xs)"), "wrong-answer"]
-    ] as const
-    for (const [code, rung] of verdicts) assert.deepInclude(await live(task, code), { correct: false, rung }, code)
+    const wrong = right.replace("sorted(xs)[:n]", "xs[:n]")
+    assert.deepInclude(await live(task, wrong), { correct: false, rung: "wrong-answer" })
   })
 
   it("gives no verdict when the fault is not the program's", async () => {
@@ -165,15 +158,6 @@ describe("BigCodeBench", () => {
     assert.include(verdict.explanation, "2 of 2 fail")
     assert.isFalse((await unit(fenced("def other(x):\n    return 2 * x"))).correct)
     assert.isFalse((await unit("I do not know.")).correct)
-  })
-
-  it("gives no verdict against an answer where the reference fails as well", async () => {
-    const task = { test: `import pandas\n${record.test}` }
-    const error = await run(
-      Effect.flip(CodeGrader.bigCodeBench(sandbox).grade(taskOf({ ...record, ...task }), fenced(right)))
-    )
-    assert.include(error.message, "reference solution fails")
-    assert.include(error.message, "No module named 'pandas'")
   })
 })
 
