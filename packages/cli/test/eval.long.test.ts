@@ -17,7 +17,7 @@ describe("divisi eval", () => {
           timer ??= setInterval(() => {
             const { size = 0 } = statSync(journal, { throwIfNoEntry: false }) ?? {}
             // Once: a second signal would end the process before it has written anything.
-            if (!child.killed && size > 50_000) child.kill("SIGINT")
+            if (!child.killed && size > 20_000) child.kill("SIGINT")
           }, 5)
         }
       })

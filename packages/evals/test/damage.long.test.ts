@@ -2,7 +2,6 @@
 
 import fs from "node:fs"
 import path from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import * as Baselines from "@divisi/core/Baselines"
 import * as Message from "@divisi/core/Message"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
@@ -107,7 +106,7 @@ describe("a full disk", () => {
   it.effect("that has room again is no matter, wherever in the journal it was full", () =>
     Effect.gen(function* () {
       const expected = essence((yield* evaluate(folder(), counting().pool)).samples)
-      for (let after = 1; after < 14; after++) {
+      for (let after = 1; after < 9; after++) {
         for (const calls of [1, 2, 3, 8]) {
           const at = folder()
           const { asked, pool } = counting()
@@ -129,7 +128,7 @@ describe("a full disk", () => {
     Effect.gen(function* () {
       const at = folder()
       const { asked, pool } = counting()
-      fill(5, Number.POSITIVE_INFINITY)
+      fill(3, Number.POSITIVE_INFINITY)
       const error = yield* Effect.flip(evaluate(at, pool))
       expect(error._tag).toBe("JournalError")
       expect(error.message).toBe(
@@ -155,7 +154,7 @@ describe("a full disk", () => {
       }) as typeof writeSync
       const single = Baselines.single(0)
       const answered = yield* Deferred.make<void>()
-      // The other sample is under way, and asks the same when the answer could not be written.
+      // The other sample is under way, and asks the same when the first could not be written.
       const late: typeof single = {
         ...single,
         name: "late",
@@ -167,8 +166,8 @@ describe("a full disk", () => {
         run: { worker: { temperature: 0 } },
         sampleSeed: () => 0,
         store: { get: () => Effect.undefined, set: () => Effect.void },
-        onTranscript: () => Effect.asVoid(Deferred.succeed(answered, undefined)),
         onProgress: ({ done }) => {
+          if (done === 1) Deferred.doneUnsafe(answered, Effect.void)
           hasRoom = done === 2
         }
       })
@@ -274,23 +273,6 @@ describe("a damaged journal", () => {
         const ended = yield* Effect.result(evaluate(at, counting().pool))
         if (ended._tag === "Failure") expect(ended.failure._tag).toBe("JournalError")
       }
-    })
-  )
-})
-
-describe("damaged answers of an evaluation", () => {
-  it.effect("are taken from the journal where it has them", () =>
-    Effect.gen(function* () {
-      const at = folder()
-      const { asked, pool } = counting()
-      const { samples } = yield* evaluate(at, pool)
-      const database = new DatabaseSync(path.join(at, ReportFile.names.answers))
-      database.exec(`UPDATE answers SET answer = replace(answer, '"text":"', '"text":"1')`)
-      database.close()
-      fs.writeFileSync(journalOf(at), fs.readFileSync(journalOf(at), "utf8").replace(/^\{"type":"sample".*\n/gm, ""))
-      const again = yield* evaluate(at, pool)
-      expect([essence(again.samples), asked.length]).toEqual([essence(samples), 6])
-      expect(again.said).toContain("has damaged answers")
     })
   )
 })

@@ -2,8 +2,16 @@ import fs from "node:fs"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Journal from "@divisi/core/Journal"
+import * as Policy from "@divisi/core/Policy"
+import * as ResponseCache from "@divisi/core/ResponseCache"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import { BudgetExceeded } from "@divisi/core/Usage"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
@@ -107,6 +115,46 @@ describe("accounts on disk", () => {
       const withdrawn = yield* account.reserve(amount(1), "r/0/2/0/0")
       yield* account.release(withdrawn)
       assert.deepStrictEqual(yield* standing(file, "a"), { calls: 1, costUsd: 0.5, open: 0, reservedCostUsd: 0 })
+    })
+  )
+
+  it.live("charge what a run has found in a cache once, however often the run is gone on with", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      const account = yield* openIn(file, { name: "a" })
+      const cache = ResponseCache.makeMemory({ maxEntries: 10 })
+      const pool = WorkerPool.makeUnsafe([
+        ScriptedWorker.make({
+          id: "a",
+          pricing: { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 },
+          replies: ["42"]
+        })
+      ])
+      const journal = Journal.makeMemory()
+      /** Two steps; of the second the run is stopped, or not. */
+      const go = (runId: string, isStopped: boolean) => {
+        const policy = Policy.fixed("two", () => ({
+          steps: [
+            { worker: 0, subtask: "one", access: [] },
+            { worker: 0, subtask: "two", access: [0] }
+          ]
+        }))
+        const running = Conductor.make({ policy, pool, seed: 1 })
+          .run("What is it?", { runId, journal, ledger: account, found: "as-made", listener: (event) => stop(event) })
+          .pipe(Effect.provideService(ResponseCache.ResponseCache, cache))
+        const stopped = Deferred.makeUnsafe<void>()
+        const stop = ({ type }: RunEvent) => {
+          if (isStopped && type === "step-finished") Deferred.doneUnsafe(stopped, Effect.void)
+        }
+        return Effect.raceFirst(running, Deferred.await(stopped))
+      }
+      yield* go("first", false)
+      assert.strictEqual(account.spent().calls, 2)
+      yield* go("second", true)
+      const before = account.spent().calls
+      yield* go("second", false)
+      assert.isAtMost(before, 4)
+      assert.strictEqual(account.spent().calls, 4)
     })
   )
 

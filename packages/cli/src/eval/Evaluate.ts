@@ -245,8 +245,9 @@ const farewell = (input: EvalInput) =>
  */
 const withoutFolder = (folder: string) =>
   Effect.sync(() => {
-    const ours = ["", "-wal", "-shm"].map((end) => path.join(folder, ReportFile.names.answers + end))
-    for (const file of ours) rmSync(file, { force: true })
+    const { answers, runs } = ReportFile.names
+    const ours = [answers, runs].flatMap((name) => ["", "-wal", "-shm", "-owners"].map((end) => name + end))
+    for (const name of ours) rmSync(path.join(folder, name), { recursive: true, force: true })
     try {
       rmdirSync(folder)
     } catch {

@@ -5,7 +5,7 @@ import path from "node:path"
 import type { Store } from "@divisi/core/ResponseCache"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Evaluation from "@divisi/evals/Evaluation"
-import type { Sample } from "@divisi/evals/Report"
+import * as Report from "@divisi/evals/Report"
 import * as DiskCache from "@divisi/files/DiskCache"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -60,7 +60,7 @@ const storeOf = (cache: Config["cache"]): Effect.Effect<Store, Failure, Scope.Sc
 
 const print = (
   policies: ReadonlyArray<Evaluation.Entry>,
-  samples: ReadonlyArray<Sample>,
+  samples: ReadonlyArray<Report.Sample>,
   isPlay: boolean,
   json: boolean
 ): void => {
@@ -99,7 +99,7 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
   }
   const services = { ...Services.of(config, input), isGym: isOurs }
   const progress = yield* Progress.make(WorkerPool.isPlay(pool))
-  const samples: Array<Sample> = []
+  const samples: Array<Report.Sample> = []
   const run = Evaluation.run({
     run: settings,
     // Every run has the one seed, as a run of the question by itself.
@@ -118,7 +118,7 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
     Services.provide(told, services),
     Effect.sync(() => {
       progress.close()
-      print(policies, samples, WorkerPool.isPlay(pool), input.json)
+      print(policies, Report.sorted(samples), WorkerPool.isPlay(pool), input.json)
     })
   )
 })

@@ -303,15 +303,19 @@ const failureOf = (
 // Answers that are found
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Charges only the run, as if the call were made now, and tells it in the same turn. */
+/**
+ * Charges only the run, as if the call were made now, and tells it in the same turn. By its name an account that outlives
+ * its process charges it once, however often the run is gone on with.
+ */
 const charge = (
   { ledger }: CallContext,
   call: Call,
+  name: string | undefined,
   usage: Usage,
   tell: (paid: Paid) => void
 ): Effect.Effect<void, BudgetExceeded> =>
   Effect.uninterruptible(
-    Effect.flatMap(ledger.reserve(boundOn(ledger, call)), (reservation) => {
+    Effect.flatMap(ledger.reserve(boundOn(ledger, call), name), (reservation) => {
       const paid = paidFor(call, usage)
       return Effect.map(ledger.settle(reservation, paid), () => tell(paid))
     })
@@ -328,6 +332,7 @@ const take = (
   context: CallContext,
   call: Call,
   entry: ResponseCache.Entry,
+  place: Numbered | undefined,
   since: number
 ): Effect.Effect<void, BudgetExceeded> => {
   const { clock, found } = context
@@ -340,16 +345,19 @@ const take = (
   }
   // What a cache holds was written by others, or long ago: its usage is checked like that of a new answer.
   const credible = (usage: Usage) => checked(usage, () => estimateOf(call, text))
+  const name = place && `${nameOf(place)}/found`
   const again = Effect.forEach(
     failures,
     (failure, number) =>
       failure.unasked === true
         ? Effect.sync(() => tellFailure(context, call, number, failure, unpaid))
-        : charge(context, call, credible(failure.usage), (paid) => tellFailure(context, call, number, failure, paid)),
+        : charge(context, call, name && `${name}/${number}`, credible(failure.usage), (paid) =>
+            tellFailure(context, call, number, failure, paid)
+          ),
     { discard: true }
   )
   const usage = credible(entry.usage)
-  const answer = charge(context, call, usage, ({ costUsd }) => {
+  const answer = charge(context, call, name, usage, ({ costUsd }) => {
     show(call, entry)
     const addedMillis = durationMillis === undefined ? 0 : durationMillis - millisSince(clock, since)
     call.onAnswer(answered({ ...entry, usage }, costUsd, false, addedMillis))
@@ -393,8 +401,8 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
     const past = written.length === 0 ? (recorded?.attempts(address) ?? []) : written
     const since = ticks(context.clock)
     return replay(context, call, past, slot, {
-      make: (beginning) => look(context, call, beginning),
-      take: (entry) => take(context, call, entry, since),
+      make: (beginning) => look(context, call, beginning, key),
+      take: (entry, place) => take(context, call, entry, place, since),
       answer: (entry, costUsd) => giveAgain(context, call, entry, costUsd, since),
       tellFailure: (number, failure, paid) => tellFailure(context, call, number, failure, paid),
       tellInterruption: (paid) => tellInterruption(context, call, paid)
@@ -402,18 +410,19 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
   })
 }
 
-/** Looks a call up in the response cache, or makes it. */
+/** Looks a call up in the response cache, or makes it. Its key is given where it is known. */
 const look = (
   context: CallContext,
   call: Call,
-  beginning: Beginning
+  beginning: Beginning,
+  known?: string
 ): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context
   const isKept = call.worker.isCacheable !== false
   const cache = isKept ? context.cache : undefined
   const key =
     isKept && (cache !== undefined || payer !== undefined)
-      ? ResponseCache.key(call.worker, call.request, call.sample)
+      ? (known ?? ResponseCache.key(call.worker, call.request, call.sample))
       : undefined
   if (cache === undefined || key === undefined) return make(context, call, key, beginning)
   const since = ticks(clock)
@@ -425,7 +434,7 @@ const look = (
       const { call: id, hash, recording } = slot
       recording.note({ type: "found", call: id, attempt, hash, answer: value })
     }
-    return take(context, call, value, since)
+    return take(context, call, value, slot && { ...slot, attempt }, since)
   })
 }
 

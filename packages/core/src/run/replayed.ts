@@ -45,18 +45,15 @@ const worstOf = (call: Call): Paid => {
   return { usage: { inputTokens: tokens - outputTokens, outputTokens, estimated: true }, costUsd }
 }
 
+/** Writes that an attempt begins, before it does. For one that costs nothing nobody waits: it can be made again. */
 export const intend = ({ attempt, call: id, hash, recording }: Numbered, call: Call): Effect.Effect<void> =>
-  Effect.clockWith((clock) =>
-    recording.intend({
-      type: "intent",
-      call: id,
-      attempt,
-      hash,
-      worker: call.worker.id,
-      at: clock.currentTimeMillisUnsafe(),
-      worst: call.worker.recovery === "free" ? unpaid : worstOf(call)
-    })
-  )
+  Effect.clockWith((clock) => {
+    const isFree = call.worker.recovery === "free"
+    const at = clock.currentTimeMillisUnsafe()
+    const worst = isFree ? unpaid : worstOf(call)
+    const entry = { type: "intent" as const, call: id, attempt, hash, worker: call.worker.id, at, worst }
+    return isFree ? Effect.sync(() => recording.note(entry)) : recording.intend(entry)
+  })
 
 /** A call that writes by what it can be gone on with, or that goes on with one that was begun before. */
 export const inJournal = (call: Call, { attempt, call: id, handle: known, recording }: Numbered): Received => {
@@ -89,6 +86,12 @@ export const note = (
   } else if (isSent) recording.note({ ...at, type: "interrupted", ...(paid ?? unpaid) })
   else recording.note({ ...at, type: "withdrawn" })
 }
+
+/**
+ * Whether the run's account says what the run costs, whoever has paid for it: then it is not charged for what ended with
+ * a process, which is the payer's alone, and the run is the one that it would have been.
+ */
+const isNotional = ({ found, payer }: CallContext): boolean => found === "as-made" && payer !== undefined
 
 /**
  * Books what was paid before on the run's account, and tells it in the same turn. Nobody pays it again.
@@ -127,11 +130,15 @@ const lostEvent = ({ attempt: _, call, worker, ...paid }: Doubt, at: number): Ru
  * What was in doubt, and the run did not come to again before it ended (another limit, another order): it is charged and
  * told all the same.
  */
-export const settleDoubts = ({ clock, ledger, recording }: CallContext): Effect.Effect<void> =>
-  Effect.forEach(
+export const settleDoubts = (context: CallContext): Effect.Effect<void> => {
+  const { clock, ledger, recording } = context
+  return Effect.forEach(
     recording?.doubts() ?? [],
     (doubt) => {
       const { attempt, call, costUsd, usage } = doubt
+      if (isNotional(context)) {
+        return Effect.sync(() => recording!.note({ type: "lost", call, attempt, costUsd, usage }))
+      }
       const amount = { costUsd, tokens: usage.inputTokens + usage.outputTokens }
       const charged = Effect.flatMap(ledger.reserve(amount, `${call}/${attempt}`), (own) =>
         ledger.settle(own, { costUsd, usage })
@@ -146,6 +153,7 @@ export const settleDoubts = ({ clock, ledger, recording }: CallContext): Effect.
     },
     { discard: true }
   )
+}
 
 /** Why a call failed whose answer was lost with its process, and that was not to be made again. */
 export const lostDetail = "the process that had asked it ended before its answer came"
@@ -153,7 +161,7 @@ export const lostDetail = "the process that had asked it ended before its answer
 /** How a call is made, and how what is known of it is told. */
 interface Ways {
   readonly make: (beginning: Beginning) => Effect.Effect<unknown, WorkerError | BudgetExceeded>
-  readonly take: (entry: Entry) => Effect.Effect<void, BudgetExceeded>
+  readonly take: (entry: Entry, place: Numbered | undefined) => Effect.Effect<void, BudgetExceeded>
   readonly answer: (entry: Entry, costUsd: number | undefined) => void
   readonly tellFailure: (number: number, failure: Failure, paid: Paid) => void
   readonly tellInterruption: (paid: Paid) => void
@@ -199,14 +207,14 @@ export const replay = (
         return lost(outcome, at, attempt, failures)
       case "interrupted":
         return Effect.andThen(
-          repay(context, at, outcome, ways.tellInterruption),
+          isNotional(context) ? Effect.void : repay(context, at, outcome, ways.tellInterruption),
           Effect.suspend(() => from(attempt + 1, failures))
         )
       case "failed":
         return failed(outcome, at, attempt, failures)
       // What this package wrote, under the version and the checksum of its journal or its transcript.
       case "found":
-        return Effect.suspend(() => ways.take(outcome.answer as Entry))
+        return Effect.suspend(() => ways.take(outcome.answer as Entry, at))
       case "answered":
         return repay(context, at, outcome, ({ costUsd }) => ways.answer(outcome.answer as Entry, costUsd))
     }
@@ -232,7 +240,7 @@ export const replay = (
 
   /** Nobody knows whether it was answered: it is charged at its worst case, and told. */
   const lost = (worst: Paid, at: Numbered | undefined, attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
-    const told = repay(context, at, worst, (paid) => tellLost(context, call, paid))
+    const told = isNotional(context) ? Effect.void : repay(context, at, worst, (paid) => tellLost(context, call, paid))
     if ((context.onDoubt ?? "again") === "again" || call.worker.recovery === "free") {
       return Effect.andThen(
         told,

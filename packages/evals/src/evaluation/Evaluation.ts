@@ -7,7 +7,7 @@
  * twice.
  */
 import path from "node:path"
-import * as Budget from "@divisi/core/Budget"
+import type * as Budget from "@divisi/core/Budget"
 import * as Elapsed from "@divisi/core/Elapsed"
 import type { Policy } from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
@@ -15,7 +15,6 @@ import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
 import type * as Transcript from "@divisi/core/Transcript"
 import type * as Usage from "@divisi/core/Usage"
-import { BudgetExceeded, noUsage } from "@divisi/core/Usage"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as DiskCache from "@divisi/files/DiskCache"
 import type { FileError } from "@divisi/files/FileError"
@@ -28,7 +27,9 @@ import * as Report from "../report/Report.ts"
 import * as ReportFile from "../report/ReportFile.ts"
 import * as Job from "./job.ts"
 import * as Journal from "./journal.ts"
+import { accountOf, remembering } from "./paying.ts"
 import * as Plan from "./plan.ts"
+import * as Runs from "./runs.ts"
 import { usd } from "./sampling.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -185,8 +186,10 @@ interface State extends Job.Shared {
   readonly samples: Map<string, Report.Sample>
   /** What the cost limit refused, once it did: no sample is begun after it. */
   halted: Usage.BudgetExceeded | undefined
-  /** Why a transcript could not be kept: no sample is begun after it. */
+  /** Why a run or its transcript could not be kept: no sample is begun after it. */
   broken: Journal.JournalError | undefined
+  /** Whether there was something that could not be kept. */
+  isTroubled: boolean
 }
 
 /** Why nothing further may be done: what would come of it could not be kept. */
@@ -198,20 +201,33 @@ const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, tran
   const kept = yield* Effect.result(keeping)
   if (kept._tag === "Success") return true
   state.broken = Journal.unwritable(state.samples.size)(kept.failure)
+  state.isTroubled = true
   return false
 })
+
+/** After so many samples their runs are removed. */
+const sweepSize = 64
 
 const isImpaired = ({ missing, steps }: Report.Sample): boolean =>
   missing !== undefined || steps.some(({ state }) => state === "failed")
 
 const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
   if (state.halted !== undefined || obstacle(state) !== undefined) return false
-  const made = yield* Job.run(state, job)
+  const made = yield* Effect.catch(Job.run(state, job), (error) => {
+    state.broken = Runs.unusable(error)
+    state.isTroubled = true
+    return Effect.undefined
+  })
+  if (made === undefined) return false
   // What fails while calls are refused may fail for want of money. It is made again from the answers that are kept.
-  if (made === undefined || (state.halted !== undefined && isImpaired(made.sample))) return false
+  if (state.halted !== undefined && isImpaired(made.sample)) {
+    state.drop(made.run)
+    return false
+  }
   if (!(yield* keepTranscript(state, made))) return false
-  state.journal.sample(made.sample)
+  state.journal.sample(made.sample, state.runs.end(made.run))
   state.samples.set(Job.keyOf(job), made.sample)
+  if (state.runs.ended() >= sweepSize && state.journal.flush() === undefined) yield* state.runs.sweep
   // Workers that answer at once would never let signals and timers have their turn.
   yield* Effect.yieldNow
   return true
@@ -272,38 +288,6 @@ const untilDone = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * The account of what is really paid, with what was paid before. Without a network, no call is allowed; nor is one
- * while the journal cannot be written, because its answer would be paid for again.
- */
-const accountOf = (
-  { isOffline, maxCostUsd }: Options,
-  paidUsd: number,
-  journal: Journal.Journal
-): Effect.Effect<Budget.Ledger> => {
-  const account = Budget.make({
-    costUsd: maxCostUsd,
-    calls: isOffline === true ? 0 : undefined
-  })
-  const reserve: Budget.Ledger["reserve"] = (amount) =>
-    Effect.suspend(() =>
-      journal.waiting() === undefined
-        ? account.reserve(amount)
-        : Effect.fail(new BudgetExceeded({ limit: "calls", allowed: 0, spent: 0, needed: 1 }))
-    )
-  return Effect.as(account.charge(paidUsd), { ...account, reserve })
-}
-
-/** Answers that wait for the journal are found before those that are kept. */
-const storeOf = (store: ResponseCache.Store, journal: Journal.Journal): ResponseCache.Store => ({
-  get: (key) =>
-    Effect.suspend(() => {
-      const waiting = journal.answer(key)
-      return waiting === undefined ? store.get(key) : Effect.succeed(waiting)
-    }),
-  set: store.set
-})
-
 const open = Effect.fnUntraced(function* (options: Options) {
   yield* Plan.check(options)
   const plan = Plan.planOf(options)
@@ -318,17 +302,19 @@ const open = Effect.fnUntraced(function* (options: Options) {
       file: path.join(options.folder, ReportFile.names.answers),
       maxBytes: Number.MAX_SAFE_INTEGER
     }))
-  yield* Effect.forEach(
-    before?.lastAnswers ?? [],
-    ({ entry, key }) =>
-      Effect.flatMap(store.get(key), (found) => (found === undefined ? store.set(key, entry) : Effect.void)),
-    { discard: true }
-  )
+  const runs = yield* Runs.open(path.join(options.folder, ReportFile.names.runs), before?.ended ?? new Set())
+  const { calls, costUsd } = runs.inDoubt
+  if (calls > 0) {
+    yield* Effect.logWarning(
+      `${calls} ${calls === 1 ? "call was" : "calls were"} under way when this evaluation was killed. Nobody knows whether they were answered: they count as paid at their worst case, $${usd(costUsd)}.`
+    )
+  }
   const { paidElsewhereUsd = 0 } = options
-  if (paidElsewhereUsd > 0) journal.paid({ usage: noUsage, costUsd: paidElsewhereUsd })
+  if (paidElsewhereUsd > 0) journal.paid({ paidUsd: paidElsewhereUsd })
+  const { remember, store: remembered } = remembering(store, () => state.isTroubled || journal.waiting() !== undefined)
   const payer: Budget.Payer = {
-    account: yield* accountOf(options, (before?.paidUsd ?? 0) + paidElsewhereUsd, journal),
-    onPaid: journal.paid,
+    account: yield* accountOf(options, (before?.paidUsd ?? 0) + runs.paidUsd + paidElsewhereUsd, journal),
+    onPaid: remember,
     onRefused: ({ error }) => {
       if (options.isOffline !== true && obstacle(state) === undefined) state.halted ??= error
     }
@@ -339,13 +325,16 @@ const open = Effect.fnUntraced(function* (options: Options) {
   const state: State = {
     options,
     plan,
-    cache: ResponseCache.make(storeOf(store, journal)),
+    cache: ResponseCache.make(remembered),
     payer,
+    runs,
+    drop: (run) => journal.paid(runs.end(run)),
     conductors: new Map(options.policies.map((entry) => [entry, Job.conductorOf(options, entry)])),
     journal,
     samples: new Map(kept),
     halted: undefined,
-    broken: undefined
+    broken: undefined,
+    isTroubled: false
   }
   return state
 })
@@ -358,14 +347,14 @@ export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.D
  *
  * **Details**
  *
- * Run again in the same folder, it goes on: policies, benchmarks and epochs may be added then, and the cost limit
+ * Run again in the same folder, it goes on, with the runs that were under way where they were: policies, benchmarks and epochs may be added then, and the cost limit
  * raised. The report of an evaluation that was killed and went on is the one it would have had, measured times aside.
  * When it is interrupted, or its cost limit is reached, the report is of the samples that there are.
  *
  * **Gotchas**
  *
- * A call that is under way when the process is killed is lost, and made again. Workers should not depend on what they
- * were asked before.
+ * A call that is under way when the process is killed counts as paid at its worst case, for the cost limit and not for its
+ * policy, and is made again. Workers should not depend on what they were asked before.
  *
  * **Example**
  *
@@ -414,8 +403,10 @@ export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
       const tell = follow(state, jobs, jobs.length - todo.length)
       tell(undefined, 0)
       const write = Effect.gen(function* () {
+        state.journal.sum()
         const failure = state.journal.flush()
         if (failure !== undefined) return yield* failure
+        yield* state.runs.sweep
         const { report, samples } = reportOf(state, jobs)
         yield* ReportFile.write(options.folder, report, samples)
         return { report, samples }

@@ -1,6 +1,7 @@
 /** One sample of an evaluation: a run of a Conductor, on an account of its own, graded. */
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
+import { JournalError, JournalMismatch } from "@divisi/core/Journal"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunEvent } from "@divisi/core/RunEvent"
 import type { Task } from "@divisi/core/Task"
@@ -9,6 +10,7 @@ import * as Effect from "effect/Effect"
 import { fraction } from "../internal/digest.ts"
 import * as Report from "../report/Report.ts"
 import type { Entry, Options, Suite } from "./Evaluation.ts"
+import type { Runs } from "./runs.ts"
 import { lost, sampleOf } from "./sampling.ts"
 import { unrecorded } from "./unrecorded.ts"
 
@@ -66,17 +68,27 @@ export interface Shared {
   readonly options: Options
   readonly cache: ResponseCache.ResponseCache
   readonly payer: Budget.Payer
+  readonly runs: Runs
+  /** Ends a run that has no sample. */
+  readonly drop: (run: string) => void
   readonly conductors: ReadonlyMap<Entry, Conductor.Conductor["Service"]>
 }
 
 /** A sample that was made, and the whole record of its run. */
 export interface Made {
+  readonly run: string
   readonly sample: Report.Sample
   readonly transcript: Transcript.Transcript
 }
 
-/** Makes a sample; `undefined` when it needed a call that was refused. */
-export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
+/**
+ * Makes a sample, or goes on with its run; `undefined` when it needed a call that was refused. Fails where its run cannot be
+ * kept.
+ */
+export const run = Effect.fnUntraced(function* (
+  shared: Shared,
+  job: Job
+): Effect.fn.Return<Made | undefined, JournalError> {
   const { entry, epoch, suite, task } = job
   const { isOffline = false, run: settings, sampleSeed } = shared.options
   const seed = sampleSeed?.(nameOf(job)) ?? seedOf(settings?.seed ?? 0, job)
@@ -93,6 +105,10 @@ export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
   let refusal: Budget.Refusal | undefined
   const payer: Budget.Payer = {
     ...shared.payer,
+    onPaid: (payment) => {
+      shared.runs.pay(runId, payment.costUsd ?? 0)
+      shared.payer.onPaid?.(payment)
+    },
     onRefused: (refused) => {
       refusal ??= refused
       shared.payer.onRefused?.(refused)
@@ -101,9 +117,19 @@ export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
   // What is found counts as made: a policy costs the same whoever has paid for its calls.
   const result = yield* shared.conductors
     .get(entry)!
-    .run(task, { seed, runId, ledger, listener, payer, found: "as-made" })
+    .run(task, { seed, runId, ledger, listener, payer, found: "as-made", journal: shared.runs.journalOf(runId) })
     .pipe(Effect.provideService(ResponseCache.ResponseCache, shared.cache))
-  if (refusal !== undefined && !isOffline) return undefined
+  const { error } = result
+  if (error instanceof JournalError) return yield* error
+  // Something was changed that asks otherwise: it begins anew, with the answers that are kept.
+  if (error instanceof JournalMismatch) {
+    shared.drop(runId)
+    return yield* run(shared, job)
+  }
+  if (refusal !== undefined && !isOffline) {
+    shared.drop(runId)
+    return undefined
+  }
   const { answer } = result
   const verdict =
     answer === undefined ? undefined : yield* Effect.catch(suite.grader.grade(task, answer), Effect.succeed)
@@ -118,9 +144,9 @@ export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
     seed,
     transcript,
     result,
-    spend: ledger.spent(),
+    spend: result.spend,
     planningMillis,
     verdict
   })
-  return { sample: refusal === undefined ? sample : lost(sample, unrecorded(refusal).message), transcript }
+  return { run: runId, sample: refusal === undefined ? sample : lost(sample, unrecorded(refusal).message), transcript }
 })

@@ -1,14 +1,12 @@
 /**
- * The journal of an evaluation: a line for what is planned, one for each payment and one for each sample. Where a plan
- * was changed the last stands.
+ * The journal of an evaluation: a line for what is planned, one for each sample, and one for what else was paid. Where a
+ * plan was changed the last stands. Calls and their answers are not here: they are in the journal of the runs.
  *
  * Lines are appended in whole and reach the disk in batches. They are independent, and each carries its checksum: one
  * that is damaged is left out. While the disk takes none, they wait in memory, and no further call is made.
  */
 import fs from "node:fs"
 import path from "node:path"
-import type { Payment } from "@divisi/core/Budget"
-import type { Entry } from "@divisi/core/ResponseCache"
 import { detailOf, type FileError } from "@divisi/files/FileError"
 import * as JsonLines from "@divisi/files/JsonLines"
 import * as Lock from "@divisi/files/Lock"
@@ -19,27 +17,27 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Plan, Sample } from "../report/Report.ts"
-import { key } from "../report/Report.ts"
+import { key, runId } from "../report/Report.ts"
 import { names } from "../report/ReportFile.ts"
-
-/** An answer under its key. */
-type Answered = NonNullable<Payment["answered"]>
 
 /** The version of the lines. */
 const version = 1
 
-/** `totalUsd` is what was paid until then: a line that is damaged takes nothing from it. */
+/**
+ * `totalUsd` is what was paid for all that has ended until then: a line that is damaged takes nothing from it. `run` is the
+ * run that ends with the line.
+ */
 type Line =
   | { readonly type: "plan"; readonly version: number; readonly plan: Plan }
-  | { readonly type: "paid"; readonly totalUsd: number; readonly answered?: Answered | undefined }
-  | { readonly type: "sample"; readonly totalUsd: number; readonly sample: Sample }
+  | { readonly type: "paid"; readonly totalUsd: number; readonly run?: string | undefined }
+  | { readonly type: "sample"; readonly totalUsd: number; readonly run?: string | undefined; readonly sample: Sample }
 
 /** A journal cannot be used. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   readonly file: string
-  readonly reason: "full" | "unwritable" | "foreign" | "damaged" | "newer" | "in-use"
+  readonly reason: "full" | "unwritable" | "foreign" | "damaged" | "torn" | "newer" | "in-use"
   readonly detail: string
-  /** Answers that were paid for and are kept, where some may be. */
+  /** Answers of policies that are kept, where some may be. */
   readonly kept?: number | undefined
 }> {
   override get message(): string {
@@ -53,6 +51,7 @@ export class JournalError extends Data.TaggedError("JournalError")<{
       unwritable: "check the path and its permissions, and run the same command again",
       foreign: "choose another folder",
       damaged: "run the evaluation again in its folder, which pays only for what is lost",
+      torn: "delete it and run the same command again, which begins anew what was under way",
       newer: "update, or choose another folder",
       "in-use": "wait for it, or choose another folder"
     }[reason]
@@ -66,23 +65,30 @@ export interface Contents {
   readonly plan: Plan | undefined
   /** By their keys; of two samples of one key the later stands. */
   readonly samples: ReadonlyMap<string, Sample>
+  /** For all that has ended. */
   readonly paidUsd: number
-  /** How many answers were paid for. */
-  readonly answers: number
-  /** The last of them: the store may have been killed, or lost power, before it had them. */
-  readonly lastAnswers: ReadonlyArray<Answered>
+  /** The names of the runs that have ended. */
+  readonly ended: ReadonlySet<string>
   /** The numbers of the lines that cannot be read. */
   readonly damaged: ReadonlyArray<number>
 }
 
+/** What ends, and what was paid for it. */
+export interface Ended {
+  readonly run?: string | undefined
+  readonly paidUsd: number
+}
+
 /** A journal that is being written. What it cannot write waits, and is written before what comes later. */
 export interface Journal {
-  readonly sample: (sample: Sample) => void
-  readonly paid: (payment: Payment) => void
+  /** A run has ended with a sample. */
+  readonly sample: (sample: Sample, ended: Ended) => void
+  /** A run has ended without one; or something was paid for no run. */
+  readonly paid: (ended: Ended) => void
+  /** Writes what was paid once more, so that no one line has it alone. */
+  readonly sum: () => void
   /** Why something waits, once it was tried again; `undefined` when nothing does. */
   readonly waiting: () => JournalError | undefined
-  /** An answer that waits. */
-  readonly answer: (key: string) => Entry | undefined
   /** Waits until everything is on the disk, or says why it is not. */
   readonly flush: () => JournalError | undefined
 }
@@ -104,9 +110,6 @@ export const unwritable =
       kept
     })
 
-/** How many of the last answers are looked for in the store. */
-const answersKept = 1_000
-
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 /** What is read of a plan. */
@@ -120,10 +123,9 @@ const isPlan = (plan: unknown): plan is Plan => {
 const gather = (file: string) => {
   let plan: Plan | undefined
   let paidUsd = 0
-  let count = 0
   let lines = 0
   const samples = new Map<string, Sample>()
-  const last: Array<Answered> = []
+  const ended = new Set<string>()
   const damaged: Array<number> = []
   const add = (value: unknown): void => {
     const line = value as Line
@@ -133,19 +135,19 @@ const gather = (file: string) => {
       }
       plan = line.plan
     } else if (line.type === "paid" && Number.isFinite(line.totalUsd)) {
-      if (isObject(line.answered) && isObject(line.answered.entry)) {
-        count += 1
-        if (last.push(line.answered) > 2 * answersKept) last.splice(0, answersKept)
-      }
+      // It says no more than that.
     } else if (line.type === "sample" && Number.isFinite(line.totalUsd) && isObject(line.sample)) {
       samples.set(key(line.sample), line.sample)
     } else throw foreign(file, "it is of something else")
-    if (line.type !== "plan") paidUsd = line.totalUsd
+    if (line.type !== "plan") {
+      paidUsd = line.totalUsd
+      if (line.run !== undefined) ended.add(line.run)
+    }
     lines += 1
   }
   const contents = (): Contents | undefined => {
     if (lines === 0 && damaged.length === 0) return undefined
-    return { plan, samples, paidUsd, answers: count, lastAnswers: last.slice(-answersKept), damaged }
+    return { plan, samples, paidUsd, ended, damaged }
   }
   return { add, contents, damaged, hasLines: () => lines > 0 }
 }
@@ -199,7 +201,7 @@ const batch = { isSealed: true, syncLines: 64, syncMillis: 1_000 }
 const journalOf = (writer: JsonLines.Writer, before: Contents | undefined): Journal => {
   const lines: Array<Line> = []
   let paidUsd = before?.paidUsd ?? 0
-  let kept = before?.answers ?? 0
+  let kept = before?.samples.size ?? 0
   const attempted = (run: () => void): JournalError | undefined => {
     try {
       run()
@@ -213,24 +215,27 @@ const journalOf = (writer: JsonLines.Writer, before: Contents | undefined): Jour
       for (let line = lines[0]; line !== undefined; line = lines[0]) {
         writer.append(line)
         lines.shift()
-        if (line.type === "paid" && line.answered !== undefined) kept += 1
+        if (line.type === "sample") kept += 1
       }
     })
   const write = (line: Line) => {
     lines.push(line)
     waiting()
   }
+  let isSummed = true
+  const totalWith = (ended: Ended): number => {
+    isSummed = false
+    paidUsd += ended.paidUsd
+    return paidUsd
+  }
   return {
-    sample: (sample) => write({ type: "sample", totalUsd: paidUsd, sample }),
-    paid: ({ answered, costUsd }) => {
-      paidUsd += costUsd ?? 0
-      write({ type: "paid", totalUsd: paidUsd, answered })
+    sample: (sample, ended) => write({ type: "sample", totalUsd: totalWith(ended), run: ended.run, sample }),
+    paid: (ended) => write({ type: "paid", totalUsd: totalWith(ended), run: ended.run }),
+    sum: () => {
+      if (!isSummed) write({ type: "paid", totalUsd: paidUsd })
+      isSummed = true
     },
     waiting,
-    answer: (key) => {
-      const found = lines.find((line) => line.type === "paid" && line.answered?.key === key)
-      return found?.type === "paid" ? found.answered?.entry : undefined
-    },
     flush: () => waiting() ?? attempted(writer.flush)
   }
 }
@@ -285,7 +290,7 @@ export const open = Effect.fnUntraced(function* <E>(
     Effect.tap((writer) =>
       isSame(before?.plan, plan) ? Effect.void : JsonLines.attempt(() => writer.append(header(plan)))
     ),
-    Effect.mapError(unwritable(before?.answers))
+    Effect.mapError(unwritable(before?.samples.size))
   )
   return { journal: journalOf(writer, before), before }
 })
@@ -299,7 +304,7 @@ export const replace = (
   const lines: ReadonlyArray<Line> = [
     header(plan),
     { type: "paid", totalUsd: paidUsd },
-    ...samples.map((sample): Line => ({ type: "sample", totalUsd: paidUsd, sample }))
+    ...samples.map((sample): Line => ({ type: "sample", totalUsd: paidUsd, run: runId(sample), sample }))
   ]
   return WholeFile.write(
     file,

@@ -2,7 +2,7 @@
  * Reports on disk: `results.json` and `samples.jsonl`, which may be shared, in the folder of an evaluation.
  *
  * Of a confidential benchmark the samples hold hashes of prompts and answers and no text. The other files of the folder
- * (`journal.jsonl`, `answers.sqlite`) are the evaluation's own, hold everything, and are not for sharing.
+ * (`journal.jsonl`, `answers.sqlite`, and `runs.sqlite` while runs are under way) are the evaluation's own, hold everything, and are not for sharing.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -21,7 +21,8 @@ export const names = {
   results: "results.json",
   samples: "samples.jsonl",
   journal: "journal.jsonl",
-  answers: "answers.sqlite"
+  answers: "answers.sqlite",
+  runs: "runs.sqlite"
 } as const
 
 /** A report cannot be read or written. */
