@@ -30,6 +30,7 @@ import * as CountTokens from "./messages/CountTokens.ts"
 import { messages } from "./messages/Messages.ts"
 import * as Threads from "./messages/Threads.ts"
 import type * as RequestLog from "./RequestLog.ts"
+import type { Archive } from "./responses/Archive.ts"
 import { compaction } from "./responses/Compaction.ts"
 import * as ResponseStore from "./responses/ResponseStore.ts"
 import { responses } from "./responses/Responses.ts"
@@ -56,6 +57,8 @@ export interface Options extends Models.Options {
    * are dropped when all take more than 32 MiB.
    */
   readonly journal?: Journal.Journal | undefined
+  /** Where responses are kept that are asked for again or gone on from, besides memory, which has 64 MiB for them. */
+  readonly responses?: Archive | undefined
   /** How much of the work clients are shown; who does what (`"titles"`) by default. */
   readonly notes?: Notes | undefined
   /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
@@ -192,7 +195,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
   })
 
-  const store = yield* ResponseStore.make({ maxCharacters: 64 * mebi })
+  const store = yield* ResponseStore.make({ maxCharacters: 64 * mebi, archive: options.responses })
   const kept = ResponsesEndpoints.make(context, store)
   const measured = known(() =>
     HttpServerResponse.text(metrics.text(segments.running()), {

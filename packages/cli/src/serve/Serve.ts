@@ -5,6 +5,8 @@ import type { Journal } from "@divisi/core/Journal"
 import { nearest } from "@divisi/core/Nearest"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as DiskAccounts from "@divisi/files/DiskAccounts"
+import * as DiskRecords from "@divisi/files/DiskRecords"
+import * as UserFolders from "@divisi/files/UserFolders"
 import type { NodeServer, RequestLog } from "@divisi/server"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -58,6 +60,18 @@ const secretOf = Effect.mapError(
 /** The gym's runs cost nothing to run again, so they are kept in memory unless a file is named. */
 const journalOf = (input: ServeInput, isGym: boolean): Effect.Effect<Journal | undefined, Failure, Scope.Scope> =>
   isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal)
+
+/** Responses are kept where runs are: in a file beside the journal that is named, or in one of your own. */
+const responsesOf = Effect.fnUntraced(function* (
+  { journal }: ServeInput,
+  isGym: boolean
+): Effect.fn.Return<NodeServer.Options["responses"], Failure, Scope.Scope> {
+  if (isGym && Option.isNone(journal)) return undefined
+  const file = Option.isSome(journal)
+    ? `${journal.value}.responses`
+    : yield* UserFolders.dataFile("responses.sqlite", "DIVISI_RESPONSES")
+  return yield* Effect.mapError(DiskRecords.make({ file }), ({ message }) => failed(message))
+})
 
 /** Lets in who has a key, where there are keys. */
 const authenticateOf = Effect.fnUntraced(function* (
@@ -156,6 +170,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     // Who computes answers calls no tools: what agents bring along is left out.
     settings: isGym ? { unsupported: "omit", ...settings } : settings,
     journal: yield* journalOf(input, isGym),
+    responses: yield* responsesOf(input, isGym),
     ledger,
     authenticate,
     keepRating: yield* ratingsOf(Server, isGym),

@@ -1,14 +1,14 @@
 /**
  * The responses that a server keeps: for `previous_response_id`, for those who ask for one again, and for those that go
- * on in the background. They are kept in memory, and the oldest go where there are too many.
+ * on in the background. They are kept in memory, where the oldest go if there are too many, and in an archive if there is one.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { Part } from "../wire/Wire.ts"
+import * as Archive from "./Archive.ts"
 import { whole } from "./ResponsesWriter.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -44,6 +44,8 @@ export interface Options {
   readonly maxCharacters: number
   /** Whether those are kept, too, that their clients do not want stored; false by default. */
   readonly keepsAll?: boolean | undefined
+  /** Where they are kept beside, so that they survive this process; nowhere when absent. */
+  readonly archive?: Archive.Archive | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -92,17 +94,6 @@ export const bodyOf = ({ isCancelled, segment }: Kept): JsonObject => {
 const sizeOf = (parts: ReadonlyArray<Part>): number =>
   parts.reduce((sum, part) => sum + 64 + ("text" in part ? part.text.length : 0), 0)
 
-/** A segment that is over: what it has said, and nothing of what said it. */
-const ended = ({ about, begun, isOver, parts, stop }: Segment): Segment => ({
-  about: { ...about, request: { ...about.request, messages: [{ role: "user", content: "" }], tools: [] } },
-  parts,
-  read: Stream.succeed(parts),
-  over: Effect.void,
-  begun,
-  isOver,
-  stop
-})
-
 const unknown = (id: string): ApiError =>
   new ApiError({ kind: "not-found", field: "response_id", message: `Response with id '${id}' not found.` })
 
@@ -111,6 +102,7 @@ const gone = (id: string): ApiError =>
 
 /** Makes a store. */
 export const make = Effect.fnUntraced(function* ({
+  archive,
   keepsAll = false,
   maxCharacters
 }: Options): Effect.fn.Return<ResponseStore, never, Scope.Scope> {
@@ -137,7 +129,7 @@ export const make = Effect.fnUntraced(function* ({
       const kept = all.get(id)
       if (kept === undefined || !kept.segment.isOver()) continue
       forget(id)
-      const segment = ended(kept.segment)
+      const segment = Archive.ended(kept.segment)
       put({ ...kept, segment, characters: kept.characters + sizeOf(segment.parts) })
     }
     for (const kept of all.values()) {
@@ -146,10 +138,24 @@ export const make = Effect.fnUntraced(function* ({
     }
   }
 
+  /** A response that memory has let go of, or that another process has kept. */
+  const recalled = (id: string): Kept | undefined => {
+    if (archive === undefined || !/^resp_[0-9A-Za-z]{1,64}$/.test(id)) return undefined
+    const text = archive.get(id)
+    const record = text === undefined ? undefined : Archive.decode(text)
+    return record && { ...record, id, characters: 0 }
+  }
+
   const find = (id: string, owner: string): Kept | undefined => {
-    const kept = all.get(id)
+    const kept = all.get(id) ?? recalled(id)
     return kept?.owner === owner ? kept : undefined
   }
+
+  /** Writes a response down once it is over, before its client is told so. */
+  const write = (kept: Kept) =>
+    kept.segment.onOver(() => {
+      if (all.get(kept.id) === kept) archive?.set(kept.id, Archive.encode(kept))
+    })
 
   /** An item by its id, which has that of the response it is of. */
   const itemOf = (id: unknown, owner: string): JsonObject => {
@@ -195,8 +201,10 @@ export const make = Effect.fnUntraced(function* ({
       const id = `resp_${about.id}`
       if ((about.body.store === false && !keepsAll) || all.has(id)) return Effect.void
       const input = itemsOf(body.input).map((item, at) => listed(item, `${about.id}_in${at}`))
-      put({ id, owner, input, segment, characters: JSON.stringify(about.body).length, isCancelled: false })
+      const kept = { id, owner, input, segment, characters: JSON.stringify(about.body).length, isCancelled: false }
+      put(kept)
       running.add(id)
+      write(kept)
       // Somebody reads it to its end, so that it goes on when its client has gone.
       if (about.body.background !== true) return Effect.void
       return Effect.asVoid(Effect.forkIn(segment.over, scope))
@@ -208,5 +216,14 @@ export const make = Effect.fnUntraced(function* ({
     return kept
   }
 
-  return { recall, keep, get, has: (id, owner) => find(id, owner) !== undefined, forget }
+  return {
+    recall,
+    keep,
+    get,
+    has: (id, owner) => find(id, owner) !== undefined,
+    forget: (id) => {
+      forget(id)
+      archive?.remove(id)
+    }
+  }
 })

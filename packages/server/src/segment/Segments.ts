@@ -26,6 +26,8 @@ export interface Segment {
   /** All that was said, from the first part on. */
   readonly parts: ReadonlyArray<Part>
   readonly isOver: () => boolean
+  /** Calls `hear` once it is over, before its readers know: who hears is none of them. */
+  readonly onOver: (hear: () => void) => void
   /** The parts from the first on, in batches of those that have come meanwhile; and a heartbeat where none come. */
   readonly read: Stream.Stream<ReadonlyArray<Part>>
   /** Waits until all was said, as one of its readers. */
@@ -153,8 +155,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         segment.overAt = now()
         if (known.get(key) === segment) characters += segment.characters
       }
-      for (const wake of [...waiting]) wake()
       if (isOver()) for (const wake of ending) wake()
+      for (const wake of [...waiting]) wake()
     }
 
     /** Waits until there is more than so many parts, at most so long. */
@@ -196,6 +198,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       characters: overhead + asked,
       overAt: undefined,
       isOver,
+      onOver: (hear) => (isOver() ? hear() : void ending.add(hear)),
       stop: Effect.suspend(() => Fiber.interrupt(fiber)),
       // As a stream of Effect's own, which would cost more for each pull than all else that is done for it.
       read: Stream.fromChannel(

@@ -1,0 +1,133 @@
+/**
+ * Texts by name on disk, for this process, those beside it and those after it: what a server keeps for its clients. The
+ * oldest go where they are too old, or too many.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Database from "./internal/database.ts"
+import * as RecordTable from "./internal/recordTable.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where texts are kept, and how many. */
+export interface Options {
+  /**
+   * The file; it and its folder are made when they are not there. Two more, `-wal` and `-shm`, stand beside it in use.
+   */
+  readonly file: string
+  /** About the most bytes that texts take; 1 GiB by default. */
+  readonly maxBytes?: number | undefined
+  /** How long a text is kept; 30 days by default. A number is in milliseconds. */
+  readonly timeToLive?: Duration.Input | undefined
+}
+
+/**
+ * Texts by name. They are read and written in place, in well under a millisecond; what was written is there after a
+ * crash of the process. A file that cannot be used any more (a full disk) is logged once: nothing is found in it then.
+ */
+export interface Records {
+  readonly get: (name: string) => string | undefined
+  readonly set: (name: string, text: string) => void
+  readonly remove: (name: string) => void
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+const explain = (reason: Database.Unopened): string => {
+  switch (reason._tag) {
+    case "Unsupported":
+      return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
+    case "Unwritable":
+      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+    case "Full":
+      return "cannot be written: no space is left on its disk, free some"
+    case "Foreign":
+      return "is a file of something else, or its beginning is damaged, and was left as it is: name another file"
+    case "Newer":
+      return "was written by a newer version of Divisi: update, or name another file"
+    case "Damaged":
+      return `is damaged (${reason.detail}): delete it, or name another file`
+  }
+}
+
+/** A file that cannot be used for texts. `reason` says why. */
+export class RecordsError extends Data.TaggedError("RecordsError")<{
+  readonly file: string
+  readonly reason: Database.Unopened
+}> {
+  override get message(): string {
+    return `The file ${this.file} ${explain(this.reason)}.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Opens a file of texts; it is closed with its scope.
+ *
+ * **Gotchas**
+ *
+ * The file is not encrypted: whoever can read it can read the texts.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as DiskRecords from "@divisi/files/DiskRecords"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const records = yield* DiskRecords.make({ file: ":memory:" })
+ *   records.set("resp_1", "Forty-two.")
+ *   return records.get("resp_1")
+ * })
+ * await Effect.runPromise(Effect.scoped(program)) // => "Forty-two."
+ * ```
+ */
+export const make = Effect.fnUntraced(function* ({
+  file,
+  maxBytes = 1024 ** 3,
+  timeToLive = "30 days"
+}: Options): Effect.fn.Return<Records, RecordsError, Scope.Scope> {
+  const failed = (reason: Database.Unopened) => new RecordsError({ file, reason })
+  const database = yield* Database.open(file, RecordTable.kind, failed)
+  const clock = yield* Clock.Clock
+  const context = yield* Effect.context<never>()
+  const table = yield* Effect.try({
+    try: () => RecordTable.make(database, { maxBytes, lifeMillis: Duration.toMillis(timeToLive) }),
+    catch: (error) => failed(Database.failureOf(error))
+  })
+  const now = () => clock.currentTimeMillisUnsafe()
+  const told = new Set<string>()
+  const tellOnce = (message: string) => {
+    if (told.has(message)) return
+    told.add(message)
+    Effect.runForkWith(context)(Effect.logWarning(message))
+  }
+  const forgive = <A>(work: () => A): A | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      tellOnce(`${failed(Database.failureOf(error)).message} What is asked of it is not found.`)
+      return undefined
+    }
+  }
+  return {
+    get: (name) =>
+      forgive(() => {
+        const found = table.get(name, now())
+        if (found === "damaged") tellOnce(`The file ${file} has damaged texts, which are not found.`)
+        return found === "damaged" ? undefined : found?.text
+      }),
+    set: (name, text) => forgive(() => table.set(name, text, now())),
+    remove: (name) => forgive(() => table.remove(name))
+  }
+})

@@ -1,0 +1,203 @@
+/**
+ * What a server costs that stands before a model: our own beside a bare hop of `node:http` and other gateways, with the
+ * same upstream and the same load, each a process of its own, one after another in each round. Prints JSON.
+ *
+ * `node --conditions=@divisi/source bench/gateway.ts [--requests 4000] [--rounds 3] [--connections 32] [--seconds 60]
+ * [--peers llms,portkey,litellm] [--folder DIR] [--memory 0]`
+ *
+ * Times of a request are those of one connection, over those of the upstream asked without a gateway. CPU and memory are
+ * those of the gateway's process, from /proc, so both are absent elsewhere than on Linux. `--memory N` sends N requests to
+ * our own server at last, and says how large it was on the way.
+ */
+import { type ChildProcess, fork } from "node:child_process"
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import type { Load, Loaded } from "./load.ts"
+import { peers, type Running, start } from "./peers.ts"
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: "string", default: "4000" },
+    rounds: { type: "string", default: "3" },
+    connections: { type: "string", default: "32" },
+    seconds: { type: "string", default: "60" },
+    peers: { type: "string", default: "llms,portkey,litellm" },
+    folder: { type: "string", default: path.join(os.tmpdir(), "divisi-bench-peers") },
+    memory: { type: "string", default: "0" }
+  }
+})
+
+const requests = Number(values.requests)
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Processes
+// -------------------------------------------------------------------------------------------------------------------
+
+const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+const forked = (name: string, given: ReadonlyArray<string>): ChildProcess =>
+  fork(script(name), given, {
+    execArgv: ["--conditions=@divisi/source", "--expose-gc"],
+    stdio: ["ignore", "pipe", "inherit", "ipc"]
+  })
+
+const listening = async (name: string, given: ReadonlyArray<string> = []): Promise<Running> => {
+  const child = forked(name, given)
+  const port = await new Promise<number>((resolve) => child.stdout?.once("data", (data) => resolve(Number(data))))
+  return { child, port }
+}
+
+const sent = (load: Load): Promise<Loaded> =>
+  new Promise((resolve, reject) => {
+    const child = forked("load.ts", [JSON.stringify(load)])
+    let text = ""
+    child.stdout?.on("data", (data) => {
+      text += data
+    })
+    child.once("exit", (code) => (code === 0 ? resolve(JSON.parse(text)) : reject(new Error("The load failed."))))
+  })
+
+/** CPU milliseconds of a process so far, all its threads together. */
+const cpuMillis = ({ child }: Running): number => {
+  if (process.platform !== "linux") return Number.NaN
+  const fields = fs.readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+/** Megabytes of memory that a process has. */
+const memoryOf = ({ child }: Running): number => {
+  if (process.platform !== "linux") return Number.NaN
+  return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) / 1024
+}
+
+/** Megabytes of our own server's heap, after a collection. */
+const heapOf = ({ child }: Running): Promise<number> =>
+  new Promise((resolve) => {
+    child.once("message", (bytes) => resolve(Number(bytes) / 2 ** 20))
+    child.send("heap")
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Contenders
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Contender {
+  readonly name: string
+  readonly running: Running
+  readonly model: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface Measured {
+  readonly perSecond: number
+  readonly cpuMicros: number
+  readonly failed: number
+  readonly p50Millis: number
+  readonly firstByteMillis: number
+}
+
+const bodyOf = (model: string, stream: boolean): string =>
+  JSON.stringify({ model, messages: [{ role: "user", content: "How are you today?" }], stream })
+
+const measure = async ({ headers, model, running }: Contender, stream: boolean): Promise<Measured> => {
+  const load = { port: running.port, path: "/v1/chat/completions", headers, body: bodyOf(model, stream), seconds }
+  const before = cpuMillis(running)
+  const many = await sent({ ...load, connections: Number(values.connections), requests })
+  const cpuMicros = ((cpuMillis(running) - before) * 1000) / many.requests
+  const alone = await sent({ ...load, connections: 1, requests: Math.ceil(requests / 8) })
+  return {
+    perSecond: many.requests / many.seconds,
+    cpuMicros,
+    failed: many.failed + alone.failed,
+    p50Millis: alone.p50,
+    firstByteMillis: alone.firstByteP50
+  }
+}
+
+const median = (numbers: ReadonlyArray<number>): number =>
+  numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)] ?? Number.NaN
+
+const round = (number: number, digits = 0): number | null =>
+  Number.isFinite(number) ? Number(number.toFixed(digits)) : null
+
+const rowOf = (all: ReadonlyArray<Measured>, direct: ReadonlyArray<Measured>) => {
+  const of = (rows: ReadonlyArray<Measured>, name: keyof Measured) => median(rows.map((row) => row[name]))
+  return {
+    perSecond: round(of(all, "perSecond")),
+    cpuMicros: round(of(all, "cpuMicros")),
+    addedP50Micros: round((of(all, "p50Millis") - of(direct, "p50Millis")) * 1000),
+    firstByteMillis: round(of(all, "firstByteMillis"), 3),
+    failed: all.reduce((sum, { failed }) => sum + failed, 0)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The bench
+// -------------------------------------------------------------------------------------------------------------------
+
+const upstream = await listening("upstream.ts")
+const bare = await listening("bare.ts", [`${upstream.port}`])
+const ours = await listening("divisi.ts", [`${upstream.port}`])
+
+const own: ReadonlyArray<Contender> = [
+  { name: "upstream", running: upstream, model: "stand-in", headers: {} },
+  { name: "bare hop", running: bare, model: "stand-in", headers: {} },
+  { name: "divisi worker/up", running: ours, model: "worker/up", headers: {} },
+  { name: "divisi, a plan of one step", running: ours, model: "divisi", headers: {} }
+]
+
+const skipped: Record<string, string> = {}
+const others: Array<Contender> = []
+for (const peer of peers.filter(({ name }) => values.peers.split(",").includes(name))) {
+  try {
+    const running = await start(peer, values.folder, upstream.port)
+    const headers = peer.headers(upstream.port)
+    others.push({ name: peer.name, running, model: peer.model, headers })
+  } catch (error) {
+    skipped[peer.name] = error instanceof Error ? error.message.split("\n")[0]! : String(error)
+  }
+}
+
+const contenders = [...own, ...others]
+const found = new Map<string, { readonly json: Array<Measured>; readonly streams: Array<Measured> }>()
+for (const { name } of contenders) found.set(name, { json: [], streams: [] })
+
+// The first round warms up, and is not counted.
+for (let at = 0; at <= rounds; at += 1) {
+  for (const contender of contenders) {
+    const json = await measure(contender, false)
+    const streams = await measure(contender, true)
+    if (at === 0) continue
+    found.get(contender.name)!.json.push(json)
+    found.get(contender.name)!.streams.push(streams)
+  }
+}
+
+const direct = found.get("upstream")!
+const rows = contenders.map(({ name, running }) => {
+  const { json, streams } = found.get(name)!
+  return {
+    name,
+    json: rowOf(json, direct.json),
+    streams: rowOf(streams, direct.streams),
+    memoryMegabytes: round(memoryOf(running))
+  }
+})
+
+/** How large our own server is as it answers a great many requests. */
+const sizes: Array<{ readonly requests: number; readonly heapMegabytes: number | null }> = []
+const total = Number(values.memory)
+for (let done = 0; done < total; done += Math.ceil(total / 10)) {
+  const load = { port: ours.port, path: "/v1/chat/completions", headers: {}, body: bodyOf("worker/up", false) }
+  const { requests: some } = await sent({ ...load, connections: 32, requests: Math.ceil(total / 10), seconds: 600 })
+  sizes.push({ requests: (sizes.at(-1)?.requests ?? 0) + some, heapMegabytes: round(await heapOf(ours), 1) })
+}
+
+const about = { cpus: os.cpus().length, load: os.loadavg()[0], node: process.version, requests, rounds }
+console.log(JSON.stringify({ about, rows, skipped, memory: sizes }, undefined, 2))
+for (const { running } of contenders) running.child.kill()

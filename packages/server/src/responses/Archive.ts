@@ -1,0 +1,64 @@
+/** Responses as text, for what keeps them longer than this process. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Segment } from "../segment/Segments.ts"
+import { ApiError } from "../wire/ApiError.ts"
+import { isObject, type JsonObject } from "../wire/Json.ts"
+import type { About, Part } from "../wire/Wire.ts"
+
+/** Keeps texts by name, in place. What cannot be kept or found is told by whoever keeps it. */
+export interface Archive {
+  readonly get: (name: string) => string | undefined
+  readonly set: (name: string, text: string) => void
+  readonly remove: (name: string) => void
+}
+
+/** A response that is over. */
+export interface Record {
+  readonly owner: string
+  readonly input: ReadonlyArray<JsonObject>
+  readonly segment: Segment
+  readonly isCancelled: boolean
+}
+
+/** The version of what is written. */
+const version = 1
+
+/** What has ended and is only written down: what it said, and nothing of what said it. */
+const told = (about: About, parts: ReadonlyArray<Part>): Segment => ({
+  about,
+  parts,
+  isOver: () => true,
+  onOver: (hear) => hear(),
+  read: Stream.succeed(parts),
+  over: Effect.void,
+  begun: () => Effect.void,
+  stop: Effect.void
+})
+
+/** A segment that is over: a response says nothing of the messages and tools of its request but in its input. */
+export const ended = ({ about, parts }: Segment): Segment =>
+  told({ ...about, request: { ...about.request, messages: [{ role: "user", content: "" }], tools: [] } }, parts)
+
+const plain = (part: Part): unknown => {
+  if (part.type !== "error") return part
+  const { field, kind, message, retryAfterMillis } = part.error
+  return { type: "error", error: { kind, message, field, retryAfterMillis } }
+}
+
+/** A response as text. */
+export const encode = ({ input, isCancelled, owner, segment }: Record): string => {
+  const { about, parts } = ended(segment)
+  return JSON.stringify({ version, owner, input, about, parts: parts.map(plain), isCancelled })
+}
+
+const partOf = (part: Part): Part => (part.type === "error" ? { ...part, error: new ApiError(part.error) } : part)
+
+/** A response that was written; `undefined` of what this version does not read. */
+export const decode = (text: string): Record | undefined => {
+  const value: unknown = JSON.parse(text)
+  if (!isObject(value) || value.version !== version) return undefined
+  const { about, input, isCancelled, owner, parts } = value as unknown as Omit<Record, "segment"> &
+    Pick<Segment, "about" | "parts">
+  return { owner, input, isCancelled, segment: told(about, parts.map(partOf)) }
+}

@@ -1,0 +1,81 @@
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import { assert, describe, it } from "vitest"
+import type * as NodeServer from "../src/NodeServer.ts"
+import { serving } from "./serving.ts"
+import { alone, asks, said, worker } from "./teams.ts"
+
+/** Texts that outlive servers. */
+const keeping = () => {
+  const texts = new Map<string, string>()
+  return {
+    texts,
+    responses: {
+      get: (name: string) => texts.get(name),
+      set: (name: string, text: string) => void texts.set(name, text),
+      remove: (name: string) => void texts.delete(name)
+    } satisfies NonNullable<NodeServer.Options["responses"]>
+  }
+}
+
+describe("responses that are kept on disk", () => {
+  it("are there after a restart: as they were, to go on from, to list and to delete", async () => {
+    const { responses, texts } = keeping()
+    const first = await serving({ ...alone(worker("a", said("forty-", "two"))), responses }, ({ client }) =>
+      client.responses.create({ model: "divisi", input: "6 times 7?", instructions: "Be short." })
+    )
+    const second = worker("a", said("as I said"))
+    await serving({ ...alone(second), responses }, async ({ client, url }) => {
+      const { output_text: _, ...sent } = first
+      const { output_text: __, ...again } = await client.responses.retrieve(first.id)
+      assert.deepStrictEqual(again, sent)
+      const items = await client.responses.inputItems.list(first.id)
+      assert.lengthOf(items.data, 1)
+      const next = await client.responses.create({ model: "divisi", input: "Sure?", previous_response_id: first.id })
+      assert.strictEqual(next.output_text, "as I said")
+      assert.deepStrictEqual(
+        second.calls[0]?.messages.map(({ content }) => content),
+        ["6 times 7?", "forty-two", "Sure?"]
+      )
+      await client.responses.delete(first.id)
+      assert.strictEqual((await fetch(`${url}/responses/${first.id}`)).status, 404)
+      assert.sameMembers([...texts.keys()], [next.id])
+    })
+  })
+
+  it("are not, where the client does not want them stored, and of a failure is kept what failed", async () => {
+    const { responses, texts } = keeping()
+    const failing = ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Authentication" } }] })
+    const failed = await serving({ ...alone(failing), responses }, async ({ client, url }) => {
+      await client.responses.create({ model: "divisi", input: "?", store: false }).catch(() => undefined)
+      assert.strictEqual(texts.size, 0)
+      const { id } = await client.responses.create({ model: "divisi", input: "?", background: true })
+      for (;;) {
+        const body = await (await fetch(`${url}/responses/${id}`)).json()
+        if (body.status !== "queued" && body.status !== "in_progress") return body
+      }
+    })
+    assert.strictEqual(failed.status, "failed")
+    await serving({ ...alone(worker("a", said("one"))), responses }, async ({ url }) => {
+      assert.deepStrictEqual(await (await fetch(`${url}/responses/${failed.id}`)).json(), failed)
+    })
+  })
+
+  it("belong to their owner, and what another version wrote is not found", async () => {
+    const { responses, texts } = keeping()
+    const tools = [{ type: "function" as const, name: "look", parameters: {}, strict: false }]
+    const first = await serving({ ...alone(worker("a", asks(["look", {}]))), responses }, ({ client }) =>
+      client.responses.create({ model: "divisi", input: "?", tools })
+    )
+    const stored = texts.get(first.id)!
+    const statusOf = (text: string) => {
+      texts.set(first.id, text)
+      return serving({ ...alone(worker("a", said("one"))), responses }, async ({ url }) => {
+        const { status } = await fetch(`${url}/responses/${first.id}`)
+        return status
+      })
+    }
+    assert.strictEqual(await statusOf(stored), 200)
+    assert.strictEqual(await statusOf(JSON.stringify({ ...JSON.parse(stored), owner: "somebody" })), 404)
+    assert.strictEqual(await statusOf(JSON.stringify({ ...JSON.parse(stored), version: 2 })), 404)
+  })
+})
