@@ -9,6 +9,7 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Hash from "effect/Hash"
 import { heading } from "../record/heading.ts"
 import * as Journal from "../record/Journal.ts"
@@ -178,7 +179,7 @@ const writing = (
   journal: Journal.Journal,
   run: string,
   claim: Journal.Claim,
-  fork: (effect: Effect.Effect<void>) => void
+  { context, currentDispatcher }: Fiber.Fiber<unknown, unknown>
 ) => {
   const heads = heading()
   let waiting: Array<Journal.Entry> = []
@@ -198,6 +199,10 @@ const writing = (
     return journal.append(batch)
   })
 
+  const writeNotes = () => {
+    if (isNoted && current === undefined && broken === undefined) Effect.runForkWith(context)(flush)
+  }
+
   const write: Effect.Effect<void> = Effect.uninterruptible(
     Effect.suspend(() => {
       if (current !== undefined) return Effect.void
@@ -208,7 +213,7 @@ const writing = (
         if (Exit.isSuccess(exit)) written = taken
         else broken ??= errorOf(journal, exit.cause)
         Deferred.doneUnsafe(done, Exit.void)
-        if (isNoted) soon()
+        writeNotes()
       }
       // Steps that start together ask together, each in its turn: their intents are one batch.
       return Effect.andThen(Effect.yieldNow, Effect.map(Effect.exit(append), end))
@@ -225,10 +230,11 @@ const writing = (
   /** Writes all that waits now. */
   const flush: Effect.Effect<void> = Effect.suspend(() => reach(taken + waiting.length))
 
-  /** Writes what waits, for nobody who waits for it. */
+  /** Writes what waits and nobody waits for, unless who goes on now has something to write by then. */
   const soon = () => {
+    if (isNoted) return
     isNoted = true
-    if (current === undefined && broken === undefined) fork(flush)
+    currentDispatcher.scheduleTask(writeNotes, 1)
   }
 
   const add = (entry: Journal.Entry) => {
@@ -271,8 +277,7 @@ export const open = Effect.fnUntraced(function* (
     yield* journal.release(run, claim.epoch)
     return { _tag: "Ended", events: Journal.eventsOf(entries) }
   }
-  const context = yield* Effect.context<never>()
-  const writer = writing(journal, run, claim, (effect) => Effect.runForkWith(context)(effect))
+  const writer = writing(journal, run, claim, yield* Effect.withFiberSucceed((fiber) => fiber))
   const past = pastOf(entries)
   writer.recall(entries)
   if (entries.length === 0) writer.add({ type: "begun", seed: options.seed })
@@ -312,7 +317,7 @@ export const open = Effect.fnUntraced(function* (
       const count = counts.get(place) ?? 0
       counts.set(place, count + 1)
       const call = `${place}/${count}`
-      visited.add(call)
+      if (past.calls.size > 0) visited.add(call)
       return { recording, call, hash: hashOf(asked), past: past.calls.get(call) ?? [] }
     },
     intend: (entry) =>

@@ -393,15 +393,15 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
   const call = fitted(asked, context)
   if (recorded === undefined && recording === undefined) return look(context, call, fromTheStart)
   return Effect.suspend(() => {
-    const { by, request, round, sample, step, turn, worker } = call
-    const key = recording && ResponseCache.key(worker, request, sample)
-    const slot = key === undefined ? undefined : recording!.slot(context.runId, round, `${step ?? by}`, key)
+    const { by, round, step, turn, worker } = call
+    const slot = recording?.slot(context.runId, round, `${step ?? by}`, askedOf(call))
     const written = slot?.past ?? []
     const address = { by, round, step, turn, worker: worker.id }
     const past = written.length === 0 ? (recorded?.attempts(address) ?? []) : written
+    if (past.length === 0) return look(context, call, { slot, attempt: 0, failures: [] })
     const since = ticks(context.clock)
     return replay(context, call, past, slot, {
-      make: (beginning) => look(context, call, beginning, key),
+      make: (beginning) => look(context, call, beginning),
       take: (entry, place) => take(context, call, entry, place, since),
       answer: (entry, costUsd) => giveAgain(context, call, entry, costUsd, since),
       tellFailure: (number, failure, paid) => tellFailure(context, call, number, failure, paid),
@@ -410,19 +410,25 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
   })
 }
 
-/** Looks a call up in the response cache, or makes it. Its key is given where it is known. */
+/**
+ * What tells a call from others in a journal. A run that is resumed makes its messages as it did before, to the order of
+ * their properties; what others give it may come in another order.
+ */
+const askedOf = ({ request: { messages, ...rest }, sample, worker }: Call): string =>
+  ResponseCache.key(worker, { ...rest, messages: [] }, sample) + JSON.stringify(messages)
+
+/** Looks a call up in the response cache, or makes it. */
 const look = (
   context: CallContext,
   call: Call,
-  beginning: Beginning,
-  known?: string
+  beginning: Beginning
 ): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context
   const isKept = call.worker.isCacheable !== false
   const cache = isKept ? context.cache : undefined
   const key =
     isKept && (cache !== undefined || payer !== undefined)
-      ? (known ?? ResponseCache.key(call.worker, call.request, call.sample))
+      ? ResponseCache.key(call.worker, call.request, call.sample)
       : undefined
   if (cache === undefined || key === undefined) return make(context, call, key, beginning)
   const since = ticks(clock)
