@@ -203,8 +203,10 @@ const statusBefore = spawnSync("git", ["status", "--porcelain"], { cwd: root, en
 await firstRuns()
 const packageManager = bringPnpm()
 await workspaceChecks(packageManager)
-await exampleApps(packageManager)
-await step({ name: "clients of the server", command: [...packageManager, "run", "clients"], count: fromLastLine })
+await Promise.all([
+  exampleApps(packageManager),
+  step({ name: "clients of the server", command: [...packageManager, "run", "clients"], count: fromLastLine })
+])
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
 

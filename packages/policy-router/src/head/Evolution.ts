@@ -275,23 +275,21 @@ const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Eff
  * **Example**
  *
  * ```ts no-run
- * import * as Gym from "@divisi/gym/Gym"
- * import * as GymGrader from "@divisi/gym/GymGrader"
- * import * as GymPool from "@divisi/gym/GymPool"
+ * import type { Grader } from "@divisi/core/Grader"
+ * import type { Task } from "@divisi/core/Task"
+ * import type { WorkerPool } from "@divisi/core/WorkerPool"
  * import { Evolution, Head } from "@divisi/policy-router"
  * import * as Effect from "effect/Effect"
  *
+ * // Your own: a head that was fitted, the pool, and 700 tasks that the grader can grade.
  * declare const head: Head.Head
+ * declare const pool: WorkerPool
+ * declare const grader: Grader
+ * declare const graded: ReadonlyArray<Task>
  *
+ * const [tasks, validation] = [graded.slice(0, 500), graded.slice(500)]
  * const { difference, standardError } = await Effect.runPromise(
- *   Evolution.evolve({
- *     head,
- *     pool: GymPool.make({ latencyMillis: 0 }),
- *     grader: GymGrader.grader,
- *     tasks: Gym.tasks({ split: "train", count: 500 }),
- *     validation: Gym.tasks({ split: "validation", count: 200 }),
- *     file: "search.json"
- *   })
+ *   Evolution.evolve({ head, pool, grader, tasks, validation, file: "search.json" })
  * )
  * ```
  */
