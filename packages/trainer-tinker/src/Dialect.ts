@@ -143,7 +143,7 @@ export interface Signs {
  * **Example**
  *
  * ```ts
- * import * as Dialect from "@divisi/trainer-tinker/Dialect"
+ * import { Dialect } from "@divisi/trainer-tinker"
  *
  * Dialect.detect({ created: { request_id: "a" } })?.name // => "hosted"
  * Dialect.detect({ created: { request_id: "1", status: "created", base_model: "m" } }) // => undefined

@@ -203,7 +203,7 @@ const startSession = (settings: Transport.Settings, options: Options) =>
  * **Example**
  *
  * ```ts no-run
- * import * as TinkerClient from "@divisi/trainer-tinker/TinkerClient"
+ * import { TinkerClient } from "@divisi/trainer-tinker"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {
