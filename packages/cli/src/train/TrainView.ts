@@ -33,7 +33,7 @@ export interface TrainView {
   readonly ending: Ending | undefined
 }
 
-const kept = 40
+const mostRewards = 40
 const recent = 10
 
 const begin = (event: Extract<TrainingEvent, { readonly type: "training-started" }>): TrainView => ({
@@ -61,7 +61,7 @@ const addIteration = (view: TrainView, metrics: Metrics): TrainView => ({
   phase: view.phase && { ...view.phase, done: metrics.phaseIteration + 1 },
   groups: undefined,
   last: metrics,
-  rewards: metrics.type === "grpo" ? more(view.rewards, metrics.rewardMean, kept) : view.rewards,
+  rewards: metrics.type === "grpo" ? more(view.rewards, metrics.rewardMean, mostRewards) : view.rewards,
   seconds: more(view.seconds, metrics.seconds.total, recent),
   costs: more(
     view.costs,
