@@ -14,6 +14,8 @@ export interface Served {
 
 interface Agent {
   readonly package: string
+  /** Whether its history carries the state of a run. */
+  readonly carries: boolean
   readonly command: (url: string, task: string) => readonly [string, ...ReadonlyArray<string>]
   readonly env: (url: string, home: string) => NodeJS.ProcessEnv
   /** Writes the configuration that it reads from its folder. */
@@ -25,6 +27,7 @@ const bin = (name: string): string => path.join(folder("agents"), "node_modules"
 const agents: Readonly<Record<string, Agent>> = {
   codex: {
     package: "@openai/codex",
+    carries: true,
     command: (url, task) => [
       bin("codex"),
       "exec",
@@ -38,6 +41,7 @@ const agents: Readonly<Record<string, Agent>> = {
   },
   "claude-code": {
     package: "@anthropic-ai/claude-code",
+    carries: true,
     command: (_, task) => [
       bin("claude"),
       ...["-p", task, "--model", "divisi", "--allowedTools", "Bash,Read,Edit", "--output-format", "json"]
@@ -52,6 +56,7 @@ const agents: Readonly<Record<string, Agent>> = {
   },
   opencode: {
     package: "opencode-ai",
+    carries: false,
     command: (_, task) => [bin("opencode"), "run", task],
     env: (_, home) => ({ HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home, XDG_CACHE_HOME: home }),
     prepare: (url, work) =>
@@ -83,27 +88,30 @@ if (add(20, 22) !== 42) throw new Error("add is wrong")
 console.log("The test of add has passed.")
 `
 
-/** How often each of the three workers was asked: two once, and the third in every turn of tools and for the answer. */
-const turnsOf = (requests: ReadonlyArray<RequestLog.Entry>): string | undefined => {
-  const runs = new Map<string, Array<RequestLog.Entry>>()
-  for (const entry of requests) {
-    if (entry.model === "divisi" && entry.runId !== undefined) {
-      runs.set(entry.runId, [...(runs.get(entry.runId) ?? []), entry])
-    }
-  }
-  const longest = [...runs.values()].sort((left, right) => right.length - left.length)[0] ?? []
-  const calls = longest.reduce((sum, entry) => sum + entry.calls, 0)
-  const isOnce = longest.length === 4 && calls === 3 + 3
-  return isOnce ? undefined : `The run has ${longest.length} segments and ${calls} calls, and should have 4 and 6.`
+/** What the requests of a task came to. */
+const turnsOf = (requests: ReadonlyArray<RequestLog.Entry>) => {
+  const own = requests.filter(({ model }) => model === "divisi")
+  const runs = new Map(own.map(({ calls, runId }) => [runId, calls]))
+  const main = own.filter(({ calls, ending }) => calls > 0 || ending === "tool-calls")
+  return { segments: main.length, runs: runs.size, calls: main.reduce((sum, { calls }) => sum + calls, 0) }
+}
+
+/** Two workers are asked once, the third in every turn of tools and for the answer. */
+const onceProblem = (requests: ReadonlyArray<RequestLog.Entry>): string | undefined => {
+  const { calls, runs, segments } = turnsOf(requests)
+  return segments === 4 && calls === 3 + 3
+    ? undefined
+    : `There are ${segments} segments of ${runs} runs with ${calls} calls; there should be 4 segments with 6.`
 }
 
 const checksOf = (
   finished: Finished,
   work: string,
-  requests: ReadonlyArray<RequestLog.Entry>
+  requests: ReadonlyArray<RequestLog.Entry>,
+  isOnce: boolean
 ): ReadonlyArray<Check> => {
   const isMended = fs.readFileSync(path.join(work, "add.mjs"), "utf8").includes("a + b")
-  const problem = turnsOf(requests)
+  const problem = onceProblem(requests)
   return [
     ended("it ends well", finished),
     { name: "the file is mended", isPassed: isMended, detail: isMended ? undefined : finished.output.slice(-3_000) },
@@ -112,13 +120,12 @@ const checksOf = (
       isPassed: finished.output.includes("The test of add has passed."),
       detail: finished.output.slice(-1_000)
     },
-    { name: "its turns are one run, and nobody is asked twice", isPassed: problem === undefined, detail: problem }
+    ...(isOnce ? [{ name: "nobody is asked twice", isPassed: problem === undefined, detail: problem }] : [])
   ]
 }
 
-/** Checks one. */
-export const check = async (name: string, { requests, url }: Served): Promise<Report> => {
-  const agent = agents[name]!
+/** Lets an agent do the task. */
+const task = async (agent: Agent, { requests, url }: Served, isOnce: boolean): Promise<ReadonlyArray<Check>> => {
   const work = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-work-"))
   const home = fs.mkdtempSync(path.join(folder("agents"), "node_modules", ".home-"))
   try {
@@ -131,13 +138,24 @@ export const check = async (name: string, { requests, url }: Served): Promise<Re
       `replace \`a - b\` by \`a + b\` in \`${file}\``,
       `run \`node ${work}/add.test.mjs\``
     ]
-    const task = `Mend add.mjs: ${orders.join(", then ")}.`
+    const asked = `Mend add.mjs: ${orders.join(", then ")}.`
     const from = requests.length
-    const finished = await run(agent.command(url, task), { cwd: work, env: agent.env(url, home), seconds: 180 })
-    const version = versionOf("agents", agent.package)
-    return { client: agent.package, version, checks: checksOf(finished, work, requests.slice(from)) }
+    const finished = await run(agent.command(url, asked), { cwd: work, env: agent.env(url, home), seconds: 180 })
+    return checksOf(finished, work, requests.slice(from), isOnce)
   } finally {
     fs.rmSync(work, { recursive: true, force: true })
     fs.rmSync(home, { recursive: true, force: true })
+  }
+}
+
+/** Checks one, on a server that keeps runs and on one that forgets them after each request. */
+export const check = async (name: string, served: Served, forgetful: Served): Promise<Report> => {
+  const agent = agents[name]!
+  const kept = await task(agent, served, true)
+  const forgotten = await task(agent, forgetful, agent.carries)
+  return {
+    client: agent.package,
+    version: versionOf("agents", agent.package),
+    checks: [...kept, ...forgotten.map((one) => ({ ...one, name: `on a server that forgets, ${one.name}` }))]
   }
 }

@@ -1,9 +1,9 @@
 /** A server in front of a Conductor with three workers: two look, a third sees both, calls the tools and answers. */
-import type * as Journal from "@divisi/core/Journal"
+import * as Journal from "@divisi/core/Journal"
 import * as Policy from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { NodeServer, type RequestLog } from "@divisi/server"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as RuleWorker from "./RuleWorker.ts"
 
@@ -18,17 +18,28 @@ const policy = Policy.fixed("three workers", () => ({
 /** What differs from check to check. */
 export interface Options {
   readonly port?: number | undefined
-  readonly journal?: Journal.Journal | undefined
+  /** Whether its journal lets go of all runs after each request, so that they live in their clients' histories alone. */
+  readonly forgets?: boolean | undefined
   readonly log?: RequestLog.Log | undefined
 }
 
 /** Serves until the scope closes. */
-export const make = (
-  options: Options = {}
-): Effect.Effect<NodeServer.NodeServer, NodeServer.ListenError, Scope.Scope> =>
-  NodeServer.make({
-    port: 0,
-    ...options,
+export const make = ({
+  forgets = false,
+  log,
+  port = 0
+}: Options = {}): Effect.Effect<NodeServer.NodeServer, NodeServer.ListenError, Scope.Scope> => {
+  const journal = forgets ? Journal.makeMemory() : undefined
+  const forget =
+    journal && Effect.flatMap(journal.list, (runs) => Effect.ignore(journal.remove(runs.map(({ run }) => run))))
+  return NodeServer.make({
+    port,
+    journal,
+    log: (entry) => {
+      log?.(entry)
+      if (forget !== undefined) Effect.runSync(forget)
+    },
     policy,
     pool: WorkerPool.makeUnsafe(["reader", "checker", "writer"].map(RuleWorker.make))
   })
+}

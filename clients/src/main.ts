@@ -40,10 +40,10 @@ const withoutNetwork = (): number | undefined => {
   return spawnSync("unshare", [...cut, ...again], { stdio: "inherit", env }).status ?? 1
 }
 
-const checkOne = (name: string, served: Agents.Served): Promise<Report> => {
+const checkOne = (name: string, served: Agents.Served, forgetful: Agents.Served): Promise<Report> => {
   if (name === "llmprobe") return Probe.check(served.url)
   if (Sdks.names.includes(name)) return Sdks.check(name, served.url)
-  return Agents.names.includes(name) ? Agents.check(name, served) : Python.check(name, served.url)
+  return Agents.names.includes(name) ? Agents.check(name, served, forgetful) : Python.check(name, served.url)
 }
 
 const say = ({ checks, client, version }: Report, seconds: number) => {
@@ -55,13 +55,16 @@ const say = ({ checks, client, version }: Report, seconds: number) => {
 }
 
 const checkAll = (names: ReadonlyArray<string>): Promise<ReadonlyArray<Report>> => {
-  const requests: Array<RequestLog.Entry> = []
   const all = Effect.gen(function* () {
+    const requests: Array<RequestLog.Entry> = []
     const { url } = yield* Serving.make({ log: (entry) => requests.push(entry) })
+    const others: Array<RequestLog.Entry> = []
+    const other = yield* Serving.make({ log: (entry) => others.push(entry), forgets: true })
+    const forgetful = { url: other.url, requests: others }
     return yield* Effect.forEach(names, (name) =>
       Effect.promise(async () => {
         const since = performance.now()
-        const report = await checkOne(name, { url, requests })
+        const report = await checkOne(name, { url, requests }, forgetful)
         say(report, (performance.now() - since) / 1_000)
         return report
       })

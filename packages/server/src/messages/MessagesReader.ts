@@ -9,7 +9,6 @@ import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import type { Request } from "../wire/Wire.ts"
 import { contentOf, partOf, partsOf } from "./MessagesContent.ts"
-import { showsThinking } from "./MessagesWriter.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Messages
@@ -214,7 +213,8 @@ export const readCounted = (body: Json.JsonObject, headers: Choice.Headers): Req
     },
     choice: Choice.read(model, body, headers),
     seals: sealsIn(body.messages),
-    carriesState: showsThinking({ body }),
+    // Blocks of thinking come back as they are, also from clients that show nothing of it.
+    carriesState: Json.isObject(body.thinking) && body.thinking.type !== "disabled",
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false
   }
 }

@@ -20,7 +20,7 @@ export interface MessagesState {
 type Finish = Extract<Part, { readonly type: "finish" }>
 
 /** Whether the client reads thinking: one that did not ask for it takes the first block for the answer. */
-export const showsThinking = ({ body: { thinking } }: Pick<About, "body">): boolean =>
+const showsThinking = ({ body: { thinking } }: About): boolean =>
   isObject(thinking) && thinking.type !== "disabled" && thinking.display !== "omitted"
 
 // -------------------------------------------------------------------------------------------------------------------
