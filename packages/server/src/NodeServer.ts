@@ -38,10 +38,15 @@ const reasonOf = ({ code, message }: NodeJS.ErrnoException, host: string, port: 
   return `Cannot listen on ${host}, port ${port}: ${message}.`
 }
 
-/**
- * Slow clients: headers within 10 seconds, a request within two minutes; a connection that idles goes after a minute.
- */
-const limits = { headersTimeout: 10_000, requestTimeout: 120_000, keepAliveTimeout: 60_000, maxHeaderSize: 32_768 }
+/** Slow clients: headers within 10 seconds, a request within two minutes; a connection that idles goes after a minute. */
+const limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 120_000,
+  keepAliveTimeout: 60_000,
+  maxHeaderSize: 32_768,
+  // Node looks at the times every half a minute otherwise.
+  connectionsCheckingInterval: 2_000
+}
 
 const listen = (server: Http.Server, host: string, port: number): Effect.Effect<void, ListenError> =>
   Effect.callback((resume) => {

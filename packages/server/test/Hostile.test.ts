@@ -1,5 +1,6 @@
 import { request } from "node:http"
 import { assert, describe, it } from "vitest"
+import * as HostileRequests from "./hostileRequests.ts"
 import { serving } from "./serving.ts"
 import { alone, said, worker } from "./teams.ts"
 
@@ -64,6 +65,16 @@ describe("what nobody should send", () => {
         messages: [{ role: "user", content: "Still?" }]
       })
       assert.strictEqual(answer.choices[0]?.message.content, "here")
+    }))
+
+  it("is refused or answered, whatever is changed in what clients send", () =>
+    serving(alone(worker("a", said("here"))), async ({ url }) => {
+      for (let seed = 1; seed <= 300; seed += 1) {
+        const { body, headers, method, path } = HostileRequests.make(seed)
+        const response = await fetch(new URL(path, url), { method, headers, body: Buffer.from(body) })
+        await response.arrayBuffer()
+        assert.isBelow(response.status, 500, `seed ${seed}`)
+      }
     }))
 
   it("is not read where it is too long", () =>

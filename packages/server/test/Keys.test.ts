@@ -99,6 +99,38 @@ describe("a key", () => {
     })
   })
 
+  it("is one of 32 that ask at once, each within its own budget to the cent", async () => {
+    const { authenticate, ledgers, make } = keeping()
+    // Streams and bodies on three wires, each answer at 0.037 USD.
+    const secrets = Array.from({ length: 32 }, (_, at) => make({ limits: { totalUsd: 0.15 + at / 100 } }))
+    const a = worker("a", said("me"))
+    await serving({ ...alone(a), authenticate, settings: { worker: { maxOutputTokens: 5 } } }, async ({ url }) => {
+      const messages = [{ role: "user", content: "Who?" }]
+      const paths = ["chat/completions", "messages", "responses"]
+      const asked = secrets.flatMap((secret) => Array.from({ length: 12 }, (_, at) => [secret, at] as const))
+      const statuses = await Promise.all(
+        asked.map(async ([secret, at]) => {
+          const headers = { authorization: `Bearer ${secret}`, "idempotency-key": `${at}` }
+          const body = { model: "divisi", messages, input: "Who?", max_tokens: 5, stream: at % 2 === 0 }
+          const response = await fetch(`${url}/${paths[at % 3]}`, {
+            method: "POST",
+            headers,
+            body: JSON.stringify(body)
+          })
+          await response.text()
+          return response.status
+        })
+      )
+      assert.isTrue(statuses.every((status) => status === 200 || status === 429))
+      assert.isAbove(statuses.filter((status) => status === 200).length, 32)
+      for (const ledger of ledgers.values()) {
+        assert.isAtMost(ledger.spent().costUsd, ledger.limits.costUsd!)
+      }
+      const spent = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.spent().costUsd, 0)
+      assert.closeTo(spent, 0.037 * a.calls.length, 1e-9)
+    })
+  })
+
   it("asks no faster than it may, and is told when to ask again", async () => {
     const { authenticate, make } = keeping()
     const [slow, thrifty] = [make({ requestsPerMinute: 2 }), make({ tokensPerMinute: 5 })]

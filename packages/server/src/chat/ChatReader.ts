@@ -1,5 +1,6 @@
 /** Reads requests of Chat Completions. */
 import type { AssistantMessage, Content, ContentPart, Message, ToolCall } from "@divisi/core/Message"
+import { kindOf } from "@divisi/core/Options"
 import type { Output, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import { isArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
@@ -27,7 +28,7 @@ const partOf = (value: unknown, field: string): ContentPart => {
     case "file":
       return OpenAi.fileOf(Json.object(part.file, `${field}.file`), `${field}.file`)
     default:
-      throw invalid(`${field}.type`, `${field}.type must be text, image_url or file: ${String(part.type)} is not read.`)
+      throw invalid(`${field}.type`, `${field}.type must be text, image_url or file: ${kindOf(part.type)} is not read.`)
   }
 }
 

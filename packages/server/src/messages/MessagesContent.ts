@@ -1,5 +1,6 @@
 /** Reads the blocks of a message of Anthropic's: texts, pictures, documents, and results of tools. */
 import type { Content, ContentPart, Source } from "@divisi/core/Message"
+import { kindOf } from "@divisi/core/Options"
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Base64 from "effect/encoding/Base64"
 import { invalid } from "../wire/ApiError.ts"
@@ -55,7 +56,7 @@ export const partOf = (value: unknown, field: string): ReadonlyArray<ContentPart
     default:
       throw invalid(
         `${field}.type`,
-        `${field}.type must be text, image, document or search_result: ${String(block.type)} is not read.`
+        `${field}.type must be text, image, document or search_result: ${kindOf(block.type)} is not read.`
       )
   }
 }

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Endpoint from "../http/Endpoint.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError } from "../wire/ApiError.ts"
-import { isObject, type JsonObject } from "../wire/Json.ts"
+import { isObject, type JsonObject, text } from "../wire/Json.ts"
 import { whole } from "./MessagesWriter.ts"
 
 /** What a response can be gone on from with. */
@@ -49,7 +49,7 @@ export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
   const recall = (body: JsonObject, owner: string): JsonObject => {
     const { thread } = body
     if (!isObject(thread) || thread.type !== "continue") return body
-    const id = String(thread.previous_message_id)
+    const id = text(thread.previous_message_id, "thread.previous_message_id")
     const kept = all.get(id)
     const finished = kept?.segment.parts.at(-1)?.type === "finish"
     if (kept?.owner !== owner || !finished) throw lost(id)

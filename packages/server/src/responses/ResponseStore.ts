@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
-import { isObject, type JsonObject } from "../wire/Json.ts"
+import { isObject, type JsonObject, text } from "../wire/Json.ts"
 import type { Part } from "../wire/Wire.ts"
 import * as Archive from "./Archive.ts"
 import { whole } from "./ResponsesWriter.ts"
@@ -66,7 +66,7 @@ const prefixes: Readonly<Record<string, string>> = {
 
 /** An item as it is listed: with an id and its type. */
 const listed = (item: JsonObject, id: string): JsonObject => {
-  const type = String(item.type ?? "message")
+  const type = typeof item.type === "string" ? item.type : "message"
   const named = {
     ...item,
     type,
@@ -158,12 +158,12 @@ export const make = Effect.fnUntraced(function* ({
     })
 
   /** An item by its id, which has that of the response it is of. */
-  const itemOf = (id: unknown, owner: string): JsonObject => {
-    const [, response] = /^[a-z]+_([0-9A-Za-z]{22})_(?:in)?\d+$/.exec(String(id)) ?? []
+  const itemOf = (id: string, owner: string): JsonObject => {
+    const [, response] = /^[a-z]+_([0-9A-Za-z]{22})_(?:in)?\d+$/.exec(id) ?? []
     const kept = response === undefined ? undefined : find(`resp_${response}`, owner)
     const output = kept === undefined ? [] : (bodyOf(kept).output as ReadonlyArray<JsonObject>)
     const item = [...(kept?.input ?? []), ...output].find((one) => one.id === id)
-    if (item === undefined) throw invalid("input", `Item with id '${String(id)}' not found: send the item itself.`)
+    if (item === undefined) throw invalid("input", `Item with id '${id}' not found: send the item itself.`)
     return item
   }
 
@@ -172,7 +172,10 @@ export const make = Effect.fnUntraced(function* ({
     const { input } = body
     const isReference = (item: unknown): item is JsonObject => isObject(item) && item.type === "item_reference"
     if (!Array.isArray(input) || !input.some(isReference)) return body
-    return { ...body, input: input.map((item) => (isReference(item) ? itemOf(item.id, owner) : item)) }
+    return {
+      ...body,
+      input: input.map((item) => (isReference(item) ? itemOf(text(item.id, "input.id"), owner) : item))
+    }
   }
 
   const recall = (given: JsonObject, owner: string): JsonObject => {
@@ -187,7 +190,7 @@ export const make = Effect.fnUntraced(function* ({
       }
       return body
     }
-    const kept = find(String(previous), owner)
+    const kept = find(text(previous, "previous_response_id"), owner)
     if (kept === undefined) throw gone(String(previous))
     if (!kept.segment.isOver()) throw invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)
     const output = bodyOf(kept).output as ReadonlyArray<JsonObject>

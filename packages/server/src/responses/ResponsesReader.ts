@@ -1,5 +1,6 @@
 /** Reads requests of Responses. */
 import type { Content, ContentPart, Message, ToolCall } from "@divisi/core/Message"
+import { kindOf } from "@divisi/core/Options"
 import type { Output, ToolChoice } from "@divisi/core/Tool"
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
@@ -34,7 +35,7 @@ const partOf = (value: unknown, field: string): ContentPart => {
     default:
       throw invalid(
         `${field}.type`,
-        `${field}.type must be input_text, output_text, input_image or input_file: ${String(part.type)} is not read.`
+        `${field}.type must be input_text, output_text, input_image or input_file: ${kindOf(part.type)} is not read.`
       )
   }
 }

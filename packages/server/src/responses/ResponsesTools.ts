@@ -1,5 +1,6 @@
 /** The tools of a request of Responses: functions, tools that take any text, and both in name spaces. */
 import type { ToolCall } from "@divisi/core/Message"
+import { kindOf } from "@divisi/core/Options"
 import type { ToolDefinition } from "@divisi/core/Tool"
 import * as Json from "../wire/Json.ts"
 
@@ -46,7 +47,7 @@ const anyText = {
 /** What the text has to be, where the client says it in a grammar. */
 const grammarOf = (format: unknown): string =>
   Json.isObject(format) && typeof format.definition === "string"
-    ? `\n\nThe input is a text of this grammar (${String(format.syntax)}):\n${format.definition}`
+    ? `\n\nThe input is a text of this grammar (${kindOf(format.syntax)}):\n${format.definition}`
     : ""
 
 const customOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {

@@ -7,10 +7,11 @@ import { isObject, type JsonObject } from "../wire/Json.ts"
 
 const check = (value: unknown, { required }: JsonObject) => {
   if (!isObject(value)) return { issues: [{ message: "The arguments must be an object." }] }
-  const missing = Array.isArray(required) ? required.filter((name) => !Object.hasOwn(value, String(name))) : []
+  const names: ReadonlyArray<unknown> = Array.isArray(required) ? required : []
+  const missing = names.filter((name) => typeof name === "string").filter((name) => !Object.hasOwn(value, name))
   return missing.length === 0
     ? { value }
-    : { issues: missing.map((name) => ({ message: `${String(name)} is missing.`, path: [String(name)] })) }
+    : { issues: missing.map((name) => ({ message: `${name} is missing.`, path: [name] })) }
 }
 
 /** A tool as a run takes it. */
