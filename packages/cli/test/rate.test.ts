@@ -20,6 +20,7 @@ const inOwn = (
     const environment = {
       DIVISI_OUTCOMES: path.join(folder, "outcomes.jsonl"),
       DIVISI_ROUTER: path.join(folder, "router.json"),
+      DIVISI_HEAD: path.join(folder, "head.json"),
       DIVISI_CONFIG: path.join(folder, "divisi.config.mjs")
     }
     return use((...args) => divisi(args, { environment }), folder)
@@ -135,5 +136,22 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const { output: records } = await ask("learn", "--show")
       assert.match(records, /ParetoBandit +google\/gemini-2\.5-pro +95\.1 +0\.5/)
       assert.include(records, "https://github.com/ParetoBandit/ParetoBandit/tree/72ccbef (Apache-2.0), read 2026-11-24")
+    }))
+
+  it("learns a head, says what it gains over the table, and asks by it where it is named", () =>
+    inOwn(async (ask, folder) => {
+      const file = path.join(folder, "graded.jsonl")
+      writeFileSync(file, `${graded.join("\n")}\n`)
+      assert.include((await ask("run", "How much?", "--policy", "head")).errors, "divisi learn --head")
+      const { output } = await ask("learn", "--head", "--from", file)
+      assert.match(output, /Learned a head of 2 workers from 120 questions/)
+      // The table is right wherever the head is.
+      assert.include(output, "It asks by the question. It is not shown to be better than the table")
+      const events = valuesOf(
+        (await ask("run", "Write a ballad on the snow at dusk.", "--policy", "head", "--json")).output
+      )
+      assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
+      const { code, errors } = await ask("learn", "--embeddings", "hashed", "--from", file)
+      assert.deepStrictEqual([code, errors.includes("give --head, too")], [2, true])
     }))
 })

@@ -13,6 +13,11 @@ export interface Options
     Pick<LlamaCppModel.Options, "source" | "gpu" | "gpuRequired" | "gpuLayers" | "threads" | "onNotice"> {
   /** The most tokens of a text; longer texts are cut. The model's trained context by default, at most 2048. */
   readonly contextTokens?: number | undefined
+  /**
+   * Which token's hidden state is the vector of a model that was not made for embeddings: the last one's by default, or
+   * that of the one before it, which TRINITY found to say more of a question. An embedding model pools as it was made to.
+   */
+  readonly token?: "last" | "penultimate" | undefined
 }
 
 /** Gives each text its vector, in order. */
@@ -78,13 +83,15 @@ export const load = Effect.fnUntraced(function* (
     Effect.tryPromise({ try: () => open(file, options), catch: failed(file) }),
     ({ context, model }) => Effect.promise(() => context.dispose().then(() => model.dispose()))
   )
-  // Leaves room for the tokens that the model puts around a text.
-  const most = contextTokens - (context.calculateInputLength("a") - model.tokenize("a").length)
+  const { token = "last" } = options
+  // Leaves room for the tokens that the model puts around a text, and one place free, as llama.cpp wants it.
+  const most = contextTokens - (context.calculateInputLength("a") - model.tokenize("a").length) - 1
   return async (texts, signal) => {
     const points: Array<ReadonlyArray<number>> = []
     for (const text of texts) {
       signal?.throwIfAborted()
-      const tokens = model.tokenize(text === "" ? " " : text).slice(0, most)
+      const all = model.tokenize(text === "" ? " " : text).slice(0, most)
+      const tokens = token === "last" || all.length < 2 ? all : all.slice(0, -1)
       try {
         points.push((await context.getEmbeddingFor(tokens)).vector)
       } catch (cause) {

@@ -21,6 +21,29 @@ describe("LlamaCppEmbeddings", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("cuts a text to what fits into a context that is full to its last place", () =>
+    Effect.gen(function* () {
+      const embed = yield* LlamaCppEmbeddings.load({ source, gpu: "none", contextTokens: 256, threads: 1 })
+      const [long] = yield* Effect.promise(() => embed(["and so on ".repeat(500)]))
+      assert.isTrue(long!.every(Number.isFinite))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives the hidden state of the token before the last, where that is asked for", () =>
+    Effect.gen(function* () {
+      const options = { source, gpu: "none", contextTokens: 64, threads: 1 } as const
+      const last = yield* LlamaCppEmbeddings.load(options)
+      const before = yield* LlamaCppEmbeddings.load({ ...options, token: "penultimate" })
+      // Each of these letters is a token: what follows a token does not change its state.
+      const [[short, long], [ofLong, ofOne]] = yield* Effect.promise(() =>
+        Promise.all([last(["ab", "abc"]), before(["abc", "a"])])
+      )
+      assert.deepStrictEqual(ofLong, short)
+      assert.notDeepEqual(ofLong, long)
+      assert.strictEqual(ofOne!.length, short!.length)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("says what is wrong with a file, and stops where it is asked to", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(LlamaCppEmbeddings.load({ source: `${source}.not`, gpu: "none" }))

@@ -115,11 +115,13 @@ const judge = (
   if (fitted === undefined) return []
   const valueOf = modelOf(fitted, training)
   const decide = Router.decider(fitted)
+  const choose = options.learner?.(training) ?? (({ point }: Example) => decide(point).worker)
   const known = new Set(fitted.workers.map(({ worker }) => worker))
   const among = old?.workers.flatMap(({ worker }) => (known.has(worker) ? [worker] : [])) ?? []
-  const before = old === undefined || among.length === 0 ? undefined : Router.decider(old, { among })
+  const inForce = old === undefined || among.length === 0 ? undefined : Router.decider(old, { among })
+  const before = inForce ?? (options.learner === undefined ? undefined : decide)
   return test.map((example) => {
-    const next = decide(example.point).worker
+    const next = choose(example)
     const last = before?.(example.point).worker ?? fitted.best
     const isDiffering = next !== last
     return {
@@ -151,6 +153,11 @@ const estimate = (judged: ReadonlyArray<Judged>): Estimate => {
 export interface Options {
   /** The name of the embedder that put the questions where they are; that of `Embedder.hashed()` by default. */
   readonly embedder?: string | undefined
+  /**
+   * Something else that learns from questions whom to ask at others. It is judged in the place of a new table, against the
+   * one in force, or without one against the table that is learned from the same questions.
+   */
+  readonly learner?: ((training: ReadonlyArray<Example>) => (example: Example) => string) | undefined
 }
 
 const points = (value: number): string => `${value < 0 ? "" : "+"}${(100 * value).toFixed(1)}`
@@ -174,7 +181,7 @@ const objectionTo = (all: Estimate, last: Estimate, isFirst: boolean): string | 
 
 /**
  * Judges what would be learned from these questions against the table in force; without one, against always asking the
- * worker that is best on what was learned from.
+ * worker that is best on what was learned from. `learner` has something else judged than a table.
  */
 export const compare = (
   examples: ReadonlyArray<Example>,
@@ -196,7 +203,7 @@ export const compare = (
   )
   const end = Math.ceil(0.8 * inTime.length)
   const last = estimate(judge(inTime.slice(0, end), inTime.slice(end), old, options))
-  const objection = objectionTo(all, last, old === undefined)
+  const objection = objectionTo(all, last, old === undefined && options.learner === undefined)
   const gain = `${points(all.difference)} points by replay, ${points(last.difference)} on the last fifth`
   return {
     isPromoted: objection === undefined,

@@ -1,15 +1,18 @@
 /** The user's own outcomes, and what was learned from them: where they are kept, and how runs get there. */
+
+import * as Embedder from "@divisi/core/Embedder"
 import { defined } from "@divisi/core/Fields"
 import { teamPrefix } from "@divisi/core/Outcome"
 import type { Policy } from "@divisi/core/Policy"
 import type { Transcript } from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import { Learned, OutcomeLog, Prior, Router, Table } from "@divisi/policy-router"
+import { Head, HeadPolicy, Learned, OutcomeLog, Prior, Router, Table } from "@divisi/policy-router"
 import { read } from "@divisi/recipes/Environment"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as Embedders from "../eval/Embedders.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 
 const off = "none"
@@ -144,3 +147,19 @@ export const router = (
 /** Whether something was learned of at least two workers of a pool. */
 export const knows = (pool: WorkerPool.WorkerPool): Effect.Effect<boolean> =>
   Effect.map(tableFor(pool), (table) => table !== undefined)
+
+/** The policy `head`: by the head that `divisi learn --head` has learned, with the embedder that it was learned with. */
+export const head = (pool: WorkerPool.WorkerPool): Effect.Effect<Policy, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const file = yield* Head.defaultFile
+    const learned = yield* Effect.mapError(Head.read(file), ({ message }) => failed(message))
+    if (learned === undefined) {
+      return yield* usage("No head is learned yet. Rate runs with `divisi rate`, and then run `divisi learn --head`.")
+    }
+    const ids = WorkerPool.ids(pool)
+    if (!learned.workers.some((worker) => ids.includes(worker))) {
+      return yield* usage(`The head was learned of ${learned.workers.join(", ")}, and none of them is in the pool.`)
+    }
+    if (learned.embedder === Embedder.hashed().name) return HeadPolicy.make(learned)
+    return HeadPolicy.make(learned, { embedder: yield* Embedders.named(learned.embedder, false) })
+  })

@@ -42,6 +42,7 @@ export const known = [
   "agreed:<a>+<b>+<otherwise>",
   "router",
   "learned",
+  "head",
   "oracle",
   "<vendor>:<model>",
   "model:<id>"
@@ -206,7 +207,7 @@ const isFixed = (kind: string): boolean =>
   kind === "single" || isRouter(kind) || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
 
 const isUncounted = (name: string): boolean =>
-  ["conductor", "lexical", "random", "moa", "best-single", "oracle", "paper"].includes(name)
+  ["conductor", "lexical", "random", "moa", "best-single", "head", "oracle", "paper"].includes(name)
 
 const uncounted = (
   name: string,
@@ -230,6 +231,11 @@ const uncounted = (
         best === undefined
           ? Effect.fail(usage("Who is best is known only of the gym's workers. Name the worker: single:<id>."))
           : Effect.succeed(Baselines.single(best))
+      )
+    case "head":
+      return Effect.flatMap(
+        Effect.promise(() => import("./OwnOutcomes.ts")),
+        (OwnOutcomes) => OwnOutcomes.head(pool)
       )
     case "oracle":
       return Effect.fail(usage("The oracle knows the tasks of the gym only: use it with `divisi gym solve`."))

@@ -1,49 +1,18 @@
 /** Learns from the log of outcomes, and shows what was learned. */
 
 import * as WholeFile from "@divisi/files/WholeFile"
-import { Drift, Learned, OutcomeLog, Outcomes, Prior, Replay, Table } from "@divisi/policy-router"
+import { Learned, Prior, Replay, Table } from "@divisi/policy-router"
 import * as RouterPicture from "@divisi/report/RouterPicture"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { clean } from "../view/Line.ts"
 import { table as rows } from "../view/Table.ts"
 import type { LearnInput } from "./command.ts"
-
-// -------------------------------------------------------------------------------------------------------------------
-// What there is
-// -------------------------------------------------------------------------------------------------------------------
-
-const tell = (problem: string): void => void process.stderr.write(`divisi: ${clean(problem)}\n`)
-
-const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): string => {
-  const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)} % of ${count}`
-  const where = kind === undefined ? "" : ` at ${kind}`
-  const now = model === undefined ? "" : `, when its vendor began to call it ${model}`
-  return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. What was before counts no more.`
-}
-
-const ownQuestions = Effect.gen(function* () {
-  const file = yield* OwnOutcomes.file
-  if (file === undefined) return []
-  const all = OutcomeLog.outcomes(yield* OutcomeLog.read(file, { onUnusable: tell }))
-  const { changes, outcomes } = Drift.recent(all, { now: yield* Clock.currentTimeMillis })
-  for (const change of changes) tell(changeText(change))
-  return Outcomes.fromOutcomes(outcomes)
-})
-
-/** All graded questions, each at its place. */
-const examplesOf = ({ from }: LearnInput) =>
-  Effect.gen(function* () {
-    const files = Option.getOrElse(from, () => "")
-      .split(",")
-      .filter((file) => file !== "")
-    const read = yield* Effect.forEach(files, (file) => Outcomes.read(file, { onUnusable: tell }))
-    return yield* Outcomes.examples(Outcomes.merged([...read.flat(), ...(yield* ownQuestions)]))
-  })
+import { dateOf, examplesOf, nothingRated } from "./Examples.ts"
+import { learnHead } from "./LearnHead.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Showing
@@ -111,8 +80,6 @@ const recordsText = (): string => {
   ].join("\n")
 }
 
-const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
-
 const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const picture = Option.getOrUndefined(input.picture)
@@ -141,9 +108,7 @@ const refit = (input: LearnInput, file: string) =>
     const examples = yield* examplesOf(input)
     const fitted = Table.fit(examples)
     if (Result.isFailure(fitted)) {
-      return yield* usage(
-        "No run is rated yet. Rate one with `divisi rate up` or `divisi rate down`, or name files with --from."
-      )
+      return yield* nothingRated
     }
     const old = Learned.current(yield* Learned.read(file))
     const verdict = Replay.compare(examples, old?.table)
@@ -178,6 +143,14 @@ const revert = (input: LearnInput, file: string) =>
 export const learn = (input: LearnInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     if (input.show && input.revert) return yield* usage("Give --show or --revert, not both.")
+    if (input.head) {
+      if (input.show || input.revert || Option.isSome(input.picture)) {
+        return yield* usage("--head learns a head: --show, --revert and --picture are of tables.")
+      }
+      return yield* learnHead(input)
+    }
+    if (Option.isSome(input.embeddings))
+      return yield* usage("--embeddings is what a head reads with: give --head, too.")
     const file = yield* Learned.defaultFile
     if (input.revert) return yield* revert(input, file)
     if (!input.show) {

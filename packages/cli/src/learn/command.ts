@@ -14,6 +14,17 @@ const learnFlags = {
   ),
   show: toggle("show", "Show what is learned and in force, and learn nothing"),
   revert: toggle("revert", "Put the table before the one in force back"),
+  head: toggle(
+    "head",
+    "Learn a head in the place of a table, judge it beside the table, and keep it for --policy head"
+  ),
+  embeddings: Flag.String("embeddings").pipe(
+    Flag.withMetavar("<vendor:model>"),
+    Flag.withDescription(
+      "What the head reads questions with: hashed (default), or a model, as in llamacpp:qwen2.5-0.5b-instruct; needs the texts, so --from"
+    ),
+    Flag.optional
+  ),
   picture: Flag.String("picture").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription("Draw what is in force, as an SVG"),
@@ -38,13 +49,21 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "the last fifth of the runs. Then a pool of workers that it knows is routed by it where no policy is given, and",
       "--policy learned, learned:within-2 and learned:half name it.",
       "",
-      "Nothing leaves this machine. The same outcomes give the same table. DIVISI_ROUTER names the file it is kept in."
+      "With --head it learns a linear head, which --policy head asks by. It takes seconds with hashed words, and as long as",
+      "the model reads with --embeddings. What it gains over the table is told, and often that is nothing.",
+      "",
+      "Nothing leaves this machine. The same outcomes give the same table. DIVISI_ROUTER names the file it is kept in, and",
+      "DIVISI_HEAD that of a head."
     )
   ),
   Command.withShortDescription("Learn from rated runs who is good at what"),
   Command.withExamples([
     { command: "divisi learn", description: "Learn, judge, and put it in force where it is better" },
     { command: "divisi learn --show --picture who.svg", description: "Who is good at what, as a table and a picture" },
+    {
+      command: "divisi learn --head --embeddings llamacpp:qwen2.5-0.5b-instruct --from outcomes.jsonl.gz",
+      description: "A head on the hidden state of a small model"
+    },
     { command: "divisi learn --revert", description: "Take the last table back" }
   ])
 )

@@ -58,6 +58,11 @@ export interface Options {
   readonly embedder?: Embedder.Embedder | undefined
   /** How much score a USD is worth; 0 by default, so that only the score counts. */
   readonly scorePerUsd?: number | undefined
+  /**
+   * Which weights are evolved: all of them, as in the paper, or those of situations alone (the default), which say who is asked in which
+   * role as a run goes on, whatever the question. These are a hundredth of the others, and a search has to find as much less.
+   */
+  readonly weights?: "all" | "situations" | undefined
   /** 40 by default; the paper has 3 to 78. */
   readonly generations?: number | undefined
   /** Heads in a generation; `4 + 3 ln(weights)`, rounded up, by default. */
@@ -136,8 +141,18 @@ interface Progress {
 }
 
 const keyOf = (options: Options): string => {
-  const { head, pool, population, runs, scorePerUsd, seed, sigma, tasks } = options
-  const parts = [Head.toJson(head), pool.workers.map(({ id }) => id), tasks, population, runs, scorePerUsd, seed, sigma]
+  const { head, pool, population, runs, scorePerUsd, seed, sigma, tasks, weights } = options
+  const parts = [
+    Head.toJson(head),
+    pool.workers.map(({ id }) => id),
+    tasks,
+    population,
+    runs,
+    scorePerUsd,
+    seed,
+    sigma,
+    weights
+  ]
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex")
 }
 
@@ -227,10 +242,15 @@ const playing = (options: Options, ledger: Budget.Ledger): Play => {
 
 const meanOf = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-const withWeights = (head: Head.Head, weights: Float64Array): Head.Head => ({
-  ...head,
-  weights: Float32Array.from(weights)
-})
+/** Where the weights are that are evolved. */
+const evolvedOf = ({ head, weights = "situations" }: Options): ReadonlyArray<number> =>
+  weights === "all" ? [...head.weights.keys()] : Head.situationWeights(head)
+
+const withWeights = (head: Head.Head, at: ReadonlyArray<number>, values: Float64Array): Head.Head => {
+  const weights = head.weights.slice()
+  for (const [index, place] of at.entries()) weights[place] = values[index]!
+  return { ...head, weights }
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Evolving
@@ -299,8 +319,9 @@ export const evolve = Effect.fnUntraced(function* (
   yield* check(options)
   const { concurrency = 4, file, generations = 40, head, maxCostUsd, runs = 16, scorePerUsd = 0, seed = 0 } = options
   const key = keyOf(options)
+  const evolving = evolvedOf(options)
   const fresh = SepCmaEs.make({
-    mean: head.weights,
+    mean: evolving.map((at) => head.weights[at]!),
     sigma: options.sigma ?? 0.05,
     population: options.population,
     seed
@@ -325,7 +346,7 @@ export const evolve = Effect.fnUntraced(function* (
   const reserved = 2 * start.reduce((sum, { costUsd }) => sum + costUsd, 0)
   const canGoOn = () => maxCostUsd === undefined || spent() + reserved < maxCostUsd
   while (search.generation < generations && canGoOn()) {
-    const heads = SepCmaEs.ask(search).map((weights) => withWeights(head, weights))
+    const heads = SepCmaEs.ask(search).map((values) => withWeights(head, evolving, values))
     const batch = drawn(options.tasks, runs, seed, search.generation)
     const played = yield* Effect.forEach(
       heads.flatMap((one) => batch.map(({ seed, task }) => play(one, task, seed))),
@@ -346,7 +367,7 @@ export const evolve = Effect.fnUntraced(function* (
     })
   }
   const evolved: Head.Head = {
-    ...withWeights(head, search.mean),
+    ...withWeights(head, evolving, search.mean),
     training: { ...head.training, generations: search.generation, runs: made }
   }
   const end = yield* validate(evolved)

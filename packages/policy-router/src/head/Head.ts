@@ -128,6 +128,12 @@ export interface Logits {
 /** The numbers of a row. */
 const widthOf = ({ space }: Pick<Head, "space">): number => space.mean.length + situations
 
+/** Where in {@link Head.weights} those of situations are, row by row. */
+export const situationWeights = (head: Head): ReadonlyArray<number> => {
+  const width = widthOf(head)
+  return [...head.weights.keys()].filter((at) => at % width >= width - situations)
+}
+
 /** What the head says, by the place of a question (`Space.place` of its point). */
 export const logits = (head: Head, place: Float32Array, situation: Situation): Logits => {
   const width = widthOf(head)
@@ -223,6 +229,17 @@ export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}):
   const training = { questions: examples.length, penalty: fitted.penalty ?? null, generations: 0, runs: 0 }
   return Result.succeed({ embedder: options.embedder ?? Embedder.hashed().name, workers, space, weights, training })
 }
+
+/**
+ * Whom heads ask that are learned from some questions, as `Replay.compare` judges it (`learner`). There has to be a graded
+ * answer among the questions.
+ */
+export const learner =
+  (options: FitOptions = {}) =>
+  (training: ReadonlyArray<Example>): ((example: Example) => string) => {
+    const head = Result.getOrThrow(fit(training, options))
+    return ({ point }) => decide(head, place(head, point), atStart).worker
+  }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Files

@@ -4,6 +4,7 @@
  * What is fitted is the difference of a score to the worker's mean, so that with no slopes at all each worker is expected
  * to score its mean. The normal equations are solved as they are: no step size, no seed, and the same result each time.
  */
+import * as Seed from "@divisi/core/Seed"
 import { argmax, dot } from "../vectors.ts"
 
 /** A question at its place, with the scores of the workers in order; `undefined` where one has not answered. */
@@ -158,7 +159,9 @@ const chosenScore = (found: ReadonlyArray<Regression>, { place, scores }: Row): 
 }
 
 /** The strongest penalty whose choices are as good as the best ones within their error; `undefined` for no slopes. */
-const chosenPenalty = (rows: ReadonlyArray<Row>): number | undefined => {
+const chosenPenalty = (inOrder: ReadonlyArray<Row>): number | undefined => {
+  // Files often go round: a kind, or a form of question, comes every so many lines.
+  const rows = Seed.shuffled(Seed.draw(0), inOrder)
   const held = rows.filter(
     ({ scores }, at) => at % heldEvery === 0 && scores.filter((score) => score !== undefined).length > 1
   )

@@ -60,6 +60,7 @@ const settings = {
   grader: Grader.exact,
   tasks: tasksOf(100, 40),
   validation: tasksOf(200, 40),
+  weights: "all" as const,
   generations: 30,
   population: 12,
   runs: 8,

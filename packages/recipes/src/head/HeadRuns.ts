@@ -28,6 +28,8 @@ export interface Options {
   readonly validation: number
   readonly test: number
   readonly generations: number
+  readonly weights?: Evolution.Options["weights"]
+  readonly sigma?: number | undefined
   readonly runs?: number | undefined
   readonly population?: number | undefined
   readonly scorePerUsd: number
@@ -125,6 +127,8 @@ export const measure = Effect.fnUntraced(function* (options: Options) {
     embedder,
     scorePerUsd: options.scorePerUsd,
     generations: options.generations,
+    weights: options.weights,
+    sigma: options.sigma,
     population: options.population,
     runs: options.runs,
     seed,

@@ -2,10 +2,10 @@
  * Learns heads in the gym and measures them. Prints a line of JSON for each seed and then a table in Markdown.
  *
  *   pnpm --filter @divisi/recipes head [--seeds 1,2,3] [--graded 1000] [--tasks 500] [--validation 200] [--test 500]
- *     [--generations 40] [--runs 16] [--population 32] [--price 0] [--gguf FILE]
+ *     [--generations 40] [--runs 16] [--population 18] [--sigma 0.05] [--price 0] [--all] [--gguf FILE]
  *
  * Every number counts for each seed; `--seeds date` draws five by today's date. `--price` is how much score a USD of play
- * money is worth. With `--gguf`, the head stands on the hidden state of that model's last token, through llama.cpp, in the
+ * money is worth. With `--all`, all weights are evolved, and not only those of situations. With `--gguf`, the head stands on the hidden state of that model's last token, through llama.cpp, in the
  * place of hashed words.
  */
 import { parseArgs } from "node:util"
@@ -26,6 +26,8 @@ const { values } = parseArgs({
     generations: { type: "string", default: "40" },
     runs: { type: "string", default: "16" },
     population: { type: "string" },
+    all: { type: "boolean", default: false },
+    sigma: { type: "string", default: "0.05" },
     price: { type: "string", default: "0" },
     gguf: { type: "string" }
   }
@@ -80,6 +82,8 @@ const program = Effect.gen(function* () {
       validation: Number(values.validation),
       test: Number(values.test),
       generations: Number(values.generations),
+      weights: values.all ? "all" : "situations",
+      sigma: Number(values.sigma),
       runs: Number(values.runs),
       population: values.population === undefined ? undefined : Number(values.population),
       scorePerUsd: Number(values.price),
