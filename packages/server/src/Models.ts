@@ -20,6 +20,8 @@ export interface Options {
    * The policy of `divisi-fast`; by default it asks the cheapest language model of the pool, or else the first worker.
    */
   readonly fast?: Policy | undefined
+  /** Who does the housekeeping of agents that ask `divisi` for titles and the like: `divisi-fast` by default. */
+  readonly housekeeping?: "fast" | "as-asked" | undefined
   /** Other names of models, e.g. `gpt-4o` for `divisi`. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
 }
@@ -108,11 +110,16 @@ export const allowed = (options: Options, workers: ReadonlyArray<string> | undef
 export const mayName = (asked: string, models: ReadonlyArray<string> | undefined): boolean =>
   models?.includes(Choice.ofModel(asked)[0]) ?? true
 
-/** Who answers a request for a model. Throws an `ApiError` where there is no such model, or nobody is left. */
-export const team = (options: Options, asked: string, choice: Choice.Choice): Team => {
+/**
+ * Who answers a request for a model: what is housekeeping, and asked of the Conductor, goes to the fast one. Throws an
+ * `ApiError` where there is no such model, or nobody is left.
+ */
+export const team = (options: Options, asked: string, choice: Choice.Choice, isHousekeeping = false): Team => {
   const [named] = Choice.ofModel(asked)
   const { aliases = {}, policy, pool } = options
-  const model = Object.hasOwn(aliases, named) ? aliases[named]! : named
+  const meant = Object.hasOwn(aliases, named) ? aliases[named]! : named
+  const isSmall = isHousekeeping && options.housekeeping !== "as-asked"
+  const model = meant === conductor && isSmall ? fast : meant
   if (model === conductor) return { policy, pool: chosen(pool, choice) }
   if (model === fast) {
     const left = chosen(pool, choice)

@@ -11,6 +11,7 @@ import type { Segment, Segments } from "../segment/Segments.ts"
 import * as Turn from "../segment/Turn.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
+import { isHousekeeping } from "../wire/Housekeeping.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
@@ -124,8 +125,11 @@ const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<Respon
   })
 
 /** Who answers a request of a caller. Throws an `ApiError`. */
-export const teamOf = ({ models }: Context, caller: Caller, { choice, model }: Request): Models.Team => {
-  if (Models.mayName(model, caller.models)) return Models.team(Models.allowed(models, caller.workers), model, choice)
+export const teamOf = ({ models }: Context, caller: Caller, request: Request): Models.Team => {
+  const { choice, model } = request
+  if (Models.mayName(model, caller.models)) {
+    return Models.team(Models.allowed(models, caller.workers), model, choice, isHousekeeping(request))
+  }
   const message = `This key may not use the model "${model}", but ${caller.models?.join(", ")}.`
   throw new ApiError({ kind: "permission", message, field: "model" })
 }

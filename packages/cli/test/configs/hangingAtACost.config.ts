@@ -1,0 +1,9 @@
+import { defineConfig } from "@divisi/cli/config"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+
+const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 0.01 }
+
+export default defineConfig({
+  pool: [ScriptedWorker.make({ id: "first", pricing, replies: [{ hang: true }] })],
+  policy: "single:first"
+})
