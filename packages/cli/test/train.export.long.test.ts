@@ -1,6 +1,6 @@
 /** Train, export, run: three commands one after the other, with a transformer that llama.cpp runs in this process. */
 import path from "node:path"
-import * as ConductorForm from "@divisi/core/ConductorForm"
+import * as ConductorForm from "@divisi/gguf/ConductorForm"
 import * as GgufReader from "@divisi/gguf/GgufReader"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

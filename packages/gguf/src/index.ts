@@ -1,3 +1,4 @@
+export * as ConductorForm from "./ConductorForm.ts"
 export * as Decoder from "./Decoder.ts"
 export * as GgufError from "./GgufError.ts"
 export * as GgufReader from "./GgufReader.ts"

@@ -5,7 +5,7 @@
  * `qwen2.5-7b-instruct+conductor.gguf`.
  */
 import fs from "node:fs"
-import * as ConductorForm from "@divisi/core/ConductorForm"
+import * as ConductorForm from "@divisi/gguf/ConductorForm"
 import * as GgufReader from "@divisi/gguf/GgufReader"
 import * as Effect from "effect/Effect"
 import * as KnownModels from "./knownModels.ts"

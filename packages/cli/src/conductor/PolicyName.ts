@@ -1,12 +1,12 @@
 /** The policies that the command line knows by name. */
 
 import * as Baselines from "@divisi/core/Baselines"
-import * as ConductorForm from "@divisi/core/ConductorForm"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import { nearest } from "@divisi/core/Nearest"
 import type * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as ConductorForm from "@divisi/gguf/ConductorForm"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

@@ -1,6 +1,7 @@
 /** `divisi train export`: the weights of a checkpoint, for others to run. */
-import * as ConductorForm from "@divisi/core/ConductorForm"
+
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as ConductorForm from "@divisi/gguf/ConductorForm"
 import type { Training } from "@divisi/recipes"
 import type { ExportFormat } from "@divisi/trainer/Engine"
 import * as RunFolder from "@divisi/trainer/RunFolder"

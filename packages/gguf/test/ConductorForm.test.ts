@@ -1,7 +1,7 @@
+import * as Prompt from "@divisi/core/Prompt"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import * as ConductorForm from "../src/policy/ConductorForm.ts"
-import * as Prompt from "../src/policy/Prompt.ts"
+import * as ConductorForm from "../src/ConductorForm.ts"
 
 const form: ConductorForm.ConductorForm = {
   prompt: { template: { ...Prompt.emptyTemplate, question: "{question}" }, examples: [], descriptions: true },

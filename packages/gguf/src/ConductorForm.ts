@@ -2,12 +2,12 @@
  * The form in which a Conductor was trained: what has to be the same when it plans. An exported model carries it in its
  * metadata, as JSON under {@link key}, so that whoever runs the file needs to know nothing else.
  */
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import type { Policy } from "@divisi/core/Policy"
+import * as Prompt from "@divisi/core/Prompt"
+import type { Worker } from "@divisi/core/Worker"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
-import type { Worker } from "../task/Worker.ts"
-import * as LanguagePolicy from "./LanguagePolicy.ts"
-import type { Policy } from "./Policy.ts"
-import * as Prompt from "./Prompt.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -101,7 +101,7 @@ const problemOf = (form: Readonly<Record<string, unknown>>): string | undefined 
  * **Example**
  *
  * ```ts
- * import * as ConductorForm from "@divisi/core/ConductorForm"
+ * import * as ConductorForm from "@divisi/gguf/ConductorForm"
  * import * as Result from "effect/Result"
  *
  * const form = { prompt: { descriptions: true, examples: [] }, maxTokens: 96, workers: ["abacus"] }
