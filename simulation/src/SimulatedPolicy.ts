@@ -1,6 +1,7 @@
 /** Policies and critics of a simulation. Every subtask says where it belongs, so that a request names its step. */
 
 import * as Baselines from "@divisi/core/Baselines"
+import type { Checks } from "@divisi/core/Check"
 import type { Critic } from "@divisi/core/Critic"
 import { fromGrader, fromWorker } from "@divisi/core/Critic"
 import { type Grade, GraderError } from "@divisi/core/Grader"
@@ -11,6 +12,7 @@ import * as Seed from "@divisi/core/Seed"
 import type { PartStream, Worker } from "@divisi/core/Worker"
 import * as WorkerStream from "@divisi/core/WorkerStream"
 import type { Access, Step, Workflow } from "@divisi/core/Workflow"
+import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Nonsense from "./nonsense.ts"
@@ -31,6 +33,24 @@ const accessOf = (draw: Seed.Draw, step: number, isTight: boolean): Access => {
   return seen
 }
 
+/** A check of the run, or a worker of the pool that judges. */
+const checkOf = (draw: Seed.Draw, { checks = [], pool }: View): Step["check"] => ({
+  by: checks.length > 0 && Seed.chance(draw, 0.6) ? Seed.pick(draw, checks) : Seed.below(draw, pool.workers.length),
+  onFailure: Seed.pick(draw, ["revise", "revise", "next", "continue"])
+})
+
+/** Some steps of earlier rounds, where a model may name them as it writes. */
+const earlierOf = (draw: Seed.Draw, { previous }: View): Step["earlier"] =>
+  (previous?.rounds ?? []).flatMap(({ workflow }, round) =>
+    workflow.steps.flatMap((_, step) => (Seed.chance(draw, 0.3) ? [{ round, step }] : []))
+  )
+
+/** What steps have beside those of the paper, in some workflows. */
+const moreOf = (draw: Seed.Draw, view: View): Pick<Step, "check" | "earlier"> => ({
+  ...(view.previous !== undefined && Seed.chance(draw, 0.4) && { earlier: earlierOf(draw, view)! }),
+  ...(Seed.chance(draw, 0.4) && { check: checkOf(draw, view)! })
+})
+
 const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number, isTight: boolean): Step => ({
   worker: Seed.below(draw, pool.workers.length + (self ? 1 : 0)),
   // The question of a nested run ends with the subtask of its step: an empty one would pass for it.
@@ -41,32 +61,58 @@ const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number
 /** Draws a workflow; in a recursive round it may let the previous answer stand. */
 export const workflowOf = (draw: Seed.Draw, view: View, isTight: boolean): Workflow => {
   if (Policy.canStand(view.previous) && Seed.chance(draw, 0.2)) return { steps: [] }
-  const steps = Array.from({ length: 1 + Seed.below(draw, view.maxSteps) }, (_, step) =>
-    stepOf(draw, view, step, isTight)
-  )
+  // Drawn apart: a world without checks is what it was before there were any.
+  const more = Seed.draw(Seed.spread(view.seed, view.task.id, view.round, "more"))
+  const hasMore = (view.checks ?? []).length > 0 && Seed.chance(more, 0.8)
+  const steps = Array.from({ length: 1 + Seed.below(draw, view.maxSteps) }, (_, step) => ({
+    ...stepOf(draw, view, step, isTight),
+    ...(hasMore && moreOf(more, view))
+  }))
   return Seed.chance(draw, isTight ? 0.5 : 0.15) ? { steps, answer: "majority" } : { steps }
 }
 
-/** A workflow in the text form of the paper. */
-export const written = ({ steps }: Workflow): string => {
-  const access = steps.map(({ access }) => (access === "all" ? '["all"]' : `[${access.join(", ")}]`))
-  return [
-    `model_id = [${steps.map(({ worker }) => worker).join(", ")}]`,
-    `subtasks = [${steps.map(({ subtask }) => JSON.stringify(subtask)).join(", ")}]`,
-    `access_list = [${access.join(", ")}]`
-  ].join("\n")
+/** A workflow in the text form, with what a model may write in this round. */
+export const written = ({ steps }: Workflow, { checks = [], evidence }: View): string => {
+  const named = steps.map(({ check, earlier, ...step }) => ({
+    ...step,
+    ...(checks.length > 0 && check !== undefined && { check }),
+    ...(evidence !== undefined && earlier !== undefined && { earlier })
+  }))
+  return WorkflowText.write({ steps: named }).replaceAll('"all"', '["all"]').replaceAll('["all"]]', '"all"]')
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Policies
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Draws what is to become of a round; now and then it stops with the answer of a step that has none. */
+export const revisionOf = (view: Policy.Revising, isTight: boolean): Policy.Revision => {
+  const draw = Seed.draw(Seed.spread(view.seed, view.task.id, "revision"))
+  const { rounds = [] } = view.previous
+  switch (Seed.below(draw, 3)) {
+    case 0:
+      return { type: "go-on" }
+    case 1: {
+      const some = rounds.flatMap(({ answers }, round) =>
+        answers.flatMap((answer, step) =>
+          answer?.type === "answered" || Seed.chance(draw, 0.1) ? [{ round, step }] : []
+        )
+      )
+      return { type: "stop", answer: Seed.pick(draw, [...some, { round: 0, step: 9 }]) }
+    }
+    default:
+      return { type: "re-plan", workflow: workflowOf(draw, view, isTight) }
+  }
+}
+
 /** Writes the same for the same task and round. */
 const drawn = ({ draw, isTight }: World): Policy.Policy => {
   const seed = Seed.below(draw, 1 << 30)
   const drawOf = ({ round, task }: View) => Seed.draw(Seed.spread(seed, task.id, round))
+  const revises = Seed.chance(Seed.draw(Seed.spread(seed, "revises")), 0.5)
   return {
     name: "drawn",
+    ...(revises && { revise: (view: Policy.Revising) => Effect.sync(() => revisionOf(view, isTight)) }),
     propose: (view) => Effect.sync(() => ({ workflow: workflowOf(drawOf(view), view, isTight) }))
   }
 }
@@ -90,7 +136,9 @@ const language = (world: World, model: Worker): Policy.Policy => ({
   name: "language",
   propose: (context) => {
     const { draw } = world
-    const text = Seed.chance(draw, 0.2) ? "I would rather not." : written(workflowOf(draw, context, world.isTight))
+    const text = Seed.chance(draw, 0.2)
+      ? "I would rather not."
+      : written(workflowOf(draw, context, world.isTight), context)
     const options = { model: planner(model, text), prompt: { access: "fine-grained" as const }, resamples: 1 }
     const fallback = Seed.chance(draw, 0.5) ? drawn(world) : undefined
     return LanguagePolicy.make({ ...options, fallback }).propose(context)
@@ -137,6 +185,51 @@ export const make = (world: World, workers: ReadonlyArray<Worker>, promises: boo
   if (kind === 2 && promises) return asPromise(world)
   if (kind <= 3) return language(world, Seed.pick(draw, workers))
   return drawn(world)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Checks
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Passes some answers, the same ones whenever it is asked. */
+const passes = (answer: string): boolean => Seed.chance(Seed.draw(Seed.spread(0, answer)), 0.4)
+
+/** What a run has of checks. */
+export interface Checked {
+  readonly checks?: Checks
+  readonly revisions?: number
+}
+
+/**
+ * The checks of a run: of a function, of a grader, of a critic and of a worker; in a hostile world they may give anything.
+ * Four worlds in ten have some.
+ */
+export const checked = (
+  draw: Seed.Draw,
+  workers: ReadonlyArray<Worker>,
+  { isSteady, nonsense }: { readonly isSteady: boolean; readonly nonsense: number }
+): Checked => {
+  if (!Seed.chance(draw, 0.4)) return {}
+  const revisions = Seed.pick(draw, [undefined, 0, 1, 3])
+  const isWild = () => !isSteady && Seed.chance(draw, nonsense)
+  const checks: Checks = {
+    quick: (answer) => {
+      if (isWild()) throw Nonsense.thrown(draw)
+      return isWild() ? (Nonsense.workflow(draw) as never) : passes(answer) || "It does not pass."
+    },
+    graded: {
+      name: "graded",
+      grade: (_, answer) =>
+        Effect.suspend(() => {
+          if (isWild()) throw Nonsense.thrown(draw)
+          const grade = { correct: passes(answer), score: 0 }
+          return Effect.as(Effect.sleep(isSteady ? 0 : Seed.below(draw, 20)), grade)
+        })
+    },
+    critic: fromWorker(Seed.pick(draw, workers)),
+    judge: Seed.pick(draw, workers)
+  }
+  return revisions === undefined ? { checks } : { checks, revisions }
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -193,7 +193,11 @@ class Simulation {
       ...settings,
       pool: WorkerPool.makeUnsafe(Seed.shuffled(draw, workers).slice(0, 1 + Seed.below(draw, workers.length))),
       policy: SimulatedPolicy.make(world, workers, promises),
-      critic: SimulatedPolicy.critic(world, workers)
+      critic: SimulatedPolicy.critic(world, workers),
+      ...SimulatedPolicy.checked(Seed.draw(Seed.spread(this.seed, "checks", index)), workers, {
+        isSteady: world.isSteady,
+        nonsense: world.moods.nonsense
+      })
     }
     return { task: { id, question: `What is ${id}?` }, options }
   }

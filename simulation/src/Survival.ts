@@ -105,6 +105,7 @@ class Survival {
       self: Draws.maybe(draw, 0.15, () => ({ maxDepth: 1 })),
       pool: WorkerPool.makeUnsafe(workers),
       policy: this.policy(),
+      ...SimulatedPolicy.checked(Seed.draw(Seed.spread(seed, "checks")), workers, { isSteady: true, nonsense: 0 }),
       tools: ToolWorld.tools(this.world),
       toolAccess: Seed.pick(draw, ["last-step", "every-step", "every-step", "none"]),
       maxToolRounds: Seed.pick(draw, [undefined, 1, 2])
@@ -125,12 +126,16 @@ class Survival {
     const { draw, seed } = this
     const plan = (view: Omit<Policy.Context, "complete">) =>
       SimulatedPolicy.workflowOf(Seed.draw(Seed.spread(seed, view.task.id, view.round)), view, false)
-    if (Seed.chance(draw, 0.6)) return Policy.fixed("drawn", (_pool, _task, context) => plan(context))
+    if (Seed.chance(draw, 0.6)) {
+      const fixed = Policy.fixed("drawn", (_pool, _task, context) => plan(context))
+      const revise = (view: Policy.Revising) => Effect.sync(() => SimulatedPolicy.revisionOf(view, false))
+      return seed % 2 === 0 ? fixed : { ...fixed, revise }
+    }
     const writer = ToolWorld.worker(this.world, "planner")
     return {
       name: "language",
       propose: (context) => {
-        const text = SimulatedPolicy.written(plan(context))
+        const text = SimulatedPolicy.written(plan(context), context)
         const said = (part: { readonly type: string }) => (part.type === "text" ? { ...part, text } : part)
         const generate: Worker["generate"] = (request) =>
           Stream.map(writer.generate(request) as Stream.Stream<never>, said as never)
@@ -335,7 +340,10 @@ const isBroken = ({ error }: Conductor.RunResult): boolean =>
   error instanceof Journal.JournalError || error instanceof Journal.JournalMismatch
 
 /** Schemas and streams are loaded before all simulations: a seeded scheduler waits for no module. */
-const loaded = new Survival(0, false).simulate()
+const load = async () => {
+  for (let seed = 0; seed < 8; seed++) await new Survival(seed, false).simulate()
+}
+const loaded = load()
 
 /**
  * Runs the simulation of a seed. A run that no limit has cut short, and of which nothing is in doubt that may not be

@@ -127,6 +127,8 @@ const ofWire = ({ events, name, transcript }: Told): Problems => {
 const ofStarts = ({ events, name, skipsUnseen, times }: Told): Problems => {
   const plans = new Map<string, { readonly workflow: Workflow.Workflow; readonly time: number }>()
   const ends = new Map<string, number>()
+  const passed = new Set<string>()
+  const goneOn = new Set<string>()
   return events.flatMap((event, index) => {
     const time = times[index]!
     if (!("round" in event)) return []
@@ -134,6 +136,16 @@ const ofStarts = ({ events, name, skipsUnseen, times }: Told): Problems => {
     if (event.type === "workflow-proposed") plans.set(round, { workflow: event.workflow, time })
     if (event.type === "step-finished" || event.type === "step-failed" || event.type === "step-skipped")
       ends.set(`${round}.${event.step}`, time)
+    if (event.type === "step-checked" && event.passed) passed.add(`${round}.${event.step}`)
+    // What was held back by a failed check goes on when the policy says so.
+    if (event.type === "round-revised" && event.decision === "go-on") {
+      for (const [step, { check }] of plans.get(round)!.workflow.steps.entries()) {
+        const key = `${round}.${step}`
+        const isHeld = check?.onFailure === "revise" && ends.has(key) && !passed.has(key) && !goneOn.has(key)
+        if (isHeld) ends.set(key, time)
+        if (isHeld) goneOn.add(key)
+      }
+    }
     if (event.type !== "step-started") return []
     const { step } = event
     const { time: planned, workflow } = plans.get(round)!
@@ -173,11 +185,15 @@ const shownOf = (step: Transcript.StepRecord | undefined): string | undefined =>
 const visibleMarks = ({ rounds, task }: Transcript.Transcript, round: number, step: number): ReadonlySet<string> => {
   const { steps, workflow } = rounds[round]!
   const before = rounds[round - 1]
-  const seesAll = workflow!.steps[step]!.access === "all"
-  const previous = before === undefined || !seesAll ? undefined : (before.answer ?? shownOf(before.steps.at(-1)))
+  const { access, earlier = [] } = workflow!.steps[step]!
+  const seesAll = access === "all"
+  // A round that made way for another has no failure of its own.
+  const failure = before?.revisions?.at(-1)?.decision === "re-plan" ? undefined : shownOf(before?.steps.at(-1))
+  const previous = seesAll ? (before?.answer ?? failure) : undefined
   return marksOf(
     ...task.messages.map((message) => text(message)),
     ...Workflow.visible(workflow!, step).map((index) => shownOf(steps[index])),
+    ...earlier.map((one) => shownOf(rounds[one.round]!.steps[one.step])),
     previous
   )
 }
@@ -216,7 +232,7 @@ const ofSteps = (name: string, transcript: Transcript.Transcript, { answers }: W
       const problems: Array<string> = []
       if (round.endedAt !== undefined && !ended.has(step.state))
         problems.push(`${where} is ${step.state} in a round that has ended`)
-      if (step.state === "answered" && step.nested === undefined && !answers.has(answerKey(step.worker, step.text)))
+      if (step.state === "answered" && !Transcript.isNested(step) && !answers.has(answerKey(step.worker, step.text)))
         problems.push(`${where} has an answer that ${step.worker} never gave: ${step.text.slice(0, 80)}`)
       return problems
     })

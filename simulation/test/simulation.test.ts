@@ -38,12 +38,15 @@ describe("simulation", () => {
         if (event.type === "run-finished") seen.add(event.ending)
         if (event.type === "run-started" && event.parent !== undefined) seen.add("nested")
         if (event.type === "step-skipped") seen.add(event.reason)
+        if (event.type === "round-revised") seen.add(event.decision)
+        if (event.type === "step-checked" && event.turn > 0) seen.add("checked again")
         if (event.type === "step-finished" && event.cached) seen.add("cached")
       }
     }
     const wanted = [
       ...["run-started", "round-started", "completion-delta", "completion-finished", "workflow-proposed"],
       ...["step-started", "step-delta", "call-failed", "call-interrupted", "step-reassigned", "step-finished"],
+      ...["check-answered", "step-checked", "round-revised", "go-on", "stop", "re-plan", "revised", "checked again"],
       ...["step-failed", "step-skipped", "answer-graded", "round-finished", "run-finished"],
       ...["answered", "budget", "failed", "interrupted", "nested", "unseen", "cached", "reserved"],
       ...["RateLimited", "Overloaded", "Timeout", "Network", "Malformed", "InvalidRequest", "Authentication", "Quota"],
@@ -72,6 +75,7 @@ describe("simulation of runs that survive their processes", () => {
     expect(failures).toEqual([])
     const wanted = [
       ...["call-lost", "call-interrupted", "call-failed", "turn-finished", "tool-started", "step-waiting"],
+      ...["step-checked", "check-answered", "round-revised"],
       ...["step-reassigned", "answered", "failed", "budget", "nested", "tool", "failed tool", "tool in doubt"]
     ]
     expect(wanted.filter((one) => !seen.has(one))).toEqual([])

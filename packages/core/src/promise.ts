@@ -13,8 +13,8 @@ export {
   selfReflection,
   single
 } from "./policy/Baselines.ts"
-export { agreed, type Check, checked, matches } from "./policy/Escalation.ts"
-export { type Policy, withFallback } from "./policy/Policy.ts"
+export { agreed, checked } from "./policy/Escalation.ts"
+export { type Policy, type Revising, type Revision, withFallback } from "./policy/Policy.ts"
 export { languagePolicy, policy } from "./promise/policies.ts"
 export {
   type AnswerStream,
@@ -34,6 +34,7 @@ export { openTelemetry } from "./record/OpenTelemetry.ts"
 export type { RunEvent, WaitingCall } from "./record/RunEvent.ts"
 export { spendByWorker, type Transcript } from "./record/Transcript.ts"
 export { defaultRetry, noRetry } from "./run/Resilience.ts"
+export { type Check, matches } from "./task/Check.ts"
 export { type Content, type ContentInput, type Message, text as messageText } from "./task/Message.ts"
 export type { Given, Output, Tool } from "./task/Tool.ts"
 export { free } from "./task/Usage.ts"

@@ -5,6 +5,7 @@ import type { Policy } from "../src/policy/Policy.ts"
 import * as Transcript from "../src/record/Transcript.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Check from "../src/task/Check.ts"
 import * as Grader from "../src/task/Grader.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 
@@ -73,7 +74,7 @@ describe("checked", () => {
         const run = yield* ran(Escalation.checked("cheap", "strong", judge), workers)
         assert.deepStrictEqual([run.answer, run.spend.costUsd], [answer, costUsd])
         assert.include(judge.calls[0]!.messages[0]!.content, "Answer:\n41")
-        assert.lengthOf(run.transcript.rounds[1]!.completions, 1)
+        assert.lengthOf(run.transcript.rounds[0]!.steps[0]!.checkAnswers!, 1)
       }
     })
   )
@@ -102,14 +103,17 @@ describe("checked", () => {
         ['{"total": 42}', "instead"],
         ["It is 42.", "instead"]
       ] as const) {
-        const policy = Escalation.checked(0, 1, Escalation.matches(shape))
+        const policy = Escalation.checked(0, 1, Check.matches(shape))
         assert.strictEqual((yield* ran(policy, [says("cheap", first), says("strong", "instead")])).answer, answer)
       }
     })
   )
 
   it("refuses what is no check", () => {
-    assert.throws(() => Escalation.checked(0, 1, "grader" as never), /must be a function, a grader or a worker/)
+    assert.throws(
+      () => Escalation.checked(0, 1, "grader" as never),
+      /must be a function, a grader, a critic or a worker/
+    )
   })
 })
 

@@ -38,6 +38,9 @@ export const key = "divisi.conductor"
 
 const version = 1
 
+/** What a model is prompted with that was trained without checks: it is told of none. */
+const { checks: _, evidence: __, ...trainedTemplate } = Prompt.defaultTemplate
+
 /** Writes a form. What it leaves to defaults is written out: they may be others where it is read. */
 export const encode = ({ maxTokens, prompt, workers }: ConductorForm): string =>
   JSON.stringify({
@@ -46,7 +49,7 @@ export const encode = ({ maxTokens, prompt, workers }: ConductorForm): string =>
     workers,
     prompt: {
       ...prompt,
-      template: prompt.template ?? Prompt.defaultTemplate,
+      template: prompt.template ?? trainedTemplate,
       examples: prompt.examples ?? Prompt.outOfDistributionExamples
     }
   })

@@ -229,7 +229,7 @@ export const make = (options: Options = {}): Policy.Policy => ({
       const [a, b, otherwise] = workers.map((ordinal) => context.pool.workers[ordinal]!.id)
       const team = agreed(a!, b!, otherwise!)
       const proposal = yield* team.propose(context)
-      return { policy: team.name, ...proposal, notes: proposal.notes ?? [why] }
+      return { policy: team.name, author: team, ...proposal, notes: proposal.notes ?? [why] }
     }
     if (Policy.canStand(previous) && previous?.feedback === undefined) return { workflow: { steps: [] } }
     const tried = [...(previous?.failed ?? []), ...(previous?.workflow.steps.map(({ worker }) => worker) ?? [])]

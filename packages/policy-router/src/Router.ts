@@ -202,7 +202,7 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
       const team = teams.get(decision.worker)
       if (team !== undefined) {
         const proposal = yield* team.propose(context)
-        return { policy: team.name, ...proposal, notes: [decision.why, ...(proposal.notes ?? [])] }
+        return { policy: team.name, author: team, ...proposal, notes: [decision.why, ...(proposal.notes ?? [])] }
       }
       if (isDone) return { workflow: { steps: [] } }
       const ids = pool.workers.map(({ id }) => id)

@@ -153,7 +153,7 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
     const stranger = strangerIn(proposal.workflow, pool)
     if (stranger === undefined) return yield* planner.propose(context)
     const why = `The plan of the ${fallback.name} policy asks ${stranger.id}, whom ${name} does not know.`
-    return { policy: fallback.name, ...proposal, notes: [why, ...(proposal.notes ?? [])] }
+    return { policy: fallback.name, author: fallback, ...proposal, notes: [why, ...(proposal.notes ?? [])] }
   })
   return { ...planner, propose }
 }

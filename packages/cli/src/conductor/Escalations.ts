@@ -1,6 +1,7 @@
 /** The policies that ask a second worker on evidence, by name: `checked:a+b+command:npm test` and `agreed:a+b+c`. */
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
+import * as Check from "@divisi/core/Check"
 import * as Escalation from "@divisi/core/Escalation"
 import * as Grader from "@divisi/core/Grader"
 import type * as Policy from "@divisi/core/Policy"
@@ -25,7 +26,7 @@ const mostTold = 2_000
  * with the exit code 0; what it prints says what is wrong.
  */
 const byCommand =
-  (command: string): Escalation.Check =>
+  (command: string): Check.Check =>
   (answer, task, signal) =>
     new Promise((resolve, reject) => {
       const child = spawn(command, {
@@ -51,9 +52,9 @@ const byCommand =
       child.stdin.end(answer)
     })
 
-const bySchema = (file: string): Effect.Effect<Escalation.Check, Failure> =>
+const bySchema = (file: string): Effect.Effect<Check.Check, Failure> =>
   Effect.try({
-    try: () => Escalation.matches(JSON.parse(readFileSync(file, "utf8"))),
+    try: () => Check.matches(JSON.parse(readFileSync(file, "utf8"))),
     catch: (error) => usage(`The policy checked cannot use the schema ${file}: ${messageOf(error)}.`)
   })
 
@@ -61,7 +62,7 @@ const bySchema = (file: string): Effect.Effect<Escalation.Check, Failure> =>
  * The grader of the gym for its tasks; the reference of others has to be the answer. It can be made wrong in a share of
  * cases, the same ones each time, to see what a check is worth that is.
  */
-const byReference = (wrong: number): Escalation.Check => ({
+const byReference = (wrong: number): Check.Check => ({
   name: "grader",
   grade: (task, answer) =>
     Effect.map((task.id.startsWith("gym-") ? OfflineGym.grader : Grader.exact).grade(task, answer), (grade) => {
@@ -71,7 +72,7 @@ const byReference = (wrong: number): Escalation.Check => ({
 })
 
 /** What a name calls the check: a worker of the pool that judges, a schema, a command, or the grader. */
-const checkOf = (pool: WorkerPool.WorkerPool, name: string): Effect.Effect<Escalation.Check, Failure> => {
+const checkOf = (pool: WorkerPool.WorkerPool, name: string): Effect.Effect<Check.Check, Failure> => {
   const judge = pool.workers.find(({ id }) => id === name)
   if (judge !== undefined) return Effect.succeed(judge)
   const share = /^grader(?::(\d{1,2}|100))?$/.exec(name)

@@ -146,6 +146,13 @@ const tools = (step: Transcript.StepRecord, width: number, detail: Detail): Read
   return asked.slice(Math.max(0, asked.length - mostTools[detail])).map((tool) => toolLine(step, tool, width))
 }
 
+/** What was found of what its workers said. */
+const checks = ({ checks = [] }: Transcript.StepRecord, width: number): ReadonlyArray<Line> =>
+  checks.map((check) => [
+    span(check.passed ? "✓ " : "✗ ", check.passed ? "good" : "bad"),
+    span(cut(oneLine(Records.checked(check)), width - 2), "dim")
+  ])
+
 /** What stands under a step's own line. */
 const stepDetail = (
   step: Transcript.StepRecord,
@@ -160,6 +167,7 @@ const stepDetail = (
     ...(detail >= 1 && subtask !== "" ? excerpt("", subtask, width, most, "dim") : []),
     ...(detail < 3 ? [] : (step.notices ?? []).map((notice) => line(`note: ${oneLine(notice)}`, "dim"))),
     ...tools(step, width, detail),
+    ...(detail === 0 ? [] : checks(step, width)),
     ...(step.nested === undefined ? [] : rounds(step.nested, width, now, detail)),
     ...(detail >= 2 && step.state === "answered" ? excerpt("→ ", step.text, width, most, "plain") : []),
     ...(detail >= 1 && step.state === "failed" ? excerpt("✗ ", step.detail ?? "", width, most, "bad") : []),
@@ -234,6 +242,14 @@ const writing = (
   ]
 }
 
+/** What answers failed their checks by. */
+const whyOf = ({ steps }: Transcript.RoundRecord): string => {
+  const why = steps.flatMap(({ checks = [], step }) =>
+    checks.flatMap(({ objection, passed }) => (passed ? [] : [`step ${step}: ${objection}`]))
+  )
+  return why.length === 0 ? "" : ` · ${why.at(-1)}`
+}
+
 const roundTitle = ({ confirmed, policy = "", round }: Transcript.RoundRecord, workflow: Workflow): Line => [
   span(round === 0 ? "Plan" : `Round ${round + 1}`, "bold"),
   span(` by ${oneLine(policy)}: `),
@@ -255,6 +271,9 @@ const roundLines = (
     roundTitle(round, workflow),
     ...(detail < 3 ? [] : notes.map((note) => line(`  note: ${oneLine(note)}`, "dim"))),
     ...(detail < 3 && isBefore ? [] : plan(run, round, width, now, detail)),
+    ...(round.revisions ?? []).map((revision) =>
+      line(cut(oneLine(`${revision.policy} ${Records.revised(revision)}${whyOf(round)}`), width), "busy")
+    ),
     ...(verdict === undefined ? [] : [line(oneLine(verdict), "dim")])
   ]
 }

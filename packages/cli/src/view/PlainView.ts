@@ -5,6 +5,7 @@
 import * as Task from "@divisi/core/Task"
 import * as Transcript from "@divisi/core/Transcript"
 import type { Paid } from "@divisi/core/Usage"
+import type { Step } from "@divisi/core/Workflow"
 import { shapeOf } from "./BlockView.ts"
 import * as Format from "./Format.ts"
 import { clean, oneLine } from "./Line.ts"
@@ -23,6 +24,20 @@ export interface Entry {
 /** What a step sees, as words. */
 export const sees = (access: "all" | ReadonlyArray<number>): string =>
   access === "all" ? "sees all" : access.length === 0 ? "sees nothing" : `sees ${access.join(", ")}`
+
+/** What a step sees, with what it sees of earlier rounds. */
+const seesOf = ({ access, earlier = [] }: Step): string => {
+  if (earlier.length === 0) return sees(access)
+  const before = earlier.map(({ round, step }) => `${step} of round ${round + 1}`).join(", ")
+  return access.length === 0 ? `sees ${before}` : `${sees(access)} and ${before}`
+}
+
+const checkOf = ({ check }: Step): ReadonlyArray<string> =>
+  check === undefined
+    ? []
+    : [
+        `${oneLine(typeof check.by === "string" ? `check ${check.by}` : `worker ${check.by} judges`)} (${check.onFailure})`
+      ]
 
 const paidFacts = ({ costUsd, usage }: Paid, isPlay: boolean): ReadonlyArray<string> => [
   Format.count(usage.inputTokens + usage.outputTokens, "token"),
@@ -93,7 +108,7 @@ const turns = ({
   })
 
 const ofStep = (run: Run, key: string, step: Transcript.StepRecord): ReadonlyArray<Entry> => {
-  const { endedAt, nested, notices = [], reassigned, startedAt, waitingFor = [] } = step
+  const { checks = [], endedAt, nested, notices = [], reassigned, startedAt, waitingFor = [] } = step
   const line = (at: number, what: string, text: string): Entry => ({
     key: `${key} ${what}`,
     at,
@@ -110,6 +125,7 @@ const ofStep = (run: Run, key: string, step: Transcript.StepRecord): ReadonlyArr
     ...notices.map((notice, index) =>
       line(startedAt ?? run.startedAt, `notice ${index}`, `${oneLine(step.worker)}: ${oneLine(notice)}`)
     ),
+    ...checks.map((check) => line(check.at, `checked ${check.turn}`, oneLine(Records.checked(check)))),
     ...turns(step).map(([at, what, text]) => line(at, what, text)),
     ...waitingFor.map((call) =>
       line(step.turns?.at(-1)?.endedAt ?? run.startedAt, `waits ${call.id}`, Records.waiting(call))
@@ -128,7 +144,8 @@ const planLines = ({ notes, policy = "", steps, workflow }: Transcript.RoundReco
     ...workflow.steps.map((step, index) => {
       const subtask = oneLine(step.subtask)
       const name = oneLine(Records.planned(steps[index]!))
-      return `${label(`step ${index}`)}${name}, ${sees(step.access)}${subtask === "" ? "" : `: ${subtask}`}`
+      const facts = [name, seesOf(step), ...checkOf(step)].join(", ")
+      return `${label(`step ${index}`)}${facts}${subtask === "" ? "" : `: ${subtask}`}`
     })
   ]
 }
@@ -147,6 +164,13 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
     ...round.lost.flatMap(({ at }, index) => line(at, `lost ${index}`, "policy", lost(run, round.lost, index))),
     ...entry(round.plannedAt, "planned", planLines(round)),
     ...round.steps.flatMap((step) => ofStep(run, `${key} ${step.step}`, step)),
+    ...(round.revisions ?? []).flatMap((revision, index) =>
+      entry(revision.at, `revised ${index}`, [
+        `${label("policy")}${oneLine(revision.policy)} ${Records.revised(revision)}`,
+        // What it says of a new plan stands with that.
+        ...(revision.decision === "re-plan" ? [] : revision.notes.map((note) => `${label("")}note: ${oneLine(note)}`))
+      ])
+    ),
     ...line(round.grade?.at, "graded", "critic", Records.verdict(round) ?? ""),
     ...(round.confirmed ? line(round.endedAt, "ended", "plan", "the previous answer stands") : [])
   ]

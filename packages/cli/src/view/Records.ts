@@ -3,8 +3,11 @@
 import * as Message from "@divisi/core/Message"
 import type { WaitingCall } from "@divisi/core/RunEvent"
 import {
+  type CheckRecord,
   type CompletionRecord,
+  isNested,
   paidForAnswer,
+  type RevisionRecord,
   type RoundRecord,
   type StepRecord,
   spendSoFar,
@@ -34,11 +37,12 @@ export const ownFailure = ({ detail = "", lost }: StepRecord): string =>
 
 /** What a step's answer took, its turns before included: that of a nested run is what the run took. */
 export const paidFor = (step: StepRecord): Paid | undefined =>
-  step.nested === undefined || step.paid === undefined ? paidForAnswer(step) : spendSoFar(step.nested)
+  isNested(step) && step.paid !== undefined ? spendSoFar(step.nested!) : paidForAnswer(step)
 
 const skipReasons: Readonly<Record<string, string>> = {
   unseen: "nobody sees its answer",
-  budget: "the budget does not allow it"
+  budget: "the budget does not allow it",
+  revised: "the plan was changed"
 }
 
 /** Why a step was skipped. */
@@ -61,6 +65,17 @@ export const unreadable = ({ completions, lost }: RoundRecord): string | undefin
 /** The verdict of a critic, where there is one. */
 export const verdict = ({ grade }: RoundRecord): string | undefined =>
   grade === undefined ? undefined : `${grade.critic} scores ${Number(grade.grade.score.toFixed(3))}`
+
+/** What a check found. */
+export const checked = ({ check, objection = "", passed, worker }: CheckRecord): string =>
+  passed ? `${worker} passes ${check}` : `${worker} fails ${check}${objection === "" ? "" : `: ${objection}`}`
+
+/** What the policy did as answers had failed their checks. */
+export const revised = ({ answer, decision }: RevisionRecord): string => {
+  if (decision === "go-on") return "goes on with its plan"
+  if (decision === "re-plan") return "plans anew"
+  return `stops: the answer of step ${answer?.step} ${answer === undefined ? "" : `of round ${answer.round + 1} `}stands`
+}
 
 /** The worker that a step was planned for. */
 export const planned = ({ reassigned, worker }: StepRecord): string => reassigned[0]?.from ?? worker

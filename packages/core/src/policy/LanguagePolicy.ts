@@ -47,7 +47,8 @@ const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest
     poolSize: WorkerPool.size(context.pool) + (context.self ? 1 : 0),
     maxSteps: context.maxSteps,
     access: options.prompt?.access ?? "binary",
-    allowEmpty: Policy.canStand(context.previous)
+    // In the middle of a round no steps mean to go on.
+    allowEmpty: Policy.canStand(context.previous) || context.evidence !== undefined
   }
 })
 
@@ -59,7 +60,16 @@ const withoutSubtasks = (workflow: Workflow): Workflow => ({
 /** Reads completions by the rules of a round. */
 const reader = (context: Policy.Context, options: Options) => {
   const { format } = settings(context, options)
-  const rules = { ...format!, mode: options.mode ?? "tolerant" }
+  const rules = {
+    ...format!,
+    mode: options.mode ?? "tolerant",
+    checks: Prompt.mentionsChecks(context, options.prompt) ? context.checks : undefined,
+    judges: WorkerPool.size(context.pool),
+    earlier:
+      context.evidence === undefined
+        ? undefined
+        : context.previous?.rounds?.map(({ workflow }) => workflow.steps.length)
+  }
   return (completion: string) =>
     Result.map(WorkflowText.read(completion, rules), ({ notes, workflow }) => ({
       notes,
@@ -103,7 +113,8 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  *
  * Each attempt has its own seed. An attempt after the first shows the model its last text and why it could not be read.
  * The request names the shape of the text (`WorkerRequest.format`), so a model that decodes by a grammar always writes
- * it. An exhausted budget is never a reason to fall back. The notes of a fallback's proposal say why it planned.
+ * it: the paper's three lists. A model that does not may write checks where the run has some and the prompt's template
+ * tells of them, and is shown what came of the steps where one fails: it writes another workflow, or none to go on. An exhausted budget is never a reason to fall back. The notes of a fallback's proposal say why it planned.
  *
  * **Example**
  *

@@ -8,12 +8,13 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
-import type { StepAnswer } from "../workflow/StepMessages.ts"
-import type { Workflow } from "../workflow/Workflow.ts"
+import type { PastRound, StepAnswer } from "../workflow/StepMessages.ts"
+import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -29,9 +30,34 @@ export interface Previous {
   readonly answers?: ReadonlyArray<StepAnswer | undefined> | undefined
   /** The ordinals of the workers that failed a step for good, in any round. */
   readonly failed: ReadonlyArray<number>
-  /** What a critic said of the answer. */
+  /** What a critic said of the answer, or what is wrong with the answers that failed their checks. */
   readonly feedback?: string | undefined
+  /** All rounds so far, for steps that see some of theirs (`Step.earlier`). */
+  readonly rounds?: ReadonlyArray<PastRound> | undefined
 }
+
+/** An answer that failed its check, and that other steps wait for. */
+export interface FailedCheck {
+  /** The index of its step. */
+  readonly step: number
+  readonly check: string
+  readonly objection: string
+}
+
+/** Why a policy is asked in the middle of a round. */
+export interface Evidence {
+  /** In the order of their steps. */
+  readonly failed: readonly [FailedCheck, ...ReadonlyArray<FailedCheck>]
+}
+
+/** What a policy says when answers have failed their checks. */
+export type Revision =
+  /** The workflow is carried out as it is. The answer of a last step that failed its check is the round's all the same. */
+  | { readonly type: "go-on"; readonly notes?: ReadonlyArray<string> | undefined }
+  /** The run ends with the answer of a step that has one, of this round or of an earlier one. */
+  | { readonly type: "stop"; readonly answer: EarlierStep; readonly notes?: ReadonlyArray<string> | undefined }
+  /** The round ends, and the next begins with this workflow. */
+  | ({ readonly type: "re-plan" } & Proposal)
 
 /** What a policy knows when it proposes a workflow. */
 export interface Context {
@@ -47,6 +73,13 @@ export interface Context {
    * Present in recursive rounds. There, a workflow without steps lets the previous answer stand, where there is one.
    */
   readonly previous?: Previous | undefined
+  /**
+   * Present where answers have failed their checks and the policy may plan anew: `previous` is then the round as it
+   * stands, and `round` the one that would begin.
+   */
+  readonly evidence?: Evidence | undefined
+  /** The names of the checks that steps may have, besides workers that judge. */
+  readonly checks?: ReadonlyArray<string> | undefined
   /** The names of the tools that steps may use; never their schemas. Which workers can is in their `capabilities`. */
   readonly tools?: ReadonlyArray<string> | undefined
   /** The policy's own seed for this round; the same run gives the same seeds. */
@@ -72,6 +105,8 @@ export interface Proposal {
   readonly workflow: Workflow
   /** The name of the policy that wrote it, where that is a fallback. */
   readonly policy?: string | undefined
+  /** The policy that wrote it, where another one handed over to it: its checks are called, and it is asked to revise. */
+  readonly author?: Policy | undefined
   /** What tolerant reading forgave, and why a fallback wrote it. */
   readonly notes?: ReadonlyArray<string> | undefined
   /** How likely this choice was, above 0 and at most 1, where a policy draws: who learns from the answer needs it. */
@@ -87,8 +122,36 @@ export interface Policy {
   readonly maxSteps?: number | undefined
   /** The extra rounds that it needs, where those are more than the Conductor's limit: a policy that asks again. */
   readonly recursion?: number | undefined
+  /** The checks that its steps call by name, besides those of the run. */
+  readonly checks?: Checks | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
+  /**
+   * Asked when answers have failed checks with `onFailure: "revise"`, nothing else of the round can run, and another
+   * round may begin early. Without it `propose` is asked, and no steps mean to go on. Where it fails, the round goes on.
+   */
+  readonly revise?:
+    | ((context: Revising) => Effect.Effect<Revision, PolicyError | WorkerError | BudgetExceeded>)
+    | undefined
 }
+
+/** What a policy knows when it may plan anew. */
+export interface Revising extends Context {
+  readonly previous: Previous
+  readonly evidence: Evidence
+}
+
+/** Asks who wrote a workflow what is to be done about answers that failed their checks; else the policy of the run. */
+export const revise = (
+  policy: Policy,
+  author: Policy,
+  context: Revising
+): Effect.Effect<Revision, PolicyError | WorkerError | BudgetExceeded> =>
+  author.revise === undefined
+    ? Effect.map(policy.propose(context), (proposal): Revision => {
+        const { notes, workflow } = proposal
+        return workflow.steps.length === 0 ? { type: "go-on", notes } : { ...proposal, type: "re-plan" }
+      })
+    : author.revise(context)
 
 /** Whether there is an answer that a recursive round can let stand. */
 export const canStand = (previous: Previous | undefined): boolean => previous?.answer.type === "answered"
@@ -145,6 +208,7 @@ export const withFallback = (
   const standIn = (context: Context, why: string) =>
     Effect.map(fallback.propose(context), (proposal) => ({
       policy: fallback.name,
+      author: fallback,
       ...proposal,
       notes: [`The ${fallback.name} policy stands in. ${why}`, ...(proposal.notes ?? [])]
     }))
@@ -154,6 +218,8 @@ export const withFallback = (
     name: policy.name,
     maxSteps: longest === 0 ? undefined : longest,
     recursion: rounds === 0 ? undefined : rounds,
+    checks: policy.checks,
+    revise: policy.revise,
     propose: (context) => {
       const why = options.declines?.(context)
       if (why !== undefined) return standIn(context, why)
@@ -175,8 +241,8 @@ export const withFallback = (
  *
  * **Details**
  *
- * It plans once per task: in a recursive round the previous answer stands. When there is none, or
- * a critic has objected to it, the plan is tried again. `maxSteps` is as in {@link fixed}.
+ * It plans once per task: in a recursive round the previous answer stands. When there is none, or a critic or a check
+ * has objected to it, the plan is tried again. `maxSteps` is as in {@link fixed}.
  */
 export const planned = (
   name: string,

@@ -82,6 +82,16 @@ export interface Template {
   readonly failure?: string | undefined
   /** `{workflow}`, `{answer}`: the same where a model declined, and in what words; `recursion` when absent. */
   readonly refusal?: string | undefined
+  /**
+   * `{checks}`: how a workflow may have checks, where the run has some. When absent nothing is said of them, and none are
+   * read.
+   */
+  readonly checks?: string | undefined
+  /**
+   * `{workflow}`, `{returned}`, `{objections}`: what is shown in the middle of a round, when answers have failed their
+   * checks; what a recursive round is shown when absent.
+   */
+  readonly evidence?: string | undefined
   /** `{feedback}`: what a critic said, where there is one. */
   readonly feedback: string
   /** The last words, after the question. */
@@ -107,7 +117,10 @@ export interface ConductorOptions {
 }
 
 /** What a prompt is made for: the part of a policy's context that it shows. */
-export type ConductorContext = Pick<Policy.Context, "task" | "pool" | "maxSteps" | "self" | "previous" | "tools">
+export type ConductorContext = Pick<
+  Policy.Context,
+  "task" | "pool" | "maxSteps" | "self" | "previous" | "tools" | "checks" | "evidence"
+>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Conductor messages
@@ -176,6 +189,32 @@ const recursion = (template: Template, { answer, feedback, workflow }: Policy.Pr
   })
 }
 
+/** Whether a policy is told of the checks that there are, and may write them. */
+export const mentionsChecks = ({ checks = [] }: ConductorContext, { template }: ConductorOptions = {}): boolean =>
+  checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
+
+/** What steps have returned, by the names that access lists know them by; workers by their numbers. */
+const returned = (rounds: ReadonlyArray<StepMessages.PastRound>): string =>
+  rounds
+    .flatMap(({ answers, workflow }, round) =>
+      workflow.steps.flatMap(({ worker }, step) => {
+        const answer = answers[step]
+        if (answer === undefined) return []
+        const text = answer.type === "failed" ? "(no answer)" : answer.text
+        return [`"${round}.${step}" (Model ${worker}):\n${text}`]
+      })
+    )
+    .join("\n\n")
+
+/** What a policy is shown of the rounds before, or of the one that is under way. */
+const before = (template: Template, { evidence, previous }: ConductorContext): ReadonlyArray<string> => {
+  if (previous === undefined) return []
+  if (evidence === undefined || template.evidence === undefined) return [recursion(template, previous)]
+  const objections = evidence.failed.map(({ objection, step }) => `Step ${step} failed its check: ${objection}`)
+  const shown = { workflow: lists(previous.workflow), returned: returned(previous.rounds ?? []) }
+  return [fill(template.evidence, { ...shown, objections: objections.join("\n") })]
+}
+
 /** Who can do what the question needs besides words. A policy is told the names of tools, never their schemas. */
 const abilities = (
   { ability }: Template,
@@ -204,7 +243,8 @@ const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) =
  * **Details**
  *
  * The system message holds the rules, the output format, the examples and the pool, in this order; the user's message
- * holds the question and, in a recursive round, the previous workflow, its answer and a critic's feedback. So all runs
+ * holds the question and, in a recursive round, the previous workflow, its answer and a critic's feedback; where answers
+ * have failed their checks, what all steps have returned so far. So all runs
  * over one pool share the system message, and a model that keeps its KV cache evaluates it once. After a worker has
  * failed, the list of workers in later rounds says so. Workers are numbered, never named.
  *
@@ -235,6 +275,9 @@ export const conductorMessages = (
     template.role,
     rules(template, context, options),
     template.format,
+    ...(mentionsChecks(context, options)
+      ? [fill(template.checks!, { checks: context.checks!.map((name) => `"${name}"`).join(", ") })]
+      : []),
     ...examples(template, context, options),
     pool(template, context, options)
   ]
@@ -242,7 +285,7 @@ export const conductorMessages = (
     ...(turns.length === 0 ? [] : [fill(template.conversation, { conversation: turns.join("\n\n") })]),
     fill(template.question, { question: Task.question(context.task) }),
     ...abilities(template, context),
-    ...(context.previous === undefined ? [] : [recursion(template, context.previous)]),
+    ...before(template, context),
     template.closing
   ]
   return [{ role: "system", content: sections(system) }, user(sections(question))]

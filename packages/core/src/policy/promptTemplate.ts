@@ -77,6 +77,28 @@ The model of its last step declined to answer:
 {answer}
 
 So there is no answer yet. Write a new workflow.`,
+  checks: `You may write a fourth list of the same length:
+
+checks = [for each step "", or what its answer has to pass]
+
+There are the checks {checks}; the number of a model has that model judge. Where an answer fails its check, the steps that see it wait, you are shown what all steps have returned, and you may write another workflow. "name: next" has the next model try the step instead, and "name: continue" only notes what was found. Check an answer on which others build, or the last one.`,
+  evidence: `Your workflow is being carried out:
+
+{workflow}
+
+Its steps, and those of rounds before it, have returned so far:
+
+{returned}
+
+{objections}
+
+If the workflow is to go on as it is, write three empty lists:
+
+model_id = []
+subtasks = []
+access_list = []
+
+Otherwise write a new workflow. Its access lists may name what has been returned, as ["0.1"] does for step 1 of round 0.`,
   feedback: `
 
 A reviewer said of this answer:

@@ -2,6 +2,7 @@
 import * as Options from "../Options.ts"
 import type { Retry } from "../run/Resilience.ts"
 import type { RunSettings, WorkerSettings } from "../run/RunSettings.ts"
+import { isChecks } from "../task/Check.ts"
 import type { ConductOptions } from "./runs.ts"
 import { limits } from "./shared.ts"
 
@@ -49,6 +50,8 @@ const settings: Options.ShapeOf<RunSettings> = {
   skipUnseen: Options.flag,
   critic: madeBy("a critic", "score"),
   threshold: Options.number(0),
+  checks: Options.expects("checks by their names, { name: check }", isChecks),
+  revisions: Options.whole(0),
   tools: Options.expects("a list of tools, as tool({ name, input, execute }) gives", isTools),
   toolAccess: Options.oneOf("last-step", "every-step", "policy", "none"),
   maxToolRounds: Options.whole(0),

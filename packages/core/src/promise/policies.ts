@@ -2,10 +2,31 @@
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type * as LanguagePolicy from "../policy/LanguagePolicy.ts"
-import { type Policy, type Context as PolicyContext, PolicyError, withFallback } from "../policy/Policy.ts"
+import {
+  type Policy,
+  type Context as PolicyContext,
+  PolicyError,
+  type Revising,
+  type Revision,
+  withFallback
+} from "../policy/Policy.ts"
 import type * as Prompt from "../policy/Prompt.ts"
 import { messageOf } from "../Thrown.ts"
+import { type Checks, isChecks } from "../task/Check.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
+
+/** What a policy does on evidence. */
+export interface PolicyOptions {
+  /** The checks that its steps call by name, besides those of the run. */
+  readonly checks?: Checks | undefined
+  /** Says what is to become of a round whose answers failed their checks; by default, the policy is asked to plan anew. */
+  readonly revise?: ((context: Omit<Revising, "complete">) => Revision | Promise<Revision>) | undefined
+}
+
+const options: Options.ShapeOf<PolicyOptions> = {
+  checks: Options.expects("checks by their names, { name: check }", isChecks),
+  revise: Options.aFunction
+}
 
 /**
  * A policy from a function that writes a workflow, at once or as a promise.
@@ -15,10 +36,15 @@ import type { Workflow } from "../workflow/Workflow.ts"
  * A function that throws, or gives what is no workflow, ends the run as `failed`, and the result's `detail` says why. An
  * empty list of steps lets the answer of an earlier round stand.
  *
+ * `checks` are those that its steps call by name (`check: { by: "tests", onFailure: "revise" }`), and `revise` says what is
+ * to become of the round where they fail: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or
+ * `{ type: "re-plan", workflow }`. Without it the first function is asked for the workflow of the next round, and no steps
+ * mean to go on.
+ *
  * **Example**
  *
  * ```ts
- * import { policy } from "@divisi/core/promise"
+ * import { conduct, policy, worker } from "@divisi/core/promise"
  *
  * const two = policy("ask twice", ({ pool }) => ({
  *   steps: [
@@ -26,23 +52,51 @@ import type { Workflow } from "../workflow/Workflow.ts"
  *     { worker: pool.workers.length - 1, subtask: "Check the answer above.", access: "all" }
  *   ]
  * }))
+ *
+ * const revising = policy(
+ *   "until it is a number",
+ *   () => ({ steps: [{ worker: 0, subtask: "", access: [], check: { by: "number", onFailure: "revise" } }] }),
+ *   {
+ *     checks: { number: (answer) => /^\d+$/.test(answer) || "It is no number." },
+ *     revise: ({ evidence, pool, round }) => ({
+ *       type: "re-plan",
+ *       workflow: {
+ *         steps: [
+ *           {
+ *             worker: pool.workers.length - 1,
+ *             subtask: `Correct this: ${evidence.failed[0].objection}`,
+ *             access: [],
+ *             earlier: [{ round: round - 1, step: 0 }]
+ *           }
+ *         ]
+ *       }
+ *     })
+ *   }
+ * )
+ * const pool = [worker({ id: "cheap", answer: () => "about forty" }), worker({ id: "strong", answer: () => "42" })]
+ * const result = await conduct({ question: "What is 6 times 7?", pool, policy: revising })
+ * result.answer // => "42"
  * ```
  */
 export const policy = (
   name: string,
-  propose: (context: Omit<PolicyContext, "complete">) => Workflow | Promise<Workflow>
+  propose: (context: Omit<PolicyContext, "complete">) => Workflow | Promise<Workflow>,
+  { checks, revise }: PolicyOptions = {}
 ): Policy => {
   if (typeof name !== "string" || typeof propose !== "function") {
     const detail = `it takes a name and a function, policy("mine", ({ pool }) => ({ steps: [...] })), not ${Options.kindOf(name)} and ${Options.kindOf(propose)}.`
     throw new Options.OptionsError({ what: "policy", detail })
   }
+  Options.check("policy", { checks, revise }, options)
+  const failed = (error: unknown) => new PolicyError({ policy: name, detail: messageOf(error) })
   return {
     name,
+    checks,
     propose: ({ complete: _, ...context }) =>
-      Effect.tryPromise({
-        try: async () => ({ workflow: await propose(context) }),
-        catch: (error) => new PolicyError({ policy: name, detail: messageOf(error) })
-      })
+      Effect.tryPromise({ try: async () => ({ workflow: await propose(context) }), catch: failed }),
+    revise:
+      revise &&
+      (({ complete: _, ...context }) => Effect.tryPromise({ try: async () => revise(context), catch: failed }))
   }
 }
 

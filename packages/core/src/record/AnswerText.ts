@@ -24,8 +24,9 @@ export interface AnswerText {
    * The run's answer differs from the emitted text: a call failed in the middle, and its retry answered differently.
    */
   readonly isContradicted: boolean
-  /** Whether text is emitted before the run has ended. */
+  /** Whether text of this round is emitted before the run has ended: no round can follow, and no check replaces it. */
   readonly isLive: boolean
+  readonly maxRounds: number
   readonly runId: string | undefined
   /** The step whose answer is the round's; `undefined` where several vote, or before there is a workflow. */
   readonly step: number | undefined
@@ -48,14 +49,15 @@ export interface AnswerText {
  * **Details**
  *
  * `maxRounds` is the Conductor's own. With one round, the text of the step that answers is emitted as it comes. With
- * more rounds any answer may be a draft, and where steps vote the winner is not known yet: the text then comes at the
- * end.
+ * more rounds any answer may be a draft, where a check fails it is one, and where steps vote the winner is not known yet:
+ * the text then comes at the end.
  */
 export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
   emitted: "",
   from: 0,
   isContradicted: false,
   isLive: maxRounds === 1,
+  maxRounds,
   runId: undefined,
   step: undefined,
   repeated: undefined,
@@ -150,7 +152,9 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
   switch (event.type) {
     case "workflow-proposed": {
       const { answer, steps } = event.workflow
-      return [{ ...state, step: answer === "majority" ? undefined : steps.length - 1 }, ""]
+      const isLive =
+        state.maxRounds === 1 && steps.every(({ check }) => (check?.onFailure ?? "continue") === "continue")
+      return [{ ...state, isLive, step: answer === "majority" ? undefined : steps.length - 1 }, ""]
     }
     case "step-delta": {
       const isAnswer = state.isLive && event.step === state.step && event.kind === "text"
@@ -160,7 +164,8 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
       return event.step === state.step ? onTurn(state, event) : [state, ""]
     case "call-failed":
     case "step-reassigned": {
-      const isVoid = event.step === state.step && state.emitted.length > state.from
+      const isCheck = event.type === "call-failed" && event.by === "check"
+      const isVoid = !isCheck && event.step === state.step && state.emitted.length > state.from
       return isVoid ? [{ ...state, repeated: state.from }, ""] : [state, ""]
     }
     case "run-finished":

@@ -6,15 +6,16 @@ import type { ToolCall } from "../task/Message.ts"
 import type { ToolResult } from "../task/Tool.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
+import type { Verdict } from "../workflow/StepMessages.ts"
 import type { CallEntry } from "./Journal.ts"
-import type { LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
+import type { CheckAnswer, CriticAnswer, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
 
 /** Where a call stands in its run. */
 export interface Address {
-  readonly by: "policy" | "step" | "critic"
+  readonly by: "policy" | "step" | "critic" | "check"
   readonly round: number
   readonly step?: number | undefined
-  /** The number of the call among those of its step, policy or critic. */
+  /** The number of the call among those of its step, its step's checks, policy or critic. */
   readonly turn: number
   readonly worker: string
 }
@@ -48,6 +49,8 @@ export interface Recorded {
   readonly attempts: (address: Address) => ReadonlyArray<Known>
   /** By the id of the call (`WaitingCall.id`). */
   readonly tool: (id: string) => KnownTool | undefined
+  /** What a check of a step found, by its number. */
+  readonly verdict: (round: number, step: number, turn: number) => Verdict | undefined
 }
 
 /** An answer as a transcript has it. */
@@ -79,18 +82,20 @@ const stepAnswer = (record: StepRecord, { turn, worker }: Address): RecordedAnsw
   return { text, reasoning: reasoningOf(reasoning), finishReason, model, paid, cached, durationMillis }
 }
 
+const judged = (answer: CriticAnswer | CheckAnswer | undefined): RecordedAnswer | undefined => {
+  if (answer === undefined) return undefined
+  const { cached, costUsd, text, usage } = answer
+  return { text, finishReason: "stop", paid: { usage, costUsd }, cached }
+}
+
 const answerIn = (round: RoundRecord, address: Address): RecordedAnswer | undefined => {
   const { by, step, turn } = address
   if (by === "step") {
     const record = round.steps[step!]
     return record === undefined ? undefined : stepAnswer(record, address)
   }
-  if (by === "critic") {
-    const answer = round.criticAnswers?.[turn]
-    if (answer === undefined) return undefined
-    const { cached, costUsd, text, usage } = answer
-    return { text, finishReason: "stop", paid: { usage, costUsd }, cached }
-  }
+  if (by === "critic") return judged(round.criticAnswers?.[turn])
+  if (by === "check") return judged(round.steps[step!]?.checkAnswers?.find((answer) => answer.turn === turn))
   const completion = round.completions.find(({ attempt, endedAt }) => attempt === turn && endedAt !== undefined)
   if (completion?.paid === undefined) return undefined
   const { cached = false, paid, reasoning, text } = completion
@@ -105,8 +110,8 @@ const outcomeOf = (lost: LostCall): Outcome => {
 }
 
 const lostIn = (round: RoundRecord, { by, step, turn, worker }: Address): ReadonlyArray<Known> =>
-  (by === "step" ? (round.steps[step!]?.lost ?? []) : round.lost)
-    .filter((lost) => lost.worker === worker && (lost.turn ?? 0) === turn)
+  (step === undefined ? round.lost : (round.steps[step]?.lost ?? []))
+    .filter((lost) => lost.worker === worker && (lost.turn ?? 0) === turn && (lost.by === "check") === (by === "check"))
     .map((lost) => ({ outcome: outcomeOf(lost) }))
 
 const attemptsIn = (round: RoundRecord, address: Address): ReadonlyArray<Known> => {
@@ -143,7 +148,8 @@ export const fromTranscript = (transcript: Transcript): Recorded => {
       const round = transcript.rounds[address.round]
       return round === undefined ? [] : attemptsIn(round, address)
     },
-    tool: (id) => tools.get(id)
+    tool: (id) => tools.get(id),
+    verdict: (round, step, turn) => transcript.rounds[round]?.steps[step]?.checks?.find((check) => check.turn === turn)
   }
 }
 

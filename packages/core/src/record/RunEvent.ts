@@ -14,7 +14,7 @@ import type { Content, ToolCall } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
-import type { Workflow } from "../workflow/Workflow.ts"
+import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
 
 /** The version of events and transcripts on disk and on the wire. */
 export const version = 1
@@ -118,8 +118,8 @@ export type Body =
       readonly text: string
     }
   /**
-   * The worker of a step has answered, and goes on: it asked for tools, or its answer has not the shape that was asked
-   * for, which `error` says.
+   * The worker of a step has answered, and the step goes on: it asked for tools, or its answer has not the shape that was
+   * asked for or fails its check, which `error` says.
    */
   | ({
       readonly type: "turn-finished"
@@ -182,6 +182,8 @@ export type Body =
       readonly step?: number
       /** Which call of the step, the policy or the critic it was; 0 when absent. */
       readonly turn?: number
+      /** Present when a check of the step made the call. */
+      readonly by?: "check"
       readonly worker: string
       readonly attempt: number
       readonly reason: WorkerErrorReason
@@ -197,6 +199,7 @@ export type Body =
       readonly step?: number
       /** As in `call-failed`. */
       readonly turn?: number
+      readonly by?: "check"
       readonly worker: string
     } & Paid)
   /**
@@ -209,6 +212,7 @@ export type Body =
       readonly step?: number
       /** As in `call-failed`. */
       readonly turn?: number
+      readonly by?: "check"
       readonly worker: string
     } & Paid)
   /** Another worker takes the step over. What was streamed of it so far is void. */
@@ -246,7 +250,49 @@ export type Body =
       readonly round: number
       readonly step: number
       readonly worker: string
-      readonly reason: "unseen" | "budget"
+      readonly reason: "unseen" | "budget" | "revised"
+    }
+  /** A worker has answered a check of a step, which goes on until its check is done. */
+  | ({
+      readonly type: "check-answered"
+      readonly round: number
+      readonly step: number
+      /** Which call of the step's checks it was, from 0. */
+      readonly turn: number
+      readonly check: string
+      readonly worker: string
+      readonly text: string
+      readonly cached: boolean
+    } & Paid)
+  /** What a check found of what a worker said. Where another worker takes the step over, it is checked again. */
+  | {
+      readonly type: "step-checked"
+      readonly round: number
+      readonly step: number
+      /** Which check of the step it was, from 0. */
+      readonly turn: number
+      readonly check: string
+      /** Whose answer it was. */
+      readonly worker: string
+      readonly passed: boolean
+      readonly objection?: string
+      readonly durationMillis: number
+    }
+  /**
+   * Answers have failed their checks, and the policy was asked. It goes on with its workflow, stops with an answer that
+   * stands, or plans anew: then the next round begins with what it wrote.
+   */
+  | {
+      readonly type: "round-revised"
+      readonly round: number
+      /** Which revision of the round it is, from 0. */
+      readonly index: number
+      readonly policy: string
+      readonly decision: "go-on" | "stop" | "re-plan"
+      /** The step whose answer stands; present when it stops. */
+      readonly answer?: EarlierStep
+      readonly notes: ReadonlyArray<string>
+      readonly durationMillis: number
     }
   /** A worker has answered a critic. */
   | ({

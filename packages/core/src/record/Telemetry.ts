@@ -198,6 +198,16 @@ const recordTool = (recording: Recording, parent: Tracer.Span, event: Of<"tool-f
   else span.end(nanos(event.at), Exit.void)
 }
 
+const recordCheck = (recording: Recording, parent: Tracer.Span, event: Of<"step-checked">) => {
+  const span = start(recording, `evaluate ${event.check}`, "internal", event.at - event.durationMillis, parent)
+  span.attribute("gen_ai.evaluation.name", event.check)
+  span.attribute("gen_ai.evaluation.score.label", event.passed ? "pass" : "fail")
+  if (recording.content && event.objection !== undefined) {
+    span.attribute("gen_ai.evaluation.explanation", event.objection)
+  }
+  span.end(nanos(event.at), Exit.void)
+}
+
 const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.Exit<void>) => {
   for (const span of round.steps.values()) span.end(nanos(at), Exit.interrupt())
   round.span.end(nanos(at), exit)
@@ -237,6 +247,14 @@ const onStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event
       })
     case "tool-finished":
       return recordTool(recording, span, event)
+    case "check-answered":
+      return span.event("check_answered", nanos(event.at), {
+        "divisi.check": event.check,
+        "gen_ai.request.model": event.worker,
+        ...(event.costUsd === undefined ? {} : { "divisi.cost_usd": event.costUsd })
+      })
+    case "step-checked":
+      return recordCheck(recording, span, event)
     case "step-waiting":
       round.steps.delete(event.step)
       span.attribute(
@@ -271,6 +289,11 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
         "divisi.step": event.step,
         "divisi.reason": event.reason
       })
+    case "round-revised":
+      return round.span.event("round_revised", nanos(event.at), {
+        "divisi.policy": event.policy,
+        "divisi.decision": event.decision
+      })
     case "answer-graded":
       return round.span.attribute("divisi.score", event.grade.score)
     case "round-finished":
@@ -278,6 +301,8 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
       return endRound(run, round, event.at, Exit.void)
     case "turn-finished":
     case "tool-finished":
+    case "check-answered":
+    case "step-checked":
     case "step-waiting":
     case "step-finished":
     case "step-failed":

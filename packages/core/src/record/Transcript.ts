@@ -4,19 +4,19 @@
  * A transcript is plain JSON. It can be taken at any moment of a run, and what has not happened yet is absent from it.
  * It says when each thing happened, so a finished run can be shown as it was at any time ({@link at}): a view is a
  * function of a transcript and a time. Every call, dollar and token of `spend` is in exactly one place: an answer of a
- * step or to a critic, a failed call, or a completion.
+ * step, to a critic or to a check, a failed call, or a completion.
  */
 
-import { defined } from "../Fields.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Content, ToolCall } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
 import { addUsage, noSpend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
-import type { Workflow } from "../workflow/Workflow.ts"
+import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
 import { recorder as fold } from "./fold.ts"
 import type { Ending, Listener, Parent, PoolMember, RunEvent, version, WaitingCall } from "./RunEvent.ts"
+import * as Timeline from "./timeline.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -37,9 +37,48 @@ export interface LostCall extends Paid {
   readonly unasked?: true
   /** Present when its process ended before its answer came: what it cost is the most that it can have cost. */
   readonly isInDoubt?: true
+  /** Present when a check of the step made the call. */
+  readonly by?: "check"
 }
 
-/** A turn of a step's worker after which it went on: it asked for tools, or was asked for another shape. */
+/** What a check found of what a worker said. */
+export interface CheckRecord {
+  /** Which check of the step it was, from 0. */
+  readonly turn: number
+  readonly at: number
+  readonly check: string
+  readonly worker: string
+  readonly passed: boolean
+  readonly objection?: string
+  readonly durationMillis: number
+}
+
+/** The answer of a worker that a check asked. */
+export interface CheckAnswer extends Paid {
+  /** Which call of the step's checks it was, from 0. */
+  readonly turn: number
+  readonly at: number
+  readonly check: string
+  readonly worker: string
+  readonly text: string
+  readonly cached: boolean
+}
+
+/** What the policy said when answers had failed their checks. */
+export interface RevisionRecord {
+  readonly at: number
+  readonly policy: string
+  readonly decision: "go-on" | "stop" | "re-plan"
+  /** The step whose answer stands, where it stopped. */
+  readonly answer?: EarlierStep
+  readonly notes: ReadonlyArray<string>
+  readonly durationMillis: number
+}
+
+/**
+ * A turn of a step's worker after which the step went on: it asked for tools, was asked for another shape, or failed its
+ * check and handed over.
+ */
 export interface TurnRecord {
   readonly turn: number
   readonly worker: string
@@ -49,7 +88,7 @@ export interface TurnRecord {
   readonly reasoning: string
   readonly tools: ReadonlyArray<ToolRecord>
   readonly echo?: unknown
-  /** Why its text has not the shape that was asked for. */
+  /** Why its text has not the shape that was asked for, or fails its check. */
   readonly error?: string
   readonly cached: boolean
   readonly paid: Paid
@@ -96,7 +135,11 @@ export interface StepRecord {
   readonly waitingFor?: ReadonlyArray<WaitingCall>
   /** What its workers were not shown, as they take none of it. */
   readonly notices?: ReadonlyArray<string>
-  /** Calls of this step that failed or were interrupted. */
+  /** What checks found, in their order; absent where there was none. */
+  readonly checks?: ReadonlyArray<CheckRecord>
+  /** Absent where its checks asked nobody. */
+  readonly checkAnswers?: ReadonlyArray<CheckAnswer>
+  /** Calls of this step and of its checks that failed or were interrupted. */
   readonly lost: ReadonlyArray<LostCall>
   /** The workers that had the step before, in order. */
   readonly reassigned: ReadonlyArray<Reassignment>
@@ -152,6 +195,8 @@ export interface RoundRecord {
   /** How likely this plan was, where its policy draws. */
   readonly probability?: number
   readonly steps: ReadonlyArray<StepRecord>
+  /** What the policy said when answers had failed their checks; absent where it was not asked. */
+  readonly revisions?: ReadonlyArray<RevisionRecord>
   readonly grade?: GradeRecord
   /** Absent when the critic asked nobody. */
   readonly criticAnswers?: ReadonlyArray<CriticAnswer>
@@ -247,13 +292,18 @@ const answerPayment = (
 const lostPayments = (lost: ReadonlyArray<LostCall>): ReadonlyArray<Payment> =>
   lost.map((paid) => ({ worker: paid.worker, paid, calls: paid.unasked === true ? 0 : 1 }))
 
-const criticPayments = (answers: ReadonlyArray<CriticAnswer> = []): ReadonlyArray<Payment> =>
+const judgePayments = (answers: ReadonlyArray<CriticAnswer | CheckAnswer> = []): ReadonlyArray<Payment> =>
   answers.map((paid) => ({ worker: paid.worker, paid, calls: paid.cached ? 0 : 1 }))
+
+/** Whether a step's answer is that of its nested run, and not of a worker that took over from it. */
+export const isNested = ({ nested, reassigned }: StepRecord): boolean => nested !== undefined && reassigned.length === 0
 
 /** A nested run's payments are in its own record; the answer of its step does not repeat them. */
 const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
   ...(step.turns ?? []).flatMap((turn) => answerPayment(turn.worker, turn)),
-  ...(step.nested === undefined ? answerPayment(step.worker, step) : payments(step.nested)),
+  ...(isNested(step) ? [] : answerPayment(step.worker, step)),
+  ...(step.nested === undefined ? [] : payments(step.nested)),
+  ...judgePayments(step.checkAnswers),
   ...lostPayments(step.lost)
 ]
 
@@ -278,7 +328,7 @@ const payments = ({ policy, rounds }: Transcript): ReadonlyArray<Payment> =>
     ...completions.flatMap((completion) => answerPayment(policy, completion)),
     ...steps.flatMap(stepPayments),
     ...lostPayments(lost),
-    ...criticPayments(criticAnswers)
+    ...judgePayments(criticAnswers)
   ])
 
 const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
@@ -324,82 +374,8 @@ export const spendByWorker = (transcript: Transcript): Readonly<Record<string, S
 // Time
 // -------------------------------------------------------------------------------------------------------------------
 
-const lastOf = (round: RoundRecord): number =>
-  Math.max(
-    round.startedAt,
-    round.plannedAt ?? 0,
-    round.grade?.at ?? 0,
-    round.endedAt ?? 0,
-    ...round.completions.map(({ endedAt = 0 }) => endedAt),
-    ...round.lost.map((call) => call.at),
-    ...(round.criticAnswers ?? []).map((answer) => answer.at),
-    ...round.steps.flatMap(({ endedAt = 0, lost, nested, reassigned, startedAt = 0, turns = [] }) => [
-      startedAt,
-      endedAt,
-      ...turns.flatMap((turn) => [turn.endedAt, ...turn.tools.map((tool) => tool.endedAt ?? tool.startedAt ?? 0)]),
-      ...lost.map((call) => call.at),
-      ...reassigned.map(({ at }) => at),
-      nested === undefined ? 0 : endOf(nested)
-    ])
-  )
-
 /** The time of the last thing that a transcript records, in milliseconds since 1970. */
-export const endOf = ({ durationMillis, rounds, startedAt }: Transcript): number =>
-  Math.max(startedAt + (durationMillis ?? 0), ...rounds.map(lastOf))
-
-const stepAt = (step: StepRecord, time: number): StepRecord => {
-  const nested = step.nested === undefined || step.nested.startedAt > time ? undefined : at(step.nested, time)
-  const lost = step.lost.filter((call) => call.at <= time)
-  const reassigned = step.reassigned.filter((reassignment) => reassignment.at <= time)
-  if (step.endedAt !== undefined && step.endedAt <= time) {
-    return nested === undefined ? step : { ...step, nested }
-  }
-  const isStarted = step.startedAt !== undefined && step.startedAt <= time
-  const turns = step.turns?.filter(({ endedAt }) => endedAt <= time).map((turn) => turnAt(turn, time)) ?? []
-  return defined({
-    step: step.step,
-    worker: step.reassigned[reassigned.length]?.from ?? step.worker,
-    state: isStarted ? "running" : "waiting",
-    startedAt: isStarted ? step.startedAt : undefined,
-    text: "",
-    reasoning: "",
-    turns: turns.length === 0 ? undefined : turns,
-    lost,
-    reassigned,
-    nested
-  })
-}
-
-const turnAt = (turn: TurnRecord, time: number): TurnRecord => ({
-  ...turn,
-  tools: turn.tools.map((tool) => (tool.endedAt !== undefined && tool.endedAt <= time ? tool : unfinished(tool, time)))
-})
-
-const unfinished = ({ call, startedAt }: ToolRecord, time: number): ToolRecord =>
-  startedAt === undefined || startedAt > time ? { call } : { call, startedAt }
-
-const roundAt = (round: RoundRecord, time: number): RoundRecord => {
-  const { answer, criticAnswers, endedAt, grade, plannedAt, planningMillis, policy, probability, workflow, ...rest } =
-    round
-  const heard = criticAnswers?.filter((answer) => answer.at <= time) ?? []
-  const isPlanned = plannedAt !== undefined && plannedAt <= time
-  const isEnded = endedAt !== undefined && endedAt <= time
-  return defined({
-    ...rest,
-    completions: round.completions.filter(
-      (completion) => completion.endedAt !== undefined && completion.endedAt <= time
-    ),
-    lost: round.lost.filter((call) => call.at <= time),
-    ...(isPlanned ? { policy, plannedAt, planningMillis, probability, workflow } : {}),
-    notes: isPlanned ? round.notes : [],
-    steps: isPlanned ? round.steps.map((step) => stepAt(step, time)) : [],
-    grade: grade === undefined || grade.at > time ? undefined : grade,
-    criticAnswers: heard.length === 0 ? undefined : heard,
-    endedAt: isEnded ? endedAt : undefined,
-    answer: isEnded ? answer : undefined,
-    confirmed: isEnded && round.confirmed
-  })
-}
+export const endOf: (transcript: Transcript) => number = Timeline.endOf
 
 /**
  * A run as it was at a time, in milliseconds since 1970.
@@ -409,11 +385,4 @@ const roundAt = (round: RoundRecord, time: number): RoundRecord => {
  * It is the transcript of the events up to then, with one difference: a transcript does not store when the pieces of a
  * text came, so each text appears when it is whole.
  */
-export const at = (transcript: Transcript, time: number): Transcript => {
-  if (time >= endOf(transcript)) return transcript
-  const { answer: _, detail: __, durationMillis: ___, ending: ____, spend: _____, ...rest } = transcript
-  return {
-    ...rest,
-    rounds: transcript.rounds.filter(({ startedAt }) => startedAt <= time).map((round) => roundAt(round, time))
-  }
-}
+export const at: (transcript: Transcript, time: number) => Transcript = Timeline.at

@@ -1,14 +1,18 @@
 /** The one fold of events into a transcript. Each event changes the record of the run in place. */
 
+import { defined } from "../Fields.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import { type Of, type PoolMember, type RunEvent, version } from "./RunEvent.ts"
 import type {
+  CheckAnswer,
+  CheckRecord,
   CompletionRecord,
   CriticAnswer,
   LostCall,
   Reassignment,
   Recorder,
+  RevisionRecord,
   RoundRecord,
   StepRecord,
   ToolRecord,
@@ -23,16 +27,23 @@ interface OpenTurn extends Mutable<Omit<TurnRecord, "tools">> {
   readonly tools: Array<Mutable<ToolRecord>>
 }
 
-interface OpenStep extends Mutable<Omit<StepRecord, "lost" | "reassigned" | "nested" | "turns" | "notices">> {
+/** What is kept as it comes. */
+type Lists = "notices" | "checks" | "checkAnswers"
+
+interface OpenStep extends Mutable<Omit<StepRecord, "lost" | "reassigned" | "nested" | "turns" | Lists>> {
   turns?: Array<OpenTurn>
   notices?: Array<string>
+  checks?: Array<CheckRecord>
+  checkAnswers?: Array<CheckAnswer>
   readonly lost: Array<LostCall>
   readonly reassigned: Array<Reassignment>
   nested?: OpenRun
 }
 
-interface OpenRound extends Mutable<Omit<RoundRecord, "completions" | "criticAnswers" | "lost" | "steps">> {
+interface OpenRound
+  extends Mutable<Omit<RoundRecord, "completions" | "criticAnswers" | "revisions" | "lost" | "steps">> {
   criticAnswers?: Array<CriticAnswer>
+  revisions?: Array<RevisionRecord>
   readonly completions: Array<Mutable<CompletionRecord>>
   readonly lost: Array<LostCall>
   steps: Array<OpenStep>
@@ -75,6 +86,7 @@ const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
 const lostCall = (event: Of<"call-failed" | "call-interrupted" | "call-lost">): LostCall => {
   const call: Mutable<LostCall> = { worker: event.worker, at: event.at, ...paidOf(event) }
   if (event.turn !== undefined) call.turn = event.turn
+  if (event.by !== undefined) call.by = event.by
   if (event.type === "call-lost") call.isInDoubt = true
   if (event.type === "call-failed") {
     call.reason = event.reason
@@ -162,6 +174,18 @@ const discard = (step: OpenStep) => {
   step.reasoning = ""
 }
 
+const onCheck = (step: OpenStep, event: Of<"check-answered"> | Of<"step-checked">) => {
+  const { at, check, turn, worker } = event
+  if (event.type === "check-answered") {
+    step.checkAnswers ??= []
+    step.checkAnswers.push({ turn, at, check, worker, text: event.text, cached: event.cached, ...paidOf(event) })
+    return
+  }
+  const { durationMillis, objection, passed } = event
+  step.checks ??= []
+  step.checks.push(defined({ turn, at, check, worker, passed, objection, durationMillis }))
+}
+
 type StepEvent = Extract<RunEvent, { readonly step: number }> | Of<"call-failed" | "call-interrupted" | "call-lost">
 
 const onStep = (step: OpenStep, event: StepEvent) => {
@@ -174,7 +198,8 @@ const onStep = (step: OpenStep, event: StepEvent) => {
       step[event.kind] += event.text
       return
     case "call-failed":
-      discard(step)
+      // What was said stays where it is being checked.
+      if (event.by === undefined) discard(step)
       step.lost.push(lostCall(event))
       return
     case "call-interrupted":
@@ -192,6 +217,9 @@ const onStep = (step: OpenStep, event: StepEvent) => {
     case "tool-started":
     case "tool-finished":
       return onTool(step, event)
+    case "check-answered":
+    case "step-checked":
+      return onCheck(step, event)
     case "step-waiting":
       step.state = "suspended"
       step.waitingFor = event.calls
@@ -245,6 +273,12 @@ const onRound = (round: OpenRound, event: RoundEvent, pool: ReadonlyArray<PoolMe
       round.criticAnswers.push({ at, critic, worker, text, cached, ...paidOf(event) })
       return
     }
+    case "round-revised": {
+      const { answer, at, decision, durationMillis, notes, policy } = event
+      round.revisions ??= []
+      round.revisions.push(defined({ at, policy, decision, answer, notes, durationMillis }))
+      return
+    }
     case "answer-graded": {
       const { at, critic, grade } = event
       round.grade = { at, critic, grade }
@@ -284,10 +318,12 @@ const onRun = (run: OpenRun, event: Exclude<RunEvent, Of<"run-started">>) => {
 }
 
 const stepOf = (step: OpenStep): StepRecord => {
-  const { lost, nested, reassigned, turns, ...rest } = step
+  const { checkAnswers, checks, lost, nested, reassigned, turns, ...rest } = step
   const record: Mutable<StepRecord> = { ...rest, lost: [...lost], reassigned: [...reassigned] }
   if (turns !== undefined)
     record.turns = turns.map((turn) => ({ ...turn, tools: turn.tools.map((tool) => ({ ...tool })) }))
+  if (checks !== undefined) record.checks = [...checks]
+  if (checkAnswers !== undefined) record.checkAnswers = [...checkAnswers]
   if (nested !== undefined) record.nested = transcriptOf(nested)
   return record
 }
@@ -299,6 +335,7 @@ const transcriptOf = (run: OpenRun): Transcript => ({
     ...round,
     completions: round.completions.map((completion) => ({ ...completion })),
     lost: [...round.lost],
+    ...(round.revisions && { revisions: [...round.revisions] }),
     ...(round.criticAnswers && { criticAnswers: [...round.criticAnswers] }),
     steps: round.steps.map(stepOf)
   }))

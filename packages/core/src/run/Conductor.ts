@@ -105,7 +105,11 @@ export interface Round {
   readonly answer: string | undefined
   /** The ordinals of the workers that failed a step for good. */
   readonly failed: ReadonlyArray<number>
-  /** Why the answering step failed; present when it did and another round follows. */
+  /** What the policy did as answers had failed their checks; absent where the round came to its own end. */
+  readonly revision?: "stop" | "re-plan" | undefined
+  /** What was wrong with the answers that failed their checks, where the policy planned anew. */
+  readonly objections?: string | undefined
+  /** Why there is no answer, or what is wrong with it; present when another round follows for that. */
   readonly failure?: string | undefined
   /** Who declined to answer, and in what words; present when somebody did and another round follows. */
   readonly refusal?: { readonly worker: string; readonly text: string } | undefined
@@ -173,7 +177,10 @@ export interface Run {
 export class Conductor extends Context.Service<
   Conductor,
   {
-    /** The most rounds of a run. While another may follow, an answer is a draft. */
+    /**
+     * The most rounds of a run that follow the end of another, and the first. While one may follow, an answer is a draft.
+     * Rounds that begin early, as checks failed (`revisions`), come on top of them.
+     */
     readonly maxRounds: number
     /** Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. */
     readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>

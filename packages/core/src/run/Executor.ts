@@ -18,17 +18,18 @@ import { millisSince, ticks } from "../Elapsed.ts"
 import type { Previous } from "../policy/Policy.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
+import type { Checks } from "../task/Check.ts"
 import type { Message } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
-import { Refusal, type Worker, type WorkerError, type WorkerRequest } from "../task/Worker.ts"
+import type { WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
-import { type StepAnswer, workerMessages } from "../workflow/StepMessages.ts"
-import { voteOf } from "../workflow/vote.ts"
-import { needed, type Step, type Workflow } from "../workflow/Workflow.ts"
-import { type Reassign, reassign } from "./Resilience.ts"
+import { type StepAnswer, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
+import { needed, type Step, type StepCheck, type Workflow } from "../workflow/Workflow.ts"
+import { type Checking, verdictOf } from "./checking.ts"
+import { next, type Reassign, reassign } from "./Resilience.ts"
 import type { ToolAccess, WorkerSettings } from "./RunSettings.ts"
-import { begin, converse, type Equipment, handOver } from "./StepTurns.ts"
+import { begin, converse, type Equipment, handOver, tellTurn } from "./StepTurns.ts"
 import type { Answered, CallContext } from "./WorkerCall.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -76,6 +77,11 @@ export interface Plan {
   readonly sendSeed: boolean
   /** Its tools, and the shape of its answer. */
   readonly equipment: Equipment
+  /** What its steps are checked by, and the score at which a critic among them is content. */
+  readonly checks: Checks
+  readonly threshold: number
+  /** Whether another round may begin early: otherwise a failed check keeps nothing waiting. */
+  readonly mayRevise: boolean
   /** Present when the Conductor is a worker of its own pool. */
   readonly delegate?: Delegate | undefined
 }
@@ -84,6 +90,10 @@ export interface Plan {
 export interface Results {
   /** By step; `undefined` where there is no result yet. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
+  /** By step; `undefined` for one that was not checked. */
+  readonly verdicts: ReadonlyArray<Verdict | undefined>
+  /** The steps that failed their checks and hold back those that see them, until it is known what becomes of them. */
+  readonly held: ReadonlyArray<number>
   /** The limit that kept a step from being run. */
   readonly stopped: BudgetExceeded | undefined
   /** The tool calls that steps wait for. */
@@ -94,9 +104,14 @@ export interface Results {
 export interface Execution {
   /**
    * Runs it. It fails only when a step fails and the settings say that this ends the run. A step that does not fit the
-   * budget is skipped with all that wait for it; steps already running go on, as they are paid for.
+   * budget is skipped with all that wait for it; steps already running go on, as they are paid for. A step that fails a
+   * check keeps those that see it waiting; all others go on.
    */
   readonly run: Effect.Effect<void, StepFailure>
+  /** Goes on with what was held back. */
+  readonly goOn: Effect.Effect<void, StepFailure>
+  /** Tells of the steps that were held back that they are not run. */
+  readonly skipHeld: (reason: "budget" | "revised") => void
   /** The results so far, also after `run` has failed or was interrupted. */
   readonly results: () => Results
 }
@@ -127,60 +142,6 @@ export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly 
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Answer
-// -------------------------------------------------------------------------------------------------------------------
-
-const majority = (texts: ReadonlyArray<string>): string | undefined => {
-  const votes = new Map<string, { readonly text: string; count: number }>()
-  for (const text of texts) {
-    const key = voteOf(text)
-    const vote = votes.get(key)
-    if (vote === undefined) votes.set(key, { text, count: 1 })
-    else vote.count += 1
-  }
-  let winner: { readonly text: string; readonly count: number } | undefined
-  for (const vote of votes.values()) if (winner === undefined || vote.count > winner.count) winner = vote
-  return winner?.text
-}
-
-const textsOf = (answers: ReadonlyArray<StepAnswer | undefined>): ReadonlyArray<string> =>
-  answers.flatMap((answer) => (answer?.type === "answered" ? [answer.text] : []))
-
-/** The answer of a workflow that ran to its end: the last step's, or what most agree on. */
-export const answerOf = (workflow: Workflow, results: Results): string | undefined => {
-  if (workflow.answer === "majority") return majority(textsOf(results.answers))
-  const last = results.answers[workflow.steps.length - 1]
-  return last?.type === "answered" ? last.text : undefined
-}
-
-/** The workers, by ordinal, whose steps have no answer of this kind. */
-export const workersOf = (
-  { steps }: Workflow,
-  { answers }: Results,
-  type: "failed" | "refused"
-): ReadonlyArray<number> => steps.filter((_, step) => answers[step]?.type === type).map(({ worker }) => worker)
-
-/** Why a workflow that ran to its end has no answer. */
-export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed | Refusal => {
-  const last = workflow.steps.length - 1
-  const deciding = workflow.answer === "majority" ? answers : [answers[last]]
-  const refusal = deciding.findLast((answer) => answer?.type === "refused")
-  if (refusal !== undefined) return new Refusal({ worker: refusal.worker, text: refusal.text })
-  const failure = answers[last]
-  return failure?.type === "failed"
-    ? new StepFailed({ step: last, detail: failure.message, cause: failure.cause })
-    : new StepFailed({ step: last, detail: "no step answered" })
-}
-
-/**
- * The answer of a workflow that was cut short: its own, or that of the last step that was asked the question itself.
- * What a step says of a subtask is no answer to the question.
- */
-export const bestSoFar = (workflow: Workflow, results: Results): string | undefined =>
-  answerOf(workflow, results) ??
-  textsOf(results.answers.filter((_, step) => workflow.steps[step]!.subtask === "")).at(-1)
-
-// -------------------------------------------------------------------------------------------------------------------
 // Execute
 // -------------------------------------------------------------------------------------------------------------------
 
@@ -207,9 +168,11 @@ export const make = (context: CallContext, plan: Plan): Execution => {
   const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
   const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
   const waitingFor: Array<WaitingCall> = []
+  const verdicts: Array<Verdict | undefined> = []
+  let held: ReadonlyArray<number> = []
   let stopped: BudgetExceeded | undefined
 
-  const skip = (step: number, reason: "unseen" | "budget") =>
+  const skip = (step: number, reason: "unseen" | "budget" | "revised") =>
     emit?.({ type: "step-skipped", round, step, worker: workerName(plan, steps[step]!.worker), reason })
 
   const released = (step: number): Array<number> => {
@@ -229,6 +192,14 @@ export const make = (context: CallContext, plan: Plan): Execution => {
     return Effect.forEach(ready, one, { concurrency: "unbounded", discard: true })
   }
 
+  /** A step has ended: those that wait for it alone are run, unless it failed a check that calls for a revision. */
+  const settled = (step: number): Effect.Effect<void, StepFailure> => {
+    const isHeld = verdicts[step]?.passed === false && steps[step]!.check?.onFailure === "revise" && plan.mayRevise
+    if (!isHeld || stopped !== undefined) return drive(released(step))
+    held = [...held, step]
+    return Effect.void
+  }
+
   const one = (step: number): Effect.Effect<void, StepFailure> =>
     Effect.suspend(() => {
       if (stopped !== undefined) {
@@ -236,15 +207,21 @@ export const make = (context: CallContext, plan: Plan): Execution => {
         return drive(released(step))
       }
       const running = start(context, plan, step)
+      const { check } = steps[step]!
       const onAnswer = (answer: Answered) => {
         const { finishReason, text } = answer
         answers[step] =
           finishReason === "refusal" ? { type: "refused", text, worker: running.worker } : { type: "answered", text }
-        finish(context, plan, running, answer)
+        if (check === undefined) finish(context, plan, running, answer)
+        else running.given = answer
       }
       return Effect.matchEffect(ask(context, plan, answers, running, onAnswer), {
         onSuccess: (waiting) => {
-          if (waiting.length === 0) return drive(released(step))
+          if (waiting.length === 0) {
+            if (check !== undefined) verdicts[step] = running.verdict
+            stopped ??= running.stopped
+            return settled(step)
+          }
           // Those that see it wait with it; the others go on.
           waitingFor.push(...waiting)
           emit?.({ type: "step-waiting", round, step, worker: running.worker, calls: waiting })
@@ -255,7 +232,8 @@ export const make = (context: CallContext, plan: Plan): Execution => {
           fail(context, plan, running, error.message)
           if (error._tag === "BudgetExceeded") stopped ??= error
           else if (settings.onStepFailure === "end") return Effect.fail(error)
-          return drive(released(step))
+          else if (check !== undefined) verdicts[step] = { passed: false, objection: "It gave no answer." }
+          return settled(step)
         }
       })
     })
@@ -269,7 +247,17 @@ export const make = (context: CallContext, plan: Plan): Execution => {
       }
       return drive(ready)
     }),
-    results: () => ({ answers, stopped, waitingFor })
+    goOn: Effect.suspend(() => {
+      const ready = held.flatMap(released)
+      held = []
+      return drive(ready)
+    }),
+    skipHeld: (reason) => {
+      let ready = held.flatMap(released)
+      held = []
+      for (; ready.length > 0; ready = ready.flatMap(released)) for (const step of ready) skip(step, reason)
+    },
+    results: () => ({ answers, verdicts, held, stopped, waitingFor })
   }
 }
 
@@ -290,6 +278,12 @@ const offeredTo = ({ equipment, settings, workflow }: Plan, step: number): Offer
 const isWaiting = (given: Answered | ReadonlyArray<WaitingCall>): given is ReadonlyArray<WaitingCall> =>
   Array.isArray(given)
 
+/** The calls that a step waits for; none where it has answered. */
+type Asked = Effect.Effect<ReadonlyArray<WaitingCall>, StepFailure | BudgetExceeded>
+
+/** Asks a worker, after those that were tried. */
+type From = (at: number, tried: ReadonlyArray<number>) => Asked
+
 type StepAnswers = ReadonlyArray<StepAnswer | undefined>
 
 /** A step that is being answered. One small object, as there are many at once. */
@@ -299,6 +293,10 @@ interface Running {
   readonly startedAt: number
   /** Who answers it: another once it was reassigned. */
   worker: string
+  /** Of a step with a check: what its worker said, what the check found, and the limit that kept it from being run. */
+  given?: Answered
+  verdict?: Verdict | undefined
+  stopped?: BudgetExceeded
 }
 
 const start = ({ clock, emit }: CallContext, plan: Plan, step: number): Running => {
@@ -336,20 +334,12 @@ const ask = (
   answers: StepAnswers,
   running: Running,
   onAnswer: (answer: Answered) => void
-): Effect.Effect<ReadonlyArray<WaitingCall>, StepFailure | BudgetExceeded> => {
+): Asked => {
   const { delegate, equipment, pool, previous, round, seed, settings, task, workflow } = plan
   const { step } = running
-  const { worker: ordinal } = workflow.steps[step]!
+  const { check, worker: ordinal } = workflow.steps[step]!
   const messages = workerMessages({ task, workflow, step, answers, previous })
   const offered = offeredTo(plan, step)
-  if (ordinal === pool.workers.length && delegate !== undefined) {
-    return Effect.map(delegate(step, messages, offered), (given) => {
-      if (isWaiting(given)) return given
-      onAnswer(given)
-      return []
-    })
-  }
-
   const { hasTools, isShaped } = offered
   const sample = Seed.derive(seed, step)
   const { maxOutputTokens, reasoning, temperature } = settings.worker
@@ -365,34 +355,93 @@ const ask = (
     emit && ((kind: "text" | "reasoning", text: string) => emit({ type: "step-delta", round, step, kind, text }))
 
   const conversation = begin()
-  const from = (
-    at: number,
-    tried: ReadonlyArray<number>
-  ): Effect.Effect<ReadonlyArray<WaitingCall>, StepFailure | BudgetExceeded> => {
-    const worker: Worker = pool.workers[at]!
-    const asked = converse(context, {
-      worker,
-      request,
-      sample,
-      round,
-      step,
-      equipment,
-      hasTools,
-      isShaped,
-      conversation,
-      onDelta,
-      onAnswer
+  const once = (at: number): Asked =>
+    at === pool.workers.length && delegate !== undefined
+      ? Effect.map(delegate(step, messages, offered), (given) => {
+          if (isWaiting(given)) return given
+          onAnswer(given)
+          return []
+        })
+      : converse(context, {
+          worker: pool.workers[at]!,
+          request,
+          sample,
+          round,
+          step,
+          equipment,
+          hasTools,
+          isShaped,
+          conversation,
+          onDelta,
+          onAnswer
+        })
+  const handTo = (ordinal: number) => {
+    const { id: to } = pool.workers[ordinal]!
+    emit?.({ type: "step-reassigned", round, step, from: running.worker, to })
+    running.worker = to
+    handOver(conversation)
+  }
+  // A step that goes to the next worker where its check fails goes there without an answer, too.
+  const rule = check?.onFailure === "next" && settings.reassign === "never" ? "next" : settings.reassign
+  const onError =
+    (at: number, tried: ReadonlyArray<number>, from: From) =>
+    (error: StepFailure | BudgetExceeded): Asked => {
+      if (error._tag !== "WorkerError" || rule === "never") return Effect.fail(error)
+      const other = reassign(rule, { pool, failed: at, tried, error })
+      if (other === undefined) return Effect.fail(error)
+      handTo(other)
+      return from(other, [...tried, other])
+    }
+  if (check === undefined) {
+    const from: From = (at, tried) => {
+      const asked = once(at)
+      return rule === "never" ? asked : Effect.catch(asked, onError(at, tried, from))
+    }
+    return from(ordinal, [ordinal])
+  }
+
+  const checking = checkingOf(plan, step, check)
+  const since = ticks(context.clock)
+  const tellGiven = () => {
+    if (running.given !== undefined) finish(context, plan, running, running.given)
+    delete running.given
+  }
+  const checked = (at: number, tried: ReadonlyArray<number>): Asked => {
+    const given = running.given!
+    const found = Effect.catch(verdictOf(context, checking, running.worker, given), (error) => {
+      running.stopped = error
+      return Effect.undefined
     })
-    if (settings.reassign === "never") return asked
-    return Effect.catchTag(asked, "WorkerError", (error) => {
-      const next = reassign(settings.reassign, { pool, failed: at, tried, error })
-      if (next === undefined) return Effect.fail(error)
-      const { id: to } = pool.workers[next]!
-      emit?.({ type: "step-reassigned", round, step, from: running.worker, to })
-      running.worker = to
-      handOver(conversation)
-      return from(next, [...tried, next])
+    return Effect.flatMap(found, (verdict) => {
+      running.verdict = verdict
+      const other =
+        verdict?.passed === false && check.onFailure === "next" ? next({ pool, failed: at, tried }) : undefined
+      if (other === undefined) {
+        tellGiven()
+        return Effect.succeed([])
+      }
+      delete running.given
+      const worker = pool.workers[at] ?? { id: running.worker }
+      const durationMillis = millisSince(context.clock, since) + given.addedMillis
+      // The answer of a nested run is paid in its own record.
+      const told = at === pool.workers.length ? { ...given, cached: true } : given
+      tellTurn(context, { conversation, round, step, worker }, told, durationMillis, verdict!.objection)
+      conversation.turn += 1
+      handTo(other)
+      return from(other, [...tried, other])
     })
   }
-  return from(ordinal, [ordinal])
+  const from: From = (at, tried) =>
+    Effect.matchEffect(once(at), {
+      onSuccess: (waiting) => (waiting.length > 0 ? Effect.succeed(waiting) : checked(at, tried)),
+      onFailure: onError(at, tried, (other, all) => from(other, all))
+    })
+  // What was paid for is told, wherever its check is interrupted.
+  return Effect.onError(from(ordinal, [ordinal]), () => Effect.sync(tellGiven))
+}
+
+const checkingOf = ({ checks, pool, round, seed, task, threshold, workflow }: Plan, step: number, check: StepCheck) => {
+  const of = { ...workflow.steps[step]!, check }
+  const checking: Checking = { task, pool, checks, threshold, seed, round, step, of, checked: 0, asked: 0 }
+  return checking
 }

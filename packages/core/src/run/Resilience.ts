@@ -136,6 +136,16 @@ export const delay = (
 // Reassign
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The next worker of the pool that has not been tried: after the last comes the first. */
+export const next = ({ failed, pool, tried }: Omit<Failure, "error">): number | undefined => {
+  const count = size(pool)
+  for (let offset = 1; offset <= count; offset++) {
+    const ordinal = (failed + offset) % count
+    if (!tried.includes(ordinal)) return ordinal
+  }
+  return undefined
+}
+
 /**
  * The ordinal of the worker that takes over, or `undefined` for none. A function that returns a worker which has
  * been tried or does not exist counts as none: a step never returns to a worker that failed it.
@@ -156,18 +166,12 @@ export const delay = (
  */
 export const reassign = (rule: Reassign, failure: Failure): number | undefined => {
   if (rule === "never") return undefined
-  const count = size(failure.pool)
-  const isOpen = (ordinal: number) =>
-    Number.isInteger(ordinal) && ordinal >= 0 && ordinal < count && !failure.tried.includes(ordinal)
-  if (rule !== "next") {
-    const named = rule(failure)
-    return named !== undefined && isOpen(named) ? named : undefined
-  }
-  for (let offset = 1; offset <= count; offset++) {
-    const ordinal = (failure.failed + offset) % count
-    if (isOpen(ordinal)) return ordinal
-  }
-  return undefined
+  if (rule === "next") return next(failure)
+  const { pool, tried } = failure
+  const named = rule(failure)
+  const isOpen =
+    named !== undefined && Number.isInteger(named) && named >= 0 && named < size(pool) && !tried.includes(named)
+  return isOpen ? named : undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -3,38 +3,49 @@
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import { millisSince, ticks } from "../Elapsed.ts"
+import { ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
-import * as Policy from "../policy/Policy.ts"
+import type * as Policy from "../policy/Policy.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import type { Transcript } from "../record/Transcript.ts"
 import * as Seed from "../Seed.ts"
+import type * as Critic from "../task/Critic.ts"
 import type { ShapeError } from "../task/compileShape.ts"
 import type { GraderError } from "../task/Grader.ts"
 import type * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"
 import type { Refusal, WorkerError } from "../task/Worker.ts"
-import { size, type WorkerPool } from "../task/WorkerPool.ts"
-import type { StepAnswer } from "../workflow/StepMessages.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import type { PastRound } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
+import { answerOf, bestSoFar, failureOf, workersOf } from "./answers.ts"
 import * as Budget from "./Budget.ts"
 import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts"
-import type * as Critic from "./Critic.ts"
 import { completing } from "./completing.ts"
 import * as Executor from "./Executor.ts"
 import { finished, isOver } from "./ending.ts"
 import { equipmentOf, ready, recordedOf, type Unsupported } from "./equip.ts"
 import { hearing } from "./hearing.ts"
 import * as Journaled from "./journaled.ts"
+import {
+  checksOf,
+  objections,
+  previousOf,
+  propose,
+  proposed,
+  type Revised,
+  type Revision,
+  revise,
+  textOf
+} from "./planning.ts"
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import { settleDoubts } from "./replayed.ts"
 import type { Equipment } from "./StepTurns.ts"
-import { checkedGrade, proposalOf } from "./shapes.ts"
+import { checkedGrade } from "./shapes.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 /** What ends a run without an answer. */
@@ -71,8 +82,13 @@ export interface State {
   readonly sendSeed: boolean
   readonly depth: number
   readonly rounds: Array<Round>
-  /** What came of the steps of the last round. */
-  answers: ReadonlyArray<StepAnswer | undefined>
+  /** What came of the steps of the rounds, those that were confirmed included. */
+  readonly past: Array<PastRound>
+  /** How many more rounds may follow the end of one, and how many may begin early. */
+  recursion: number
+  revisions: number
+  /** What the policy wrote as it planned anew: the next round begins with it. */
+  revised: Revised | undefined
   /** What its workers are offered; made ready before the first round. */
   equipment: Equipment
   /** The tool calls that it waits for. */
@@ -137,7 +153,10 @@ export const conduct = (
         sendSeed: seed !== undefined,
         depth: nesting?.depth ?? 0,
         rounds: [],
-        answers: [],
+        past: [],
+        recursion: maxRounds(options) - 1,
+        revisions: options.revisions ?? defaultRevisions,
+        revised: undefined,
         equipment: equipmentOf(runId, nesting?.path ?? "", options, { ...runOptions, resume }, context.recorded),
         waitingFor: [],
         current: undefined,
@@ -180,34 +199,51 @@ const inTime = (
   })
 }
 
-/** The most rounds of a run. By default there is one, two more with a critic, and as many as the policy needs. */
+/**
+ * The most rounds of a run that follow the end of another, and the first: by default there is one, two more with a critic,
+ * and as many as the policy needs. Those that begin early come on top of them.
+ */
 export const maxRounds = (options: RunSettings & Pick<Options, "policy">): number => {
   const { critic, policy, recursion = critic === undefined ? 0 : 2 } = options
   return Math.max(recursion, policy?.recursion ?? 0) + 1
 }
 
+/** So many rounds may begin early where nothing else is said. */
+const defaultRevisions = 2
+
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
   state.equipment = yield* ready(state.equipment, state.options, state.runOptions, state.task, state.pool)
-  const rounds = maxRounds(state.options)
-  for (let round = 0; round < rounds; round++) {
-    const isLast = yield* runRound(state, round)
-    if (isLast) return
+  for (let round = 0; ; round++) {
+    const end = yield* runRound(state, round)
+    if (end === "over" || (end === "ended" && state.recursion === 0)) return
+    if (end === "ended") state.recursion -= 1
+    else state.revisions -= 1
   }
 })
 
-/** Runs one round; returns whether it was the last. */
-const runRound = Effect.fnUntraced(function* (state: State, round: number): Effect.fn.Return<boolean, RunError> {
+/** Runs one round; returns whether it was the last, has ended, or has made way for the next. */
+const runRound = Effect.fnUntraced(function* (
+  state: State,
+  round: number
+): Effect.fn.Return<"over" | "ended" | "revised", RunError> {
   const { context, rounds } = state
   const seed = Seed.derive(state.seed, round)
   context.emit?.({ type: "round-started", round })
 
   const last = rounds.at(-1)
   const previous = last && previousOf(last, state)
-  const workflow = yield* propose(state, round, seed, previous)
+  const completions = completing(context, round, seed)
+  const { revised } = state
+  const { author, workflow } =
+    revised === undefined
+      ? yield* propose(state, { round, seed, previous, completions })
+      : yield* proposed(state, { ...revised, round, previous })
+  state.revised = undefined
 
   if (Workflow.isEmpty(workflow)) {
+    state.past.push({ workflow, answers: [], verdicts: [] })
     ended(state, round, { workflow, failed: [], answer: last?.answer, confirmed: true })
-    return true
+    return "over"
   }
 
   const execution = Executor.make(context, {
@@ -226,101 +262,64 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
     equipment: state.equipment,
     seed,
     sendSeed: state.sendSeed,
+    checks: checksOf(state, author),
+    threshold: state.options.threshold ?? 1,
+    mayRevise: state.revisions > 0,
     delegate: delegate(state, round)
   })
   state.current = { workflow, execution }
   yield* execution.run
+  let results = execution.results()
+  let revision: Revision | undefined
+  for (let index = 0; mayAsk(results) && revision?.type !== "stop" && revision?.type !== "re-plan"; index++) {
+    revision = yield* revise(state, { round, seed, index, author, workflow, results, completions })
+    if (revision === undefined) break
+    if (revision.type === "go-on") yield* execution.goOn
+    results = execution.results()
+  }
   state.current = undefined
-  const results = execution.results()
-  state.answers = results.answers
-  const done = { workflow, failed: Executor.workersOf(workflow, results, "failed"), confirmed: false }
+  const { stopped = state.stopped } = results
+  execution.skipHeld(stopped === undefined ? "revised" : "budget")
+  state.past.push({ workflow, answers: results.answers, verdicts: results.verdicts })
+  const done = { workflow, failed: workersOf(workflow, results, "failed"), confirmed: false }
 
-  if (results.stopped !== undefined) {
-    state.stopped = results.stopped
-    ended(state, round, { ...done, answer: Executor.bestSoFar(workflow, results) })
-    return true
+  if (stopped !== undefined) {
+    state.stopped = stopped
+    ended(state, round, { ...done, answer: bestSoFar(workflow, results) })
+    return "over"
   }
   if (results.waitingFor.length > 0) {
     state.waitingFor = results.waitingFor
-    return true
+    return "over"
   }
-  const answer = Executor.answerOf(workflow, results)
-  if (answer !== undefined) return yield* grade(state, round, { ...done, answer })
-  const failure = Executor.failureOf(workflow, results)
-  if (round + 1 === maxRounds(state.options)) return yield* failure
+  const answer = answerOf(workflow, results)
+  if (revision?.type === "stop") {
+    ended(state, round, { ...done, answer: textOf(state, revision.answer), revision: "stop" })
+    return "over"
+  }
+  if (revision?.type === "re-plan") {
+    // Workers are not told what was wrong with what others said: that is for the policy.
+    const failure = "it was ended early, as an answer failed its check"
+    ended(state, round, { ...done, answer, failure, objections: objections(results), revision: "re-plan" })
+    state.revised = revision
+    return "revised"
+  }
+  if (answer !== undefined) return (yield* grade(state, round, { ...done, answer })) ? "over" : "ended"
+  const failure = failureOf(workflow, results)
+  if (state.recursion === 0) return yield* failure
   // The policy sees who failed or declined in the next round, and can ask another worker.
-  const failed = [...done.failed, ...Executor.workersOf(workflow, results, "refused")]
+  const failed = [...done.failed, ...workersOf(workflow, results, "refused")]
   const why =
     failure._tag === "Refusal"
       ? { refusal: { worker: failure.worker, text: failure.text } }
       : { failure: failure.detail }
   ended(state, round, { ...done, failed, answer: undefined, ...why })
-  return false
+  return "ended"
 })
 
-const stepAnswerOf = ({ answer, failure, refusal }: Round): StepAnswer => {
-  if (answer !== undefined) return { type: "answered", text: answer }
-  return refusal === undefined ? { type: "failed", message: failure ?? "" } : { type: "refused", ...refusal }
-}
-
-const previousOf = (last: Round, { answers, rounds }: State): Policy.Previous => ({
-  workflow: last.workflow,
-  answers,
-  failed: [...new Set(rounds.flatMap(({ failed }) => failed))],
-  answer: stepAnswerOf(last),
-  feedback: feedbackOf(last)
-})
-
-const feedbackOf = ({ grade }: Round): string | undefined =>
-  grade === undefined ? undefined : (grade.explanation ?? `It was scored ${grade.score} of 1.`)
-
-/** Asks the policy, and checks what it proposes: a policy written in code can be wrong, too. */
-const propose = Effect.fnUntraced(function* (
-  state: State,
-  round: number,
-  seed: number,
-  previous: Policy.Previous | undefined
-): Effect.fn.Return<Workflow.Workflow, RunError> {
-  const { context, options, pool, task } = state
-  const { policy } = state
-  const maxSteps = options.maxSteps ?? Workflow.defaultMaxSteps
-  const self = state.depth < (options.self?.maxDepth ?? 0)
-  const startedAt = ticks(context.clock)
-  const completions = completing(context, round, seed)
-  const proposal = yield* proposalOf(policy, {
-    task,
-    pool,
-    maxSteps,
-    self,
-    round,
-    previous,
-    tools: state.equipment.tools?.names ?? [],
-    seed: Seed.derive(seed, "policy"),
-    complete: completions.complete
-  })
-  const name = proposal.policy ?? policy.name
-  const checked = Workflow.check(proposal.workflow, {
-    poolSize: size(pool) + (self ? 1 : 0),
-    maxSteps: Math.max(maxSteps, policy.maxSteps ?? 0),
-    allowEmpty: Policy.canStand(previous)
-  })
-  if (Result.isFailure(checked)) {
-    return yield* new Policy.PolicyError({ policy: name, detail: checked.failure.message })
-  }
-  const { notes = [], probability } = proposal
-  context.emit?.(
-    defined({
-      type: "workflow-proposed",
-      round,
-      policy: name,
-      workflow: checked.success,
-      notes,
-      probability,
-      durationMillis: millisSince(context.clock, startedAt) + completions.addedMillis()
-    })
-  )
-  return checked.success
-})
+/** Whether the policy is asked now: answers have failed their checks, and nothing else of the round can run. */
+const mayAsk = ({ held, stopped, waitingFor }: Executor.Results): boolean =>
+  held.length > 0 && stopped === undefined && waitingFor.length === 0
 
 /** Has the critic score the round; returns whether the run ends here. */
 const grade = Effect.fnUntraced(function* (

@@ -5,10 +5,11 @@
  * `Conductor` uses the types alone, so a run loads no schema.
  */
 import * as Schema from "effect/Schema"
+import { type Checks, isCheck } from "../task/Check.ts"
+import type { Critic } from "../task/Critic.ts"
 import type { Tool } from "../task/Tool.ts"
 import type { Reasoning } from "../task/Worker.ts"
 import type { Limits } from "./Budget.ts"
-import type { Critic } from "./Critic.ts"
 import type { Reassign, Retry } from "./Resilience.ts"
 
 /** The settings of every call of a worker. Absent ones are the worker's own. */
@@ -64,6 +65,16 @@ export interface RunSettings {
   /** The score at which a critic is content; 1 by default. */
   readonly threshold?: number | undefined
   /**
+   * What the answers of steps are checked by, by name: functions, graders, critics, or workers that judge. A workflow
+   * says which step has to pass which (`Step.check`).
+   */
+  readonly checks?: Checks | undefined
+  /**
+   * The most rounds that begin early because an answer failed its check, besides those of `recursion`; 2 by default. When
+   * there are none left, a workflow goes on as it is.
+   */
+  readonly revisions?: number | undefined
+  /**
    * The tools that workers may ask for. Those with a handler are run within the step that asks; one without suspends the
    * run until its result is given.
    */
@@ -106,8 +117,8 @@ const isTool = (value: unknown): value is Tool =>
 
 /**
  * The fields of {@link schema}, for schemas that embed the settings beside others. They check what they are given and
- * change nothing; a setting is there or absent, and not `undefined`. A critic and a function that reassigns are values
- * of the program and have no JSON.
+ * change nothing; a setting is there or absent, and not `undefined`. Critics, checks and a function that reassigns are
+ * values of the program and have no JSON.
  */
 export const fields = {
   maxSteps: optional(whole(1)),
@@ -159,6 +170,8 @@ export const fields = {
   skipUnseen: optional(Schema.Boolean),
   critic: optional(Schema.declare(isCritic, { identifier: "a critic" })),
   threshold: optional(finite(0)),
+  checks: optional(Schema.Record(Schema.String, Schema.declare(isCheck, { identifier: "a check" }))),
+  revisions: optional(whole(0)),
   tools: optional(Schema.Array(Schema.declare(isTool, { identifier: "a tool" }))),
   toolAccess: optional(Schema.Literals(["last-step", "every-step", "policy", "none"])),
   maxToolRounds: optional(whole(0)),

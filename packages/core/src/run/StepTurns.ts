@@ -112,9 +112,15 @@ const requestOf = (asking: Asking): WorkerRequest => {
 const sampleOf = ({ conversation, sample }: Asking): number =>
   conversation.turn === 0 ? sample : Seed.derive(sample, "turn", conversation.turn)
 
-const tellTurn = (
+/** Tells of an answer after which its step goes on; `error` says why it was not taken. */
+export const tellTurn = (
   { emit }: CallContext,
-  { conversation, round, step, worker }: Asking,
+  {
+    conversation,
+    round,
+    step,
+    worker
+  }: Pick<Asking, "conversation" | "round" | "step"> & { readonly worker: { readonly id: string } },
   answer: Answered,
   durationMillis: number,
   error?: string
@@ -161,11 +167,21 @@ const askOnce = (
   context: CallContext,
   asking: Asking
 ): Effect.Effect<ReadonlyArray<WaitingCall>, WorkerError | BudgetExceeded> => {
-  const { onAnswer, onDelta, round, sample, step, worker } = asking
+  const { conversation, onAnswer, onDelta, round, step, worker } = asking
   const request = fitRequest(context, asking)
   if (request instanceof WorkerError) return Effect.fail(request)
   return Effect.as(
-    call(context, { worker, request, sample, round, step, by: "step", turn: 0, onDelta, onAnswer }),
+    call(context, {
+      worker,
+      request,
+      sample: sampleOf(asking),
+      round,
+      step,
+      by: "step",
+      turn: conversation.turn,
+      onDelta,
+      onAnswer
+    }),
     noCalls
   )
 }

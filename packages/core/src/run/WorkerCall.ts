@@ -30,7 +30,7 @@ import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
-import { type Beginning, inJournal, intend, type Numbered, nameOf, note, replay, unpaid } from "./replayed.ts"
+import { type Beginning, inJournal, intend, type Numbered, nameOf, note, placeOf, replay, unpaid } from "./replayed.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -69,8 +69,11 @@ export interface Call {
   /** Absent when the call is the policy's own, or a critic's. */
   readonly step?: number | undefined
   /** Who asks. In the call's address it takes the place of a step that there is not. */
-  readonly by: "policy" | "step" | "critic"
-  /** The number of the call among those of its step, or of the round's policy or critic. Failed attempts share it. */
+  readonly by: "policy" | "step" | "critic" | "check"
+  /**
+   * The number of the call among those of its step, of the step's checks, or of the round's policy or critic. Failed
+   * attempts share it.
+   */
   readonly turn: number
   readonly onDelta?: DeltaListener | undefined
   /** Takes the answer in the turn in which it is charged: no interruption can come between. */
@@ -178,20 +181,11 @@ const attempt = (
 
 const ignoreAllowance: AllowanceListener = () => {}
 
-const tellFailure = (
-  context: CallContext,
-  { round, step, turn, worker }: Call,
-  attempt: number,
-  failure: Failure,
-  paid: Paid
-) =>
+const tellFailure = (context: CallContext, call: Call, attempt: number, failure: Failure, paid: Paid) =>
   context.emit?.({
     ...defined({
       type: "call-failed",
-      round,
-      step,
-      turn: turn === 0 ? undefined : turn,
-      worker: worker.id,
+      ...placeOf(call),
       attempt,
       reason: failure.reason,
       message: failure.message,
@@ -201,11 +195,8 @@ const tellFailure = (
     ...paid
   })
 
-const tellInterruption = ({ emit }: CallContext, { round, step, turn, worker }: Call, paid: Paid) =>
-  emit?.({
-    ...defined({ type: "call-interrupted", round, step, turn: turn === 0 ? undefined : turn, worker: worker.id }),
-    ...paid
-  })
+const tellInterruption = ({ emit }: CallContext, call: Call, paid: Paid) =>
+  emit?.({ ...defined({ type: "call-interrupted", ...placeOf(call) }), ...paid })
 
 const fromTheStart: Beginning = { attempt: 0, failures: [] }
 
@@ -394,7 +385,7 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
   if (recorded === undefined && recording === undefined) return look(context, call, fromTheStart)
   return Effect.suspend(() => {
     const { by, round, step, turn, worker } = call
-    const slot = recording?.slot(context.runId, round, `${step ?? by}`, askedOf(call))
+    const slot = recording?.slot(context.runId, round, placeName(call), askedOf(call))
     const written = slot?.past ?? []
     const address = { by, round, step, turn, worker: worker.id }
     const past = written.length === 0 ? (recorded?.attempts(address) ?? []) : written
@@ -416,6 +407,9 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
  */
 const askedOf = ({ request: { messages, ...rest }, sample, worker }: Call): string =>
   ResponseCache.key(worker, { ...rest, messages: [] }, sample) + JSON.stringify(messages)
+
+/** Who asks, as the address of a call has it. */
+const placeName = ({ by, step }: Call): string => (by === "check" ? `${step} check` : `${step ?? by}`)
 
 /** Looks a call up in the response cache, or makes it. */
 const look = (

@@ -7,12 +7,15 @@ import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
-/** The completions that a policy asks for in a round. */
-export const completing = (context: CallContext, round: number, seed: number) => {
+/** The completions that a policy asks for in a round: those of a revision are numbered after those that `asked` counts. */
+export const completing = (context: CallContext, round: number, seed: number, asked = { count: 0 }) => {
   const { emit } = context
+  const first = asked.count
   let addedMillis = 0
-  const complete: Policy.Complete = ({ attempt, model, read, request }) =>
+  const complete: Policy.Complete = ({ attempt: own, model, read, request }) =>
     Effect.suspend(() => {
+      const attempt = first + own
+      asked.count = Math.max(asked.count, attempt + 1)
       const onDelta =
         emit &&
         ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
@@ -33,7 +36,7 @@ export const completing = (context: CallContext, round: number, seed: number) =>
         emit?.({ ...told, usage, costUsd })
       }
       const sample = Seed.derive(seed, "completion", attempt)
-      const asked = call(context, {
+      const made = call(context, {
         worker: model,
         request,
         sample,
@@ -43,10 +46,10 @@ export const completing = (context: CallContext, round: number, seed: number) =>
         onDelta,
         onAnswer
       })
-      return Effect.flatMap(asked, () =>
+      return Effect.flatMap(made, () =>
         reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading })
       )
     })
   /** The extra time of cached completions that are charged as made. */
-  return { complete, addedMillis: () => addedMillis }
+  return { complete, asked, addedMillis: () => addedMillis }
 }

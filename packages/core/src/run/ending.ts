@@ -8,6 +8,7 @@ import type { WaitingCall } from "../record/RunEvent.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import * as Usage from "../task/Usage.ts"
 import { Refusal, WorkerError } from "../task/Worker.ts"
+import { bestSoFar } from "./answers.ts"
 import type { Round, RunResult } from "./Conductor.ts"
 import * as Executor from "./Executor.ts"
 import type { RunError, State } from "./Rounds.ts"
@@ -15,11 +16,12 @@ import type { RunError, State } from "./Rounds.ts"
 /** The run's answer: the last, or the best where a critic scored them. */
 const answerOf = ({ current, options, rounds }: State): string | undefined => {
   const answered = rounds.filter((round) => round.answer !== undefined)
+  if (rounds.at(-1)?.revision === "stop") return rounds.at(-1)!.answer
   if (options.critic !== undefined && answered.length > 0) {
     const score = (round: Round) => round.grade?.score ?? 0
     return answered.reduce((best, round) => (score(round) >= score(best) ? round : best)).answer
   }
-  const running = current && Executor.bestSoFar(current.workflow, current.execution.results())
+  const running = current && bestSoFar(current.workflow, current.execution.results())
   return answered.at(-1)?.answer ?? running
 }
 

@@ -15,6 +15,15 @@ import type { Answer, Entry, Failure } from "./ResponseCache.ts"
 import type { Call as Received } from "./receive.ts"
 import type { Call, CallContext } from "./WorkerCall.ts"
 
+/** Where a call that gave no answer belongs. */
+export const placeOf = ({ by, round, step, turn, worker }: Call) => ({
+  round,
+  step,
+  turn: turn === 0 ? undefined : turn,
+  by: by === "check" ? by : undefined,
+  worker: worker.id
+})
+
 /** What costs nothing. */
 export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 
@@ -111,18 +120,20 @@ const repay = (
   )
 }
 
-const tellLost = ({ emit }: CallContext, { round, step, turn, worker }: Call, paid: Paid) =>
-  emit?.({
-    ...defined({ type: "call-lost", round, step, turn: turn === 0 ? undefined : turn, worker: worker.id }),
-    ...paid
-  })
+const tellLost = ({ emit }: CallContext, call: Call, paid: Paid) =>
+  emit?.({ ...defined({ type: "call-lost", ...placeOf(call) }), ...paid })
 
 /** The event of a doubt, by the address of its call: `run/round/by/number`, where a run's id may have slashes, too. */
 const lostEvent = ({ attempt: _, call, worker, ...paid }: Doubt, at: number): RunEvent => {
   const [, by = "", round] = call.split("/").reverse()
   const runId = call.split("/").slice(0, -3).join("/")
-  const step = Number(by)
-  const place = { round: Number(round), step: Number.isInteger(step) ? step : undefined }
+  const [asker, check] = by.split(" ")
+  const step = Number(asker)
+  const place = {
+    round: Number(round),
+    step: Number.isInteger(step) ? step : undefined,
+    by: check === "check" ? (check as "check") : undefined
+  }
   return { ...defined({ type: "call-lost", ...place, worker }), ...paid, runId, at }
 }
 

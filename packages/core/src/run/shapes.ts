@@ -1,20 +1,43 @@
 /** Checks the form of what policies and critics give before it is used: their code can be wrong, too. */
 import * as Effect from "effect/Effect"
 import { defined } from "../Fields.ts"
-import { type Context, type Policy, PolicyError, type Proposal } from "../policy/Policy.ts"
+import {
+  type Context,
+  type Policy,
+  PolicyError,
+  type Proposal,
+  type Revising,
+  type Revision,
+  revise
+} from "../policy/Policy.ts"
 import { type Grade, GraderError } from "../task/Grader.ts"
-import type { Step } from "../workflow/Workflow.ts"
+import type { Step, StepCheck } from "../workflow/Workflow.ts"
+
+const isEarlier = (earlier: unknown): boolean =>
+  Array.isArray(earlier) && earlier.every((one) => Number.isInteger(one?.round) && Number.isInteger(one?.step))
+
+const isCheck = (check: unknown): boolean => {
+  const { by, onFailure } = (check ?? {}) as Partial<StepCheck>
+  const isNamed = typeof by === "string" || typeof by === "number"
+  return isNamed && (onFailure === "revise" || onFailure === "next" || onFailure === "continue")
+}
 
 const isStep = (step: unknown): boolean => {
-  const { access, subtask } = (step ?? {}) as Partial<Step>
-  return typeof subtask === "string" && (access === "all" || Array.isArray(access))
+  const { access, check, earlier, subtask } = (step ?? {}) as Partial<Step>
+  const isPlain = typeof subtask === "string" && (access === "all" || Array.isArray(access))
+  return isPlain && (earlier === undefined || isEarlier(earlier)) && (check === undefined || isCheck(check))
 }
 
 const problemOf = (proposal: Proposal | undefined): string | undefined => {
   const { answer, steps } = proposal?.workflow ?? {}
   if (!Array.isArray(steps)) return "it gave no workflow; return { steps: [...] }"
   const wrong = steps.findIndex((step) => !isStep(step))
-  if (wrong >= 0) return `step ${wrong} is no { worker, subtask, access }`
+  if (wrong >= 0) {
+    const { check, earlier } = (steps[wrong] ?? {}) as Partial<Step>
+    if (check !== undefined && !isCheck(check)) return `the check of step ${wrong} is no { by, onFailure }`
+    if (earlier !== undefined && !isEarlier(earlier)) return `step ${wrong} has no list of { round, step } as earlier`
+    return `step ${wrong} is no { worker, subtask, access }`
+  }
   if (answer !== undefined && answer !== "majority")
     return `its answer is ${typeof answer}; leave it out, or say "majority"`
   const { notes = [], probability = 1 } = proposal!
@@ -36,6 +59,29 @@ export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy[
 const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
   const detail = problemOf(proposal)
   return detail === undefined ? Effect.succeed(proposal) : Effect.fail(new PolicyError({ policy, detail }))
+}
+
+/** Asks a policy for a revision with what it needs in it, whatever its rules say of it. */
+export const revisionOf = (policy: Policy, author: Policy, context: Revising): ReturnType<typeof revise> => {
+  const problem = (detail: string) => Effect.fail(new PolicyError({ policy: author.name, detail }))
+  return Effect.suspend(() => {
+    const revising: unknown = revise(policy, author, context)
+    if (!Effect.isEffect(revising)) return problem("its revise gave no Effect")
+    return Effect.flatMap(revising as ReturnType<typeof revise>, (given): ReturnType<typeof revise> => {
+      const { notes = [], type } = (given ?? {}) as Partial<Revision>
+      if (!(Array.isArray(notes) && notes.every((note) => typeof note === "string")))
+        return problem("its notes are no texts")
+      if (type === "go-on") return Effect.succeed(given)
+      if (type === "stop") {
+        const { answer } = given as Extract<Revision, { readonly type: "stop" }>
+        return isEarlier([answer])
+          ? Effect.succeed(given)
+          : problem("it stops without the { round, step } that answers")
+      }
+      if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal), given)
+      return problem('what it revises is no "go-on", "stop" or "re-plan"')
+    })
+  })
 }
 
 /** A verdict that can be written down. */

@@ -13,6 +13,22 @@ export type StepAnswer =
   | { readonly type: "refused"; readonly text: string; readonly worker: string }
   | { readonly type: "failed"; readonly message: string; readonly cause?: unknown }
 
+/** What a check found. */
+export interface Verdict {
+  readonly passed: boolean
+  /** What is wrong; absent where it passed. */
+  readonly objection?: string | undefined
+}
+
+/** A round that has ended, or that goes on, with what came of its steps by index. */
+export interface PastRound {
+  readonly workflow: Workflow.Workflow
+  /** `undefined` for a step that was not run. */
+  readonly answers: ReadonlyArray<StepAnswer | undefined>
+  /** By step; `undefined` for one without a check, and where its check was not run. */
+  readonly verdicts: ReadonlyArray<Verdict | undefined>
+}
+
 /** A step that its worker is about to be asked. */
 export interface WorkerView {
   readonly task: Task.Task
@@ -22,7 +38,9 @@ export interface WorkerView {
   /** The results of the steps so far, by index. Those that the step may not see are never read. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** The result of the previous round. Access `"all"` shows it. */
-  readonly previous?: { readonly answer: StepAnswer } | undefined
+  readonly previous?:
+    | { readonly answer: StepAnswer; readonly rounds?: ReadonlyArray<PastRound> | undefined }
+    | undefined
 }
 
 export const user = (content: string): PlainMessage => ({ role: "user", content })
@@ -50,8 +68,8 @@ const said = (answer: StepAnswer | undefined): string => {
  *
  * First the task's system messages and earlier turns; then, in step order, each step that the access list names: its
  * subtask as the user's turn and its answer as the assistant's; then one last user message with the question and the
- * step's own subtask. In a recursive round, access `"all"` shows the previous final answer before the steps. A step
- * that failed is shown as a turn that says so and why.
+ * step's own subtask. In a later round, access `"all"` shows the previous final answer before the steps, and then those
+ * of earlier rounds that the step names (`Step.earlier`). A step that failed is shown as a turn that says so and why.
  *
  * **Gotchas**
  *
@@ -82,11 +100,15 @@ const said = (answer: StepAnswer | undefined): string => {
  */
 export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Message> => {
   const { answers, previous, step, task, workflow } = view
-  const { access, subtask } = workflow.steps[step]!
+  const { access, earlier = [], subtask } = workflow.steps[step]!
   const question = Task.question(task)
   const messages: Array<Message> = task.messages.slice(0, questionIndex(task))
   if (previous !== undefined && access === "all") {
     messages.push(user("Previous answer:"), assistant(said(previous.answer)))
+  }
+  for (const { round, step } of earlier.toSorted((one, other) => one.round - other.round || one.step - other.step)) {
+    const past = previous?.rounds?.[round]
+    messages.push(user(past?.workflow.steps[step]?.subtask || question), assistant(said(past?.answers[step])))
   }
   for (const index of Workflow.visible(workflow, step)) {
     messages.push(user(workflow.steps[index]!.subtask || question), assistant(said(answers[index])))

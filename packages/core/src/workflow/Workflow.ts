@@ -15,6 +15,26 @@ import * as Result from "effect/Result"
 /** Which earlier steps a step sees: every one, or those at the given indices (none when empty). */
 export type Access = "all" | ReadonlyArray<number>
 
+/** A step of an earlier round of the run; both count from 0. */
+export interface EarlierStep {
+  readonly round: number
+  readonly step: number
+}
+
+/**
+ * What it means that an answer fails its check. `revise`: the steps that see it wait, and when nothing else can run the
+ * policy is asked whether to go on, to stop, or for another workflow. `next`: the next worker of the pool takes the step
+ * over; when all have failed, the last answer is used. `continue`: the verdict is told, and the workflow goes on.
+ */
+export type OnFailure = "revise" | "next" | "continue"
+
+/** What a step's answer has to pass. A step without an answer fails its check, too. */
+export interface StepCheck {
+  /** The name of a check that the run or its policy has, or the ordinal of a worker that judges. */
+  readonly by: string | number
+  readonly onFailure: OnFailure
+}
+
 /** One instruction to one worker. */
 export interface Step {
   /** The ordinal of the worker in the pool, from 0. */
@@ -22,6 +42,9 @@ export interface Step {
   /** The instruction, in natural language. */
   readonly subtask: string
   readonly access: Access
+  /** The steps of earlier rounds that it sees, before those of its own. */
+  readonly earlier?: ReadonlyArray<EarlierStep>
+  readonly check?: StepCheck
   /** Whether it may use the run's tools, where the run leaves that to its policy (`toolAccess: "policy"`). */
   readonly tools?: boolean
 }
@@ -44,6 +67,12 @@ export interface Rules {
   readonly maxSteps?: number | undefined
   /** Whether no steps at all ("the previous answer stands") is allowed: only so in a recursive round. */
   readonly allowEmpty?: boolean | undefined
+  /** How many steps each earlier round had: those that a step may see. None by default. */
+  readonly earlier?: ReadonlyArray<number> | undefined
+  /** The names of the checks that there are; none by default. */
+  readonly checks?: ReadonlyArray<string> | undefined
+  /** How many of the workers may judge, from the first; all by default. */
+  readonly judges?: number | undefined
 }
 
 /** The most steps of a workflow in the paper. */
@@ -61,6 +90,13 @@ export type WorkflowErrorReason =
   | { readonly _tag: "WorkerOutOfRange"; readonly step: number; readonly worker: number; readonly poolSize: number }
   | { readonly _tag: "AccessNotBackward"; readonly step: number; readonly index: number }
   | { readonly _tag: "AccessOutOfRange"; readonly step: number; readonly index: number }
+  | { readonly _tag: "EarlierOutOfRange"; readonly step: number; readonly earlier: EarlierStep }
+  | {
+      readonly _tag: "UnknownCheck"
+      readonly step: number
+      readonly check: string | number
+      readonly known: ReadonlyArray<string>
+    }
 
 const range = (count: number) => (count === 1 ? "only 0 exists" : `0 to ${count - 1} exist`)
 
@@ -78,6 +114,12 @@ const describe = (reason: WorkflowErrorReason): string => {
       return `Step ${reason.step} lists step ${reason.index} in its access list; a step sees only earlier steps.`
     case "AccessOutOfRange":
       return `Step ${reason.step} lists ${reason.index} in its access list, which is no step index.`
+    case "EarlierOutOfRange":
+      return `Step ${reason.step} sees step ${reason.earlier.step} of round ${reason.earlier.round}, which was not before it.`
+    case "UnknownCheck": {
+      const known = reason.known.length === 0 ? "there is none" : `there is ${reason.known.join(", ")}`
+      return `Step ${reason.step} names the check ${reason.check}; ${known}.`
+    }
   }
 }
 
@@ -104,12 +146,23 @@ const checkAccess = (access: Access, step: number): Result.Result<Access, Workfl
   return Result.succeed(ascending ? access : [...new Set(access)].sort((left, right) => left - right))
 }
 
+const problemOf = ({ check, earlier = [] }: Step, step: number, rules: Rules): WorkflowErrorReason | undefined => {
+  const { checks = [], earlier: rounds = [], judges = rules.poolSize } = rules
+  const isThere = ({ round, step: at }: EarlierStep) => Number.isInteger(at) && at >= 0 && at < (rounds[round] ?? 0)
+  const stranger = earlier.find((one) => !isThere(one))
+  if (stranger !== undefined) return { _tag: "EarlierOutOfRange", step, earlier: stranger }
+  if (check === undefined) return undefined
+  const { by } = check
+  const isKnown = typeof by === "string" ? checks.includes(by) : Number.isInteger(by) && by >= 0 && by < judges
+  return isKnown ? undefined : { _tag: "UnknownCheck", step, check: by, known: checks }
+}
+
 /**
  * Checks a workflow against the rules and normalises its access lists (duplicates removed, in order).
  *
  * **Details**
  *
- * 1 to `maxSteps` steps, workers within the pool, access lists that point backwards. Each violation is a
+ * 1 to `maxSteps` steps, workers within the pool, access lists that point backwards, checks that there are. Each is a
  * `WorkflowError` whose reason names the step.
  *
  * **Example**
@@ -136,6 +189,8 @@ export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow,
     }
     const access = checkAccess(step.access, index)
     if (Result.isFailure(access)) return Result.fail(access.failure)
+    const problem = step.check === undefined && step.earlier === undefined ? undefined : problemOf(step, index, rules)
+    if (problem !== undefined) return fail(problem)
     if (access.success !== step.access) {
       steps ??= workflow.steps.slice()
       steps[index] = { ...step, access: access.success }
@@ -160,10 +215,12 @@ export const fromLists = (
     readonly workers: ReadonlyArray<number>
     readonly subtasks: ReadonlyArray<string>
     readonly access: ReadonlyArray<Access>
+    readonly earlier?: ReadonlyArray<ReadonlyArray<EarlierStep>> | undefined
+    readonly checks?: ReadonlyArray<StepCheck | undefined> | undefined
   },
   rules: Rules
 ): Result.Result<Workflow, WorkflowError> => {
-  const { access, subtasks, workers } = lists
+  const { access, checks = [], earlier = [], subtasks, workers } = lists
   if (workers.length !== subtasks.length || workers.length !== access.length) {
     return fail({
       _tag: "UnequalLengths",
@@ -173,7 +230,15 @@ export const fromLists = (
     })
   }
   return check(
-    { steps: workers.map((worker, index) => ({ worker, subtask: subtasks[index]!, access: access[index]! })) },
+    {
+      steps: workers.map((worker, index) => ({
+        worker,
+        subtask: subtasks[index]!,
+        access: access[index]!,
+        ...((earlier[index]?.length ?? 0) > 0 && { earlier: earlier[index]! }),
+        ...(checks[index] && { check: checks[index] })
+      }))
+    },
     rules
   )
 }

@@ -14,6 +14,7 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import { type Failure, strictReader } from "./reader/literalReader.ts"
+import type { Literal } from "./reader/pythonLiteral.ts"
 import { type Columns, type ListName, type Lists, readAssignments } from "./reader/workflowLists.ts"
 import { searchLists } from "./reader/workflowSearch.ts"
 import * as Workflow from "./Workflow.ts"
@@ -117,10 +118,16 @@ const offsetOf = (columns: Columns, reason: Workflow.WorkflowErrorReason): numbe
     case "AccessNotBackward":
     case "AccessOutOfRange": {
       const literal = access_list.literal.items[reason.step]!
-      const access = access_list.values[reason.step]!
-      if (literal.type !== "list" || access === "all") return literal.at
-      return literal.items[access.indexOf(reason.index)]!.at
+      if (literal.type !== "list") return literal.at
+      const written = String(reason.index)
+      const isIt = (item: Literal) =>
+        item.type === "integer" ? item.value === reason.index : item.type === "string" && item.value.includes(written)
+      return (literal.items.find(isIt) ?? literal).at
     }
+    case "EarlierOutOfRange":
+      return access_list.literal.items[reason.step]!.at
+    case "UnknownCheck":
+      return (columns.checks?.literal.items[reason.step] ?? model_id.literal).at
   }
 }
 
@@ -137,6 +144,10 @@ const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules)
     case "AccessNotBackward":
     case "AccessOutOfRange":
       return reason.step === 0 ? "an empty access list" : `a step from 0 to ${reason.step - 1}`
+    case "EarlierOutOfRange":
+      return "a step of an earlier round"
+    case "UnknownCheck":
+      return `a check of ${(rules.checks ?? []).join(", ")}`
   }
 }
 
@@ -145,9 +156,15 @@ const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules)
 // -------------------------------------------------------------------------------------------------------------------
 
 const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: Workflow.Rules) => {
-  const { access_list, model_id, subtasks } = lists.columns
+  const { access_list, checks, model_id, subtasks } = lists.columns
   const checked = Workflow.fromLists(
-    { workers: model_id.values, subtasks: subtasks.values, access: access_list.values },
+    {
+      workers: model_id.values,
+      subtasks: subtasks.values,
+      access: access_list.values.map(({ access }) => access),
+      earlier: access_list.values.map(({ earlier }) => earlier),
+      checks: checks?.values
+    },
     rules
   )
   if (Result.isSuccess(checked)) {
@@ -185,6 +202,11 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * bracket where the list plainly ends, `"Model 1"` for `1`, and `["all"]`, `all`, `true`, `none`, `null` or `false` as
  * an access list. `notes` lists what it forgave.
  *
+ * Where the rules name checks, a fourth list of the same length may stand among the three: `checks = ["", "tests: next"]`,
+ * for each step an empty string, or the name of a check or the number of a model that judges, and what it means to fail
+ * it (`revise` where nothing is said). Where they know earlier rounds, an access list may have `"0.1"` for step 1 of round
+ * 0. Without such rules the lists are the paper's, and nothing else is read.
+ *
  * **Gotchas**
  *
  * JavaScript has no way to tell `"\ud83d\ude00"` (two halves) from `"\U0001f600"` (one character); Python has. Three
@@ -208,11 +230,15 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  */
 export const read = (text: string, options: Options): Result.Result<Reading, WorkflowTextError> => {
   const { mode = "tolerant" } = options
-  const exact = readAssignments(strictReader(text, mode === "thought-then-strict" ? afterThought(text) : 0))
+  const more = {
+    checks: options.checks !== undefined && options.checks.length > 0,
+    earlier: options.earlier !== undefined
+  }
+  const exact = readAssignments(strictReader(text, mode === "thought-then-strict" ? afterThought(text) : 0, more))
   if (!("type" in exact)) return join(text, exact, [], options)
   if (mode !== "tolerant") return Result.fail(unreadable(text, exact))
   const notes = new Set<string>()
-  const lists = searchLists(text, notes)
+  const lists = searchLists(text, notes, more)
   return "type" in lists ? Result.fail(unreadable(text, lists)) : join(text, lists, [...notes], options)
 }
 
@@ -240,10 +266,24 @@ const unprintable = /["\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u{feff}]/gu
 
 const writeString = (value: string): string => `"${value.replace(unprintable, escapeCharacter)}"`
 
-const writeAccess = (access: Workflow.Access): string => (access === "all" ? '"all"' : `[${access.join(", ")}]`)
+const writeAccess = ({ access, earlier = [] }: Workflow.Step): string => {
+  const before = earlier.map(({ round, step }) => `"${round}.${step}"`)
+  if (access === "all") return before.length === 0 ? '"all"' : `[${before.join(", ")}, "all"]`
+  return `[${[...before, ...access].join(", ")}]`
+}
+
+const writeCheck = ({ check }: Workflow.Step): string =>
+  check === undefined
+    ? '""'
+    : writeString(check.onFailure === "revise" ? `${check.by}` : `${check.by}: ${check.onFailure}`)
 
 /**
  * Writes a workflow in the paper's form. Strict reading gives the same workflow back.
+ *
+ * **Details**
+ *
+ * Checks are a fourth list, which is there only where a step has one; a step of an earlier round stands as `"0.1"` (round
+ * 0, step 1) in an access list.
  *
  * **Gotchas**
  *
@@ -262,6 +302,7 @@ export const write = ({ steps }: Workflow.Workflow): string =>
   [
     `model_id = [${steps.map((step) => step.worker).join(", ")}]`,
     `subtasks = [${steps.map((step) => writeString(step.subtask)).join(", ")}]`,
-    `access_list = [${steps.map((step) => writeAccess(step.access)).join(", ")}]`,
+    `access_list = [${steps.map(writeAccess).join(", ")}]`,
+    ...(steps.some(({ check }) => check !== undefined) ? [`checks = [${steps.map(writeCheck).join(", ")}]`] : []),
     ""
   ].join("\n")

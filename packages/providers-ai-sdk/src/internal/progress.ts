@@ -32,6 +32,10 @@ export const progressOf = (event: RunEvent, runId: string | undefined): string |
       return `Step ${event.step + 1}: ${short(event.message)}`
     case "step-reassigned":
       return `Step ${event.step + 1}: ${event.to} takes over from ${event.from}.`
+    case "step-checked":
+      return `Step ${event.step + 1}: ${event.worker} ${event.passed ? "passes" : "fails"} the check ${event.check}.`
+    case "round-revised":
+      return event.decision === "re-plan" ? `${event.policy} plans anew.` : undefined
     case "answer-graded":
       return `${event.critic} scores the answer ${event.grade.score} of 1.`
     default:

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as RunEventModels from "../RunEvent.ts"
 import { FinishReason, Grade, paid, Spend, WorkerErrorReason } from "./calls.ts"
 import { oneOf, schemaOf } from "./schemaOf.ts"
-import { Content, Task, ToolCall, Workflow } from "./tasks.ts"
+import { Content, EarlierStep, Task, ToolCall, Workflow } from "./tasks.ts"
 
 /** A worker as a transcript names it. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
@@ -46,6 +46,7 @@ const ofCall = {
   ...inRound,
   step: Schema.optionalKey(Schema.Int),
   turn: Schema.optionalKey(Schema.Int),
+  by: Schema.optionalKey(Schema.Literal("check")),
   worker: Schema.String
 }
 const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schema.String }
@@ -132,7 +133,32 @@ const events = [
   event("step-skipped", {
     ...inStep,
     worker: Schema.String,
-    reason: Schema.Literals(["unseen", "budget"])
+    reason: Schema.Literals(["unseen", "budget", "revised"])
+  }),
+  event("check-answered", {
+    ...inTurn,
+    check: Schema.String,
+    worker: Schema.String,
+    text: Schema.String,
+    cached: Schema.Boolean,
+    ...paid
+  }),
+  event("step-checked", {
+    ...inTurn,
+    check: Schema.String,
+    worker: Schema.String,
+    passed: Schema.Boolean,
+    objection: Schema.optionalKey(Schema.String),
+    durationMillis: Schema.Finite
+  }),
+  event("round-revised", {
+    ...inRound,
+    index: Schema.Int,
+    policy: Schema.String,
+    decision: Schema.Literals(["go-on", "stop", "re-plan"]),
+    answer: Schema.optionalKey(EarlierStep),
+    notes: Schema.Array(Schema.String),
+    durationMillis: Schema.Finite
   }),
   event("critic-answered", {
     ...inRound,

@@ -69,12 +69,27 @@ export const Task = schemaOf<TaskModels.Task>()(
 /** An access list: `"all"` or indices. */
 export const Access = schemaOf<WorkflowModels.Access>()(Schema.Union([Schema.Literal("all"), Schema.Array(Schema.Int)]))
 
+/** A step of an earlier round. */
+export const EarlierStep = schemaOf<WorkflowModels.EarlierStep>()(
+  Schema.Struct({ round: Schema.Int, step: Schema.Int })
+)
+
+/** What a step's answer has to pass. */
+export const StepCheck = schemaOf<WorkflowModels.StepCheck>()(
+  Schema.Struct({
+    by: Schema.Union([Schema.String, Schema.Int]),
+    onFailure: Schema.Literals(["revise", "next", "continue"])
+  })
+)
+
 /** A step of a workflow. */
 export const Step = schemaOf<WorkflowModels.Step>()(
   Schema.Struct({
     worker: Schema.Int,
     subtask: Schema.String,
     access: Access,
+    earlier: Schema.optionalKey(Schema.Array(EarlierStep)),
+    check: Schema.optionalKey(StepCheck),
     tools: Schema.optionalKey(Schema.Boolean)
   })
 )

@@ -5,7 +5,7 @@ import type * as TranscriptModels from "../Transcript.ts"
 import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason } from "./calls.ts"
 import { Ending, Parent, PoolMember, WaitingCall } from "./events.ts"
 import { type Of, schemaOf } from "./schemaOf.ts"
-import { Content, Task, ToolCall, Workflow } from "./tasks.ts"
+import { Content, EarlierStep, Task, ToolCall, Workflow } from "./tasks.ts"
 
 /** A call that failed or was interrupted. */
 export const LostCall = schemaOf<TranscriptModels.LostCall>()(
@@ -18,7 +18,46 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
     retryInMillis: Schema.optionalKey(Schema.Finite),
     unasked: Schema.optionalKey(Schema.Literal(true)),
     isInDoubt: Schema.optionalKey(Schema.Literal(true)),
+    by: Schema.optionalKey(Schema.Literal("check")),
     ...paid
+  })
+)
+
+/** What a check found. */
+export const CheckRecord = schemaOf<TranscriptModels.CheckRecord>()(
+  Schema.Struct({
+    turn: Schema.Int,
+    at: Schema.Finite,
+    check: Schema.String,
+    worker: Schema.String,
+    passed: Schema.Boolean,
+    objection: Schema.optionalKey(Schema.String),
+    durationMillis: Schema.Finite
+  })
+)
+
+/** The answer of a worker that a check asked. */
+export const CheckAnswer = schemaOf<TranscriptModels.CheckAnswer>()(
+  Schema.Struct({
+    turn: Schema.Int,
+    at: Schema.Finite,
+    check: Schema.String,
+    worker: Schema.String,
+    text: Schema.String,
+    cached: Schema.Boolean,
+    ...paid
+  })
+)
+
+/** What the policy said when answers had failed their checks. */
+export const RevisionRecord = schemaOf<TranscriptModels.RevisionRecord>()(
+  Schema.Struct({
+    at: Schema.Finite,
+    policy: Schema.String,
+    decision: Schema.Literals(["go-on", "stop", "re-plan"]),
+    answer: Schema.optionalKey(EarlierStep),
+    notes: Schema.Array(Schema.String),
+    durationMillis: Schema.Finite
   })
 )
 
@@ -69,6 +108,8 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
     turns: Schema.optionalKey(Schema.Array(TurnRecord)),
     waitingFor: Schema.optionalKey(Schema.Array(WaitingCall)),
     notices: Schema.optionalKey(Schema.Array(Schema.String)),
+    checks: Schema.optionalKey(Schema.Array(CheckRecord)),
+    checkAnswers: Schema.optionalKey(Schema.Array(CheckAnswer)),
     lost: Schema.Array(LostCall),
     reassigned: Schema.Array(Schema.Struct({ from: Schema.String, at: Schema.Finite })),
     detail: Schema.optionalKey(Schema.String),
@@ -103,6 +144,7 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
     notes: Schema.Array(Schema.String),
     probability: Schema.optionalKey(Schema.Finite),
     steps: Schema.Array(StepRecord),
+    revisions: Schema.optionalKey(Schema.Array(RevisionRecord)),
     grade: Schema.optionalKey(Schema.Struct({ at: Schema.Finite, critic: Schema.String, grade: Grade })),
     criticAnswers: Schema.optionalKey(
       Schema.Array(

@@ -14,6 +14,16 @@ export interface Reader {
   readonly notes: Set<string>
   /** Whether the head of another list (`subtasks = [`) stands at an offset, blanks and markup before it aside. */
   readonly isHead: (at: number) => boolean
+  /** What the lists may have beyond the paper's. */
+  readonly more: More
+}
+
+/** What a round allows beyond the paper's three lists. */
+export interface More {
+  /** A list of checks. */
+  readonly checks: boolean
+  /** Steps of earlier rounds in access lists. */
+  readonly earlier: boolean
 }
 
 /** Why a literal cannot be read: what stands at an offset, and what should stand there. */
@@ -25,13 +35,14 @@ export interface Failure {
 }
 
 /** A reader that forgives nothing, at the start of a text or at an offset. */
-export const strictReader = (text: string, at = 0): Reader => ({
+export const strictReader = (text: string, at: number, more: More): Reader => ({
   text,
   at,
   forgiving: false,
   json: false,
   notes: new Set(),
-  isHead: () => false
+  isHead: () => false,
+  more
 })
 
 const wordPattern = /[\p{L}\p{N}_]{1,24}/uy

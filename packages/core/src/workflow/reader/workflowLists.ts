@@ -2,7 +2,7 @@
  * Turns literals into the three lists of a workflow, and finds them in a text: exactly (assignments and nothing else),
  * or forgivingly (anywhere in what a model wrote).
  */
-import type { Access } from "../Workflow.ts"
+import type { Access, EarlierStep, OnFailure, StepCheck } from "../Workflow.ts"
 import {
   afterComment,
   afterContinuation,
@@ -18,7 +18,7 @@ import { type ListLiteral, type Literal, mostBrackets, readLiteral } from "./pyt
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-export type ListName = "model_id" | "subtasks" | "access_list"
+export type ListName = "model_id" | "subtasks" | "access_list" | "checks"
 
 /** One of the lists, with the offset of each of its elements. */
 export interface Column<A> {
@@ -29,7 +29,15 @@ export interface Column<A> {
 export interface Columns {
   readonly model_id: Column<number>
   readonly subtasks: Column<string>
-  readonly access_list: Column<Access>
+  readonly access_list: Column<Seen>
+  /** There where the lists of a round may have one, and do. */
+  readonly checks?: Column<StepCheck | undefined>
+}
+
+/** What a step sees: of its own round, and of earlier ones. */
+export interface Seen {
+  readonly access: Access
+  readonly earlier: ReadonlyArray<EarlierStep>
 }
 
 /** The three lists as they stand in a text, from `start` to `end`. */
@@ -39,7 +47,8 @@ export interface Lists {
   readonly end: number
 }
 
-export const listNames: ReadonlyArray<ListName> = ["model_id", "subtasks", "access_list"]
+/** The lists that a workflow has; it may have checks. */
+export const listNames = ["model_id", "subtasks", "access_list"] as const satisfies ReadonlyArray<ListName>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Elements
@@ -105,26 +114,57 @@ const forgiveAccess = (reader: Reader, literal: Literal): Access | undefined => 
   return access
 }
 
-const readAccess = (reader: Reader, literal: Literal): Access | Failure => {
-  if (literal.type === "string" && literal.value === "all") return "all"
+const sees = (access: Access, earlier: ReadonlyArray<EarlierStep> = []): Seen => ({ access, earlier })
+
+const readAccess = (reader: Reader, literal: Literal): Seen | Failure => {
+  if (literal.type === "string" && literal.value === "all") return sees("all")
   if (literal.type === "list") return readIndices(reader, literal)
   const forgiven = forgiveAccess(reader, literal)
-  if (forgiven !== undefined) return forgiven
+  if (forgiven !== undefined) return sees(forgiven)
   const index = reader.forgiving ? readIndex(reader, literal, expectedAccess) : undefined
   if (typeof index !== "number") return index ?? wrongType(reader, literal, expectedAccess)
   reader.notes.add(`Read ${index} as [${index}].`)
-  return [index]
+  return sees([index])
 }
 
 const isAll = (literal: Literal): boolean =>
   (literal.type === "string" ? literal.value : literal.type === "other" ? literal.text : "").toLowerCase() === "all"
 
-const readIndices = (reader: Reader, { items }: ListLiteral): Access | Failure => {
-  if (reader.forgiving && items.length === 1 && isAll(items[0]!)) {
-    reader.notes.add('Read ["all"] as "all".')
-    return "all"
+/** A step of an earlier round, `"0.2"` for step 2 of round 0, where such steps may be seen. */
+const earlierOf = ({ more }: Reader, literal: Literal): EarlierStep | undefined => {
+  if (!more.earlier || literal.type !== "string") return undefined
+  const [, round, step] = /^\s{0,4}(\d{1,4})\.(\d{1,4})\s{0,4}$/.exec(literal.value) ?? []
+  return round === undefined ? undefined : { round: Number(round), step: Number(step) }
+}
+
+const readIndices = (reader: Reader, { items }: ListLiteral): Seen | Failure => {
+  const earlier: Array<EarlierStep> = []
+  const own: Array<Literal> = []
+  for (const item of items) {
+    const step = earlierOf(reader, item)
+    if (step === undefined) own.push(item)
+    else earlier.push(step)
   }
-  return readItems(reader, items, (_, item) => readIndex(reader, item, "the index of an earlier step"))
+  if (own.length === 1 && isAll(own[0]!) && (reader.forgiving || earlier.length > 0)) {
+    if (earlier.length === 0) reader.notes.add('Read ["all"] as "all".')
+    return sees("all", earlier)
+  }
+  const indices = readItems(reader, own, (_, item) => readIndex(reader, item, "the index of an earlier step"))
+  return isFailure(indices) ? indices : sees(indices, earlier)
+}
+
+const checkPattern = /^\s*(.*?)\s*(?::\s*(revise|next|continue)\s*)?$/su
+
+/** A check: `""` for none, its name or the number of a model that judges, and what it means to fail it. */
+const readCheck = (reader: Reader, literal: Literal): StepCheck | undefined | Failure => {
+  const expected = "the name of a check in quotes, or an empty string"
+  if (literal.type === "integer") return { by: literal.value, onFailure: "revise" }
+  if (literal.type === "other" && literal.text === "None") return undefined
+  if (literal.type !== "string") return wrongType(reader, literal, expected)
+  const [, name = "", onFailure = "revise"] = checkPattern.exec(literal.value) ?? []
+  if (name === "") return undefined
+  const judge = /^(?:model\s{0,4})?(\d{1,4})$/iu.exec(name)?.[1]
+  return { by: judge === undefined ? name : Number(judge), onFailure: onFailure as OnFailure }
 }
 
 const isFailure = (value: unknown): value is Failure =>
@@ -148,20 +188,37 @@ const readItems = <A>(
 // Columns
 // -------------------------------------------------------------------------------------------------------------------
 
-type AnyColumn = Columns[ListName]
+type AnyColumn = NonNullable<Columns[ListName]>
+
+type Value<Name extends ListName> = NonNullable<Columns[Name]>["values"][number]
 
 const elementReaders: {
-  readonly [Name in ListName]: (reader: Reader, literal: Literal) => Columns[Name]["values"][number] | Failure
+  readonly [Name in ListName]: (reader: Reader, literal: Literal) => Value<Name> | Failure
 } = {
   model_id: (reader, literal) => readIndex(reader, literal, "the index of a worker"),
   subtasks: readSubtask,
-  access_list: readAccess
+  access_list: readAccess,
+  checks: readCheck
+}
+
+/** As many checks as steps. */
+export const sameLength = (reader: Pick<Reader, "text">, lists: Lists): Lists | Failure => {
+  const { checks, model_id } = lists.columns
+  const count = model_id.values.length
+  return checks === undefined || checks.values.length === count
+    ? lists
+    : {
+        type: "failure",
+        at: Math.min(checks.literal.at, reader.text.length),
+        expected: `${count} checks, one for each step`,
+        found: `${checks.values.length}`
+      }
 }
 
 /** Takes a literal for the list of a name. */
 export const toColumn = (reader: Reader, name: ListName, literal: Literal): AnyColumn | Failure => {
   if (literal.type !== "list") return wrongType(reader, literal, "a list")
-  const readItem: (reader: Reader, literal: Literal) => number | string | Access | Failure = elementReaders[name]
+  const readItem: (reader: Reader, literal: Literal) => Value<ListName> | Failure = elementReaders[name]
   const values = readItems(reader, literal.items, readItem)
   return isFailure(values) ? values : ({ values, literal } as AnyColumn)
 }
@@ -212,7 +269,8 @@ const namePattern = /[\p{ID_Start}_][\p{ID_Continue}]{0,20}/uy
 const readName = (reader: Reader): ListName | undefined => {
   namePattern.lastIndex = reader.at
   const word = namePattern.exec(reader.text)?.[0] ?? ""
-  const name = listNames.find((name) => name === word.normalize("NFKC"))
+  const written = word.normalize("NFKC")
+  const name = reader.more.checks && written === "checks" ? written : listNames.find((name) => name === written)
   if (name !== undefined) reader.at += word.length
   return name
 }
@@ -289,5 +347,5 @@ export const readAssignments = (reader: Reader): Lists | Failure => {
   }
   const missing = listNames.find((name) => columns[name] === undefined)
   if (missing !== undefined) return failAt(reader, reader.text.length, `${missing} = [...]`)
-  return { columns: columns as Columns, start, end }
+  return sameLength(reader, { columns: columns as Columns, start, end })
 }

@@ -4,28 +4,30 @@
  * Each list is found by its name before a bracket and read where it stands. Of the readable lists the last complete set
  * is taken.
  */
-import type { Failure, Reader } from "./literalReader.ts"
+import type { Failure, More, Reader } from "./literalReader.ts"
 import { readLiteral } from "./pythonLiteral.ts"
-import { type Columns, type ListName, type Lists, listNames, toColumn } from "./workflowLists.ts"
+import { type Columns, type ListName, type Lists, listNames, sameLength, toColumn } from "./workflowLists.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Heads
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A name, what may stand around it, and a separator. All repetitions are bounded, so that no text makes it slow. */
-const headSource = [
-  "(?<![\\p{L}\\p{N}_.])",
-  "(?<name>(?:model|worker|agent)(?:\\\\?[_ -]?(?:ids?|index|indices|indexes|list))?s?",
-  "|sub\\\\?[_ -]?tasks?(?:\\\\?[_ -]?lists?)?|tasks",
-  "|access(?:es)?(?:\\\\?[_ -]?lists?)?)",
-  "(?<decoration>[\"'`*”’\\s]{0,8})",
-  "(?<separator>:=|=|:(?:\\s{0,4}[\\w[\\], .|]{1,40}=)?)",
-  "[\\s`*]{0,16}(?=[[(])"
-].join("")
+const headSource = (more: More): string =>
+  [
+    "(?<![\\p{L}\\p{N}_.])",
+    `(?<name>${more.checks ? "checks?(?:\\\\?[_ -]?lists?)?|" : ""}`,
+    "(?:model|worker|agent)(?:\\\\?[_ -]?(?:ids?|index|indices|indexes|list))?s?",
+    "|sub\\\\?[_ -]?tasks?(?:\\\\?[_ -]?lists?)?|tasks",
+    "|access(?:es)?(?:\\\\?[_ -]?lists?)?)",
+    "(?<decoration>[\"'`*”’\\s]{0,8})",
+    "(?<separator>:=|=|:(?:\\s{0,4}[\\w[\\], .|]{1,40}=)?)",
+    "[\\s`*]{0,16}(?=[[(])"
+  ].join("")
 
 /** Tells where the head of a list stands, blanks and markup before it aside. */
-const headTest = (text: string) => {
-  const pattern = new RegExp(`[\\s;\`*"'“{}-]{0,16}${headSource}`, "iuy")
+const headTest = (text: string, more: More) => {
+  const pattern = new RegExp(`[\\s;\`*"'“{}-]{0,16}${headSource(more)}`, "iuy")
   return (at: number): boolean => {
     pattern.lastIndex = at
     return pattern.test(text)
@@ -35,6 +37,7 @@ const headTest = (text: string) => {
 const listNameOf = (written: string): ListName => {
   const lower = written.toLowerCase()
   if (lower.startsWith("access")) return "access_list"
+  if (lower.startsWith("check")) return "checks"
   return lower.includes("task") ? "subtasks" : "model_id"
 }
 
@@ -44,7 +47,7 @@ const listNameOf = (written: string): ListName => {
 
 interface Found {
   readonly name: ListName
-  readonly column: Columns[ListName]
+  readonly column: NonNullable<Columns[ListName]>
   readonly notes: ReadonlySet<string>
   readonly start: number
   readonly end: number
@@ -67,17 +70,17 @@ const noteHead = (notes: Set<string>, name: ListName, groups: { readonly [group:
  */
 const patience = 4
 
-const findLists = (text: string): { readonly found: Array<Found>; readonly unreadable: Unreadable } => {
+const findLists = (text: string, more: More): { readonly found: Array<Found>; readonly unreadable: Unreadable } => {
   const found: Array<Found> = []
   const unreadable = new Map<ListName, Failure>()
-  const head = new RegExp(headSource, "giu")
-  const isHead = headTest(text)
+  const head = new RegExp(headSource(more), "giu")
+  const isHead = headTest(text, more)
   let spent = 0
   for (let match = head.exec(text); match !== null; match = head.exec(text)) {
     const groups = match.groups!
     const name = listNameOf(groups.name!)
     const json = groups.decoration!.includes('"') && groups.separator === ":"
-    const reader: Reader = { text, at: head.lastIndex, forgiving: true, json, notes: new Set(), isHead }
+    const reader: Reader = { text, at: head.lastIndex, forgiving: true, json, notes: new Set(), isHead, more }
     noteHead(reader.notes, name, groups)
     const literal = readLiteral(reader, "brackets")
     const column = literal.type === "failure" ? literal : toColumn(reader, name, literal)
@@ -98,7 +101,11 @@ const findLists = (text: string): { readonly found: Array<Found>; readonly unrea
 // Sets
 // -------------------------------------------------------------------------------------------------------------------
 
-type ListSet = { readonly [Name in ListName]: Found }
+type Needed = (typeof listNames)[number]
+
+type ListSet = { readonly [Name in Needed]: Found }
+
+const isNeeded = (list: Found): list is Found & { readonly name: Needed } => list.name !== "checks"
 
 /** Splits lists where words stand between them; comments and code fences are no words. */
 const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Found>> => {
@@ -116,8 +123,8 @@ const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Fo
 /** The sets that lists make in their order. A list that comes twice before its set is complete replaces the first. */
 const completeSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
   const sets: Array<ListSet> = []
-  let open: { [Name in ListName]?: Found | undefined } = {}
-  for (const list of found) {
+  let open: { [Name in Needed]?: Found | undefined } = {}
+  for (const list of found.filter(isNeeded)) {
     open[list.name] = list
     if (listNames.every((name) => open[name] !== undefined)) {
       sets.push(open as ListSet)
@@ -145,7 +152,7 @@ const lastEnd = (set: ListSet): number => Math.max(...listNames.map((name) => se
 const findSets = (text: string, found: ReadonlyArray<Found>): Array<ListSet> => {
   const together = splitAtProse(text, found).flatMap(completeSets)
   const used = new Set(together.flatMap((set) => listNames.map((name) => set[name])))
-  const sets = [...together, ...orderedSets(found.filter((list) => !used.has(list)))]
+  const sets = [...together, ...orderedSets(found.filter((list) => isNeeded(list) && !used.has(list)))]
   return sets.length > 0 ? sets.sort((left, right) => lastEnd(left) - lastEnd(right)) : completeSets(found)
 }
 
@@ -167,27 +174,29 @@ const explain = (text: string, found: ReadonlyArray<Found>, unreadable: Unreadab
 }
 
 /** Reads the last complete set of lists in a text; what was forgiven goes into `notes`. */
-export const searchLists = (text: string, notes: Set<string>): Lists | Failure => {
-  const { found, unreadable } = findLists(text)
+export const searchLists = (text: string, notes: Set<string>, more: More): Lists | Failure => {
+  const { found, unreadable } = findLists(text, more)
   const sets = findSets(text, found)
   const set = sets.at(-1)
   if (set === undefined) return explain(text, found, unreadable)
-  const lists = listNames.map((name) => set[name])
-  const start = Math.min(...lists.map((list) => list.start))
-  const end = lastEnd(set)
+  const needed = listNames.map((name) => set[name])
+  const first = Math.min(...needed.map((list) => list.start))
+  // The checks of a set stand among its lists, or behind them.
+  const checks = found.findLast(({ name, start }) => name === "checks" && start > first)
+  const lists = checks === undefined ? needed : [...needed, checks]
+  const start = first
+  const end = Math.max(...lists.map((list) => list.end))
   if (/[^\s{}"'`*;]/.test(`${text.slice(0, start)}${text.slice(end)}`)) notes.add("Ignored the text around the lists.")
   if (sets.length > 1) notes.add(`Took the last of ${sets.length} sets of lists.`)
   for (const [name, failure] of unreadable) {
     if (failure.at > end) notes.add(`Ignored a later ${name} list that cannot be read.`)
   }
   for (const list of lists) for (const note of list.notes) notes.add(note)
-  return {
-    columns: {
-      model_id: set.model_id.column as Columns["model_id"],
-      subtasks: set.subtasks.column as Columns["subtasks"],
-      access_list: set.access_list.column as Columns["access_list"]
-    },
-    start,
-    end
+  const columns: Columns = {
+    model_id: set.model_id.column as Columns["model_id"],
+    subtasks: set.subtasks.column as Columns["subtasks"],
+    access_list: set.access_list.column as Columns["access_list"],
+    ...(checks && { checks: checks.column as NonNullable<Columns["checks"]> })
   }
+  return sameLength({ text }, { columns, start, end })
 }

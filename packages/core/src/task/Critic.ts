@@ -5,10 +5,10 @@
  * a worker that acts as judge.
  */
 import * as Effect from "effect/Effect"
-import type { Grade, Grader, GraderError } from "../task/Grader.ts"
-import { question, type Task } from "../task/Task.ts"
-import type { BudgetExceeded, Paid } from "../task/Usage.ts"
-import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import type { Grade, Grader, GraderError } from "./Grader.ts"
+import { question, type Task } from "./Task.ts"
+import type { BudgetExceeded, Paid } from "./Usage.ts"
+import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
 
 /** What a critic knows about the answer it scores. */
 export interface Context {

@@ -1,0 +1,106 @@
+/** What a transcript was at a time: a view is a function of a transcript and a time. */
+import { defined } from "../Fields.ts"
+import type { RoundRecord, StepRecord, ToolRecord, Transcript, TurnRecord } from "./Transcript.ts"
+
+const lastOf = (round: RoundRecord): number =>
+  Math.max(
+    round.startedAt,
+    round.plannedAt ?? 0,
+    round.grade?.at ?? 0,
+    round.endedAt ?? 0,
+    ...round.completions.map(({ endedAt = 0 }) => endedAt),
+    ...round.lost.map((call) => call.at),
+    ...(round.criticAnswers ?? []).map((answer) => answer.at),
+    ...(round.revisions ?? []).map((revision) => revision.at),
+    ...round.steps.flatMap(
+      ({ checkAnswers = [], checks = [], endedAt = 0, lost, nested, reassigned, startedAt = 0, turns = [] }) => [
+        startedAt,
+        endedAt,
+        ...turns.flatMap((turn) => [turn.endedAt, ...turn.tools.map((tool) => tool.endedAt ?? tool.startedAt ?? 0)]),
+        ...lost.map((call) => call.at),
+        ...checks.map((check) => check.at),
+        ...checkAnswers.map((answer) => answer.at),
+        ...reassigned.map(({ at }) => at),
+        nested === undefined ? 0 : endOf(nested)
+      ]
+    )
+  )
+
+/** The time of the last thing that a transcript records, in milliseconds since 1970. */
+export const endOf = ({ durationMillis, rounds, startedAt }: Transcript): number =>
+  Math.max(startedAt + (durationMillis ?? 0), ...rounds.map(lastOf))
+
+/** Those that had come by a time; absent where there was none. */
+const until = <A extends { readonly at: number }>(
+  records: ReadonlyArray<A> | undefined,
+  time: number
+): ReadonlyArray<A> | undefined => {
+  const come = records?.filter(({ at }) => at <= time) ?? []
+  return come.length === 0 ? undefined : come
+}
+
+const stepAt = (step: StepRecord, time: number): StepRecord => {
+  const nested = step.nested === undefined || step.nested.startedAt > time ? undefined : at(step.nested, time)
+  const lost = step.lost.filter((call) => call.at <= time)
+  const reassigned = step.reassigned.filter((reassignment) => reassignment.at <= time)
+  if (step.endedAt !== undefined && step.endedAt <= time) {
+    return nested === undefined ? step : { ...step, nested }
+  }
+  const isStarted = step.startedAt !== undefined && step.startedAt <= time
+  const turns = step.turns?.filter(({ endedAt }) => endedAt <= time).map((turn) => turnAt(turn, time)) ?? []
+  return defined({
+    step: step.step,
+    worker: step.reassigned[reassigned.length]?.from ?? step.worker,
+    state: isStarted ? "running" : "waiting",
+    startedAt: isStarted ? step.startedAt : undefined,
+    text: "",
+    reasoning: "",
+    turns: turns.length === 0 ? undefined : turns,
+    checks: until(step.checks, time),
+    checkAnswers: until(step.checkAnswers, time),
+    lost,
+    reassigned,
+    nested
+  })
+}
+
+const turnAt = (turn: TurnRecord, time: number): TurnRecord => ({
+  ...turn,
+  tools: turn.tools.map((tool) => (tool.endedAt !== undefined && tool.endedAt <= time ? tool : unfinished(tool, time)))
+})
+
+const unfinished = ({ call, startedAt }: ToolRecord, time: number): ToolRecord =>
+  startedAt === undefined || startedAt > time ? { call } : { call, startedAt }
+
+const roundAt = (round: RoundRecord, time: number): RoundRecord => {
+  const { answer, criticAnswers, endedAt, grade, plannedAt, planningMillis, policy, ...others } = round
+  const { probability, revisions, workflow, ...rest } = others
+  const isPlanned = plannedAt !== undefined && plannedAt <= time
+  const isEnded = endedAt !== undefined && endedAt <= time
+  return defined({
+    ...rest,
+    completions: round.completions.filter(
+      (completion) => completion.endedAt !== undefined && completion.endedAt <= time
+    ),
+    lost: round.lost.filter((call) => call.at <= time),
+    ...(isPlanned ? { policy, plannedAt, planningMillis, probability, workflow } : {}),
+    notes: isPlanned ? round.notes : [],
+    steps: isPlanned ? round.steps.map((step) => stepAt(step, time)) : [],
+    grade: grade === undefined || grade.at > time ? undefined : grade,
+    revisions: until(revisions, time),
+    criticAnswers: until(criticAnswers, time),
+    endedAt: isEnded ? endedAt : undefined,
+    answer: isEnded ? answer : undefined,
+    confirmed: isEnded && round.confirmed
+  })
+}
+
+/** A run as it was at a time. */
+export const at = (transcript: Transcript, time: number): Transcript => {
+  if (time >= endOf(transcript)) return transcript
+  const { answer: _, detail: __, durationMillis: ___, ending: ____, spend: _____, ...rest } = transcript
+  return {
+    ...rest,
+    rounds: transcript.rounds.filter(({ startedAt }) => startedAt <= time).map((round) => roundAt(round, time))
+  }
+}

@@ -1,0 +1,56 @@
+/** What the answers of steps make of a round: its answer, or why it has none. */
+import { Refusal } from "../task/Worker.ts"
+import type { StepAnswer } from "../workflow/StepMessages.ts"
+import { voteOf } from "../workflow/vote.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
+import { type Results, StepFailed } from "./Executor.ts"
+
+const majority = (texts: ReadonlyArray<string>): string | undefined => {
+  const votes = new Map<string, { readonly text: string; count: number }>()
+  for (const text of texts) {
+    const key = voteOf(text)
+    const vote = votes.get(key)
+    if (vote === undefined) votes.set(key, { text, count: 1 })
+    else vote.count += 1
+  }
+  let winner: { readonly text: string; readonly count: number } | undefined
+  for (const vote of votes.values()) if (winner === undefined || vote.count > winner.count) winner = vote
+  return winner?.text
+}
+
+const textsOf = (answers: ReadonlyArray<StepAnswer | undefined>): ReadonlyArray<string> =>
+  answers.flatMap((answer) => (answer?.type === "answered" ? [answer.text] : []))
+
+/** The answer of a workflow that ran to its end: the last step's, or what most agree on. */
+export const answerOf = (workflow: Workflow, results: Results): string | undefined => {
+  if (workflow.answer === "majority") return majority(textsOf(results.answers))
+  const last = results.answers[workflow.steps.length - 1]
+  return last?.type === "answered" ? last.text : undefined
+}
+
+/** The workers, by ordinal, whose steps have no answer of this kind. */
+export const workersOf = (
+  { steps }: Workflow,
+  { answers }: Results,
+  type: "failed" | "refused"
+): ReadonlyArray<number> => steps.filter((_, step) => answers[step]?.type === type).map(({ worker }) => worker)
+
+/** Why a workflow that ran to its end has no answer. */
+export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed | Refusal => {
+  const last = workflow.steps.length - 1
+  const deciding = workflow.answer === "majority" ? answers : [answers[last]]
+  const refusal = deciding.findLast((answer) => answer?.type === "refused")
+  if (refusal !== undefined) return new Refusal({ worker: refusal.worker, text: refusal.text })
+  const failure = answers[last]
+  return failure?.type === "failed"
+    ? new StepFailed({ step: last, detail: failure.message, cause: failure.cause })
+    : new StepFailed({ step: last, detail: "no step answered" })
+}
+
+/**
+ * The answer of a workflow that was cut short: its own, or that of the last step that was asked the question itself.
+ * What a step says of a subtask is no answer to the question.
+ */
+export const bestSoFar = (workflow: Workflow, results: Results): string | undefined =>
+  answerOf(workflow, results) ??
+  textsOf(results.answers.filter((_, step) => workflow.steps[step]!.subtask === "")).at(-1)

@@ -1,0 +1,162 @@
+/**
+ * Checks: they say whether what a step gave passes, during a run, so that its policy can plan anew on evidence.
+ *
+ * A check is a function, a grader, a critic or a worker that judges. A check that itself fails passes nothing.
+ */
+import * as Effect from "effect/Effect"
+import { messageOf } from "../Thrown.ts"
+import type { Context, Critic } from "./Critic.ts"
+import type { Grade, Grader } from "./Grader.ts"
+import { jsonText } from "./jsonText.ts"
+import type { Shape } from "./Shape.ts"
+import * as Task from "./Task.ts"
+import type { BudgetExceeded } from "./Usage.ts"
+import type { Worker } from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Says whether an answer passes: a function that gives true or false, or a text that says what is wrong ({@link matches}
+ * is one); a grader; a critic; or a worker that is asked to judge.
+ */
+export type Check =
+  | ((answer: string, task: Task.Task, signal: AbortSignal) => boolean | string | Promise<boolean | string>)
+  | Grader
+  | Critic
+  | Worker
+
+/** Checks by the names that steps call them by (`Step.check`). */
+export type Checks = Readonly<Record<string, Check>>
+
+/** What is checked. */
+export interface Checked {
+  readonly task: Task.Task
+  /** What the step was asked; empty where it was asked the question itself. */
+  readonly subtask: string
+  readonly answer: string
+  /** The score at which a critic is content. */
+  readonly threshold: number
+  /** Asks a worker: budgeted, retried and recorded like every other call. */
+  readonly ask: Context["ask"]
+}
+
+/** Whether something is a check. */
+export const isCheck = (check: unknown): check is Check =>
+  typeof check === "function" ||
+  (typeof check === "object" &&
+    check !== null &&
+    ["grade", "score", "generate"].some((verb) => typeof (check as Record<string, unknown>)[verb] === "function"))
+
+/** Whether something has checks by their names. */
+export const isChecks = (checks: unknown): checks is Checks =>
+  typeof checks === "object" && checks !== null && Object.values(checks).every(isCheck)
+
+/** Whether a check may ask workers, which is paid for: what it asks is told again where a run is resumed. */
+export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check
+
+// -------------------------------------------------------------------------------------------------------------------
+// Verdicts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a worker that checks is told. */
+const instruction =
+  "Check the answer below against the question. Work it out yourself where you can. Say in one or two sentences what is " +
+  "wrong with it, if anything. End with a line `Verdict: right` or `Verdict: wrong`."
+
+/** Only a verdict that is plainly there passes an answer. */
+const isRight = (text: string): boolean =>
+  /^right/i.test([...text.matchAll(/verdict\W{1,6}(right|wrong)/gi)].at(-1)?.[1] ?? "")
+
+const byWorker = (worker: Worker, { answer, ask, subtask, task }: Checked) => {
+  const asked = subtask === "" ? "" : `\n\nSubtask, which alone was to be done:\n${subtask}`
+  const content = `${instruction}\n\nQuestion:\n${Task.question(task)}${asked}\n\nAnswer:\n${answer}`
+  return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ text }) =>
+    isRight(text) ? undefined : text
+  )
+}
+
+/** What a grade says is wrong: the code that gave it may be wrong, too. */
+const reasonOf = (grade: Partial<Grade> | undefined, otherwise: string): string =>
+  typeof grade?.explanation === "string" ? grade.explanation : otherwise
+
+const byCritic = (critic: Critic, { answer, ask, task, threshold }: Checked) =>
+  Effect.map(critic.score({ task, answer, ask }), (grade: Partial<Grade> | undefined) =>
+    Number(grade?.score) >= threshold
+      ? undefined
+      : reasonOf(grade, `${critic.name} scores it ${Number(grade?.score)} of 1.`)
+  )
+
+const byGrader = (grader: Grader, { answer, task }: Checked) =>
+  Effect.map(
+    Effect.suspend(() => grader.grade(task, answer)),
+    (grade: Partial<Grade> | undefined) =>
+      grade?.correct === true ? undefined : reasonOf(grade, `${grader.name} says that it is wrong.`)
+  )
+
+/** What a function says, in the turn in which it is asked where it gives no promise. */
+const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer, task }: Checked) =>
+  Effect.map(
+    Effect.suspend((): Effect.Effect<boolean | string, string> => {
+      const controller = new AbortController()
+      const verdict = check(answer, task, controller.signal)
+      if (typeof verdict !== "object") return Effect.succeed(verdict)
+      const awaited = Effect.tryPromise({ try: () => verdict, catch: messageOf })
+      return Effect.onInterrupt(awaited, () => Effect.sync(() => controller.abort()))
+    }),
+    (verdict): string | undefined =>
+      typeof verdict === "string" ? verdict : verdict === true ? undefined : "The check fails."
+  )
+
+const itselfFailed = (error: unknown) => Effect.succeed(`The check itself failed: ${messageOf(error)}`)
+
+/**
+ * What is wrong with an answer; `undefined` where it passes.
+ *
+ * **Details**
+ *
+ * A check that throws or fails passes nothing, and the text says so. Only what the budget does not allow is an error.
+ */
+export const objectionTo = (check: Check, checked: Checked): Effect.Effect<string | undefined, BudgetExceeded> => {
+  if (typeof check === "function" || "grade" in check) {
+    const found = typeof check === "function" ? byFunction(check, checked) : byGrader(check, checked)
+    return Effect.catchDefect(
+      Effect.catch(found as Effect.Effect<string | undefined, unknown>, itselfFailed),
+      itselfFailed
+    )
+  }
+  const asked = Effect.suspend(
+    (): ReturnType<typeof byCritic> => ("score" in check ? byCritic(check, checked) : byWorker(check, checked))
+  )
+  return Effect.catch(asked, (error) => (error._tag === "BudgetExceeded" ? Effect.fail(error) : itselfFailed(error)))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Shapes
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A check that passes answers that are JSON of a shape, a block of code around it or not: an Effect schema, one of a
+ * library that speaks Standard Schema, or JSON Schema.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { checked, conduct, matches, worker } from "@divisi/core/promise"
+ *
+ * const pool = [worker({ id: "cheap", answer: () => "forty-two" }), worker({ id: "strong", answer: () => "42" })]
+ * const policy = checked("cheap", "strong", matches({ type: "number" }))
+ * const result = await conduct({ question: "What is 6 times 7?", pool, policy })
+ * result.answer // => "42"
+ * ```
+ */
+export const matches =
+  (shape: Shape): Check =>
+  async (answer) => {
+    // A program without schemas loads no library of them.
+    const { compileShape } = await import("./compileShape.ts")
+    const { check } = await Effect.runPromise(compileShape("the check", shape))
+    const value: unknown = JSON.parse(jsonText(answer))
+    return Effect.runPromise(Effect.match(check(value), { onSuccess: () => true, onFailure: (problem) => problem }))
+  }

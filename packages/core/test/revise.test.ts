@@ -1,0 +1,411 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as LanguagePolicy from "../src/policy/LanguagePolicy.ts"
+import * as Policy from "../src/policy/Policy.ts"
+import * as AnswerText from "../src/record/AnswerText.ts"
+import * as Journal from "../src/record/Journal.ts"
+import type { RunEvent } from "../src/record/RunEvent.ts"
+import * as Transcript from "../src/record/Transcript.ts"
+import * as Wire from "../src/record/Wire.ts"
+import * as Conductor from "../src/run/Conductor.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Critic from "../src/task/Critic.ts"
+import * as Grader from "../src/task/Grader.ts"
+import * as Tool from "../src/task/Tool.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
+import type { OnFailure, Step, Workflow } from "../src/workflow/Workflow.ts"
+
+const pricing = { inputPerMillion: 0, outputPerMillion: 1e6 }
+
+const says = (id: string, ...replies: ReadonlyArray<ScriptedWorker.Reply>) =>
+  ScriptedWorker.make({ id, replies: replies as [ScriptedWorker.Reply], pricing })
+
+const step = (worker: number, access: Step["access"], subtask: string, more: Partial<Step> = {}): Step => ({
+  worker,
+  subtask,
+  access,
+  ...more
+})
+
+const check = (onFailure: OnFailure = "revise", by: string | number = "number") => ({ check: { by, onFailure } })
+
+const isNumber = (answer: string) => /^\d+$/.test(answer) || "It is no number."
+
+type Revise = (context: Policy.Revising) => Policy.Revision
+
+const writes = (workflow: Workflow, revise?: Revise): Policy.Policy => ({
+  name: "writes",
+  checks: { number: isNumber },
+  propose: () => Effect.succeed({ workflow }),
+  revise: revise && ((context) => Effect.sync(() => revise(context)))
+})
+
+const ran = (
+  policy: Policy.Policy,
+  workers: readonly [ScriptedWorker.ScriptedWorker, ...ReadonlyArray<ScriptedWorker.ScriptedWorker>],
+  options: Partial<Conductor.Options> = {},
+  runOptions: Conductor.RunOptions = {}
+) =>
+  Effect.gen(function* () {
+    const events: Array<RunEvent> = []
+    const conductor = Conductor.make({ ...options, policy, pool: WorkerPool.makeUnsafe(workers) })
+    const task = { question: "What is 6 times 7?", reference: "42" }
+    const result = yield* conductor.run(task, { ...runOptions, listener: (event) => void events.push(event) })
+    const transcript = Transcript.fromEvents(events)!
+    // Whatever is told can be written and read.
+    assert.isTrue(Result.isSuccess(Wire.readTranscript(JSON.parse(Wire.encodeTranscript(transcript)))))
+    assert.deepStrictEqual(
+      Transcript.spendSoFar({ ...transcript, spend: undefined } as never).costUsd,
+      result.spend.costUsd
+    )
+    return { ...result, asked: workers.map(({ calls }) => calls.length), transcript, events }
+  })
+
+const typesOf = (events: ReadonlyArray<RunEvent>, ...types: ReadonlyArray<string>) =>
+  events.flatMap((event) => (types.includes(event.type) ? [event.type] : []))
+
+describe("a step with a check", () => {
+  const chain = { steps: [step(0, [], "Multiply.", check()), step(1, "all", "Say it.")] }
+
+  it.effect("goes on where it passes, and nobody is asked", () =>
+    Effect.gen(function* () {
+      const revise = () => assert.fail("nothing has failed")
+      const { answer, transcript } = yield* ran(writes(chain, revise), [says("a", "42"), says("b", "It is 42.")])
+      assert.strictEqual(answer, "It is 42.")
+      assert.deepInclude(transcript.rounds[0]!.steps[0]!.checks![0], { check: "number", worker: "a", passed: true })
+      assert.lengthOf(transcript.rounds, 1)
+    })
+  )
+
+  it.effect("holds back what sees it, lets the rest run, and asks the policy with all that has returned", () =>
+    Effect.gen(function* () {
+      const steps = [
+        step(0, [], "Multiply.", check()),
+        step(1, [], "Add."),
+        step(1, [1], "Go on."),
+        step(2, "all", "Say.")
+      ]
+      let seen: Policy.Revising | undefined
+      const again = {
+        steps: [
+          step(2, [], "Correct it.", {
+            earlier: [
+              { round: 0, step: 2 },
+              { round: 0, step: 0 }
+            ]
+          })
+        ]
+      }
+      const policy = writes({ steps }, (context) => {
+        seen = context
+        return { type: "re-plan", workflow: again, notes: ["It was no number."] }
+      })
+      const last = says("c", "42")
+      const { answer, asked, events, transcript } = yield* ran(policy, [says("a", "six"), says("b", "13", "14"), last])
+      assert.deepStrictEqual([answer, asked], ["42", [1, 2, 1]])
+      assert.deepStrictEqual(seen?.evidence.failed, [{ step: 0, check: "number", objection: "It is no number." }])
+      assert.deepStrictEqual(
+        seen?.previous.answers?.map((answer) => answer?.type === "answered" && answer.text),
+        ["six", "13", "14", false]
+      )
+      const [first, second] = transcript.rounds
+      assert.deepInclude(first!.revisions![0], { decision: "re-plan", notes: ["It was no number."] })
+      assert.deepInclude(first!.steps[3], { state: "skipped", detail: "revised" })
+      assert.deepStrictEqual(second!.notes, ["It was no number."])
+      // Those of earlier rounds in the order in which they were asked.
+      assert.deepStrictEqual(
+        last.calls[0]!.messages.map(({ content }) => content),
+        ["Multiply.", "six", "Go on.", "14", "Question:\nWhat is 6 times 7?\n\nSubtask:\nCorrect it."]
+      )
+      assert.deepStrictEqual(typesOf(events, "round-revised", "round-finished", "round-started", "workflow-proposed"), [
+        "round-started",
+        "workflow-proposed",
+        "round-revised",
+        "round-finished",
+        "round-started",
+        "workflow-proposed",
+        "round-finished"
+      ])
+    })
+  )
+
+  it.effect("goes on, or stops with an answer of a step, as the policy says", () =>
+    Effect.gen(function* () {
+      const workers = () => [says("a", "six"), says("b", "It is 6.")] as const
+      const on = yield* ran(
+        writes(chain, () => ({ type: "go-on" })),
+        workers()
+      )
+      assert.deepStrictEqual([on.answer, on.asked], ["It is 6.", [1, 1]])
+      const stop: Policy.Revision = { type: "stop", answer: { round: 0, step: 0 } }
+      const stopped = yield* ran(
+        writes(chain, () => stop),
+        workers(),
+        { recursion: 3 }
+      )
+      assert.deepStrictEqual([stopped.answer, stopped.asked, stopped.rounds.length], ["six", [1, 0], 1])
+      assert.deepInclude(stopped.transcript.rounds[0]!.steps[1], { state: "skipped", detail: "revised" })
+      // Who cannot say what is to be done stops nothing.
+      const wrong: Policy.Revision = { type: "stop", answer: { round: 0, step: 1 } }
+      const none = yield* ran(
+        writes(chain, () => wrong),
+        workers()
+      )
+      assert.strictEqual(none.answer, "It is 6.")
+      assert.include(none.transcript.rounds[0]!.revisions![0]!.notes[0], "step 1 of round 0, which has none")
+    })
+  )
+
+  it.effect("plans anew at most as often as is allowed, and then goes on as it is", () =>
+    Effect.gen(function* () {
+      for (const [revisions, rounds] of [
+        [undefined, 3],
+        [1, 2],
+        [0, 1]
+      ] as const) {
+        const policy = writes(chain)
+        const { answer, transcript } = yield* ran(policy, [says("a", "six"), says("b", "It is 6.")], { revisions })
+        assert.deepStrictEqual([transcript.rounds.length, answer], [rounds, "It is 6."])
+      }
+    })
+  )
+
+  it.effect("fails without an answer, too", () =>
+    Effect.gen(function* () {
+      const policy = writes(chain, () => ({ type: "re-plan", workflow: { steps: [step(1, [], "Do it.")] } }))
+      for (const reply of [{ fail: { _tag: "Quota" } }, { text: "I must not.", finishReason: "refusal" }] as const) {
+        const { answer, asked } = yield* ran(policy, [says("a", reply as never), says("b", "42")])
+        assert.deepStrictEqual([answer, asked], ["42", [1, 1]])
+      }
+    })
+  )
+
+  it.effect("asks the next worker where it says so, with all that was paid in its record", () =>
+    Effect.gen(function* () {
+      const workflow = { steps: [step(1, [], "Multiply.", check("next"))] }
+      const workers = [
+        says("a", "sixty"),
+        says("b", "six"),
+        says("c", { fail: { _tag: "Quota" } }),
+        says("d", "42")
+      ] as const
+      const { answer, spend, transcript } = yield* ran(writes(workflow), workers)
+      const [only] = transcript.rounds[0]!.steps
+      assert.deepStrictEqual([answer, only!.worker, spend.calls], ["42", "d", 3])
+      assert.deepStrictEqual(
+        only!.turns!.map(({ error, text, worker }) => [worker, text, error]),
+        [["b", "six", "It is no number."]]
+      )
+      assert.deepStrictEqual(
+        only!.checks!.map(({ passed, worker }) => [worker, passed]),
+        [
+          ["b", false],
+          ["d", true]
+        ]
+      )
+      const all = yield* ran(writes(workflow), [says("a", "sixty"), says("b", "six")])
+      assert.deepStrictEqual([all.answer, all.asked], ["sixty", [1, 1]])
+    })
+  )
+
+  it.effect("only notes what was found where it says so", () =>
+    Effect.gen(function* () {
+      const workflow = { steps: [step(0, [], "", check("continue"))] }
+      const { answer, transcript } = yield* ran(writes(workflow), [says("a", "six")])
+      assert.strictEqual(answer, "six")
+      assert.deepInclude(transcript.rounds[0]!.steps[0]!.checks![0], { passed: false, objection: "It is no number." })
+    })
+  )
+
+  it.effect("is checked by graders, critics and workers, who are paid", () =>
+    Effect.gen(function* () {
+      const judge = says("judge", "Off by one. Verdict: wrong")
+      const critic = Critic.fromWorker(says("critic", "Nearly. Score: 7"))
+      for (const [one, spent, options] of [
+        [Grader.exact, 1, {}],
+        [judge, 6, {}],
+        [critic, 4, {}],
+        [critic, 4, { threshold: 0.7 }]
+      ] as const) {
+        const policy = { ...writes({ steps: [step(0, [], "", check("continue"))] }), checks: { number: one } }
+        const { spend, transcript } = yield* ran(policy, [says("a", "41")], options)
+        const passed = "threshold" in options
+        assert.strictEqual(transcript.rounds[0]!.steps[0]!.checks![0]!.passed, passed)
+        assert.strictEqual(spend.costUsd, spent)
+      }
+      const byNumber = { steps: [step(0, [], "", check("continue", 1))] }
+      const { transcript } = yield* ran(writes(byNumber), [says("a", "42"), says("b", "Verdict: right")])
+      assert.deepInclude(transcript.rounds[0]!.steps[0]!.checks![0], { check: "b", passed: true })
+      assert.lengthOf(transcript.rounds[0]!.steps[0]!.checkAnswers!, 1)
+    })
+  )
+
+  it.effect("keeps its answer where the budget does not allow its check", () =>
+    Effect.gen(function* () {
+      const policy = { ...writes(chain), checks: { number: says("judge", "Verdict: right") } }
+      const { answer, asked, ending } = yield* ran(policy, [says("a", "42"), says("b", "42")], { budget: { calls: 1 } })
+      assert.deepStrictEqual([ending, answer, asked], ["budget", undefined, [1, 0]])
+      const alone = { ...writes({ steps: [step(0, [], "", check())] }), checks: policy.checks }
+      const only = yield* ran(alone, [says("a", "42")], { budget: { calls: 1 } })
+      assert.deepStrictEqual([only.ending, only.answer], ["budget", "42"])
+    })
+  )
+
+  it.effect("is refused where there is no such check, or no such step before", () =>
+    Effect.gen(function* () {
+      for (const [wrong, detail] of [
+        [{ check: { by: "tests", onFailure: "revise" } }, "names the check tests; there is number"],
+        [{ check: { by: 7, onFailure: "revise" } }, "names the check 7"],
+        [{ check: { by: "number", onFailure: "retry" } }, "the check of step 0 is no { by, onFailure }"],
+        [{ earlier: [{ round: 0, step: 0 }] }, "sees step 0 of round 0, which was not before it"]
+      ] as const) {
+        const workflow = { steps: [step(0, [], "Multiply.", wrong as never)] }
+        const { detail: told, ending } = yield* ran(writes(workflow), [says("a", "42")])
+        assert.strictEqual(ending, "failed")
+        assert.include(told, detail)
+      }
+    })
+  )
+})
+
+describe("a run that is resumed", () => {
+  const counted = (verdicts: ReadonlyArray<boolean>) => {
+    let count = 0
+    return { check: () => verdicts[count++] ?? true, count: () => count }
+  }
+
+  it.effect("does not check again what its journal has found", () =>
+    Effect.gen(function* () {
+      const journal = Journal.makeMemory()
+      // The second time it would find otherwise.
+      const { check: flaky, count } = counted([false, true, true])
+      const lookup = Tool.make({ name: "ask", input: { type: "object" } })
+      const again = { steps: [step(1, [], "Ask.", { tools: true })] }
+      const policy = {
+        ...writes({ steps: [step(0, [], "", check())] }, () => ({ type: "re-plan", workflow: again })),
+        checks: { number: flaky }
+      }
+      const asks: ScriptedWorker.Reply = {
+        parts: [
+          { type: "tool-call", id: "1", name: "ask", arguments: "{}" },
+          { type: "finish", reason: "tool-calls", usage: { inputTokens: 1, outputTokens: 1 } }
+        ]
+      }
+      const workers = [says("a", "six"), says("b", asks, "42")].map((worker) => ({
+        ...worker,
+        capabilities: { tools: true }
+      })) as never
+      const options = { tools: [lookup] }
+      const first = yield* ran(policy, workers, options, { journal, runId: "r" })
+      assert.strictEqual(first.ending, "suspended")
+      const conductor = Conductor.make({ ...options, policy, pool: WorkerPool.makeUnsafe(workers) })
+      const results = { [first.waitingFor[0]!.id]: "42" }
+      const resumed = yield* conductor.resume({ runId: "r", results }, { journal })
+      assert.deepStrictEqual([resumed.answer, resumed.rounds.length, count()], ["42", 2, 1])
+      assert.strictEqual(resumed.spend.calls, 3)
+      // Nor what a transcript has.
+      const { check: other, count: more } = counted([true])
+      const anew = Conductor.make({
+        ...options,
+        policy: { ...policy, checks: { number: other } },
+        pool: WorkerPool.makeUnsafe(workers)
+      })
+      const replayed = yield* anew.resume({ transcript: first.transcript, results })
+      assert.deepStrictEqual([replayed.rounds.length, more()], [2, 0])
+    })
+  )
+})
+
+describe("a language policy", () => {
+  const plan = (...lines: ReadonlyArray<string>) => ["Hm.", "", ...lines].join("\n")
+
+  it.effect("writes checks and reads what came of them, where the run has some", () =>
+    Effect.gen(function* () {
+      const model = says(
+        "planner",
+        plan(
+          "model_id = [0, 1]",
+          'subtasks = ["Multiply.", "Say it."]',
+          'access_list = [[], "all"]',
+          'checks = ["number", ""]'
+        ),
+        plan("model_id = [1]", 'subtasks = ["Correct it."]', 'access_list = [["0.0"]]')
+      )
+      const last = says("b", "42")
+      const options = { checks: { number: isNumber } }
+      const { answer, asked, transcript } = yield* ran(
+        LanguagePolicy.make({ model }),
+        [says("a", "six"), last],
+        options
+      )
+      assert.deepStrictEqual([answer, asked], ["42", [1, 1]])
+      assert.include(model.calls[0]!.messages[0]!.content, 'There are the checks "number"')
+      const shown = model.calls[1]!.messages[1]!.content
+      for (const part of [
+        'checks = ["number", ""]',
+        '"0.0" (Model 0):\nsix',
+        "Step 0 failed its check: It is no number."
+      ]) {
+        assert.include(shown, part)
+      }
+      assert.deepStrictEqual(last.calls[0]!.messages.map(({ content }) => content).slice(0, 2), ["Multiply.", "six"])
+      // What it wrote in the middle of the round stands in that round.
+      assert.deepStrictEqual(
+        transcript.rounds.map(({ completions }) => completions.length),
+        [2, 0]
+      )
+    })
+  )
+
+  it.effect("goes on with three empty lists, and is told of no checks that there are not", () =>
+    Effect.gen(function* () {
+      const lists = ["model_id = [0, 1]", 'subtasks = ["Multiply.", "Say it."]', 'access_list = [[], "all"]']
+      const model = says(
+        "planner",
+        plan(...lists, 'checks = ["number: revise", ""]'),
+        plan("model_id = []", "subtasks = []", "access_list = []")
+      )
+      const options = { checks: { number: isNumber } }
+      const on = yield* ran(LanguagePolicy.make({ model }), [says("a", "six"), says("b", "6")], options)
+      assert.deepStrictEqual([on.answer, on.rounds.length], ["6", 1])
+      const other = says("planner", plan(...lists))
+      yield* ran(LanguagePolicy.make({ model: other }), [says("a", "six"), says("b", "6")])
+      assert.notInclude(other.calls[0]!.messages[0]!.content, "checks = ")
+    })
+  )
+})
+
+describe("the text of an answer", () => {
+  it.effect("waits for a check that may replace it, and no longer", () =>
+    Effect.gen(function* () {
+      const again = { steps: [step(1, [], "")] }
+      const policy = writes({ steps: [step(0, [], "", check())] }, () => ({ type: "re-plan", workflow: again }))
+      const { events } = yield* ran(policy, [says("a", "six"), says("b", "42")])
+      let state = AnswerText.start({ maxRounds: 1 })
+      const pieces = events.flatMap((event) => {
+        const [next, text] = AnswerText.emit(state, event)
+        state = next
+        return text === "" ? [] : [[event.type, text]]
+      })
+      assert.deepStrictEqual(pieces, [["step-delta", "42"]])
+      assert.isFalse(state.isContradicted)
+    })
+  )
+})
+
+describe("withFallback", () => {
+  it.effect("asks who has written the workflow", () =>
+    Effect.gen(function* () {
+      const chain = { steps: [step(0, [], "", check())] }
+      const stop: Policy.Revision = { type: "stop", answer: { round: 0, step: 0 } }
+      const main = {
+        ...writes(chain, () => assert.fail("it wrote nothing")),
+        propose: () => Effect.fail(new Policy.PolicyError({ policy: "main", detail: "no" }))
+      }
+      const policy = Policy.withFallback(main, { ...writes(chain, () => stop), name: "other" })
+      const { answer, rounds } = yield* ran(policy, [says("a", "six")])
+      assert.deepStrictEqual([answer, rounds.length], ["six", 1])
+    })
+  )
+})
