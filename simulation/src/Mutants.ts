@@ -122,8 +122,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/replayed.ts",
     edits: [
       {
-        from: "const told = repay(context, at, worst, (paid) => tellLost(context, call, paid))",
-        to: "const told = Effect.sync(() => tellLost(context, call, worst))"
+        from: "repay(context, at, worst, (paid) => tellLost(context, call, paid))",
+        to: "Effect.sync(() => tellLost(context, call, worst))"
       }
     ]
   },

@@ -59,10 +59,14 @@ const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number
 })
 
 /** Draws a workflow; in a recursive round it may let the previous answer stand. */
-export const workflowOf = (draw: Seed.Draw, view: View, isTight: boolean): Workflow => {
+export const workflowOf = (
+  draw: Seed.Draw,
+  view: View,
+  { isTight, seed }: Pick<World, "isTight" | "seed">
+): Workflow => {
   if (Policy.canStand(view.previous) && Seed.chance(draw, 0.2)) return { steps: [] }
   // Drawn apart: a world without checks is what it was before there were any.
-  const more = Seed.draw(Seed.spread(view.seed, view.task.id, view.round, "more"))
+  const more = Seed.draw(Seed.spread(seed, view.seed, view.task.id, view.round, "more"))
   const hasMore = (view.checks ?? []).length > 0 && Seed.chance(more, 0.8)
   const steps = Array.from({ length: 1 + Seed.below(draw, view.maxSteps) }, (_, step) => ({
     ...stepOf(draw, view, step, isTight),
@@ -86,8 +90,8 @@ export const written = ({ steps }: Workflow, { checks = [], evidence }: View): s
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Draws what is to become of a round; now and then it stops with the answer of a step that has none. */
-export const revisionOf = (view: Policy.Revising, isTight: boolean): Policy.Revision => {
-  const draw = Seed.draw(Seed.spread(view.seed, view.task.id, "revision"))
+export const revisionOf = (view: Policy.Revising, world: Pick<World, "isTight" | "seed">): Policy.Revision => {
+  const draw = Seed.draw(Seed.spread(world.seed, view.seed, view.task.id, "revision"))
   const { rounds = [] } = view.previous
   switch (Seed.below(draw, 3)) {
     case 0:
@@ -101,19 +105,20 @@ export const revisionOf = (view: Policy.Revising, isTight: boolean): Policy.Revi
       return { type: "stop", answer: Seed.pick(draw, [...some, { round: 0, step: 9 }]) }
     }
     default:
-      return { type: "re-plan", workflow: workflowOf(draw, view, isTight) }
+      return { type: "re-plan", workflow: workflowOf(draw, view, world) }
   }
 }
 
 /** Writes the same for the same task and round. */
-const drawn = ({ draw, isTight }: World): Policy.Policy => {
+const drawn = (world: World): Policy.Policy => {
+  const { draw } = world
   const seed = Seed.below(draw, 1 << 30)
   const drawOf = ({ round, task }: View) => Seed.draw(Seed.spread(seed, task.id, round))
   const revises = Seed.chance(Seed.draw(Seed.spread(seed, "revises")), 0.5)
   return {
     name: "drawn",
-    ...(revises && { revise: (view: Policy.Revising) => Effect.sync(() => revisionOf(view, isTight)) }),
-    propose: (view) => Effect.sync(() => ({ workflow: workflowOf(drawOf(view), view, isTight) }))
+    ...(revises && { revise: (view: Policy.Revising) => Effect.sync(() => revisionOf(view, world)) }),
+    propose: (view) => Effect.sync(() => ({ workflow: workflowOf(drawOf(view), view, world) }))
   }
 }
 
@@ -136,9 +141,7 @@ const language = (world: World, model: Worker): Policy.Policy => ({
   name: "language",
   propose: (context) => {
     const { draw } = world
-    const text = Seed.chance(draw, 0.2)
-      ? "I would rather not."
-      : written(workflowOf(draw, context, world.isTight), context)
+    const text = Seed.chance(draw, 0.2) ? "I would rather not." : written(workflowOf(draw, context, world), context)
     const options = { model: planner(model, text), prompt: { access: "fine-grained" as const }, resamples: 1 }
     const fallback = Seed.chance(draw, 0.5) ? drawn(world) : undefined
     return LanguagePolicy.make({ ...options, fallback }).propose(context)
@@ -168,9 +171,10 @@ const nonsensical = (draw: Seed.Draw): Policy.Policy => ({
   }
 })
 
-const asPromise = ({ draw, isTight, moods }: World): Policy.Policy =>
+const asPromise = (world: World): Policy.Policy =>
   promisePolicy("promised", async (view) => {
-    if (!Seed.chance(draw, moods.nonsense)) return workflowOf(draw, view, isTight)
+    const { draw, moods } = world
+    if (!Seed.chance(draw, moods.nonsense)) return workflowOf(draw, view, world)
     if (Seed.chance(draw, 0.5)) throw Nonsense.thrown(draw)
     return Nonsense.workflow(draw)
   })

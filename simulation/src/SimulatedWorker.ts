@@ -23,6 +23,7 @@ import type { Witness } from "./Witness.ts"
 
 /** What workers of one simulation share. */
 export interface World {
+  readonly seed: number
   readonly draw: Seed.Draw
   readonly time: SeededScheduler
   readonly witness: Witness

@@ -120,6 +120,7 @@ class Simulation {
     this.promises = Seed.chance(draw, 0.2)
     this.stops = isSteady ? 0 : Seed.pick(draw, [0, 0, 0, 0.002, 0.01, 0.05])
     this.world = {
+      seed,
       draw,
       time: this.time,
       witness: this.witness,

@@ -125,10 +125,11 @@ class Survival {
   private policy(): Policy.Policy {
     const { draw, seed } = this
     const plan = (view: Omit<Policy.Context, "complete">) =>
-      SimulatedPolicy.workflowOf(Seed.draw(Seed.spread(seed, view.task.id, view.round)), view, false)
+      SimulatedPolicy.workflowOf(Seed.draw(Seed.spread(seed, view.task.id, view.round)), view, { isTight: false, seed })
     if (Seed.chance(draw, 0.6)) {
       const fixed = Policy.fixed("drawn", (_pool, _task, context) => plan(context))
-      const revise = (view: Policy.Revising) => Effect.sync(() => SimulatedPolicy.revisionOf(view, false))
+      const revise = (view: Policy.Revising) =>
+        Effect.sync(() => SimulatedPolicy.revisionOf(view, { isTight: false, seed }))
       return seed % 2 === 0 ? fixed : { ...fixed, revise }
     }
     const writer = ToolWorld.worker(this.world, "planner")
