@@ -39,6 +39,7 @@ import * as ResponsesSocket from "./responses/ResponsesSocket.ts"
 import * as Seal from "./segment/Seal.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
+import * as Stopped from "./segment/Stopped.ts"
 import { ApiError } from "./wire/ApiError.ts"
 import type { JsonObject } from "./wire/Json.ts"
 import * as OpenAi from "./wire/OpenAi.ts"
@@ -167,6 +168,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       listener: options.listener
     },
     segments,
+    stopped: options.journal === undefined ? () => undefined : yield* Stopped.find(journal),
     authenticate,
     maxBodyBytes: options.maxBodyBytes ?? 32 * mebi,
     isDraining: () => isDraining,

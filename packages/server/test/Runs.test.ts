@@ -76,20 +76,30 @@ describe("runs", () => {
     assert.deepStrictEqual([a.calls.length, b.calls.length, c.calls.length], [1, 1, 2])
   })
 
-  it("that was killed while it streamed is answered when it is asked again", async () => {
-    const a = worker("a", { hang: true }, said("back"))
+  it("that was killed while it streamed goes on when it is asked again, and nobody who has answered is asked twice", async () => {
+    const [a, b, c] = [worker("a", said("one")), worker("b", said("two")), worker("c", { hang: true }, said("back"))]
     const memory = Journal.memory()
     const first = Journal.makeMemory(memory)
-    await serving({ ...alone(a), journal: first }, async ({ client }) => {
-      const asking = client.chat.completions.create({ ...request, stream: true }).catch(() => {})
-      while (a.running() === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    const asked = { ...request, stream: true } as const
+    await serving({ ...team(a, b, c), journal: first }, async ({ client }) => {
+      const asking = client.chat.completions.create(asked).catch(() => {})
+      while (c.running() === 0) await new Promise((resolve) => setTimeout(resolve, 5))
       first.end()
       void asking
     })
-    const answer = await serving({ ...alone(a), journal: Journal.makeMemory(memory) }, async ({ client }) =>
-      client.chat.completions.create(request)
-    )
-    assert.strictEqual(answer.choices[0]?.message.content, "back")
+    const answer = await serving({ ...team(a, b, c), journal: Journal.makeMemory(memory) }, async ({ client }) => {
+      let text = ""
+      for await (const { choices } of await client.chat.completions.create(asked)) {
+        text += choices[0]?.delta.content ?? ""
+      }
+      // Who asks the same again on purpose gets an answer of its own.
+      await client.chat.completions.create(asked).then(async (stream) => {
+        for await (const _ of stream);
+      })
+      return text
+    })
+    assert.strictEqual(answer, "back")
+    assert.deepStrictEqual([a.calls.length, b.calls.length, c.calls.length], [2, 2, 3])
   })
 })
 

@@ -8,6 +8,7 @@ import * as Models from "../Models.ts"
 import * as RequestLog from "../RequestLog.ts"
 import * as CallId from "../segment/CallId.ts"
 import type { Segment, Segments } from "../segment/Segments.ts"
+import type { Stopped } from "../segment/Stopped.ts"
 import * as Turn from "../segment/Turn.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
@@ -26,6 +27,7 @@ export interface Context {
   readonly models: Models.Options
   readonly turns: Turn.Options
   readonly segments: Segments
+  readonly stopped: Stopped
   readonly authenticate: Authenticate
   /** The most bytes of a request's body. */
   readonly maxBodyBytes: number
@@ -182,7 +184,10 @@ export const open = Effect.fnUntraced(function* <State>(
   const request = yield* attempt(() => wire.read(recalled, headers))
   logged.model = request.model
   const team = yield* attempt(() => teamOf(context, caller, request))
+  const key = keyOf(owner, wire.name, headers, text)
   const turn = yield* Turn.prepare(context.turns, {
+    key,
+    stopped: context.stopped(key),
     request,
     team,
     owner,
@@ -191,7 +196,7 @@ export const open = Effect.fnUntraced(function* <State>(
   })
   const about = { id: CallId.random(), runId: turn.runId, createdAt: Math.floor(logged.at / 1000), request, body }
   const segment = yield* context.segments.open({
-    key: keyOf(owner, wire.name, headers, text),
+    key,
     isRepeated: isRepeated(headers),
     about,
     characters: text.length,

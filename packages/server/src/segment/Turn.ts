@@ -43,6 +43,10 @@ export interface Options {
 
 /** A request with who answers it. */
 export interface Turn {
+  /** What the same request has the same of. */
+  readonly key: string
+  /** The run that was answering the same request when its process ended. */
+  readonly stopped?: string | undefined
   readonly request: Request
   readonly team: Team
   /** Whose it is: results of tools lead back to runs of the same owner alone. */
@@ -152,7 +156,10 @@ export const prepare = Effect.fnUntraced(function* (
     catch: (error) => error as ApiError
   })
   const pieces = found === undefined ? [] : Seal.piecesOf(options.sealer, { owner, ...found, seals: request.seals })
-  const resumption = found && (yield* resumptionOf(options, turn, found, pieces))
+  const resumption =
+    found === undefined
+      ? turn.stopped && { runId: turn.stopped, results: {} }
+      : yield* resumptionOf(options, turn, found, pieces)
   const left = History.leftIn(request.messages)
   if (left !== undefined) yield* Effect.ignore(abandon(options.journal, left, owner))
   const conductor = conductorOf(options, turn)
@@ -213,12 +220,15 @@ export const prepare = Effect.fnUntraced(function* (
   const begin = (runId: string) => (tell: Tell) =>
     Effect.flatMap(
       segment(runId, [], tell, (listener) =>
-        conductor.run({ messages: request.messages, metadata: { owner } }, { ...shared, runId, listener })
+        conductor.run(
+          { messages: request.messages, metadata: { owner, request: turn.key } },
+          { ...shared, runId, listener }
+        )
       ),
       ({ last }) => last
     )
 
-  if (resumption === undefined) return { runId: turn.runId, run: begin(turn.runId) }
+  if (!resumption) return { runId: turn.runId, run: begin(turn.runId) }
   const goOn = (tell: Tell) =>
     Effect.flatMap(
       segment(resumption.runId, Object.keys(resumption.results), tell, (listener) =>

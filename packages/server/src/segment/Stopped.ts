@@ -1,0 +1,38 @@
+/**
+ * Runs whose process ended in the middle of them, and the requests that they were to answer: the same request goes on
+ * with its run, and what was answered before is not paid for again.
+ */
+import * as Journal from "@divisi/core/Journal"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+/** Gives the run that a request was to be answered by, once. */
+export type Stopped = (request: string) => string | undefined
+
+/** A client that has not come again by then does not come, and a journal may have very many. */
+const limits = { ageMillis: 3_600_000, runs: 1_000 }
+
+/** The request that a run answers. */
+const requestOf = (entries: ReadonlyArray<Journal.Entry>): unknown => {
+  const [first] = Journal.eventsOf(entries)
+  return first?.type === "run-started" ? first.task.metadata?.request : undefined
+}
+
+/** Finds the runs in a journal that were stopped. One that cannot be read has none. */
+export const find = (journal: Journal.Journal): Effect.Effect<Stopped> =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const runs = (yield* journal.list)
+      .filter((run) => Journal.stateOf(run) === "stopped" && now - run.changedAt < limits.ageMillis)
+      .slice(0, limits.runs)
+    const known = new Map<string, string>()
+    for (const { run } of runs) {
+      const request = requestOf(yield* journal.read(run))
+      if (typeof request === "string") known.set(request, run)
+    }
+    return (request: string) => {
+      const run = known.get(request)
+      known.delete(request)
+      return run
+    }
+  }).pipe(Effect.orElseSucceed(() => () => undefined))
