@@ -122,7 +122,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/replayed.ts",
     edits: [
       {
-        from: "repay(context, at, worst, (paid) => tellLost(context, call, paid))",
+        from: "Effect.map(bookDoubt(context.ledger, at && nameOf(at), worst), (paid) => tellLost(context, call, paid))",
         to: "Effect.sync(() => tellLost(context, call, worst))"
       }
     ]

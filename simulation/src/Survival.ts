@@ -40,7 +40,7 @@ const task = { id: "task", question: "What is task?" }
 const mostFaults = 6
 
 /** More processes than any run needs. */
-const mostProcesses = 60
+const mostProcesses = 400
 
 /** The process is dead, or stands still. */
 class Gone extends Error {}
@@ -311,7 +311,7 @@ class Survival {
     const charged = isAgain ? result.spend : ledger.spent()
     for (const problem of Invariants.ofSums("the run", Invariants.toldSpend(transcript), charged))
       this.complain(problem)
-    for (const problem of Invariants.ofSight([told], witness)) this.complain(problem)
+    for (const problem of Invariants.ofSight([told], witness, result.ending !== "budget")) this.complain(problem)
     for (const problem of SurvivalInvariants.ofTools(this.begun, ToolWorld.repeatable)) this.complain(problem)
     if (!this.isDurable) return
     const found = { runId, entries: this.entries(), log: this.log, calls: witness.calls() }

@@ -48,6 +48,8 @@ export interface Recording {
   readonly mismatch: (call: string, detail: string) => Effect.Effect<never>
   /** Takes the events of the run, and of those nested in it. */
   readonly listener: Listener
+  /** How many steps a round has that it was told of this time; `undefined` of one that it was not. */
+  readonly stepsOf: (run: string, round: number) => number | undefined
   /** The attempts that were in doubt, and that it has not come to again. */
   readonly doubts: () => ReadonlyArray<Doubt>
   /** Why it cannot go on. */
@@ -283,6 +285,9 @@ export const open = Effect.fnUntraced(function* (
   if (entries.length === 0) writer.add({ type: "begun", seed: options.seed })
   const counts = new Map<string, number>()
   const visited = new Set<string>()
+  /** The rounds that were told this time, with their steps: nobody asks for them in a run that is new. */
+  const rounds = new Map<string, number>()
+  const isNew = entries.length === 0
   let ending: RunEvent | undefined
 
   /** An event that was told before is told as it was; a new one is written. */
@@ -296,6 +301,8 @@ export const open = Effect.fnUntraced(function* (
       const other = otherBeginning(before, event)
       if (other !== undefined) writer.breakOff(new Journal.JournalMismatch({ run, call: run, detail: other }))
     }
+    // What is booked of a call in doubt depends on the room that is left.
+    if (event.type === "call-lost") return { ...before, usage: event.usage, costUsd: event.costUsd } as typeof event
     return before
   }
 
@@ -338,6 +345,10 @@ export const open = Effect.fnUntraced(function* (
       }),
     listener: (event) => {
       if (isDelta(event)) return options.listener?.(event)
+      if (!isNew && event.type === "round-started") rounds.set(`${event.runId} ${event.round}`, 0)
+      if (!isNew && event.type === "workflow-proposed") {
+        rounds.set(`${event.runId} ${event.round}`, event.workflow.steps.length)
+      }
       if (event.type !== "run-finished" || event.runId !== run) {
         const told = event.type !== "run-finished" || isEnd(event) ? hear(event) : event
         return options.listener?.(told)
@@ -345,6 +356,7 @@ export const open = Effect.fnUntraced(function* (
       if (isEnd(event) && writer.broken() === undefined) writer.add({ type: "event", event })
       ending = event
     },
+    stepsOf: (run, round) => rounds.get(`${run} ${round}`),
     doubts: () => doubtsIn(past, (call) => visited.has(call)),
     broken: writer.broken,
     end: Effect.suspend(() => {

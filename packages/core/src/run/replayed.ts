@@ -9,6 +9,7 @@ import type { RunEvent } from "../record/RunEvent.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"
 import { WorkerError } from "../task/Worker.ts"
+import type { Ledger } from "./Budget.ts"
 import { outputBound, worstCase } from "./bounds.ts"
 import type { Doubt, Slot } from "./Recording.ts"
 import type { Answer, Entry, Failure } from "./ResponseCache.ts"
@@ -123,18 +124,49 @@ const repay = (
 const tellLost = ({ emit }: CallContext, call: Call, paid: Paid) =>
   emit?.({ ...defined({ type: "call-lost", ...placeOf(call) }), ...paid })
 
-/** The event of a doubt, by the address of its call: `run/round/by/number`, where a run's id may have slashes, too. */
-const lostEvent = ({ attempt: _, call, worker, ...paid }: Doubt, at: number): RunEvent => {
-  const [, by = "", round] = call.split("/").reverse()
-  const runId = call.split("/").slice(0, -3).join("/")
-  const [asker, check] = by.split(" ")
-  const step = Number(asker)
-  const place = {
-    round: Number(round),
-    step: Number.isInteger(step) ? step : undefined,
-    by: check === "check" ? (check as "check") : undefined
-  }
-  return { ...defined({ type: "call-lost", ...place, worker }), ...paid, runId, at }
+/**
+ * The event of a doubt, by the address of its call: `run/round/by/number`, where a run's id may have slashes, too. Of what
+ * this time was not begun (a nested run, a step), it is told of the round, or of the whole run.
+ */
+const lostEvent = ({ clock, recording, runId: whole }: CallContext, { call, worker }: Doubt, paid: Paid): RunEvent => {
+  const [, who = "", number] = call.split("/").reverse()
+  const run = call.split("/").slice(0, -3).join("/")
+  const [asker, check] = who.split(" ")
+  const [round, step] = [Number(number), Number(asker)]
+  const steps = recording!.stepsOf(run, round)
+  const place =
+    steps === undefined
+      ? { runId: whole, round: 0 }
+      : { runId: run, round, ...defined({ step: step < steps ? step : undefined }) }
+  const by = defined({ by: check === "check" ? (check as "check") : undefined })
+  return { type: "call-lost", ...place, ...by, worker, ...paid, at: clock.currentTimeMillisUnsafe() }
+}
+
+/**
+ * Books a call in doubt at its worst case, as far as there is room: a run that goes on in another order may have asked
+ * others for it. Gives what it has booked.
+ */
+const bookDoubt = (
+  ledger: Ledger,
+  name: string | undefined,
+  { costUsd, usage }: Paid
+): Effect.Effect<Paid, BudgetExceeded> => {
+  const { inputTokens, outputTokens } = usage
+  const booked = Effect.flatMap(ledger.reserve({ costUsd, tokens: inputTokens + outputTokens }, name), (own) =>
+    Effect.as(ledger.settle(own, { costUsd, usage }), { costUsd, usage })
+  )
+  return Effect.catch(booked, (refused) => {
+    const left = Math.max(0, refused.allowed - refused.spent)
+    if (refused.limit === "tokens" && left < inputTokens + outputTokens) {
+      const input = Math.min(inputTokens, left)
+      const less = { ...usage, inputTokens: input, outputTokens: Math.min(outputTokens, left - input) }
+      return bookDoubt(ledger, name, { costUsd, usage: less })
+    }
+    if (refused.limit === "costUsd" && costUsd !== undefined && left < costUsd) {
+      return bookDoubt(ledger, name, { costUsd: left, usage })
+    }
+    return Effect.fail(refused)
+  })
 }
 
 /**
@@ -142,25 +174,20 @@ const lostEvent = ({ attempt: _, call, worker, ...paid }: Doubt, at: number): Ru
  * told all the same.
  */
 export const settleDoubts = (context: CallContext): Effect.Effect<void> => {
-  const { clock, ledger, recording } = context
+  const { ledger, recording } = context
   return Effect.forEach(
     recording?.doubts() ?? [],
     (doubt) => {
       const { attempt, call, costUsd, usage } = doubt
-      if (isNotional(context)) {
-        return Effect.sync(() => recording!.note({ type: "lost", call, attempt, costUsd, usage }))
-      }
-      const amount = { costUsd, tokens: usage.inputTokens + usage.outputTokens }
-      const charged = Effect.flatMap(ledger.reserve(amount, `${call}/${attempt}`), (own) =>
-        ledger.settle(own, { costUsd, usage })
+      const worst: Paid = { costUsd, usage }
+      if (isNotional(context)) return Effect.sync(() => recording!.note({ type: "lost", call, attempt, ...worst }))
+      const booked = Effect.catch(bookDoubt(ledger, `${call}/${attempt}`, worst), () =>
+        Effect.as(ledger.charge(costUsd ?? 0), worst)
       )
-      return Effect.map(
-        Effect.catch(charged, () => ledger.charge(costUsd ?? 0)),
-        () => {
-          recording!.note({ type: "lost", call, attempt, costUsd, usage })
-          recording!.listener(lostEvent(doubt, clock.currentTimeMillisUnsafe()))
-        }
-      )
+      return Effect.map(booked, (paid) => {
+        recording!.note({ type: "lost", call, attempt, ...paid })
+        recording!.listener(lostEvent(context, doubt, paid))
+      })
     },
     { discard: true }
   )
@@ -251,7 +278,11 @@ export const replay = (
 
   /** Nobody knows whether it was answered: it is charged at its worst case, and told. */
   const lost = (worst: Paid, at: Numbered | undefined, attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
-    const told = isNotional(context) ? Effect.void : repay(context, at, worst, (paid) => tellLost(context, call, paid))
+    const told = isNotional(context)
+      ? Effect.void
+      : Effect.uninterruptible(
+          Effect.map(bookDoubt(context.ledger, at && nameOf(at), worst), (paid) => tellLost(context, call, paid))
+        )
     if ((context.onDoubt ?? "again") === "again" || call.worker.recovery === "free") {
       return Effect.andThen(
         told,
