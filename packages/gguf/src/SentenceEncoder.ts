@@ -1,0 +1,285 @@
+/**
+ * Sentence encoders of BERT's kind, such as all-MiniLM-L6-v2 or bge-small, as GGUF files that llama.cpp embeds texts with.
+ *
+ * {@link convert} takes the folder in which such a model is published: `config.json`, `tokenizer.json` (WordPiece, in
+ * lower case), `model.safetensors`, and `1_Pooling/config.json` where there is one. What differs from that is refused by
+ * name, so that no file gives other points than the model does.
+ */
+import fs from "node:fs/promises"
+import path from "node:path"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { GgufError } from "./GgufError.ts"
+import * as Errors from "./GgufError.ts"
+import * as GgufWriter from "./GgufWriter.ts"
+import * as Metadata from "./Metadata.ts"
+import * as Safetensors from "./Safetensors.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is read
+// -------------------------------------------------------------------------------------------------------------------
+
+const count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_000 }))
+
+/** What a tokenizer has for a text that it does not know, and around each text. */
+const special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] as const
+
+const Config = Schema.Struct({
+  model_type: Schema.Literal("bert"),
+  hidden_act: Schema.Literal("gelu"),
+  position_embedding_type: Schema.optionalKey(Schema.Literal("absolute")),
+  hidden_size: count,
+  num_hidden_layers: count,
+  num_attention_heads: count,
+  intermediate_size: count,
+  max_position_embeddings: count,
+  type_vocab_size: count,
+  vocab_size: count,
+  layer_norm_eps: Schema.Finite
+})
+
+const Tokenizer = Schema.Struct({
+  normalizer: Schema.Struct({ type: Schema.Literal("BertNormalizer"), lowercase: Schema.Literal(true) }),
+  model: Schema.Struct({
+    // Older files do not say which kind of model it is; what continues a word tells.
+    type: Schema.optionalKey(Schema.Literal("WordPiece")),
+    continuing_subword_prefix: Schema.Literal("##"),
+    vocab: Schema.Record(Schema.String, Schema.Int)
+  })
+})
+
+const Pooling = Schema.Struct({
+  pooling_mode_cls_token: Schema.optionalKey(Schema.Boolean),
+  pooling_mode_mean_tokens: Schema.optionalKey(Schema.Boolean),
+  pooling_mode_max_tokens: Schema.optionalKey(Schema.Literal(false)),
+  pooling_mode_lasttoken: Schema.optionalKey(Schema.Literal(false))
+})
+
+/** How llama.cpp numbers the ways in which the states of the tokens become one point. */
+const poolings = { mean: 1, cls: 2 }
+
+type Config = typeof Config.Type
+
+const unsupported = (detail: string): GgufError => Errors.make({ _tag: "Unsupported", detail })
+
+/** A file of JSON, of its form; `undefined` where it may be absent, and is. */
+const readJson = <A, E>(file: string, schema: Schema.Codec<A, E>, isOptional = false) =>
+  Effect.gen(function* () {
+    const text = yield* Effect.tryPromise({
+      try: () => fs.readFile(file, "utf8"),
+      catch: (cause) => Errors.fromUnknown(cause, file, "read it")
+    }).pipe(
+      Effect.catch((error) =>
+        isOptional && error.reason._tag === "Missing" ? Effect.succeed(undefined) : Effect.fail(error)
+      )
+    )
+    if (text === undefined) return undefined
+    const value = yield* Effect.try({
+      try: () => JSON.parse(text) as unknown,
+      catch: () => Errors.make({ _tag: "Corrupt", detail: "it is no JSON." }, file)
+    })
+    return yield* Effect.mapError(Schema.decodeUnknownEffect(schema)(value), ({ message }) =>
+      Errors.make({ _tag: "Unsupported", detail: `A sentence encoder of BERT's kind is expected. ${message}` }, file)
+    )
+  })
+
+const required = <A, E>(file: string, schema: Schema.Codec<A, E>) =>
+  Effect.map(readJson(file, schema), (value) => value as A)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tensors
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Slot {
+  readonly source: string
+  readonly target: string
+  readonly shape: ReadonlyArray<number>
+}
+
+const withBias = (source: string, target: string, shape: ReadonlyArray<number>): ReadonlyArray<Slot> => [
+  { source: `${source}.weight`, target: `${target}.weight`, shape },
+  { source: `${source}.bias`, target: `${target}.bias`, shape: shape.slice(0, 1) }
+]
+
+const layerSlots = ({ hidden_size: size, intermediate_size: inner }: Config, layer: number): ReadonlyArray<Slot> => {
+  const [from, to] = [`encoder.layer.${layer}`, `blk.${layer}`]
+  return [
+    ...withBias(`${from}.attention.self.query`, `${to}.attn_q`, [size, size]),
+    ...withBias(`${from}.attention.self.key`, `${to}.attn_k`, [size, size]),
+    ...withBias(`${from}.attention.self.value`, `${to}.attn_v`, [size, size]),
+    ...withBias(`${from}.attention.output.dense`, `${to}.attn_output`, [size, size]),
+    ...withBias(`${from}.attention.output.LayerNorm`, `${to}.attn_output_norm`, [size]),
+    ...withBias(`${from}.intermediate.dense`, `${to}.ffn_up`, [inner, size]),
+    ...withBias(`${from}.output.dense`, `${to}.ffn_down`, [size, inner]),
+    ...withBias(`${from}.output.LayerNorm`, `${to}.layer_output_norm`, [size])
+  ]
+}
+
+const slotsOf = (config: Config): ReadonlyArray<Slot> => {
+  const size = config.hidden_size
+  const table = (name: string, target: string, rows: number): Slot => ({
+    source: `embeddings.${name}.weight`,
+    target: `${target}.weight`,
+    shape: [rows, size]
+  })
+  return [
+    table("word_embeddings", "token_embd", config.vocab_size),
+    table("position_embeddings", "position_embd", config.max_position_embeddings),
+    table("token_type_embeddings", "token_types", config.type_vocab_size),
+    ...withBias("embeddings.LayerNorm", "token_embd_norm", [size]),
+    ...Array.from({ length: config.num_hidden_layers }, (_, layer) => layerSlots(config, layer)).flat()
+  ]
+}
+
+/** The tensor of a slot. Models that were trained with a head have all names below `bert.`. */
+const tensorOf = (
+  file: Safetensors.Safetensors,
+  { shape, source, target }: Slot,
+  type: GgufWriter.TensorType
+): Result.Result<GgufWriter.NamedTensor, GgufError> => {
+  const name = Object.hasOwn(file.tensors, `bert.${source}`) ? `bert.${source}` : source
+  return Result.flatMap(Safetensors.tensor(file, name), ({ data, shape: found }) => {
+    if (found.join() === shape.join()) {
+      // llama.cpp wants biases and norms in full precision, and adds positions and kinds of texts in it.
+      const isMatrix = shape.length > 1 && target !== "position_embd.weight" && target !== "token_types.weight"
+      return Result.succeed({ name: target, shape, data, type: isMatrix ? type : "F32" })
+    }
+    const detail = `Its shape is [${found}]; config.json makes it [${shape}].`
+    return Result.fail(Errors.make({ _tag: "InvalidTensor", tensor: name, detail }, file.path))
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tokens
+// -------------------------------------------------------------------------------------------------------------------
+
+/** llama.cpp's numbers for the kinds of tokens. */
+const kinds = { normal: 1, control: 3, unused: 5 }
+
+/** The beginning of a word, as llama.cpp writes it; what continues one has no mark there. */
+const wordStart = "\u2581"
+
+const writtenOf = (token: string): string =>
+  token.startsWith("##") ? token.slice(2) : isSpecial(token) ? token : `${wordStart}${token}`
+
+const isSpecial = (token: string): boolean => (special as ReadonlyArray<string>).includes(token)
+
+const tokensOf = (
+  vocabulary: Readonly<Record<string, number>>,
+  size: number
+): Result.Result<ReadonlyArray<string>, GgufError> => {
+  const tokens = Array.from({ length: size }, (): string | undefined => undefined)
+  for (const [token, id] of Object.entries(vocabulary)) {
+    if (id < 0 || id >= size || tokens[id] !== undefined) {
+      const detail = `The id ${id} of "${token.slice(0, 40)}" is another token's, or not below ${size}.`
+      return Result.fail(Errors.make({ _tag: "InvalidTokenizer", detail }))
+    }
+    tokens[id] = token
+  }
+  const missing = special.find((token) => !Object.hasOwn(vocabulary, token))
+  if (missing !== undefined) {
+    return Result.fail(Errors.make({ _tag: "InvalidTokenizer", detail: `It has no token ${missing}.` }))
+  }
+  return Result.succeed(tokens.map((token, id) => token ?? `[unused ${id}]`))
+}
+
+const tokenMetadata = (tokens: ReadonlyArray<string>): Metadata.Metadata => {
+  const idOf = (token: (typeof special)[number]) => Metadata.uint32(tokens.indexOf(token))
+  const kindOf = (token: string) =>
+    isSpecial(token) ? kinds.control : token.startsWith("[unused") ? kinds.unused : kinds.normal
+  return {
+    "tokenizer.ggml.model": Metadata.string("bert"),
+    "tokenizer.ggml.tokens": Metadata.strings(tokens.map(writtenOf)),
+    "tokenizer.ggml.token_type": Metadata.int32s(tokens.map(kindOf)),
+    "tokenizer.ggml.bos_token_id": idOf("[CLS]"),
+    "tokenizer.ggml.cls_token_id": idOf("[CLS]"),
+    "tokenizer.ggml.eos_token_id": idOf("[SEP]"),
+    // Spelled so by llama.cpp.
+    "tokenizer.ggml.seperator_token_id": idOf("[SEP]"),
+    "tokenizer.ggml.unknown_token_id": idOf("[UNK]"),
+    "tokenizer.ggml.padding_token_id": idOf("[PAD]"),
+    "tokenizer.ggml.mask_token_id": idOf("[MASK]")
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Converting
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How it is written. */
+export interface Options {
+  /** How matrices are stored: F16 by default, as llama.cpp rounds to it anyway where it multiplies. */
+  readonly type?: GgufWriter.TensorType | undefined
+}
+
+const metadataOf = (
+  config: Config,
+  name: string,
+  pooling: keyof typeof poolings,
+  type: GgufWriter.TensorType
+): Metadata.Metadata => ({
+  "general.architecture": Metadata.string("bert"),
+  "general.type": Metadata.string("model"),
+  "general.name": Metadata.string(name),
+  "general.file_type": Metadata.uint32(type === "F32" ? 0 : 1),
+  "bert.vocab_size": Metadata.uint32(config.vocab_size),
+  "bert.context_length": Metadata.uint32(config.max_position_embeddings),
+  "bert.embedding_length": Metadata.uint32(config.hidden_size),
+  "bert.feed_forward_length": Metadata.uint32(config.intermediate_size),
+  "bert.block_count": Metadata.uint32(config.num_hidden_layers),
+  "bert.attention.head_count": Metadata.uint32(config.num_attention_heads),
+  "bert.attention.layer_norm_epsilon": Metadata.float32(config.layer_norm_eps),
+  "bert.attention.causal": Metadata.boolean(false),
+  "bert.pooling_type": Metadata.uint32(poolings[pooling]),
+  "tokenizer.ggml.token_type_count": Metadata.uint32(config.type_vocab_size)
+})
+
+/** One way of pooling, as files of sentence-transformers have it; the mean where there is none. */
+const poolingOf = (pooling: typeof Pooling.Type | undefined): Result.Result<keyof typeof poolings, GgufError> => {
+  const { pooling_mode_cls_token: isCls = false, pooling_mode_mean_tokens: isMean = !isCls } = pooling ?? {}
+  return isCls === isMean
+    ? Result.fail(unsupported("1_Pooling/config.json asks for something else than the mean or the first token."))
+    : Result.succeed(isCls ? "cls" : "mean")
+}
+
+/**
+ * Writes the sentence encoder of a folder as a GGUF file, for `LlamaCppEmbeddings` of `@divisi/policy-llamacpp`.
+ *
+ * **Details**
+ *
+ * Tensors are read and written in pieces, and the file appears only when it is whole. llama.cpp puts texts in lower case
+ * and takes accents off, as the tokenizers of these models do.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as SentenceEncoder from "@divisi/gguf/SentenceEncoder"
+ * import * as Effect from "effect/Effect"
+ *
+ * // The files of a repository of the hub, e.g. sentence-transformers/all-MiniLM-L6-v2.
+ * await Effect.runPromise(SentenceEncoder.convert("all-MiniLM-L6-v2", "all-MiniLM-L6-v2.gguf"))
+ * ```
+ */
+export const convert = (
+  folder: string,
+  file: string,
+  { type = "F16" }: Options = {}
+): Effect.Effect<GgufWriter.Written, GgufError> =>
+  Effect.gen(function* () {
+    const config = yield* required(path.join(folder, "config.json"), Config)
+    const tokenizer = yield* required(path.join(folder, "tokenizer.json"), Tokenizer)
+    const pooling = yield* readJson(path.join(folder, "1_Pooling", "config.json"), Pooling, true)
+    const tokens = yield* Effect.fromResult(tokensOf(tokenizer.model.vocab, config.vocab_size))
+    const weights = yield* Safetensors.read(path.join(folder, "model.safetensors"))
+    // Before anything is made for each of them.
+    if (config.num_hidden_layers > Object.keys(weights.tensors).length) {
+      const detail = "The file's tensors are too few for so many layers."
+      return yield* Effect.fail(Errors.make({ _tag: "InvalidConfig", field: "num_hidden_layers", detail }))
+    }
+    const pooled = yield* Effect.fromResult(poolingOf(pooling))
+    const tensors = yield* Effect.forEach(slotsOf(config), (slot) => Effect.fromResult(tensorOf(weights, slot, type)))
+    const name = path.basename(path.resolve(folder))
+    const metadata = { ...metadataOf(config, name, pooled, type), ...tokenMetadata(tokens) }
+    return yield* GgufWriter.write(file, { metadata, tensors })
+  }).pipe(Effect.mapError((error) => Errors.fromUnknown(error, folder, "convert it")))

@@ -1,0 +1,84 @@
+import fs from "node:fs"
+import path from "node:path"
+import * as SentenceEncoder from "@divisi/gguf/SentenceEncoder"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as LlamaCppEmbeddings from "../src/LlamaCppEmbeddings.ts"
+import { folder } from "./model.ts"
+import { states, tokensOf, weights, writeModel } from "./sentenceEncoder.ts"
+
+const texts = ["How much is the violin?", "a", "Ä violin, the the the.", "zebra quartz"]
+
+const unit = (point: ReadonlyArray<number>) => {
+  const length = Math.hypot(...point)
+  return point.map((value) => value / length)
+}
+
+const modelIn = (name: string, changes: Parameters<typeof writeModel>[1] = {}) =>
+  Effect.promise(async () => {
+    const place = path.join(folder, name)
+    fs.mkdirSync(place)
+    await writeModel(place, changes)
+    return place
+  })
+
+const embedded = (name: string, changes: Parameters<typeof writeModel>[1] = {}) =>
+  Effect.gen(function* () {
+    const file = path.join(folder, `${name}.gguf`)
+    yield* SentenceEncoder.convert(yield* modelIn(name, changes), file, { type: "F32" })
+    const embed = yield* LlamaCppEmbeddings.load({ source: file, gpu: "none", threads: 1 })
+    return yield* Effect.promise(() => embed(texts))
+  })
+
+/** What plain arithmetic makes of the same weights. */
+const expected = (pooled: (rows: ReadonlyArray<ReadonlyArray<number>>) => ReadonlyArray<number>) =>
+  texts.map((text) => unit(pooled(states(weights(), tokensOf(text.normalize("NFD").replace(/\p{M}/gu, ""))))))
+
+const assertAlike = (found: ReadonlyArray<ReadonlyArray<number>>, points: ReadonlyArray<ReadonlyArray<number>>) => {
+  for (const [index, point] of points.entries()) {
+    for (const [place, value] of unit(found[index]!).entries()) assert.closeTo(value, point[place]!, 2e-3)
+  }
+}
+
+describe("A sentence encoder that was converted", () => {
+  it.effect("embeds as plain arithmetic does with its weights, the mean over all tokens", () =>
+    Effect.gen(function* () {
+      const mean = (rows: ReadonlyArray<ReadonlyArray<number>>) =>
+        rows[0]!.map((_, index) => rows.reduce((sum, row) => sum + row[index]!, 0) / rows.length)
+      assertAlike(yield* embedded("mean"), expected(mean))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("or the first token's state, with tensors named as of a model with a head", () =>
+    Effect.gen(function* () {
+      const pooling = { pooling_mode_cls_token: true, pooling_mode_mean_tokens: false }
+      assertAlike(
+        yield* embedded("cls", { pooling, tensors: weights("bert.") }),
+        expected((rows) => rows[0]!)
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is none where the files are of another kind, and the error says what is", () =>
+    Effect.gen(function* () {
+      const refused: ReadonlyArray<readonly [string, Parameters<typeof writeModel>[1], RegExp]> = [
+        ["roberta", { config: { model_type: "roberta" } }, /config\.json.*model_type/s],
+        ["relu", { config: { hidden_act: "relu" } }, /hidden_act/],
+        ["cased", { tokenizer: { normalizer: { type: "BertNormalizer", lowercase: false } } }, /lowercase/],
+        ["wider", { config: { hidden_size: 48 } }, /word_embeddings.*\[\d+,32\].*\[\d+,48\]/s],
+        ["longer", { config: { num_hidden_layers: 1_000_000 } }, /num_hidden_layers/],
+        ["smaller", { config: { vocab_size: 20 } }, /The id \d+/],
+        ["max", { pooling: { pooling_mode_max_tokens: true } }, /pooling_mode_max_tokens/],
+        ["both", { pooling: { pooling_mode_cls_token: true, pooling_mode_mean_tokens: true } }, /1_Pooling/]
+      ]
+      for (const [name, changes, problem] of refused) {
+        const file = path.join(folder, `${name}.gguf`)
+        const error = yield* Effect.flip(SentenceEncoder.convert(yield* modelIn(name, changes), file))
+        assert.match(error.message, problem)
+        assert.isFalse(fs.existsSync(file))
+      }
+      const missing = yield* Effect.flip(SentenceEncoder.convert(path.join(folder, "nowhere"), "none.gguf"))
+      assert.match(missing.message, /config\.json: There is no such file/)
+    })
+  )
+})
