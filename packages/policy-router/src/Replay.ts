@@ -25,6 +25,8 @@ export interface Estimate {
   readonly standardError: number | null
   /** Questions that the two send to different workers. */
   readonly differing: number
+  /** Those of them that were asked when the new one's choice had come: of those before it no answer can be known. */
+  readonly knowable: number
   /** How many of these have the answer of the worker that the new table, or the old one, chooses. */
   readonly known: number
 }
@@ -36,7 +38,7 @@ export interface Verdict {
   readonly why: string
   /** Over all questions, each judged by a table that was learned without it. */
   readonly all: Estimate
-  /** Over the last fifth, by a table that was learned on what came before. */
+  /** Over the last fifth, by a table that was learned on what came before; as `all` where somebody came only then. */
   readonly last: Estimate
 }
 
@@ -99,9 +101,22 @@ const modelOf = (table: Table.Table, training: ReadonlyArray<Example>) => {
 }
 
 interface Judged {
+  /** Who would be asked. */
+  readonly next: string
   readonly difference: number
   readonly isDiffering: boolean
+  /** Whether the answer of who is asked instead could be on record: whether it answered at all by then. */
+  readonly isKnowable: boolean
   readonly isKnown: boolean
+}
+
+/** When each worker answered first. */
+const arrivals = (examples: ReadonlyArray<Example>): ReadonlyMap<string, number> => {
+  const first = new Map<string, number>()
+  for (const { at, scores } of examples) {
+    for (const worker of scores.keys()) first.set(worker, Math.min(at, first.get(worker) ?? at))
+  }
+  return first
 }
 
 /** What a table learned on some questions, put in the place of an old one, comes to on others. */
@@ -109,7 +124,8 @@ const judge = (
   training: ReadonlyArray<Example>,
   test: ReadonlyArray<Example>,
   old: Table.Table | undefined,
-  options: Options
+  options: Options,
+  arrived: ReadonlyMap<string, number>
 ): ReadonlyArray<Judged> => {
   const fitted = Result.getOrUndefined(Table.fit(training, options))
   if (fitted === undefined) return []
@@ -125,8 +141,10 @@ const judge = (
     const last = before?.(example.point).worker ?? fitted.best
     const isDiffering = next !== last
     return {
+      next,
       difference: isDiffering ? valueOf(example, next) - valueOf(example, last) : 0,
       isDiffering,
+      isKnowable: isDiffering && example.at >= (arrived.get(next) ?? 0),
       isKnown: isDiffering && example.scores.has(next)
     }
   })
@@ -141,6 +159,7 @@ const estimate = (judged: ReadonlyArray<Judged>): Estimate => {
     difference,
     standardError: count < 2 ? null : Math.sqrt(squares / (count - 1) / count),
     differing: judged.filter(({ isDiffering }) => isDiffering).length,
+    knowable: judged.filter(({ isKnowable }) => isKnowable).length,
     known: judged.filter(({ isKnown }) => isKnown).length
   }
 }
@@ -168,8 +187,8 @@ const objectionTo = (all: Estimate, last: Estimate, isFirst: boolean): string | 
     return `there are ${all.questions} rated questions, and ${leastQuestions} are needed`
   }
   if (all.differing === 0) return isFirst ? undefined : "it would ask the same workers"
-  if (all.known < leastKnown * all.differing) {
-    return `it would send ${all.differing} questions elsewhere, and of ${all.known} of them alone it is known what that comes to`
+  if (all.known < leastKnown * all.knowable || all.known === 0) {
+    return `it would send ${all.knowable} questions elsewhere, and of ${all.known} of them alone it is known what that comes to`
   }
   const lower = all.difference - errors * (all.standardError ?? Number.POSITIVE_INFINITY)
   if (lower < -tolerance) {
@@ -191,18 +210,30 @@ export const compare = (
   // Questions of no date, or of one, are in no order: those of a kind often stand together in a file.
   const inTime = Seed.shuffled(Seed.draw(0), examples).toSorted((left, right) => left.at - right.at)
   const isIn = (index: number, fold: number) => index % folds === fold
-  const all = estimate(
-    Array.from({ length: folds }, (_, fold) =>
-      judge(
-        inTime.filter((_, index) => !isIn(index, fold)),
-        inTime.filter((_, index) => isIn(index, fold)),
-        old,
-        options
-      )
-    ).flat()
+  const arrived = arrivals(inTime)
+  const byFold = Array.from({ length: folds }, (_, fold) =>
+    judge(
+      inTime.filter((_, index) => !isIn(index, fold)),
+      inTime.filter((_, index) => isIn(index, fold)),
+      old,
+      options,
+      arrived
+    )
   )
+  const all = estimate(byFold.flat())
   const end = Math.ceil(0.8 * inTime.length)
-  const last = estimate(judge(inTime.slice(0, end), inTime.slice(end), old, options))
+  const answered = (worker: string, some: ReadonlyArray<Example>) =>
+    some.filter(({ scores }) => scores.has(worker)).length
+  const newcomers = [...arrived.keys()].filter(
+    (worker) => answered(worker, inTime.slice(end)) > answered(worker, inTime.slice(0, end))
+  )
+  const isNew = ({ next }: Judged) => newcomers.includes(next)
+  // Of who came only then, little was to be learned before: the last fifth is judged by what the other folds have learned.
+  const last = estimate(
+    byFold.flat().some(isNew)
+      ? byFold.flatMap((judged, fold) => judged.filter((_, index) => index * folds + fold >= end))
+      : judge(inTime.slice(0, end), inTime.slice(end), old, options, arrived)
+  )
   const objection = objectionTo(all, last, old === undefined && options.learner === undefined)
   const gain = `${points(all.difference)} points by replay, ${points(last.difference)} on the last fifth`
   return {

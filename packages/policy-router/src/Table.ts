@@ -5,9 +5,9 @@
  * outcomes give the same table.
  *
  * It leaves the best worker of all only where three things hold: another was better on the questions that land at a
- * kind, by more than one standard error; it would still be expected to be better if three questions in ten landed there
- * wrongly; and it was no worse on questions of other kinds that land there when their own kind is taken away. The last
- * two are what keeps it from losing on kinds that nobody has graded.
+ * kind, by more than one standard error; it would still be expected to be better if one question in ten landed there
+ * wrongly, or as many more as would if nobody knew their kinds; and it was no worse on questions of other kinds that land
+ * there when their own kind is taken away. The last two are what keeps it from losing on kinds that nobody has graded.
  */
 import * as Embedder from "@divisi/core/Embedder"
 import { teamPrefix } from "@divisi/core/Outcome"
@@ -128,7 +128,7 @@ interface Weighed extends Choice.Weighed {
 const weigh = (evidence: Choice.Evidence, cell: Landings.Cell): Weighed => {
   const least = Choice.leastLikeness(cell)
   const landed = cell.landed.flatMap(({ index, likeness }) => (likeness >= least ? [index] : []))
-  const estimates = Choice.estimates(evidence, landed)
+  const estimates = Choice.estimates(evidence, landed, Choice.doubtAt(cell, least))
   const best = Choice.bestAt(evidence, cell, least, estimates)
   return { cell, least, estimates, best, questions: landed.length }
 }

@@ -8,12 +8,14 @@ import * as Scores from "./scores.ts"
 
 /** With fewer questions that land at a kind, nobody but the best of all is asked there. */
 const leastLanded = 8
+/** By so many standard errors a worker has to be better. */
+const leastErrors = 1.5
 /** The share of a kind's own questions that are less like it than is asked for. */
 const strangest = 0.1
 /** How many questions the advantage over all questions weighs as much as, in what is expected at a kind. */
 const priorQuestions = 20
-/** The share of questions that are expected to land where they do not belong. */
-const doubt = 0.3
+/** The share of questions that are expected to land where they do not belong, at least. */
+const leastDoubt = 0.1
 /** Where less of a kind's own questions is left, the kind is not worth an opinion. */
 const leastShare = 0.3
 /** By how much a cheaper choice may be worse. */
@@ -63,15 +65,20 @@ const expectedOf = (
   { differences }: Evidence,
   worker: number,
   found: Scores.Difference,
-  indices: ReadonlyArray<number>
+  indices: ReadonlyArray<number>,
+  doubt: number
 ) => {
   const prior = atMostNothing(differences.at(worker).mean)
   const drawn = (found.questions * found.mean + priorQuestions * prior) / (found.questions + priorQuestions)
   return (1 - doubt) * drawn + doubt * atMostNothing(differences.elsewhere(worker, indices))
 }
 
-/** What is known of every worker over some questions, or over all. */
-export const estimates = (from: Evidence, indices?: ReadonlyArray<number>): ReadonlyArray<Estimate> =>
+/** What is known of every worker over some questions, or over all. `doubt` is the share of them that may not belong there. */
+export const estimates = (
+  from: Evidence,
+  indices?: ReadonlyArray<number>,
+  doubt = leastDoubt
+): ReadonlyArray<Estimate> =>
   from.scores.workers.map((_, worker) => {
     const { differences, reference, scores } = from
     const answered = Scores.sum(scores.score[worker]!, indices)
@@ -82,7 +89,7 @@ export const estimates = (from: Evidence, indices?: ReadonlyArray<number>): Read
       questions: found.questions,
       advantage: isReference ? 0 : found.questions === 0 ? Number.NaN : found.mean,
       standardError: isReference ? 0 : found.standardError,
-      expected: isReference ? 0 : indices === undefined ? found.mean : expectedOf(from, worker, found, indices),
+      expected: isReference ? 0 : indices === undefined ? found.mean : expectedOf(from, worker, found, indices, doubt),
       cost: meanCost(scores, worker, indices),
       mean: answered.mean,
       answered: answered.count
@@ -102,6 +109,16 @@ export const counting = (
 
 /** How like a kind a question must be to be taken for one of it. */
 export const leastLikeness = ({ own }: Cell): number => own[Math.floor(strangest * own.length)] ?? 1
+
+/**
+ * The share of questions that may land at a kind, near enough to count, and not belong there: as many as do when the kinds
+ * of all others are taken away, beside those that land there as it is.
+ */
+export const doubtAt = ({ landed, strangers }: Cell, least: number): number => {
+  const near = (landings: Cell["landed"]) => landings.filter(({ likeness }) => likeness >= least).length
+  const [own, others] = [near(landed), near(strangers)]
+  return Math.max(leastDoubt, others / Math.max(1, own + others))
+}
 
 /** A choice, and how like the kind a question must be for it. */
 export interface Safe {
@@ -135,7 +152,7 @@ export const bestAt = (
   const better = estimates
     .filter(
       ({ advantage, expected, questions, standardError }) =>
-        questions >= leastLanded && expected > 0 && advantage > standardError
+        questions >= leastLanded && expected > 0 && advantage > leastErrors * standardError
     )
     .sort((left, right) => right.expected - left.expected)
   for (const { worker } of better) {

@@ -50,6 +50,24 @@ const examplesOf = ({ asked, count, right, seed }: World) => {
 const split = { sums: { a: 0.95, b: 0.3 }, poems: { a: 0.5, b: 0.95 } }
 
 describe("Replay", () => {
+  it.effect("promotes who came late, and is better at a kind, by what is known since then", () =>
+    Effect.gen(function* () {
+      const right = { sums: { a: 0.7, c: 0.98 }, poems: { a: 0.9, c: 0.5 } }
+      const at = (evaluated: number, total: number) =>
+        examplesOf({
+          right,
+          seed: 5,
+          count: total,
+          asked: (_, index) => (index >= 600 && index < 600 + evaluated ? ["a", "c"] : ["a"])
+        })
+      const before = Result.getOrThrow(Table.fit(yield* at(0, 600)))
+      const { isPromoted, why } = Replay.compare(yield* at(120, 760), before)
+      assert.isTrue(isPromoted, why)
+      // A handful of its answers is not enough.
+      assert.isFalse(Replay.compare(yield* at(6, 760), before).isPromoted)
+    })
+  )
+
   it.effect("promotes what gains, and not it again", () =>
     Effect.gen(function* () {
       const examples = yield* examplesOf({ right: split, count: 300, seed: 1 })

@@ -1,9 +1,11 @@
 /** Routers on recorded outcomes, beside baselines. */
+import type * as Embedder from "@divisi/core/Embedder"
 import * as RoutingBench from "@divisi/evals/RoutingBench"
 import { Head, Outcomes, Router, Table } from "@divisi/policy-router"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Embedders from "../eval/Embedders.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { clean } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
@@ -40,7 +42,7 @@ const head: RoutingBench.Contender = {
     })
 }
 
-const readQuestions = (file: string) =>
+const readQuestions = (file: string, embedder: Embedder.Embedder | undefined) =>
   Effect.gen(function* () {
     const unusable: Array<string> = []
     const read = yield* Outcomes.read(file, { onUnusable: (problem) => unusable.push(problem) })
@@ -54,7 +56,7 @@ const readQuestions = (file: string) =>
       const left = `${questions.length} of ${read.length} questions are compared on: those that each of ${workers.length} workers has a score for`
       process.stderr.write(`divisi: ${left}.\n`)
     }
-    const examples = yield* Outcomes.examples(questions)
+    const examples = yield* Outcomes.examples(questions, embedder)
     return examples.map((example) => ({ ...example, text: example.text! }))
   })
 
@@ -93,7 +95,8 @@ const progress = (done: number, all: number): void => {
 /** Compares and prints. */
 export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    const questions = yield* Effect.mapError(readQuestions(input.outcomes), (error) => usage(error.message))
+    const embedder = yield* Embedders.named(Option.getOrUndefined(input.embeddings), false)
+    const questions = yield* Effect.mapError(readQuestions(input.outcomes, embedder), (error) => usage(error.message))
     const standings = yield* Effect.mapError(
       RoutingBench.run(questions, {
         split: input.split,
@@ -111,4 +114,4 @@ export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
     process.stdout.write(
       `${input.json ? standings.map((one) => JSON.stringify(one)).join("\n") : `${textOf(standings)}\n${explained}`}\n`
     )
-  })
+  }).pipe(Effect.scoped)

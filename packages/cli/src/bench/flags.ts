@@ -28,6 +28,11 @@ export const routingFlags = {
     Flag.withDescription("The policies to compare, as in router,best-single (default all)"),
     Flag.optional
   ),
+  embeddings: Flag.String("embeddings").pipe(
+    Flag.withMetavar("<vendor:model>"),
+    Flag.withDescription("What all learn from instead of hashed words, as in llamacpp:minilm.gguf"),
+    Flag.optional
+  ),
   seed,
   json: toggle("json", "Print one JSON object per policy")
 }

@@ -1,5 +1,4 @@
 /** The user's own outcomes, and what was learned from them: where they are kept, and how runs get there. */
-
 import * as Embedder from "@divisi/core/Embedder"
 import { defined } from "@divisi/core/Fields"
 import { teamPrefix } from "@divisi/core/Outcome"
@@ -23,14 +22,33 @@ export const file: Effect.Effect<string | undefined> = Effect.flatMap(
   ({ DIVISI_OUTCOMES }) => (DIVISI_OUTCOMES === off ? Effect.succeed(undefined) : OutcomeLog.defaultFile)
 )
 
+/**
+ * What puts questions at their places: the hashed words by default, or the model that `DIVISI_EMBEDDINGS` names, as in
+ * `llamacpp:minilm.gguf`. What was noted with another is not learned from.
+ */
+export const embedder: Effect.Effect<Embedder.Embedder, Failure, Scope.Scope> = Effect.flatMap(
+  read(["DIVISI_EMBEDDINGS"]),
+  ({ DIVISI_EMBEDDINGS }) => embedderOf(DIVISI_EMBEDDINGS)
+)
+
+const embedderOf = (name: string | undefined): Effect.Effect<Embedder.Embedder, Failure, Scope.Scope> =>
+  name === undefined || name === hashed.name
+    ? Effect.succeed(hashed)
+    : Effect.map(Embedders.named(name, false, "DIVISI_EMBEDDINGS"), (found = hashed) => found)
+
+const hashed = Embedder.hashed()
+
 /** Notes a run, so that it can be rated. Where that cannot be done, the run is worth no less. */
 export const note = (transcript: Transcript): Effect.Effect<void> =>
   Effect.gen(function* () {
     const log = yield* file
     if (log === undefined) return
-    const entry = yield* OutcomeLog.runOf(transcript, { at: yield* Clock.currentTimeMillis })
+    const entry = yield* OutcomeLog.runOf(transcript, {
+      at: yield* Clock.currentTimeMillis,
+      embedder: yield* embedder
+    })
     if (entry !== undefined) yield* OutcomeLog.append(log, entry)
-  }).pipe(Effect.ignore)
+  }).pipe(Effect.scoped, Effect.ignore)
 
 /** What is said of a run of a server, or of an evaluation. */
 type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
@@ -42,10 +60,10 @@ type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
 
 /** Keeps a rating of a run, and notes the run with it: of runs that nobody rates, nothing is learned. */
 export const rate =
-  (log: string) =>
+  (log: string, embedder: Embedder.Embedder) =>
   (transcript: Transcript, { at, kind, note, score, source, step }: Rating): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
-      const run = yield* OutcomeLog.runOf(transcript, { at })
+      const run = yield* OutcomeLog.runOf(transcript, { at, embedder })
       if (run === undefined) return
       const rating = { type: "rating", version: OutcomeLog.version, at, run: run.run, ...step, score, source } as const
       yield* OutcomeLog.append(log, defined({ ...run, kind: run.kind ?? kind }), defined({ ...rating, note }))
@@ -93,7 +111,10 @@ const routerBy = (table: Table.Table, name: string, dial: Table.Dial, resolve: R
         Option.match(team, { onNone: () => [], onSome: (policy) => [[id, policy] as const] })
       )
     )
-    return Router.make(table, { dial, name: named(name, dial), explore: explored, teams: new Map(teams.flat()) })
+    // Questions are put where the table has learned, whatever is wanted for those that are noted.
+    const embedder = yield* embedderOf(table.embedder)
+    const own = { dial, embedder, name: named(name, dial), explore: explored, teams: new Map(teams.flat()) }
+    return Router.make(table, own)
   })
 
 const named = (name: string, dial: Table.Dial): string => (dial === "best" ? name : `${name}:${dial}`)

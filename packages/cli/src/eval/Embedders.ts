@@ -12,29 +12,29 @@ const withEmbeddings = vendors.filter(({ embed }) => embed !== undefined).map(({
 /** The embedder of `vendor:model`, for as long as the scope is open; `undefined` for the default. */
 export const named = (
   name: string | undefined,
-  isOffline: boolean
+  isOffline: boolean,
+  /** Who names it, for errors. */
+  by = "--embeddings"
 ): Effect.Effect<Embedder.Embedder | undefined, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     if (name === undefined || name === "hashed") return undefined
     const reference = Vendor.parse(name)
     if (reference === undefined) {
-      return yield* usage(`--embeddings: ${name} is no model: write vendor:model, as in openai:text-embedding-3-small.`)
+      return yield* usage(`${by}: ${name} is no model: write vendor:model, as in openai:text-embedding-3-small.`)
     }
     if (isOffline && reference.vendor !== "llamacpp") {
-      return yield* usage(`--embeddings: ${name} is asked over the network, so it cannot be used with --offline.`)
+      return yield* usage(`${by}: ${name} is asked over the network, so it cannot be used with --offline.`)
     }
     const environment = yield* Vendor.environment(vendors, [reference.vendor])
     const problem = Vendor.problemOf(vendors, reference, environment)
-    if (problem !== undefined) return yield* usage(`--embeddings: ${Vendor.explain(vendors, name, problem)}`)
+    if (problem !== undefined) return yield* usage(`${by}: ${Vendor.explain(vendors, name, problem)}`)
     const vendor = Vendor.find(vendors, reference.vendor, environment)!
     if (vendor.embed === undefined) {
-      return yield* usage(
-        `--embeddings: ${vendor.name} has none here. Those that have are ${withEmbeddings.join(", ")}.`
-      )
+      return yield* usage(`${by}: ${vendor.name} has none here. Those that have are ${withEmbeddings.join(", ")}.`)
     }
     const embed = yield* Effect.mapError(
       vendor.embed(reference.model, Vendor.connection(vendor, environment)),
-      (error) => usage(`--embeddings: ${OptionalPackage.explain(error)}`)
+      (error) => usage(`${by}: ${OptionalPackage.explain(error)}`)
     )
     return Embedder.fromPromise(name, embed)
   })

@@ -135,9 +135,10 @@ const keeper = (folder: string) => {
 
 /** Keeps what the graders of an evaluation say of its runs for `divisi learn`. Nothing is learned of the gym's workers. */
 const noter = (isOwn: boolean) =>
-  Effect.map(isOwn ? OwnOutcomes.file : Effect.succeed(undefined), (file) => {
+  Effect.gen(function* () {
+    const file = isOwn ? yield* OwnOutcomes.file : undefined
     if (file === undefined) return undefined
-    const keep = OwnOutcomes.rate(file)
+    const keep = OwnOutcomes.rate(file, yield* OwnOutcomes.embedder)
     let isTold = false
     const tell = ({ message }: Failure) => {
       if (!isTold) say(`divisi: nothing of this evaluation is kept for divisi learn: ${message}`)

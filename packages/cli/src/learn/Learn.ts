@@ -7,6 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { clean } from "../view/Line.ts"
 import { table as rows } from "../view/Table.ts"
@@ -105,13 +106,17 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
 
 const refit = (input: LearnInput, file: string) =>
   Effect.gen(function* () {
-    const examples = yield* examplesOf(input)
-    const fitted = Table.fit(examples)
+    const embedder = yield* OwnOutcomes.embedder
+    const examples = yield* examplesOf(input, embedder)
+    const by = { embedder: embedder.name }
+    const fitted = Table.fit(examples, by)
     if (Result.isFailure(fitted)) {
       return yield* nothingRated
     }
     const old = Learned.current(yield* Learned.read(file))
-    const verdict = Replay.compare(examples, old?.table)
+    // A table of another embedder cannot say where these questions would go: then the best single worker is the old.
+    const before = old?.table.embedder === embedder.name ? old.table : undefined
+    const verdict = Replay.compare(examples, before, by)
     const { isPromoted, why } = verdict
     const promoted = { at: yield* Clock.currentTimeMillis, why, table: fitted.success }
     if (isPromoted) yield* Learned.promote(file, promoted)
@@ -159,6 +164,7 @@ export const learn = (input: LearnInput): Effect.Effect<void, Failure> =>
     }
     if (input.show || Option.isSome(input.picture)) yield* show(input, Learned.current(yield* Learned.read(file)))
   }).pipe(
+    Effect.scoped,
     Effect.mapError((error) =>
       error._tag === "Failure" ? error : error._tag === "OutcomesError" ? usage(error.message) : failed(error.message)
     )

@@ -91,11 +91,14 @@ const authenticateOf = Effect.fnUntraced(function* (
 
 /** Keeps ratings where `divisi rate` does. Nothing is learned of the gym's workers. */
 const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean) =>
-  Effect.map(OwnOutcomes.file, (file): NodeServer.Options["keepRating"] => {
+  Effect.gen(function* () {
+    const file = yield* OwnOutcomes.file
     if (file === undefined || isGym) return undefined
-    const keep = OwnOutcomes.rate(file)
+    const keep = OwnOutcomes.rate(file, yield* OwnOutcomes.embedder)
     const unusable = ({ message }: Failure) => new ApiError.ApiError({ kind: "server", message })
-    return (transcript, rating) => Effect.mapError(keep(transcript, rating), unusable)
+    const keepRating: NodeServer.Options["keepRating"] = (transcript, rating) =>
+      Effect.mapError(keep(transcript, rating), unusable)
+    return keepRating
   })
 
 // -------------------------------------------------------------------------------------------------------------------
