@@ -25,6 +25,7 @@ import * as Journals from "../runs/Journals.ts"
 import { oneLine } from "../view/Line.ts"
 import * as ClientConfig from "./ClientConfig.ts"
 import type { ServeInput } from "./flags.ts"
+import * as OpenTelemetry from "./OpenTelemetry.ts"
 
 /** How long what goes on may take to end once the server is stopped. */
 const drainMillis = 30_000
@@ -199,7 +200,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
       return yield* Effect.onInterrupt(Effect.never, () => end)
     })
   )
-  return yield* Services.provide(serving, { ...Services.of(config, input), isGym })
+  return yield* Services.provide(OpenTelemetry.provide(serving), { ...Services.of(config, input), isGym })
 })
 
 /** Serves until it is stopped; or prints what a client needs. */

@@ -10,8 +10,11 @@ import * as Conductor from "@divisi/core/Conductor"
 import * as Journal from "@divisi/core/Journal"
 import type { Listener, RunEvent } from "@divisi/core/RunEvent"
 import type { RunSettings } from "@divisi/core/RunSettings"
+import * as Telemetry from "@divisi/core/Telemetry"
 import type { Given, Tool } from "@divisi/core/Tool"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
 import type { Team } from "../Models.ts"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { Part, Request } from "../wire/Wire.ts"
@@ -139,6 +142,16 @@ export interface Prepared {
   readonly run: (tell: Tell) => Effect.Effect<ReadonlyArray<Part>>
 }
 
+/** Makes spans of a run below the span of its request, where somebody takes them: nothing of what is asked or said. */
+const spans: Effect.Effect<Listener | undefined> = Effect.flatMap(Effect.tracer, (tracer) =>
+  tracer === Tracer.nativeTracer
+    ? Effect.undefined
+    : Effect.map(
+        Effect.option(Effect.currentParentSpan),
+        (parent) => Telemetry.recorder(tracer, { parent: Option.getOrUndefined(parent) }).listener
+      )
+)
+
 /** Nobody is at hand who could allow a tool. */
 const approve = () => Effect.succeed(false)
 
@@ -193,12 +206,15 @@ export const prepare = Effect.fnUntraced(function* (
       given
     })
     const keep = isKept ? undefined : options.recent?.listener(runId)
-    const listener: Listener = (event) => {
-      keep?.(event)
-      tell(parts.take(event))
-      options.listener?.(event)
-    }
-    return Effect.map(go(listener), (result) => ({ result, last: Effect.suspend(() => ended(parts, result)) }))
+    return Effect.flatMap(spans, (span) => {
+      const listener: Listener = (event) => {
+        keep?.(event)
+        tell(parts.take(event))
+        span?.(event)
+        options.listener?.(event)
+      }
+      return Effect.map(go(listener), (result) => ({ result, last: Effect.suspend(() => ended(parts, result)) }))
+    })
   }
 
   /** The last parts; the state of a run that waits stands before its calls, for clients that carry it. */
