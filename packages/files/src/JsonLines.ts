@@ -62,7 +62,7 @@ export class LineError extends Data.TaggedError("LineError")<{
   readonly file: string
   /** From 1. */
   readonly line: number
-  /** What is wrong with it, as the rest of a sentence: `is not JSON (…)`. */
+  /** What is wrong with the line, as the rest of a sentence: `is not JSON (…)`. */
   readonly problem: string
 }> {
   override get message(): string {

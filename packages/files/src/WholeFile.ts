@@ -29,7 +29,7 @@ export interface Options {
 
 /** Takes the content of a file in order. */
 export interface Sink {
-  /** Bytes may be reused once the promise is kept. */
+  /** Writes a piece. Its bytes may be reused once the promise is resolved. */
   readonly write: (piece: string | Uint8Array) => Promise<void>
   /** Bytes taken so far. */
   readonly position: () => number

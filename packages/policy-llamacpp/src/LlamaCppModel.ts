@@ -76,14 +76,14 @@ export interface LlamaCppModel {
   readonly path: string
   readonly architecture: string
   readonly parameters: number
-  /** What runs it. */
+  /** The backend that runs it. */
   readonly backend: "cuda" | "vulkan" | "metal" | "processor"
   readonly gpuLayers: number
   readonly threads: number
   readonly contextTokens: number
   readonly sequences: number
   readonly adapters: ReadonlyArray<Context.Adapter>
-  /** What differs from what was asked. */
+  /** Where it differs from what was asked, a sentence each; e.g. a GPU that did not start. */
   readonly notices: ReadonlyArray<string>
   /** The model of node-llama-cpp, for anything not offered here. */
   readonly llama: LlamaModel
@@ -296,9 +296,10 @@ export const withAdapters = (
  * with the bracket that closes the third list. A completion that runs out of tokens is completed as the grammar
  * requires, and its reason is `length`. Thinking in `<think>` tags becomes reasoning parts.
  *
- * A JSON Schema that is asked for is told to the model and held by a grammar, but for what a grammar cannot say: patterns,
- * bounds of numbers, conditions. Tools are told in its rules; a call that must be made, or that the model has begun, is
- * held to their schemas. A call that cannot be read fails as `Malformed`, which only happens without a grammar.
+ * A JSON Schema that is asked for is told to the model and held by a grammar, but for what a grammar cannot say:
+ * patterns, bounds of numbers, conditions. Tools are told in its rules; a call that must be made, or that the model has
+ * begun, is held to their schemas. A call that cannot be read fails as `Malformed`, which only happens without a
+ * grammar.
  *
  * A prompt longer than the context fails as `ContextTooLong`, a call to a full queue as `Overloaded`.
  *

@@ -25,7 +25,7 @@ export type Progress = Download.Progress
 export interface Options {
   /** `DIVISI_MODELS`, or `divisi/models` in the cache folder of this user, by default. */
   readonly folder?: string | undefined
-  /** Called for every piece that arrives. */
+  /** Called with the progress of a download, for every piece that arrives. */
   readonly onProgress?: ((progress: Download.Progress) => void) | undefined
 }
 

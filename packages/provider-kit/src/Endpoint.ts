@@ -19,7 +19,7 @@ export interface Options {
   readonly variables?: ReadonlyArray<string> | undefined
   readonly key?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 

@@ -43,7 +43,7 @@ export interface Protocol<Event, State> {
   readonly model?: ((state: State) => string | undefined) | undefined
   /** What the vendor wants back with this turn, as it gave it; asked of a complete answer. Nothing when absent. */
   readonly echo?: ((state: State) => unknown) | undefined
-  /** The reason of a call whose events ended too early; a `Network` failure when absent. */
+  /** The reason of a call whose events ended too early; a `Network` failure by default. */
   readonly incomplete?: ((state: State) => WorkerErrorReason) | undefined
 }
 

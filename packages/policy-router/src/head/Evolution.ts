@@ -1,13 +1,13 @@
 /**
  * Learns a head further on whole runs, by sep-CMA-ES: whatever helps a run is found, in whatever roles.
  *
- * The fitness of a head is the mean score of runs of its policy, less a price on what they cost, on a few tasks that are
- * drawn anew for each generation and are the same for all heads of it. Runs are ordinary runs of a `Conductor`, on one
- * account. At the end the evolved head and the one that it began with answer the same validation tasks, and the evolved one
- * is given only where it is better by more than one standard error.
+ * The fitness of a head is the mean score of runs of its policy, less a price on what they cost, on a few tasks that
+ * are drawn anew for each generation and are the same for all heads of it. Runs are ordinary runs of a `Conductor`, on
+ * one account. At the end the evolved head and the one that it began with answer the same validation tasks, and the
+ * evolved one is given only where it is better by more than one standard error.
  *
- * After each generation the search is written to a file, if one is named. Called again with the same settings, it goes on
- * from there, to the same end.
+ * After each generation the search is written to a file, if one is named. Called again with the same settings, it goes
+ * on from there, to the same end.
  */
 import { createHash } from "node:crypto"
 import fs from "node:fs"
@@ -32,14 +32,14 @@ import * as SepCmaEs from "./SepCmaEs.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a generation went. */
+/** What a generation came to. */
 export interface Generation {
-  /** From 1. */
+  /** Its number, from 1. */
   readonly generation: number
   /** The mean fitness of its heads, and that of the fittest. */
   readonly fitness: number
   readonly fittest: number
-  /** Of all generations so far. */
+  /** All runs so far, and USD for them. */
   readonly runs: number
   readonly costUsd: number
 }
@@ -59,8 +59,9 @@ export interface Options {
   /** How much score a USD is worth; 0 by default, so that only the score counts. */
   readonly scorePerUsd?: number | undefined
   /**
-   * Which weights are evolved: all of them, as in the paper, or those of situations alone (the default), which say who is asked in which
-   * role as a run goes on, whatever the question. These are a hundredth of the others, and a search has to find as much less.
+   * Which weights are evolved: all of them, as in the paper, or those of situations alone (the default), which say who
+   * is asked in which role as a run goes on, whatever the question. These are a hundredth of the others, and a search
+   * has to find as much less.
    */
   readonly weights?: "all" | "situations" | undefined
   /** 40 by default; the paper has 3 to 78. */
@@ -77,14 +78,14 @@ export interface Options {
   readonly concurrency?: number | undefined
   /** The most USD that all runs together may cost, those of validation included. */
   readonly maxCostUsd?: number | undefined
-  /** How runs go. */
+  /** The settings of all runs; the seed and the budget are the evolution's own. */
   readonly run?: Omit<RunSettings, "seed" | "budget"> | undefined
   /** Where the search is kept between generations; nowhere by default. */
   readonly file?: string | undefined
   readonly onGeneration?: ((generation: Generation) => void) | undefined
 }
 
-/** What came of it. */
+/** The result of an evolution. */
 export interface Evolved {
   /** The evolved head where it is better, and the one to begin with where it is not. */
   readonly head: Head.Head
@@ -284,8 +285,9 @@ const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Eff
  *
  * **Details**
  *
- * It makes `generations × population × runs` runs and two for each validation task. When so little of `maxCostUsd` is left
- * that the evolved head could not be validated any more, at twice the cost of the head to begin with, it ends early.
+ * It makes `generations × population × runs` runs and two for each validation task. When so little of `maxCostUsd` is
+ * left that the evolved head could not be validated any more, at twice the cost of the head to begin with, it ends
+ * early.
  *
  * **Gotchas**
  *

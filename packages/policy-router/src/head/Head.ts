@@ -2,8 +2,8 @@
  * A head: a linear layer over where an embedder puts a question, which says who is asked next, and in which role.
  *
  * This is the coordinator of TRINITY (arXiv 2512.04695): a small model that is never changed, here any `Embedder`, and
- * some ten thousand numbers on top of it, a row for each worker and a row for each role. Besides the question it sees how
- * far the run has come. It is learned from graded answers ({@link fit}), and further on whole runs (`Evolution`).
+ * some ten thousand numbers on top of it, a row for each worker and a row for each role. Besides the question it sees
+ * how far the run has come. It is learned from graded answers ({@link fit}), and further on whole runs (`Evolution`).
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -29,8 +29,8 @@ import * as Fitting from "./fitting.ts"
 export const version = 1
 
 /**
- * What a turn may be: a thinker advises, a worker answers, a verifier accepts the answer or objects to it. `stop` lets the
- * answer stand without a verifier, which the paper does not have: a run of one call would not be possible.
+ * What a turn may be: a thinker advises, a worker answers, a verifier accepts the answer or objects to it. `stop` lets
+ * the answer stand without a verifier, which the paper does not have: a run of one call would not be possible.
  */
 export const roles = ["thinker", "worker", "verifier", "stop"] as const
 
@@ -70,7 +70,9 @@ const situations = situationOf(atStart).length
 const Training = Schema.Struct({
   /** Graded questions that it was fitted to. */
   questions: Schema.Finite,
-  /** How strongly its numbers were held small; `null` where questions tell nothing and only the workers' means count. */
+  /**
+   * How strongly its numbers were held small; `null` where questions tell nothing and only the workers' means count.
+   */
   penalty: Schema.NullOr(Schema.Finite),
   /** Generations that it was evolved for, and the runs of them. */
   generations: Schema.Finite,
@@ -113,13 +115,13 @@ export class HeadError extends Data.TaggedError("HeadError")<{ readonly detail: 
 // Deciding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Who is asked, in which role; of `stop` the worker means nothing. */
+/** The worker to ask and its role; with `stop` the worker has no meaning. */
 export interface Choice {
   readonly role: Role
   readonly worker: string
 }
 
-/** What a head says of each worker and of each role. */
+/** A head's scores of each worker and of each role, as logits. */
 export interface Logits {
   readonly workers: ReadonlyArray<number>
   readonly roles: ReadonlyArray<number>
@@ -147,10 +149,12 @@ export const logits = (head: Head, place: Float32Array, situation: Situation): L
   return { workers: all.slice(0, head.workers.length), roles: all.slice(head.workers.length) }
 }
 
-/** Where a question lies, as {@link decide} wants it, from the embedder's point. */
+/** The place of a question in the head's space, from the embedder's point: what {@link decide} takes. */
 export const place = ({ space }: Head, point: Float32Array): Float32Array => Space.place(space, point)
 
-/** What makes sense: there has to be an answer to verify or to let stand, and a turn left for what follows. */
+/**
+ * Whether a role makes sense: there has to be an answer to verify or to let stand, and a turn left for what follows.
+ */
 const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): boolean => {
   const left = mostTurns - turn
   if (role === "stop") return hasAnswer
@@ -158,7 +162,7 @@ const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): bool
   return role === "thinker" ? left > 1 : left > 0
 }
 
-/** What is wanted of a decision. */
+/** What a decision has to keep to. */
 export interface Wanted {
   /** The workers that may be asked; all by default. */
   readonly among?: ReadonlyArray<string> | undefined
@@ -197,16 +201,16 @@ const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
 }
 
 /**
- * Learns from graded questions whose answer is expected to score most: for each worker a ridge regression of its scores on
- * the places of the questions that it answered.
+ * Learns from graded questions whose answer is expected to score most: for each worker a ridge regression of its scores
+ * on the places of the questions that it answered.
  *
  * **Details**
  *
- * The penalty is the strongest with which the choices on a fifth of the questions are as good, within one standard error,
- * as with the best of them. Where none is better than the means alone by that rule, or too few questions were answered by
- * more than one worker to tell, the head always asks the best worker. The roles begin as one worker whose answer stands;
- * what they are good for is learned on whole runs (`Evolution`). Teams (`policy:<name>`) are left out. The same examples
- * give the same head.
+ * The penalty is the strongest with which the choices on a fifth of the questions are as good, within one standard
+ * error, as with the best of them. Where none is better than the means alone by that rule, or too few questions were
+ * answered by more than one worker to tell, the head always asks the best worker. The roles begin as one worker whose
+ * answer stands; what they are good for is learned on whole runs (`Evolution`). Teams (`policy:<name>`) are left out.
+ * The same examples give the same head.
  */
 export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}): Result.Result<Head, HeadError> => {
   const workers = [...new Set(examples.flatMap(({ scores }) => [...scores.keys()]))].filter(isWorker).sort()
@@ -231,8 +235,8 @@ export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}):
 }
 
 /**
- * Whom heads ask that are learned from some questions, as `Replay.compare` judges it (`learner`). There has to be a graded
- * answer among the questions.
+ * Whom heads ask that are learned from some questions, as `Replay.compare` judges it (`learner`). There has to be a
+ * graded answer among the questions.
  */
 export const learner =
   (options: FitOptions = {}) =>
@@ -245,7 +249,7 @@ export const learner =
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The file where nobody names one: what `DIVISI_HEAD` names, or `head.json` in the user's data folder. */
+/** The default file: what `DIVISI_HEAD` names, or else `head.json` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("head.json", "DIVISI_HEAD")
 
 const decodeFile = Schema.decodeUnknownResult(File)

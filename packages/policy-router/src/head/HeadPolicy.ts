@@ -1,9 +1,9 @@
 /**
  * A policy by a head: up to five turns, each of one worker in one role.
  *
- * A thinker and the worker that it advises are steps of one workflow; a verifier is asked when its round has ended, as a
- * check is, and either the answer stands or the next round begins. So a run is what any other is: its rounds, its budget
- * and its transcript are the Conductor's.
+ * A thinker and the worker that it advises are steps of one workflow; a verifier is asked when its round has ended, as
+ * a check is, and either the answer stands or the next round begins. So a run is what any other is: its rounds, its
+ * budget and its transcript are the Conductor's.
  */
 import * as Embedder from "@divisi/core/Embedder"
 import { voteOf } from "@divisi/core/Escalation"
@@ -21,7 +21,7 @@ import * as Head from "./Head.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How the policy is made. */
+/** The options of the policy. */
 export interface Options {
   /** `"head"` by default. */
   readonly name?: string | undefined
@@ -114,14 +114,15 @@ const remembering = (embedder: Embedder.Embedder) => {
  *
  * **Details**
  *
- * A verifier accepts or objects by the last `Verdict:` line of what it says; one that writes none accepts where the answer
- * that it comes to is the same. Nobody verifies their own answer where somebody else can. A worker that fails is not
- * asked again. What happened in earlier rounds is not kept but worked out again: the head decides the same each time.
+ * A verifier accepts or objects by the last `Verdict:` line of what it says; one that writes none accepts where the
+ * answer that it comes to is the same. Nobody verifies their own answer where somebody else can. A worker that fails is
+ * not asked again. What happened in earlier rounds is not kept but worked out again: the head decides the same each
+ * time.
  *
  * **Gotchas**
  *
- * Of a pool it knows the workers that bear the ids of the head's; where it knows none it is a `PolicyError`, so that a
- * fallback plans.
+ * It knows the workers of a pool whose ids are the head's. Where it knows none, it fails with a `PolicyError`, so that
+ * a fallback can plan.
  *
  * **Example**
  *
