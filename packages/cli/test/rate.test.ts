@@ -153,5 +153,15 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       const { code, errors } = await ask("learn", "--embeddings", "hashed", "--from", file)
       assert.deepStrictEqual([code, errors.includes("give --head, too")], [2, true])
+      const tasks = path.join(folder, "tasks.jsonl")
+      const lines = Array.from({ length: 20 }, (_, at) =>
+        JSON.stringify({ question: `Add the number ${at} to ${at + 1}!`, answer: "42" })
+      )
+      writeFileSync(tasks, `${lines.join("\n")}\n`)
+      assert.strictEqual((await ask("learn", "--head", "--from", file, "--evolve", tasks)).code, 2)
+      // With nothing to spend it is validated alone, by workers that cost nothing.
+      const evolved = await ask("learn", "--head", "--from", file, "--evolve", tasks, "--max-cost", "0", "--price", "0")
+      assert.include(evolved.output, "It is kept as it was fitted")
+      assert.match(evolved.output, /from 100\.0 to 100\.0 % right .* in 0 generations, 0 runs, \$0\.00/)
     }))
 })

@@ -5,8 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Embedders from "../eval/Embedders.ts"
+import { usage } from "../invocation/Failure.ts"
 import { clean } from "../view/Line.ts"
 import type { LearnInput } from "./command.ts"
+import { type Options as EvolveOptions, evolvedText, evolveHead } from "./EvolveHead.ts"
 import { examplesOf, nothingRated } from "./Examples.ts"
 
 /** So many questions are read between two words of how far it is. */
@@ -26,28 +28,44 @@ const telling = ({ embed, name }: Embedder.Embedder): Embedder.Embedder => ({
   })
 })
 
+/** Evolves it where that is wanted: runs of real workers cost money, so that a limit has to be given. */
+const evolvedOf = (input: LearnInput, options: Pick<EvolveOptions, "head" | "embedder" | "file">) =>
+  Effect.gen(function* () {
+    const [benchmark, maxCostUsd] = [Option.getOrUndefined(input.evolve), Option.getOrUndefined(input.maxCost)]
+    if (benchmark === undefined || maxCostUsd === undefined) return undefined
+    return yield* evolveHead({ ...options, benchmark, maxCostUsd, flags: input })
+  })
+
 /** Learns it, judges it, and keeps it for `--policy head`. */
 export const learnHead = (input: LearnInput) =>
   Effect.gen(function* () {
+    if (Option.isSome(input.evolve) !== Option.isSome(input.maxCost)) {
+      return yield* usage("--evolve runs your workers: give it and --max-cost, the USD that it may spend, together.")
+    }
     const named = yield* Embedders.named(Option.getOrUndefined(input.embeddings), false)
     const embedder = named === undefined ? Embedder.hashed() : telling(named)
     const examples = yield* examplesOf(input, embedder)
     const fitted = Head.fit(examples, { embedder: embedder.name })
     if (Result.isFailure(fitted)) return yield* nothingRated
-    const head = fitted.success
     const options = { embedder: embedder.name }
     const verdict = Replay.compare(examples, undefined, { ...options, learner: Head.learner(options) })
     const file = yield* Head.defaultFile
-    yield* Head.write(file, head)
+    yield* Head.write(file, fitted.success)
+    const evolved = yield* evolvedOf(input, { head: fitted.success, embedder, file: `${file}.search` })
+    const head = evolved?.head ?? fitted.success
+    if (evolved !== undefined) yield* Head.write(file, head)
     const { isPromoted: isBetter, ...judged } = verdict
     if (input.json) {
-      process.stdout.write(`${JSON.stringify({ isBetter, ...judged, embedder: embedder.name, ...head.training })}\n`)
+      const { head: _, ...evolution } = evolved ?? { head }
+      const value = { isBetter, ...judged, embedder: embedder.name, ...head.training, evolution }
+      process.stdout.write(`${JSON.stringify(value)}\n`)
       return
     }
     const reads =
       head.training.penalty === null
         ? "Nothing in the questions tells who is better: it always asks the best worker."
         : "It asks by the question."
+    if (evolved !== undefined) process.stdout.write(`${evolvedText(evolved)}\n`)
     const gain = isBetter ? "It is better than the table" : "It is not shown to be better than the table"
     process.stdout.write(
       `${clean(`Learned a head of ${head.workers.length} workers from ${examples.length} questions. ${reads} ${gain}: ${judged.why}. --policy head asks by it.`)}\n`

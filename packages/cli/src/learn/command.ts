@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import { paragraphs, toggle } from "../invocation/flags.ts"
+import { conductorFlags, cost, paragraphs, toggle } from "../invocation/flags.ts"
 
 const learnFlags = {
   from: Flag.String("from").pipe(
@@ -25,6 +25,16 @@ const learnFlags = {
     ),
     Flag.optional
   ),
+  evolve: Flag.String("evolve").pipe(
+    Flag.withMetavar("<benchmark>"),
+    Flag.withDescription(
+      "Evolve the head on whole runs of the config's workers: a benchmark, or a file of questions with answers; with --head"
+    ),
+    Flag.optional
+  ),
+  maxCost: cost("max-cost", "What the runs of --evolve may cost together, in USD; never exceeded"),
+  config: conductorFlags.config,
+  price: conductorFlags.price,
   picture: Flag.String("picture").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription("Draw what is in force, as an SVG"),
@@ -50,7 +60,8 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "--policy learned, learned:within-2 and learned:half name it.",
       "",
       "With --head it learns a linear head, which --policy head asks by. It takes seconds with hashed words, and as long as",
-      "the model reads with --embeddings. What it gains over the table is told, and often that is nothing.",
+      "the model reads with --embeddings. What it gains over the table is told, and often that is nothing. With --evolve it then",
+      "learns in whole runs whom to ask to think, to answer and to verify; killed, it goes on where it was.",
       "",
       "Nothing leaves this machine. The same outcomes give the same table. DIVISI_ROUTER names the file it is kept in, and",
       "DIVISI_HEAD that of a head."

@@ -1,0 +1,78 @@
+/** Evolves a head on whole runs of the user's own workers, on questions with answers. */
+import { rmSync } from "node:fs"
+import type * as Embedder from "@divisi/core/Embedder"
+import { Evolution, type Head } from "@divisi/policy-router"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import * as Services from "../conductor/Services.ts"
+import * as Suites from "../eval/Suites.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { clean } from "../view/Line.ts"
+import type { LearnInput } from "./command.ts"
+
+/** What is wanted. */
+export interface Options {
+  readonly head: Head.Head
+  readonly embedder: Embedder.Embedder
+  /** The benchmark, or a file of questions with answers. */
+  readonly benchmark: string
+  readonly maxCostUsd: number
+  /** The flags that say who answers. */
+  readonly flags: Pick<LearnInput, "config" | "price">
+  /** Where the search is kept between generations. */
+  readonly file: string
+}
+
+/** Of the questions, the share that decides whether it has learned. */
+const validationShare = 0.3
+
+const tell = ({ costUsd, fitness, generation, runs }: Evolution.Generation): void =>
+  void process.stderr.write(
+    `divisi: generation ${generation}: ${(100 * fitness).toFixed(1)} % right on average, ${runs} runs, $${costUsd.toFixed(2)}\n`
+  )
+
+/** Evolves it, telling how far it is. */
+export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, Failure> =>
+  Effect.gen(function* () {
+    const { benchmark, embedder, file, head, maxCostUsd } = options
+    const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(options.flags.config))
+    const flags = { pool: Option.none(), cache: Option.none(), price: options.flags.price }
+    const pool = yield* RunOptions.resolvePool(config, flags, maxCostUsd)
+    const { grader, tasks } = yield* Suites.one(benchmark, { seed: 0 })
+    const held = Math.max(2, Math.round(validationShare * tasks.length))
+    if (tasks.length <= held)
+      return yield* usage(`${benchmark} has too few questions to learn on and to validate with.`)
+    const isGym = RunOptions.isGym(config, flags)
+    const evolved = yield* Services.provide(
+      Effect.mapError(
+        Evolution.evolve({
+          head,
+          embedder,
+          pool,
+          grader,
+          maxCostUsd,
+          file,
+          tasks: tasks.slice(held),
+          validation: tasks.slice(0, held),
+          onGeneration: tell
+        }),
+        ({ message }) => failed(message)
+      ),
+      { ...Services.of(config, flags), isGym }
+    )
+    // The search has come to its end: another one begins anew.
+    yield* Effect.sync(() => rmSync(file, { force: true }))
+    return evolved
+  })
+
+/** What came of it, in a sentence. */
+export const evolvedText = (evolved: Evolution.Evolved): string => {
+  const percent = (value: number) => (100 * value).toFixed(1)
+  const { after, before, costUsd, difference, generations, isBetter, runs, standardError } = evolved
+  const kept = isBetter ? "The evolved head is kept" : "It is kept as it was fitted: evolving it is not shown to help"
+  return clean(
+    `${kept}. On the questions kept apart it came from ${percent(before)} to ${percent(after)} % right (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
+  )
+}
