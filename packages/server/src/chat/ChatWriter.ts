@@ -17,6 +17,8 @@ export interface ChatState {
   readonly about: About
   /** Whether the client wants to know at the end what was used; all other chunks then say that they do not. */
   readonly hasUsage: boolean
+  /** What a chunk of text has before and behind its text: they are most of a stream, and differ in nothing else. */
+  readonly around: readonly [before: string, behind: string]
   /** How many tools were called. */
   readonly toolCalls: number
 }
@@ -54,7 +56,11 @@ const runOf = ({ runId }: About, { usage, workers }: Extract<Part, { readonly ty
   calls: usage.calls
 })
 
-const chunk = ({ about, hasUsage }: ChatState, choices: ReadonlyArray<JsonObject>, more: JsonObject = {}): string =>
+const chunk = (
+  { about, hasUsage }: Pick<ChatState, "about" | "hasUsage">,
+  choices: ReadonlyArray<JsonObject>,
+  more: JsonObject = {}
+): string =>
   event({
     id: `chatcmpl-${about.id}`,
     object: "chat.completion.chunk",
@@ -69,11 +75,15 @@ const choice = (delta: JsonObject, finishReason: string | null = null): Readonly
   { index: 0, delta, finish_reason: finishReason, logprobs: null }
 ]
 
+/** Stands for a text; no name of a model or run has it. */
+const mark = "\u0000text\u0000"
+
 /** The beginning of a stream: who speaks. */
 export const begin = (about: About): Written<ChatState> => {
   const options = about.body.stream_options
   const hasUsage = isObject(options) && options.include_usage === true
-  const state = { about, hasUsage, toolCalls: 0 }
+  const [before = "", behind = ""] = chunk({ about, hasUsage }, choice({ content: mark })).split(JSON.stringify(mark))
+  const state: ChatState = { about, hasUsage, around: [before, behind], toolCalls: 0 }
   return [state, chunk(state, choice({ role: "assistant", content: "", refusal: null }))]
 }
 
@@ -81,7 +91,7 @@ export const begin = (about: About): Written<ChatState> => {
 export const write = (state: ChatState, part: Part): Written<ChatState> => {
   switch (part.type) {
     case "text":
-      return [state, chunk(state, choice({ content: part.text }))]
+      return [state, `${state.around[0]}${JSON.stringify(part.text)}${state.around[1]}`]
     case "note":
       return [state, chunk(state, choice({ reasoning_content: `${part.text}\n` }))]
     case "refusal":
