@@ -63,8 +63,9 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "the model reads with --embeddings. What it gains over the table is told, and often that is nothing. With --evolve it then",
       "learns in whole runs whom to ask to think, to answer and to verify; killed, it goes on where it was.",
       "",
-      "Nothing leaves this machine. The same outcomes give the same table. DIVISI_ROUTER names the file it is kept in, and",
-      "DIVISI_HEAD that of a head."
+      "Nothing leaves this machine, unless DIVISI_EMBEDDINGS names a vendor's model to put questions at their places",
+      "(llamacpp:<file> is one on this machine; hashed words are the default). The same outcomes give the same table.",
+      "DIVISI_ROUTER names the file it is kept in, and DIVISI_HEAD that of a head."
     )
   ),
   Command.withShortDescription("Learn from rated runs who is good at what"),
