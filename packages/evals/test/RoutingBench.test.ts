@@ -68,11 +68,12 @@ describe("A comparison of routers", () => {
 
   it.effect("counts what a check costs and gains, the less the more often it is wrong", () =>
     Effect.gen(function* () {
-      const escalations = ["best-single", "checked", "checked-10", "checked-30", "agreed"]
+      const escalations = ["best-single", "checked", "checked-10", "checked-30", "revised", "agreed"]
       const standings = yield* standingsOf({ only: escalations })
       const [right, tenth, third] = ["checked", "checked-10", "checked-30"].map((name) => standings.get(name)!)
       assert.isAbove(right!.score, tenth!.score)
       assert.isAtLeast(tenth!.score, third!.score)
+      assert.isAtLeast(standings.get("revised")!.score, right!.score)
       assert.isAtMost(right!.costUsd!, standings.get("best-single")!.costUsd! + 1e-9)
       assert.isFalse(standings.has("agreed"))
     })

@@ -235,6 +235,8 @@ export type Body =
       readonly durationMillis: number
       /** True when the answer was found in the response cache and cost the run nothing. */
       readonly cached: boolean
+      /** Present when the run was stopped before the check of the step was done: a run that goes on may find otherwise. */
+      readonly isUnchecked?: true
     } & Paid)
   | {
       readonly type: "step-failed"

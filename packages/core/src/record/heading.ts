@@ -24,6 +24,8 @@ export const heading = () => {
     if (entry.type === "event") {
       const { event } = entry
       if (event.type === "run-started" && event.parent !== undefined) delegating.add(placeOf(event.parent))
+      // Whose nested run failed its check has gone to a worker.
+      if (event.type === "step-reassigned") delegating.delete(placeOf(event))
       if (event.type === "step-waiting" && !delegating.has(placeOf(event))) {
         waiting.set(placeOf(event), event.calls.map(waitsFor))
       }

@@ -309,12 +309,14 @@ const finish = (
   { clock, emit }: CallContext,
   { round }: Plan,
   { startedAt, step, worker }: Running,
-  given: Answered
+  given: Answered,
+  isUnchecked = false
 ) => {
   const { addedMillis, cached, costUsd, finishReason, model, text: answer, usage } = given
   const durationMillis = millisSince(clock, startedAt) + addedMillis
   const said = { answer, finishReason, ...(model === undefined ? undefined : { model }) }
-  emit?.({ type: "step-finished", round, step, worker, ...said, durationMillis, cached, usage, costUsd })
+  const unchecked = isUnchecked ? ({ isUnchecked } as const) : undefined
+  emit?.({ type: "step-finished", round, step, worker, ...said, durationMillis, cached, ...unchecked, usage, costUsd })
 }
 
 const fail = ({ clock, emit }: CallContext, { round }: Plan, { startedAt, step, worker }: Running, message: string) =>
@@ -402,8 +404,8 @@ const ask = (
 
   const checking = checkingOf(plan, step, check)
   const since = ticks(context.clock)
-  const tellGiven = () => {
-    if (running.given !== undefined) finish(context, plan, running, running.given)
+  const tellGiven = (isUnchecked: boolean) => {
+    if (running.given !== undefined) finish(context, plan, running, running.given, isUnchecked)
     delete running.given
   }
   const checked = (at: number, tried: ReadonlyArray<number>): Asked => {
@@ -417,7 +419,7 @@ const ask = (
       const other =
         verdict?.passed === false && check.onFailure === "next" ? next({ pool, failed: at, tried }) : undefined
       if (other === undefined) {
-        tellGiven()
+        tellGiven(false)
         return Effect.succeed([])
       }
       delete running.given
@@ -437,7 +439,7 @@ const ask = (
       onFailure: onError(at, tried, (other, all) => from(other, all))
     })
   // What was paid for is told, wherever its check is interrupted.
-  return Effect.onError(from(ordinal, [ordinal]), () => Effect.sync(tellGiven))
+  return Effect.onError(from(ordinal, [ordinal]), () => Effect.sync(() => tellGiven(true)))
 }
 
 const checkingOf = ({ checks, pool, round, seed, task, threshold, workflow }: Plan, step: number, check: StepCheck) => {

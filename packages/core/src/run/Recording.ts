@@ -83,6 +83,7 @@ const nameOf = (event: RunEvent): string => {
   const { index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
   // A step that was given some of what it waits for waits for less.
   const waiting = event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
+  if (event.type === "step-finished" && event.isUnchecked === true) return `unchecked ${event.runId} ${round} ${step}`
   return [event.type, event.runId, round, step, turn, index, ...waiting].join(" ")
 }
 

@@ -57,6 +57,47 @@ const checked = (wrong: number): Contender => ({
     )
 })
 
+/**
+ * Three workers one after the other, each where a check fails the one before: a policy that plans anew twice. Where all
+ * have failed, the answer of the last stands.
+ */
+const revisedPlay =
+  (first: string, then: string, last: string, wrong: number): Play =>
+  (question) => {
+    const [one, other, third] = [ask(question, first), ask(question, then), ask(question, last)]
+    const failing = (score: number) => (score >= right ? wrong : 1 - wrong)
+    const [again, thrice] = [failing(one.score), failing(one.score) * failing(other.score)]
+    return {
+      score: (1 - again) * one.score + (again - thrice) * other.score + thrice * third.score,
+      costUsd: one.costUsd + again * other.costUsd + thrice * third.costUsd
+    }
+  }
+
+/** The best workers on the training questions: those of a three, but for the first of a row. */
+const bestOf = ({ questions, workers }: Training): ReadonlyArray<string> =>
+  workers
+    .map((worker) => ({ worker, ...meanOf(questions, (question) => ask(question, worker)) }))
+    .sort((left, right) => right.score - left.score)
+    .slice(0, mostInThrees)
+    .map(({ worker }) => worker)
+
+/** Planning anew twice with a check that is wrong in a share of cases, from 0 to 1; `checked` is among its ways. */
+const revised = (wrong: number): Contender => ({
+  name: wrong === 0 ? "revised" : `revised-${Math.round(100 * wrong)}`,
+  fit: (training) =>
+    Effect.sync(() => {
+      const ranked = bestOf(training)
+      return bestWithin(training, [
+        ...pairs(training.workers).map(([first, then]) => checkedPlay(first, then, wrong)),
+        ...pairs(ranked).flatMap(([then, last]) =>
+          training.workers
+            .filter((first) => first !== then && first !== last)
+            .map((first) => revisedPlay(first, then, last, wrong))
+        )
+      ])
+    })
+})
+
 /** Two workers whose answers are compared, and a third where they differ. */
 const agreedPlay =
   (a: string, b: string, otherwise: string): Play =>
@@ -76,12 +117,7 @@ const agreed: Contender = {
   name: "agreed",
   fit: (training) =>
     Effect.sync(() => {
-      const { questions, workers } = training
-      const ranked = workers
-        .map((worker) => ({ worker, ...meanOf(questions, (question) => ask(question, worker)) }))
-        .sort((left, right) => right.score - left.score)
-        .slice(0, mostInThrees)
-        .map(({ worker }) => worker)
+      const ranked = bestOf(training)
       return bestWithin(
         training,
         pairs(ranked)
@@ -96,5 +132,6 @@ const agreed: Contender = {
 /** Those that can be played on these questions: agreement needs recorded answers. */
 export const escalations = (questions: ReadonlyArray<Question>): ReadonlyArray<Contender> => [
   ...[0, 0.1, 0.3].map(checked),
+  ...[0, 0.1, 0.3].map(revised),
   ...(questions.every(({ answers }) => answers.size > 0) ? [agreed] : [])
 ]

@@ -122,6 +122,7 @@ const events = [
     model: Schema.optionalKey(Schema.String),
     durationMillis: Schema.Finite,
     cached: Schema.Boolean,
+    isUnchecked: Schema.optionalKey(Schema.Literal(true)),
     ...paid
   }),
   event("step-failed", {
