@@ -33,10 +33,21 @@ const single =
   (file: string) =>
   async (url: string): Promise<ReadonlyArray<Check>> => [ended("it runs to its end", await program({}, file, url))]
 
+/** Requests made of the server's own description: none may be its mistake. */
+const fuzzed = async (url: string): Promise<ReadonlyArray<Check>> => {
+  const description = url.replace(/\/v1$/, "/openapi.json")
+  const options = ["--checks", "not_a_server_error", "--max-examples", "50", "--seed", "1", "--no-color"]
+  const command = [".venv/bin/schemathesis", "run", description, ...options] as const
+  const finished = await run(command, { cwd: folder("python"), seconds: 600 })
+  const counts = /\d+ generated.*/.exec(finished.stdout)?.[0]
+  return [ended(`it finds nothing: ${counts ?? "no counts"}`, finished, counts === undefined ? "no counts" : undefined)]
+}
+
 const clients: Readonly<Record<string, Client>> = {
   "openai-python": { package: "openai", check: single("openai_client.py") },
   "anthropic-python": { package: "anthropic", check: single("anthropic_client.py") },
   "langchain-tests": { package: "langchain_tests", check: suite("langchain_suite.py") },
+  schemathesis: { package: "schemathesis", check: fuzzed },
   llm: { package: "llm", check: single("llm_client.py") }
 }
 

@@ -43,7 +43,10 @@ const toolOf = (tool: unknown): unknown =>
 const textOf = (text: unknown): JsonObject => {
   const given: JsonObject = isObject(text) ? text : {}
   const format = isObject(given.format) ? given.format : { type: "text" }
-  return { ...given, format: format.type === "json_schema" ? { ...format, strict: format.strict ?? false } : format }
+  return {
+    ...given,
+    format: format.type === "json_schema" ? { description: "", ...format, strict: format.strict ?? false } : format
+  }
 }
 
 const reasoningOf = (reasoning: unknown): JsonObject => {
