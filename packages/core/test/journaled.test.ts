@@ -114,6 +114,21 @@ describe("a run with a journal", () => {
     })
   )
 
+  it.live("that has ended answers no other question", () =>
+    Effect.gen(function* () {
+      const memory = Journal.memory()
+      const books = vendor()
+      const conductor = Conductor.make({ policy, seed: 7, pool: poolOf(books, []) })
+      const ask = (question: string) => conductor.run(question, { runId: "r", journal: Journal.makeMemory(memory) })
+      yield* ask(question)
+      const before = books.asked.length
+      const other = yield* ask("What else is it?")
+      assert.deepStrictEqual([other.ending, other.answer, books.asked.length], ["failed", undefined, before])
+      assert.include(other.detail, "has another question")
+      assert.strictEqual((yield* ask(question)).ending, "answered")
+    })
+  )
+
   it.live("that has ended gives its result and its events again, and pays nothing", () =>
     Effect.gen(function* () {
       const memory = Journal.memory()

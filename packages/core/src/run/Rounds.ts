@@ -116,7 +116,7 @@ export const conduct = (
       const heard = runOptions.listener && hearing(runId, runOptions.listener)
       const journaled =
         nesting === undefined
-          ? yield* Journaled.begin(runOptions, { runId, seed, listener: heard?.listener })
+          ? yield* Journaled.begin(runOptions, { runId, seed, listener: heard?.listener, task })
           : undefined
       if (journaled?._tag === "Over") {
         onResult?.(journaled.result)

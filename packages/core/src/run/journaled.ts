@@ -8,6 +8,7 @@ import * as Journal from "../record/Journal.ts"
 import { toolCallIds } from "../record/Recorded.ts"
 import type { Listener, RunEvent } from "../record/RunEvent.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
+import type { Task } from "../task/Task.ts"
 import { noSpend } from "../task/Usage.ts"
 import type { Past, Resumption, RunOptions, RunResult } from "./Conductor.ts"
 import * as Recording from "./Recording.ts"
@@ -101,10 +102,24 @@ const join = (
     return { _tag: "Over", result }
   })
 
+/** Whether a run that has ended was asked something else: what it has answered is no answer to this. */
+const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEvent>): boolean =>
+  events.some(
+    (event) =>
+      event.type === "run-started" &&
+      event.runId === runId &&
+      JSON.stringify(event.task.messages) !== JSON.stringify(messages)
+  )
+
 /** Begins a run, or goes on with it, where there is a journal. */
 export const begin = Effect.fnUntraced(function* (
   { journal: own }: RunOptions,
-  run: { readonly runId: string; readonly seed: number | undefined; readonly listener: Listener | undefined }
+  run: {
+    readonly runId: string
+    readonly seed: number | undefined
+    readonly listener: Listener | undefined
+    readonly task: Task
+  }
 ): Effect.fn.Return<Begun | undefined> {
   const journal = own ?? (yield* Journal.Journal)
   if (journal === undefined) return undefined
@@ -123,6 +138,10 @@ export const begin = Effect.fnUntraced(function* (
   if (Result.isFailure(opened)) return { _tag: "Over", result: finish(unusable(runId, opened.failure)) }
   if (opened.success._tag === "Ended") {
     const { events } = opened.success
+    if (isOther(run.task, runId, events)) {
+      const error = new Journal.JournalMismatch({ run: runId, call: runId, detail: "has another question" })
+      return { _tag: "Over", result: finish(unusable(runId, error)) }
+    }
     for (const event of events) listener?.(event)
     return { _tag: "Over", result: finish(resultOf(runId, events)) }
   }
