@@ -241,6 +241,8 @@ const writing = (
   }
 
   const add = (entry: Journal.Entry) => {
+    // What comes of a broken journal is not the run's.
+    if (broken !== undefined) return
     heads.take(entry, run)
     waiting.push(entry)
   }
