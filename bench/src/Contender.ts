@@ -2,6 +2,7 @@
  * Contenders: what is measured side by side. Each stands in a file of its own, is loaded only in the processes that
  * measure it, and does the same work in the way its own documentation shows.
  */
+import type { RowId } from "./Row.ts"
 import type { Workload } from "./Workload.ts"
 
 /** Set up once, run any number of times. */
@@ -15,7 +16,10 @@ export interface Contender {
   readonly prepare: (workload: Workload) => Promise<Prepared>
   /** The same with tracing and a record of the run in memory, where the contender has such a thing. */
   readonly prepareRecorded?: ((workload: Workload) => Promise<Prepared>) | undefined
-  /** The same with a record on disk, from which a run goes on after a crash, where the contender has such a thing. */
+  /**
+   * The same with a record on disk, from which a run goes on after a crash, where the contender has such a thing. Fails with
+   * `Unavailable` where this machine lacks what it needs.
+   */
   readonly prepareDurable?: ((workload: Workload) => Promise<Prepared>) | undefined
   /** The same with a store of finished runs that is capped, where the contender has such a thing. */
   readonly prepareStored?: ((workload: Workload) => Promise<Prepared>) | undefined
@@ -25,6 +29,8 @@ export interface Contender {
 export interface Entry {
   readonly title: string
   readonly packages: ReadonlyArray<string>
+  /** The rows that it has something to show in; all by default. */
+  readonly rows?: ReadonlyArray<RowId> | undefined
   readonly load: () => Promise<{ readonly contender: Contender }>
 }
 
@@ -36,8 +42,14 @@ export const contenders = {
   mastra: { title: "Mastra", packages: ["@mastra/core"], load: () => import("./contenders/Mastra.ts") },
   langGraph: {
     title: "LangGraph",
-    packages: ["@langchain/langgraph", "@langchain/core"],
+    packages: ["@langchain/langgraph", "@langchain/core", "@langchain/langgraph-checkpoint-sqlite"],
     load: () => import("./contenders/LangGraph.ts")
+  },
+  dbos: {
+    title: "DBOS",
+    packages: ["@dbos-inc/dbos-sdk"],
+    rows: ["durable", "durableConcurrent"],
+    load: () => import("./contenders/Dbos.ts")
   },
   divisiEffect: {
     title: "Divisi, Effect",

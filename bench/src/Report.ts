@@ -4,7 +4,7 @@ import { createRequire } from "node:module"
 import { availableParallelism, cpus, totalmem } from "node:os"
 import { dirname, join } from "node:path"
 import { type ContenderId, contenderIds, contenders } from "./Contender.ts"
-import type { RowResult } from "./Rounds.ts"
+import type { Measured } from "./Rounds.ts"
 import { type Row, type RowId, rowIds, rows, type Settings } from "./Row.ts"
 
 export interface Machine {
@@ -24,7 +24,7 @@ export interface Report {
   readonly contenders: Partial<
     Record<ContenderId, { readonly title: string; readonly versions: Record<string, string> }>
   >
-  readonly rows: Partial<Record<RowId, Row & { readonly results: RowResult }>>
+  readonly rows: Partial<Record<RowId, Row & Measured>>
 }
 
 export const machine = (): Machine => ({
@@ -77,16 +77,22 @@ export const cells = (report: Report): ReadonlyArray<ReadonlyArray<string>> => {
   return [heading, ...lines]
 }
 
-/** The table for a terminal. */
+/** The table for a terminal, and what it lacks. */
 export const text = (report: Report): string => {
   const lines = cells(report)
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
-  return lines
-    .map((line) =>
-      line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join("  ")
-    )
-    .join("\n")
+  const table = lines.map((line) =>
+    line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join("  ")
+  )
+  return [...table, ...skipped(report)].join("\n")
 }
 
 /** A row without its results, as the report holds it. */
-export const row = (id: RowId, results: RowResult): Row & { readonly results: RowResult } => ({ ...rows[id], results })
+export const row = (id: RowId, measured: Measured): Row & Measured => ({ ...rows[id], ...measured })
+
+/** Why contenders have no figure in rows that they would have one in. */
+export const skipped = (report: Report): ReadonlyArray<string> =>
+  contenderIds.flatMap((id) => {
+    const why = rowIds.map((row) => report.rows[row]?.skipped?.[id]).find((why) => why !== undefined)
+    return why === undefined ? [] : [`${contenders[id].title} was skipped where runs are kept on disk: ${why}`]
+  })

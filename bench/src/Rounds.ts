@@ -1,13 +1,19 @@
 /** Interleaved rounds: each contender gives one sample per round, in its own process, one at a time. */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
-import { type ContenderId, contenders } from "./Contender.ts"
+import { type ContenderId, contenders, type Entry } from "./Contender.ts"
 import type { Report, Start } from "./child.ts"
 import { type RowId, rows, type Settings } from "./Row.ts"
 import { type Summary, summarise } from "./Statistics.ts"
 
 /** The summaries of one row, by contender. */
 export type RowResult = Partial<Record<ContenderId, Summary>>
+
+/** A row as it was measured; and of contenders that this machine lacks something for, what that is. */
+export interface Measured {
+  readonly results: RowResult
+  readonly skipped: { [Id in ContenderId]?: string }
+}
 
 interface Child {
   readonly sample: () => Promise<number>
@@ -28,7 +34,7 @@ const reply = async (child: ChildProcess, start: Start): Promise<Report> => {
   }
 }
 
-const open = async (start: Start): Promise<Child | undefined> => {
+const open = async (start: Start, skipped: Measured["skipped"]): Promise<Child | undefined> => {
   const child = fork(new URL("./child.js", import.meta.url), {
     // What a contender prints must not mix with the JSON on standard output.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -44,6 +50,7 @@ const open = async (start: Start): Promise<Child | undefined> => {
   const ready = await reply(child, start)
   if (ready.type === "absent") {
     await end()
+    if (ready.why !== undefined) skipped[start.contender] = ready.why
     return undefined
   }
   const sample = async () => {
@@ -64,12 +71,13 @@ const summaries = (samples: ReadonlyMap<ContenderId, ReadonlyArray<number>>): Ro
   Object.fromEntries([...samples].map(([id, values]) => [id, summarise(values)]))
 
 /** One process per contender for all rounds. */
-const measureWarm = async (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<RowResult> => {
+const measureWarm = async (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<Measured> => {
+  const skipped: Measured["skipped"] = {}
   const children = new Map<ContenderId, Child>()
   const samples = new Map<ContenderId, Array<number>>()
   try {
     for (const contender of ids) {
-      const child = await open({ contender, row, settings })
+      const child = await open({ contender, row, settings }, skipped)
       if (child === undefined) continue
       children.set(contender, child)
       samples.set(contender, [])
@@ -80,25 +88,31 @@ const measureWarm = async (row: RowId, ids: ReadonlyArray<ContenderId>, settings
   } finally {
     for (const child of children.values()) await child.end()
   }
-  return summaries(samples)
+  return { results: summaries(samples), skipped }
 }
 
 /** A fresh process for each sample. */
-const measureFresh = async (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<RowResult> => {
+const measureFresh = async (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<Measured> => {
+  const skipped: Measured["skipped"] = {}
   const samples = new Map<ContenderId, Array<number>>()
   const rounds = row === "firstRun" ? settings.rounds : settings.memoryRounds
   for (let round = 0; round < rounds; round++) {
     for (const contender of rotate(ids, round)) {
-      const child = await open({ contender, row, settings })
+      const child = await open({ contender, row, settings }, skipped)
       if (child === undefined) continue
       const values = samples.get(contender) ?? []
       samples.set(contender, [...values, await child.sample()])
       await child.end()
     }
   }
-  return summaries(samples)
+  return { results: summaries(samples), skipped }
 }
 
 /** Measures one row for the given contenders. */
-export const measure = (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<RowResult> =>
-  rows[row].fresh ? measureFresh(row, ids, settings) : measureWarm(row, ids, settings)
+export const measure = (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<Measured> => {
+  const able = ids.filter((id) => {
+    const { rows }: Entry = contenders[id]
+    return rows === undefined || rows.includes(row)
+  })
+  return rows[row].fresh ? measureFresh(row, able, settings) : measureWarm(row, able, settings)
+}

@@ -5,6 +5,7 @@
 import { type ContenderId, load } from "./Contender.ts"
 import { prepare } from "./Measure.ts"
 import type { RowId, Settings } from "./Row.ts"
+import { Unavailable } from "./Unavailable.ts"
 import { expected, fiveSteps, immediate } from "./Workload.ts"
 
 export interface Start {
@@ -14,7 +15,11 @@ export interface Start {
 }
 
 /** What a child says: a sample, or that it is ready, or that its contender has no such thing. */
-export type Report = { readonly type: "ready" | "absent" } | { readonly type: "sample"; readonly value: number }
+export type Report =
+  | { readonly type: "ready" }
+  /** The contender has no such thing; or this machine lacks what it needs, and why. */
+  | { readonly type: "absent"; readonly why?: string | undefined }
+  | { readonly type: "sample"; readonly value: number }
 
 const report = (message: Report) => process.send!(message)
 
@@ -29,10 +34,18 @@ const firstRun = async (id: ContenderId): Promise<number> => {
   return millis
 }
 
+// Whoever ends takes its temporary files and its servers along.
+process.once("SIGTERM", () => process.exit())
+
 process.once("message", async ({ contender, row, settings }: Start) => {
-  const measurement =
-    row === "firstRun" ? () => firstRun(contender) : await prepare(row, await load(contender), settings)
-  if (measurement === undefined) return report({ type: "absent" })
-  process.on("message", async () => report({ type: "sample", value: await measurement() }))
+  try {
+    const measurement =
+      row === "firstRun" ? () => firstRun(contender) : await prepare(row, await load(contender), settings)
+    if (measurement === undefined) return report({ type: "absent" })
+    process.on("message", async () => report({ type: "sample", value: await measurement() }))
+  } catch (error) {
+    if (error instanceof Unavailable) return report({ type: "absent", why: error.message })
+    throw error
+  }
   return report({ type: "ready" })
 })

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import type { ContenderId } from "./Contender.ts"
-import { cells, figure, type Report } from "./Report.ts"
+import { cells, figure, type Report, skipped } from "./Report.ts"
 import { type RowId, rowIds } from "./Row.ts"
 import type { Outcome } from "./Scenario.ts"
 
@@ -77,6 +77,7 @@ const measured = (report: Report, stress: Stress): string => {
   return [
     `Measured on ${report.date.slice(0, 10)} with \`${report.command}\` on ${cores} cores of ${cpu}, ${memoryGiB} GiB, Node ${node}, ${platform}. Versions: ${[...new Set(versions)].join(", ")}.`,
     markdown(cells(report)),
+    ...skipped(report).map((line) => `${line}.`),
     markdown(ratios(report)),
     markdown(spread(report)),
     "## Stress",

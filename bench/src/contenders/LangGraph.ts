@@ -3,8 +3,12 @@
  * several edges into it waits for all of them (`addEdge([a, b], c)`). LangGraph runs supersteps: what a superstep has
  * made ready runs in the next one.
  */
+
 import { Annotation, END, MemorySaver, START, StateGraph } from "@langchain/langgraph"
+import type { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite"
 import type { Contender } from "../Contender.ts"
+import { temporaryFile } from "../temporary.ts"
+import { Unavailable } from "../Unavailable.ts"
 import { compose, type Workload } from "../Workload.ts"
 
 const State = Annotation.Root({
@@ -33,6 +37,16 @@ const graph = ({ plan, worker }: Workload) => {
   return builder.addEdge(`step-${plan.steps.length - 1}`, END)
 }
 
+/** Its saver needs a native module, which is not built where nobody has asked for it. */
+const openSaver = async (): Promise<SqliteSaver> => {
+  const { SqliteSaver } = await import("@langchain/langgraph-checkpoint-sqlite")
+  try {
+    return SqliteSaver.fromConnString(temporaryFile("threads.sqlite"))
+  } catch {
+    throw new Unavailable("better-sqlite3 is not built for this Node; `pnpm --filter @divisi/bench native` builds it")
+  }
+}
+
 export const contender: Contender = {
   name: "langGraph",
   prepare: async (workload) => {
@@ -52,6 +66,18 @@ export const contender: Contender = {
         const { answers } = await compiled.invoke({}, { configurable: { thread_id: thread } })
         await checkpointer.deleteThread(thread)
         return answers[last]!
+      }
+    }
+  },
+  // With "sync" a superstep is written before the next one starts. Its files do not wait for the disk at a commit.
+  prepareDurable: async (workload) => {
+    const compiled = graph(workload).compile({ checkpointer: await openSaver() })
+    const last = workload.plan.steps.length - 1
+    let runs = 0
+    return {
+      run: async () => {
+        const options = { configurable: { thread_id: `run-${runs++}` }, durability: "sync" } as const
+        return (await compiled.invoke({}, options)).answers[last]!
       }
     }
   }

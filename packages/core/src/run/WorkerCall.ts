@@ -30,7 +30,18 @@ import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
-import { type Beginning, inJournal, intend, type Numbered, nameOf, note, placeOf, replay, unpaid } from "./replayed.ts"
+import {
+  askedOf,
+  type Beginning,
+  inJournal,
+  intend,
+  type Numbered,
+  nameOf,
+  note,
+  placeOf,
+  replay,
+  unpaid
+} from "./replayed.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -400,13 +411,6 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
     })
   })
 }
-
-/**
- * What tells a call from others in a journal. A run that is resumed makes its messages as it did before, to the order of
- * their properties; what others give it may come in another order.
- */
-const askedOf = ({ request: { messages, ...rest }, sample, worker }: Call): string =>
-  ResponseCache.key(worker, { ...rest, messages: [] }, sample) + JSON.stringify(messages)
 
 /** Who asks, as the address of a call has it. */
 const placeName = ({ by, step }: Call): string => (by === "check" ? `${step} check` : `${step ?? by}`)

@@ -12,7 +12,7 @@ import { WorkerError } from "../task/Worker.ts"
 import type { Ledger } from "./Budget.ts"
 import { outputBound, worstCase } from "./bounds.ts"
 import type { Doubt, Slot } from "./Recording.ts"
-import type { Answer, Entry, Failure } from "./ResponseCache.ts"
+import { type Answer, type Entry, type Failure, key } from "./ResponseCache.ts"
 import type { Call as Received } from "./receive.ts"
 import type { Call, CallContext } from "./WorkerCall.ts"
 
@@ -44,6 +44,13 @@ export interface Numbered extends Slot {
   readonly attempt: number
   readonly handle?: string | undefined
 }
+
+/**
+ * What tells a call from others in a journal. A run that is resumed makes its messages as it did before, to the order of
+ * their properties; what others give it may come in another order.
+ */
+export const askedOf = ({ request: { messages, ...rest }, sample, worker }: Call): string =>
+  key(worker, { ...rest, messages: [] }, sample) + JSON.stringify(messages)
 
 /** The name of an attempt on accounts. */
 export const nameOf = ({ attempt, call }: Numbered): string => `${call}/${attempt}`
