@@ -194,8 +194,10 @@ export const make = (context: CallContext, plan: Plan): Execution => {
 
   /** A step has ended: those that wait for it alone are run, unless it failed a check that calls for a revision. */
   const settled = (step: number): Effect.Effect<void, StepFailure> => {
-    const isHeld = verdicts[step]?.passed === false && steps[step]!.check?.onFailure === "revise" && plan.mayRevise
-    if (!isHeld || stopped !== undefined) return drive(released(step))
+    const { check } = steps[step]!
+    if (check === undefined || stopped !== undefined) return drive(released(step))
+    const isHeld = verdicts[step]?.passed === false && check.onFailure === "revise" && plan.mayRevise
+    if (!isHeld) return drive(released(step))
     held = [...held, step]
     return Effect.void
   }
@@ -377,6 +379,7 @@ const ask = (
           onDelta,
           onAnswer
         })
+  if (check === undefined && settings.reassign === "never") return once(ordinal)
   const handTo = (ordinal: number) => {
     const { id: to } = pool.workers[ordinal]!
     emit?.({ type: "step-reassigned", round, step, from: running.worker, to })
@@ -395,10 +398,7 @@ const ask = (
       return from(other, [...tried, other])
     }
   if (check === undefined) {
-    const from: From = (at, tried) => {
-      const asked = once(at)
-      return rule === "never" ? asked : Effect.catch(asked, onError(at, tried, from))
-    }
+    const from: From = (at, tried) => Effect.catch(once(at), onError(at, tried, from))
     return from(ordinal, [ordinal])
   }
 

@@ -77,6 +77,9 @@ export const checksOf = ({ options: { checks = noChecks } }: State, author: Poli
   author.checks === undefined ? checks : { ...checks, ...author.checks }
 
 const noChecks: Checks = {}
+const noNames: ReadonlyArray<string> = []
+
+const namesOf = (checks: Checks): ReadonlyArray<string> => (checks === noChecks ? noNames : Object.keys(checks))
 
 const contextOf = (state: State, { completions, previous, round, seed }: Planning): Policy.Context => ({
   task: state.task,
@@ -85,7 +88,7 @@ const contextOf = (state: State, { completions, previous, round, seed }: Plannin
   self: mayDelegate(state),
   round,
   previous,
-  checks: Object.keys(checksOf(state, state.policy)),
+  checks: namesOf(checksOf(state, state.policy)),
   tools: state.equipment.tools?.names ?? [],
   seed: Seed.derive(seed, "policy"),
   complete: completions.complete
@@ -109,7 +112,7 @@ const held = (
     maxSteps: Math.max(options.maxSteps ?? Workflow.defaultMaxSteps, state.policy.maxSteps ?? 0),
     allowEmpty: Policy.canStand(before),
     earlier: before?.rounds?.map(({ workflow }) => workflow.steps.length),
-    checks: Object.keys(checksOf(state, author)),
+    checks: namesOf(checksOf(state, author)),
     judges: size(pool)
   })
   return Result.mapError(checked, ({ message }) => new Policy.PolicyError({ policy, detail: message }))
