@@ -184,6 +184,20 @@ describe("pictures and files", () => {
     expect(detail).toMatch(/^No worker of the pool takes pictures: .*capabilities: \{ images: true \}/)
   })
 
+  it("end a run before anything is paid where they cannot be sent", async () => {
+    const { asked, worker } = saying(["A cat."], { images: true, files: true })
+    const detailOf = async (part: object) => (await look([worker], { question: [part] as never })).detail
+    const mediaType = "image/png"
+    expect(await detailOf({ type: "image", data: "iVA=", mediaType: "audio/mp3" })).toMatch(/audio\/mp3 is no picture/)
+    expect(await detailOf({ type: "image", url: "nonsense" })).toMatch(/the url of a picture is an address/)
+    expect(await detailOf({ type: "image", data: "not base64!", mediaType })).toMatch(/is no base64/)
+    expect(await detailOf({ type: "image", data: "data:image/png;base64,iVA=", mediaType })).toMatch(/is no base64/)
+    expect(await detailOf({ type: "image", data: new Uint8Array(), mediaType })).toMatch(/is empty/)
+    expect(await detailOf({ type: "file", data: "iVA=" })).toMatch(/has a mediaType/)
+    expect(await detailOf({ type: "audio", data: "iVA=" })).toMatch(/parts are of type text, image or file/)
+    assert.strictEqual(asked.length, 0)
+  })
+
   it("fail the step of a worker that takes none, or find another", async () => {
     const blind = saying(["?"], {})
     const seeing = { ...saying(["A cat."], { images: true }).worker, id: "b" }

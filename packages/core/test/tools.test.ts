@@ -164,6 +164,32 @@ describe("a tool with a handler", () => {
     expect(detail).toMatch(/"weather"[\s\S]*toStandardJsonSchema/)
   })
 
+  it("that gives a picture which cannot be shown has failed, and its worker is told why", async () => {
+    for (const part of [
+      { type: "image", data: 5, mediaType: "image/png" },
+      { type: "image" },
+      { type: "file", url: "x" }
+    ]) {
+      const { asked, worker } = scripted("a", [ask("camera"), "done"])
+      const camera = tool({ name: "camera", input: { type: "object" }, execute: () => [part] })
+      const { answer } = await run({ pool: [worker], tools: [camera] })
+      const [result] = resultsIn(asked[1]!)
+      assert.deepStrictEqual([answer, result?.isError], ["done", true])
+      expect(String(result?.content)).toMatch(/^The tool gave what cannot be shown: .*(?:picture|file)/)
+    }
+  })
+
+  it("that is to be used has to be there, and a choice is one of four, before anything is paid", async () => {
+    const weather = tool({ name: "weather", input: city, execute: () => "sunny" })
+    const { asked, worker } = scripted("a", ["done"])
+    const { detail, ending } = await run({ pool: [worker], tools: [weather], toolChoice: { name: "wether" } })
+    assert.deepStrictEqual([ending, asked.length], ["failed", 0])
+    expect(detail).toMatch(/the tool "wether", which there is not\. Tools: weather\./)
+    await expect(run({ pool: [worker], tools: [weather], toolChoice: "sometimes" as never })).rejects.toThrow(
+      /"toolChoice" must be "auto", "none", "required" or the name of a tool/
+    )
+  })
+
   it("gives pictures as bytes", async () => {
     const { asked, worker } = scripted("a", [ask("camera"), "A cat."])
     const camera = tool({

@@ -3,6 +3,7 @@ import * as Options from "../Options.ts"
 import type { Retry } from "../run/Resilience.ts"
 import type { RunSettings, WorkerSettings } from "../run/RunSettings.ts"
 import { isChecks } from "../task/Check.ts"
+import * as Message from "../task/Message.ts"
 import type { ConductOptions } from "./runs.ts"
 import { limits } from "./shared.ts"
 
@@ -93,7 +94,10 @@ const shape = {
   telemetry: madeBy("what openTelemetry(api) gives", "listener"),
   cache: madeBy("a cache, as memoryCache({ maxEntries })", "lookup"),
   gate: madeBy("a gate, as openGate() gives", "enter"),
-  toolChoice: Options.anything,
+  toolChoice: Options.expects(
+    '"auto", "none", "required" or the name of a tool, { name }',
+    (value) => ["auto", "none", "required"].includes(value as string) || has(value, "name", isText)
+  ),
   parallelToolCalls: Options.flag,
   output: Options.anObject,
   approve: Options.aFunction,
@@ -104,6 +108,18 @@ const shape = {
   found: Options.oneOf("free", "as-made"),
   journal: madeBy("a journal, as openJournal() gives", "append")
 } satisfies Options.ShapeOf<ConductOptions>
+
+const isGiven = (value: unknown): boolean =>
+  isText(value) ||
+  has(value, "approved", (approved) => typeof approved === "boolean") ||
+  has(value, "content", (content) => Message.problemOf(content) === undefined)
+
+/** Throws an `OptionsError` where what waiting calls are given is none of what they may be. */
+export const checkResults = (results: object = {}): void => {
+  const given = Options.expects("a text, { content }, or { approved: true or false }", isGiven)
+  const shape = Object.fromEntries(Object.keys(results).map((id) => [id, given]))
+  Options.check("resume", { results }, { results: shape })
+}
 
 /** Throws an `OptionsError` where a run cannot be started with these options. */
 export const checkOptions = (what: string, options: ConductOptions): void => {

@@ -19,7 +19,7 @@ import * as Task from "../task/Task.ts"
 import type { ToolContext } from "../task/Tool.ts"
 import type { Worker } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
-import { checkOptions } from "./options.ts"
+import { checkOptions, checkResults } from "./options.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -254,6 +254,7 @@ export const resume = async ({ results, runId, transcript, ...options }: ResumeO
       detail: `Give the "transcript" of the run, or its "runId" and "journal".`
     })
   }
+  checkResults(results)
   const from = transcript === undefined ? { runId: runId!, results } : { transcript, results }
   const { begun, past, runId: id } = await Effect.runPromise(resumed(from, options.journal))
   const seed = options.seed ?? begun?.seed

@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import { messageOf, plain } from "../Thrown.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
 import { jsonText } from "../task/jsonText.ts"
-import { type ContentInput, type ContentPart, content as toContent } from "../task/Message.ts"
+import { type ContentInput, type ContentPart, problemOf, content as toContent } from "../task/Message.ts"
 import type { Output, OutputFormat, Tool, ToolContext, ToolDefinition, ToolResult } from "../task/Tool.ts"
 
 /** A tool with its check. */
@@ -174,18 +174,14 @@ const execute = (tool: Tool, input: unknown, context: ToolContext): Effect.Effec
   })
 }
 
-const isPart = (value: unknown): value is ContentPart => {
-  if (typeof value !== "object" || value === null || !("type" in value)) return false
-  if (value.type === "text") return "text" in value && typeof value.text === "string"
-  return (value.type === "image" || value.type === "file") && ("data" in value || "url" in value)
-}
-
-const isContent = (value: unknown): value is ContentInput =>
-  typeof value === "string" || (Array.isArray(value) && value.length > 0 && value.every(isPart))
+const isMedia = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "type" in value && (value.type === "image" || value.type === "file")
 
 /** What a tool gave, as its worker is shown it. */
 export const contentOf = (value: unknown): ToolResult => {
-  if (isContent(value)) return { content: toContent(value) }
+  const problem = problemOf(value)
+  if (problem === undefined) return { content: toContent(value as ContentInput) }
+  if (Array.isArray(value) && value.some(isMedia)) return failed(`The tool gave what cannot be shown: ${problem}.`)
   try {
     return { content: JSON.stringify(value) ?? "(nothing)" }
   } catch (error) {

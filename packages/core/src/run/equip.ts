@@ -4,14 +4,16 @@ import * as Effect from "effect/Effect"
 import * as Recorded from "../record/Recorded.ts"
 import type { Transcript } from "../record/Transcript.ts"
 import type { ShapeError } from "../task/compileShape.ts"
+import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
+import type { Tool, ToolChoice } from "../task/Tool.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Options, RunOptions } from "./Conductor.ts"
 import { mediaOf, missing } from "./capabilities.ts"
 import type { Equipment } from "./StepTurns.ts"
 import * as Toolbox from "./Toolbox.ts"
 
-/** Nobody in the pool can do what the question needs. */
+/** The question cannot be sent as it is, or nobody in the pool can do what it needs. */
 export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -53,6 +55,19 @@ export const recordedOf = (transcript: Transcript, runId: string): Recorded.Reco
   return undefined
 }
 
+/** What no vendor would take, though its types may say so: pieces of content, and the tool that is to be used. */
+const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | undefined): string | undefined => {
+  for (const [at, { content }] of task.messages.entries()) {
+    if (typeof content === "string") continue
+    const problem = Message.problemOf(content)
+    if (problem !== undefined) return `Message ${at + 1} cannot be sent: ${problem}.`
+  }
+  if (typeof choice !== "object") return undefined
+  const names = tools.map(({ name }) => name)
+  if (names.includes(choice.name)) return undefined
+  return `toolChoice names the tool "${choice.name}", which there is not. Tools: ${names.join(", ") || "none"}.`
+}
+
 /** Makes tools and shapes ready, and looks whether anybody in the pool can do what is needed, before anything is paid. */
 export const ready = (
   equipment: Equipment,
@@ -61,6 +76,8 @@ export const ready = (
   task: Task,
   pool: WorkerPool
 ): Effect.Effect<Equipment, ShapeError | Unsupported> => {
+  const wrong = wrongIn(task, given, equipment.toolChoice)
+  if (wrong !== undefined) return Effect.fail(new Unsupported({ detail: wrong }))
   // Of tools that nobody may call, nobody is told.
   const tools = options.toolAccess === "none" ? [] : given
   const needed: Set<"images" | "files" | "tools"> = new Set(mediaOf(task.messages))
