@@ -73,8 +73,9 @@ const evaluate = (at: string, { pool }: ReturnType<typeof vendor>, options: Part
   )
 }
 
+/** The critical path is that of the clock, too: a step that took no time is on none. */
 const withoutTimes = (samples: Evaluation.Evaluated["samples"]) =>
-  JSON.parse(JSON.stringify(samples, (key, value) => (/[mM]illis$/.test(key) ? undefined : value)))
+  JSON.parse(JSON.stringify(samples, (key, value) => (/[mM]illis$|^criticalPath$/.test(key) ? undefined : value)))
 
 /** An evaluation that is left in the middle of its second sample: the folder as a kill leaves it, or a stop. */
 const leftOff = (way: "killed" | "stopped") =>
