@@ -62,6 +62,15 @@ describe("divisi serve", () => {
     assert.notInclude(output, "secret")
   })
 
+  it("has a worker or a policy for divisi-fast, and says what is meant where there is none of a name", async () => {
+    const flags = ["--config", "none", "--fast", "router:half"]
+    const { value } = await served(flags, (url) => ask(url, "What is 17 times 23?", { model: "divisi-fast" }))
+    assert.deepStrictEqual([value.status, answerIn(value.body).includes("391")], [200, true])
+    const { code, errors } = await divisi(["serve", "--port", "0", "--config", "none", "--fast", "proffessor"])
+    assert.strictEqual(code, 2)
+    expect(errors).toMatch(/no worker and no policy is called "proffessor"\. Did you mean professor\?/)
+  })
+
   it("lets what goes on end before it stops, and takes nothing new", async () => {
     let going: ReturnType<typeof ask> | undefined
     let late: ReturnType<typeof ask> | undefined

@@ -3,6 +3,7 @@ import * as Baselines from "@divisi/core/Baselines"
 import * as Budget from "@divisi/core/Budget"
 import type { Journal } from "@divisi/core/Journal"
 import { nearest } from "@divisi/core/Nearest"
+import type { Policy } from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import * as DiskRecords from "@divisi/files/DiskRecords"
@@ -14,6 +15,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
+import * as PolicyName from "../conductor/PolicyName.ts"
 import * as Profiles from "../conductor/Profiles.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
@@ -43,13 +45,19 @@ const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<
     : Effect.succeed(Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]])))
 }
 
-const fastOf = (pool: WorkerPool.WorkerPool, named: Option.Option<string>) => {
+/** A worker by its id, or a policy by its name, as the router. */
+const fastOf = (
+  pool: WorkerPool.WorkerPool,
+  named: Option.Option<string>
+): Effect.Effect<Policy | undefined, Failure, Scope.Scope> => {
   const ids = WorkerPool.ids(pool)
   if (Option.isNone(named)) return Effect.succeed(undefined)
   if (ids.includes(named.value)) return Effect.succeed(Baselines.single(named.value))
-  const meant = nearest(named.value, ids)
-  const hint = meant === undefined ? ` There are: ${ids.join(", ")}.` : ` Did you mean ${meant}?`
-  return Effect.fail(usage(`--fast: no worker is called "${named.value}".${hint}`))
+  return Effect.mapError(PolicyName.resolve(named.value, pool), () => {
+    const meant = nearest(named.value, [...ids, ...PolicyName.known])
+    const hint = meant === undefined ? ` Workers: ${ids.join(", ")}.` : ` Did you mean ${meant}?`
+    return usage(`--fast: no worker and no policy is called "${named.value}".${hint}`)
+  })
 }
 
 /** What servers that go on with each other's runs share. */

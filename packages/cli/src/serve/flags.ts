@@ -26,8 +26,10 @@ export const flags = {
     Flag.withDefault("titles" as const)
   ),
   fast: Flag.String("fast").pipe(
-    Flag.withMetavar("<worker>"),
-    Flag.withDescription("The worker that divisi-fast is (default the cheapest language model of the pool)"),
+    Flag.withMetavar("<worker|policy>"),
+    Flag.withDescription(
+      "What divisi-fast is: a worker, or a policy such as router:half (default the cheapest language model of the pool)"
+    ),
     Flag.optional
   ),
   alias: Flag.String("alias").pipe(
