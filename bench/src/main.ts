@@ -1,5 +1,6 @@
 /** `pnpm bench`: measures core beside its peers; one JSON document on standard output, the table on standard error. */
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
+import path from "node:path"
 import { parseArgs } from "node:util"
 import { type ContenderId, contenderIds } from "./Contender.ts"
 import * as Report from "./Report.ts"
@@ -50,6 +51,10 @@ const unknown = names.find((name) => !isRow(name) && !isContender(name))
 if (unknown !== undefined) fail(`--only does not know "${unknown}".`)
 if (rounds !== undefined && !(Number(rounds) >= 1)) fail(`--rounds takes a number from 1, not "${rounds}".`)
 
+/** Named from where the command was given, which a package manager changes; looked at before minutes of work. */
+const file = out === undefined ? undefined : path.resolve(process.env.INIT_CWD ?? ".", out)
+if (file !== undefined && !existsSync(path.dirname(file))) fail(`--out: there is no folder ${path.dirname(file)}.`)
+
 const wantedRows = names.some(isRow) ? names.filter(isRow) : rowIds
 const wantedContenders = names.some(isContender) ? names.filter(isContender) : contenderIds
 const base = quick ? quickSettings : fullSettings
@@ -79,5 +84,5 @@ const report: Report.Report = {
 }
 const json = `${JSON.stringify(report, undefined, 2)}\n`
 process.stderr.write(`\n${Report.text(report)}\n`)
-if (out !== undefined) writeFileSync(out, json)
 process.stdout.write(json)
+if (file !== undefined) writeFileSync(file, json)
