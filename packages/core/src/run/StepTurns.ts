@@ -162,34 +162,27 @@ const fitRequest = (context: CallContext, asking: Asking): WorkerRequest | Worke
 
 const noCalls: ReadonlyArray<WaitingCall> = []
 
+/** Asks the worker for the answer of one turn. */
+const ask = (context: CallContext, asking: Asking, request: WorkerRequest, onAnswer: Call["onAnswer"]) => {
+  const { conversation, onDelta, round, step, worker } = asking
+  const { turn } = conversation
+  return call(context, { worker, request, sample: sampleOf(asking), round, step, by: "step", turn, onDelta, onAnswer })
+}
+
 /** Asks a worker that is given no tools and held to no shape, as most are: whatever it says is its answer. */
 const askOnce = (
   context: CallContext,
   asking: Asking
 ): Effect.Effect<ReadonlyArray<WaitingCall>, WorkerError | BudgetExceeded> => {
-  const { conversation, onAnswer, onDelta, round, step, worker } = asking
   const request = fitRequest(context, asking)
   if (request instanceof WorkerError) return Effect.fail(request)
-  return Effect.as(
-    call(context, {
-      worker,
-      request,
-      sample: sampleOf(asking),
-      round,
-      step,
-      by: "step",
-      turn: conversation.turn,
-      onDelta,
-      onAnswer
-    }),
-    noCalls
-  )
+  return Effect.as(ask(context, asking, request, asking.onAnswer), noCalls)
 }
 
 /** Asks for one turn. What it led to is known in the turn in which it is charged. */
 const takeTurn = (context: CallContext, asking: Asking): Effect.Effect<Outcome, WorkerError | BudgetExceeded> =>
   Effect.suspend(() => {
-    const { conversation, equipment, isShaped, onAnswer, onDelta, round, step, worker } = asking
+    const { equipment, isShaped, onAnswer } = asking
     const { shape } = equipment
     const request = fitRequest(context, asking)
     if (request instanceof WorkerError) return Effect.fail(request)
@@ -210,18 +203,7 @@ const takeTurn = (context: CallContext, asking: Asking): Effect.Effect<Outcome, 
       tellTurn(context, asking, answer, durationMillis, read.why)
       outcome = { type: "corrected", text, why: read.why }
     }
-    const asked = call(context, {
-      worker,
-      request,
-      sample: sampleOf(asking),
-      round,
-      step,
-      by: "step",
-      turn: conversation.turn,
-      onDelta,
-      onAnswer: take
-    })
-    return Effect.map(asked, () => outcome)
+    return Effect.map(ask(context, asking, request, take), () => outcome)
   })
 
 /** Runs or finds one tool call: its result, or the call as it waits. */

@@ -63,7 +63,7 @@ const feedbackOf = ({ grade, objections }: Round): string | undefined => {
 }
 
 /** What a round sees of those before it. */
-export const previousOf = (last: Round, { past, rounds }: State): Policy.Previous => ({
+export const previousOf = (last: Round, { past, rounds }: Pick<State, "past" | "rounds">): Policy.Previous => ({
   workflow: last.workflow,
   answers: past.at(-1)?.answers ?? [],
   failed: [...new Set(rounds.flatMap(({ failed }) => failed))],
@@ -217,15 +217,12 @@ export const revise = (
     const { context, past, policy, rounds } = state
     const startedAt = ticks(context.clock)
     const failed = failedOf(workflow, results) as Policy.Evidence["failed"]
-    const text = answerOf(workflow, results)
-    const before: Policy.Previous = {
-      workflow,
-      answers: results.answers,
-      failed: [...new Set(rounds.flatMap(({ failed }) => failed))],
-      answer: stepAnswerOf({ workflow, answer: text, failed: [], confirmed: false }),
-      feedback: objections(results),
-      rounds: [...past, { workflow, answers: [...results.answers], verdicts: [...results.verdicts] }]
-    }
+    const soFar: PastRound = { workflow, answers: [...results.answers], verdicts: [...results.verdicts] }
+    const answer = answerOf(workflow, results)
+    const before = previousOf(
+      { workflow, answer, failed: [], confirmed: false, objections: objections(results) },
+      { past: [...past, soFar], rounds }
+    )
     const asked = completing(context, round, seed, completions.asked)
     const view: Policy.Revising = {
       ...contextOf(state, { round: round + 1, seed, previous: before, completions: asked }),
