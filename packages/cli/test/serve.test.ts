@@ -69,6 +69,8 @@ describe("divisi serve", () => {
     const { code, errors } = await divisi(["serve", "--port", "0", "--config", "none", "--fast", "proffessor"])
     assert.strictEqual(code, 2)
     expect(errors).toMatch(/no worker and no policy is called "proffessor"\. Did you mean professor\?/)
+    const dial = await divisi(["serve", "--port", "0", "--config", "none", "--fast", "router:hlaf"])
+    expect(dial.errors).toMatch(/--fast: The policy router takes one of .*half.* got "hlaf"\./)
   })
 
   it("lets what goes on end before it stops, and takes nothing new", async () => {

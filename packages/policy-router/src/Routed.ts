@@ -1,12 +1,11 @@
 /** The policy for a pool of several workers where nothing else is said. */
 import * as Embedder from "@divisi/core/Embedder"
 import type * as Policy from "@divisi/core/Policy"
-import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Learned from "./Learned.ts"
 import * as Prior from "./Prior.ts"
 import * as Router from "./Router.ts"
-import type { Table } from "./Table.ts"
+import * as Table from "./Table.ts"
 
 /** How it chooses. */
 export interface Options extends Pick<Router.Options, "name" | "dial" | "embedder" | "explore"> {
@@ -14,14 +13,8 @@ export interface Options extends Pick<Router.Options, "name" | "dial" | "embedde
   readonly file?: string | undefined
 }
 
-/** Whether a table knows two workers of a pool: of fewer there is nothing to choose. */
-export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean => {
-  const ids = new Set(WorkerPool.ids(pool))
-  return workers.filter(({ worker }) => ids.has(worker)).length >= 2
-}
-
 /** What is in force, or why it cannot be used; nothing where nothing was learned. */
-const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Table; readonly note?: string }> =>
+const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Table.Table; readonly note?: string }> =>
   Effect.flatMap(file === undefined ? Learned.defaultFile : Effect.succeed(file), (place) =>
     Effect.match(Learned.read(place), {
       onSuccess: (learned) => {
@@ -66,7 +59,7 @@ export const routed = (options: Options = {}): Policy.Policy => {
     propose: Effect.fnUntraced(function* (context: Policy.Context) {
       known ??= yield* Effect.cached(inForce(file))
       const { note, table } = yield* known
-      if (table === undefined || table.embedder !== embedder.name || !knows(table, context.pool)) {
+      if (table === undefined || table.embedder !== embedder.name || !Table.knows(table, context.pool)) {
         const proposal = yield* prior.propose(context)
         return note === undefined ? proposal : { ...proposal, notes: [note, ...(proposal.notes ?? [])] }
       }

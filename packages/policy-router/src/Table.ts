@@ -11,6 +11,7 @@
  */
 import * as Embedder from "@divisi/core/Embedder"
 import { teamPrefix } from "@divisi/core/Outcome"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -152,6 +153,12 @@ const byMean = (left: Standing, right: Standing) => (right.mean ?? -1) - (left.m
 
 /** Whether an id is a worker's, and not a team's. */
 export const isWorker = (id: string): boolean => !id.startsWith(teamPrefix)
+
+/** Whether a table knows two workers of a pool: of fewer there is nothing to choose. */
+export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean => {
+  const ids = new Set(WorkerPool.ids(pool))
+  return workers.filter(({ worker }) => ids.has(worker)).length >= 2
+}
 
 /**
  * Learns a table from graded questions.

@@ -76,11 +76,6 @@ const tableInForce: Effect.Effect<Table.Table | undefined, Failure> = Effect.fla
   })
 )
 
-const knownIn = (pool: WorkerPool.WorkerPool, { workers }: Table.Table): ReadonlyArray<string> => {
-  const ids = new Set(WorkerPool.ids(pool))
-  return workers.flatMap(({ worker }) => (ids.has(worker) ? [worker] : []))
-}
-
 const isDial = (name: string): name is Table.Dial => (Table.dials as ReadonlyArray<string>).includes(name)
 
 const dialOf = (name: string, dial: string): Effect.Effect<Table.Dial, Failure> =>
@@ -131,8 +126,8 @@ export const policy = (
     if (table === undefined) {
       return yield* usage("Nothing is learned yet. Rate runs with `divisi rate`, and then run `divisi learn`.")
     }
-    const known = knownIn(pool, table)
-    if (known.length === 0) {
+    const ids = WorkerPool.ids(pool)
+    if (!table.workers.some(({ worker }) => ids.includes(worker))) {
       const workers = table.workers.map(({ worker }) => worker).join(", ")
       return yield* usage(`What was learned is of ${workers}, and none of them is in the pool.`)
     }
@@ -145,7 +140,7 @@ const tableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<Table.Table | unde
     Effect.catch(tableInForce, ({ message }) =>
       Effect.sync(() => void process.stderr.write(`divisi: ${message}. It is left alone.\n`))
     ),
-    (table) => (table === undefined || knownIn(pool, table).length < 2 ? undefined : table)
+    (table) => (table !== undefined && Table.knows(table, pool) ? table : undefined)
   )
 
 /**

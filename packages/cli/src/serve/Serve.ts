@@ -20,6 +20,7 @@ import * as Profiles from "../conductor/Profiles.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as OpenTelemetry from "../invocation/OpenTelemetry.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 import * as KeyAccounts from "../key/KeyAccounts.ts"
 import * as KeyFile from "../key/KeyFile.ts"
@@ -27,7 +28,6 @@ import * as Journals from "../runs/Journals.ts"
 import { oneLine } from "../view/Line.ts"
 import * as ClientConfig from "./ClientConfig.ts"
 import type { ServeInput } from "./flags.ts"
-import * as OpenTelemetry from "./OpenTelemetry.ts"
 
 /** How long what goes on may take to end once the server is stopped. */
 const drainMillis = 30_000
@@ -53,10 +53,13 @@ const fastOf = (
   const ids = WorkerPool.ids(pool)
   if (Option.isNone(named)) return Effect.succeed(undefined)
   if (ids.includes(named.value)) return Effect.succeed(Baselines.single(named.value))
-  return Effect.mapError(PolicyName.resolve(named.value, pool), () => {
-    const meant = nearest(named.value, [...ids, ...PolicyName.known])
-    const hint = meant === undefined ? ` Workers: ${ids.join(", ")}.` : ` Did you mean ${meant}?`
-    return usage(`--fast: no worker and no policy is called "${named.value}".${hint}`)
+  return Effect.mapError(PolicyName.resolve(named.value, pool), ({ message }) => {
+    const meant = nearest(named.value, ids)
+    return usage(
+      meant === undefined
+        ? `--fast: ${message} Or name a worker: ${ids.join(", ")}.`
+        : `--fast: no worker and no policy is called "${named.value}". Did you mean ${meant}?`
+    )
   })
 }
 
@@ -208,7 +211,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
       return yield* Effect.onInterrupt(Effect.never, () => end)
     })
   )
-  return yield* Services.provide(OpenTelemetry.provide(serving), { ...Services.of(config, input), isGym })
+  return yield* Services.provide(OpenTelemetry.traced(serving), { ...Services.of(config, input), isGym })
 })
 
 /** Serves until it is stopped; or prints what a client needs. */

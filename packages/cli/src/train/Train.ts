@@ -11,8 +11,9 @@ import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as Services from "../conductor/Services.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
+import * as OpenTelemetry from "../invocation/OpenTelemetry.ts"
 import type { ResumeInput, TrainInput } from "./flags.ts"
-import * as OpenTelemetry from "./OpenTelemetry.ts"
+
 import * as Preparation from "./Preparation.ts"
 import * as RecipeFile from "./RecipeFile.ts"
 import * as TrainOutput from "./TrainOutput.ts"
@@ -62,7 +63,7 @@ const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.
       const engine = yield* Effect.mapError(Preparation.openEngine(training), (error) => failed(error.message))
       const parts = Preparation.partsOf(training, engine)
       const output = yield* TrainOutput.make(json)
-      const trained = OpenTelemetry.provide((telemetry) => {
+      const trained = OpenTelemetry.metered((telemetry) => {
         const listener = both(output.show, telemetry)
         return stoppable((signal) => begin(parts, { folder, listener, signal }), output.stopping)
       })

@@ -1,0 +1,50 @@
+/** What a collector is sent, where `OTEL_EXPORTER_OTLP_ENDPOINT` names one. Without an endpoint nothing is loaded. */
+import { read } from "@divisi/recipes/Environment"
+import type { Listener } from "@divisi/trainer/TrainingEvent"
+import * as Effect from "effect/Effect"
+
+const exporters = {
+  TRACES: () => import("effect/observability/OtlpTracer"),
+  METRICS: () => import("effect/observability/OtlpMetrics")
+}
+
+type Signal = keyof typeof exporters
+
+const layer = (signal: Signal, serviceName: string) =>
+  Effect.promise(async () => {
+    const [exporter, ConfigProvider, FetchHttpClient, Layer, OtlpSerialization] = await Promise.all([
+      exporters[signal](),
+      import("effect/ConfigProvider"),
+      import("effect/http/FetchHttpClient"),
+      import("effect/Layer"),
+      import("effect/observability/OtlpSerialization")
+    ])
+    // The specification's default, which the exporter does not have.
+    const settings = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ [`OTEL_${signal}_EXPORTER`]: "otlp" }))
+    return exporter
+      .layerFromConfig({ resource: { serviceName } })
+      .pipe(Layer.provide([FetchHttpClient.layer, OtlpSerialization.layerJson, settings]))
+  })
+
+/** The exporter of a signal, where the environment names an endpoint for it. */
+const exporterOf = Effect.fnUntraced(function* (signal: Signal) {
+  const ofSignal = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`
+  const environment = yield* read(["OTEL_EXPORTER_OTLP_ENDPOINT", ofSignal, "OTEL_SERVICE_NAME"])
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, [ofSignal]: own = endpoint } = environment
+  return own === undefined ? undefined : yield* layer(signal, environment.OTEL_SERVICE_NAME ?? "divisi")
+})
+
+/** Runs what makes spans, and sends requests, runs and calls while it runs. */
+export const traced = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(exporterOf("TRACES"), (exporter) =>
+    exporter === undefined ? effect : Effect.provide(effect, exporter)
+  )
+
+/** Runs what is given a listener, and sends what a training run measures while it runs. */
+export const metered = <A, E>(use: (listener: Listener | undefined) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.gen(function* () {
+    const exporter = yield* exporterOf("METRICS")
+    if (exporter === undefined) return yield* use(undefined)
+    const Telemetry = yield* Effect.promise(() => import("@divisi/trainer/Telemetry"))
+    return yield* Effect.provide(Effect.flatMap(Telemetry.listener, use), exporter)
+  })
