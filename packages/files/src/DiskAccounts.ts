@@ -87,30 +87,13 @@ export const Accounts: Context.Reference<Accounts | undefined> = Context.Referen
 /** Why accounts cannot be used. */
 export type AccountsErrorReason = Database.Unopened
 
-const explain = (reason: AccountsErrorReason): string => {
-  switch (reason._tag) {
-    case "Unsupported":
-      return "need node:sqlite, which this runtime does not have: use Node 22.19 or newer"
-    case "Unwritable":
-      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
-    case "Full":
-      return "cannot be written, as no space is left on their disk: free some"
-    case "Foreign":
-      return "are a file of something else, or its beginning is damaged, and it was left as it is: name another file"
-    case "Newer":
-      return "were written by a newer version of Divisi: update, or name another file"
-    case "Damaged":
-      return `are damaged (${reason.detail}): restore them from a copy, or name another file`
-  }
-}
-
 /** Accounts that cannot be used. `reason` says why. A run that needs them fails with it. */
 export class AccountsError extends Data.TaggedError("AccountsError")<{
   readonly file: string
   readonly reason: AccountsErrorReason
 }> {
   override get message(): string {
-    return `The accounts ${this.file} ${explain(this.reason)}.`
+    return `The accounts file ${this.file} ${Database.explain(this.reason, "restore it from a copy, or name another file")}.`
   }
 }
 

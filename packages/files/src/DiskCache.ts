@@ -41,35 +41,7 @@ export interface Options {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Why a file cannot be used. */
-export type DiskCacheReason =
-  /** This runtime has no `node:sqlite`. */
-  | { readonly _tag: "Unsupported" }
-  /** It, or its folder, cannot be opened or written. */
-  | { readonly _tag: "Unwritable"; readonly detail: string }
-  /** Its disk has no room left. */
-  | { readonly _tag: "Full" }
-  /** It is not a cache of answers. */
-  | { readonly _tag: "Foreign" }
-  /** A newer version of this package wrote it. */
-  | { readonly _tag: "Newer" }
-  | { readonly _tag: "Damaged"; readonly detail: string }
-
-const explain = (reason: DiskCacheReason): string => {
-  switch (reason._tag) {
-    case "Unsupported":
-      return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
-    case "Unwritable":
-      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
-    case "Full":
-      return "cannot be written: no space is left on its disk, free some"
-    case "Foreign":
-      return "is a file of something else, or its beginning is damaged, and was left as it is: name another file"
-    case "Newer":
-      return "was written by a newer version of Divisi: update, or name another file"
-    case "Damaged":
-      return `is damaged (${reason.detail}): delete it, and calls are made again as they are needed`
-  }
-}
+export type DiskCacheReason = Database.Unopened
 
 /** A file that cannot be used as a cache. `reason` says why. */
 export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
@@ -77,7 +49,7 @@ export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
   readonly reason: DiskCacheReason
 }> {
   override get message(): string {
-    return `The response cache ${this.file} ${explain(this.reason)}.`
+    return `The response cache ${this.file} ${Database.explain(this.reason, "delete it, and calls are made again as they are needed")}.`
   }
 }
 

@@ -40,30 +40,13 @@ export interface Records {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-const explain = (reason: Database.Unopened): string => {
-  switch (reason._tag) {
-    case "Unsupported":
-      return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
-    case "Unwritable":
-      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
-    case "Full":
-      return "cannot be written: no space is left on its disk, free some"
-    case "Foreign":
-      return "is a file of something else, or its beginning is damaged, and was left as it is: name another file"
-    case "Newer":
-      return "was written by a newer version of Divisi: update, or name another file"
-    case "Damaged":
-      return `is damaged (${reason.detail}): delete it, or name another file`
-  }
-}
-
 /** A file that cannot be used for texts. `reason` says why. */
 export class RecordsError extends Data.TaggedError("RecordsError")<{
   readonly file: string
   readonly reason: Database.Unopened
 }> {
   override get message(): string {
-    return `The file ${this.file} ${explain(this.reason)}.`
+    return `The file ${this.file} ${Database.explain(this.reason, "delete it, or name another file")}.`
   }
 }
 

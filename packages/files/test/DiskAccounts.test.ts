@@ -186,7 +186,7 @@ describe("accounts on disk", () => {
       database.exec("PRAGMA user_version = 99")
       database.close()
       const newer = yield* Effect.flip(Effect.scoped(DiskAccounts.make({ file })))
-      assert.match(newer.message, /were written by a newer version of Divisi/)
+      assert.match(newer.message, /was written by a newer version of Divisi/)
       fs.writeFileSync(file, "a text of somebody's ".repeat(100))
       const foreign = yield* Effect.flip(Effect.scoped(DiskAccounts.make({ file })))
       assert.strictEqual(foreign.reason._tag, "Foreign")

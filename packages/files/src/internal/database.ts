@@ -13,8 +13,11 @@ import * as WholeFile from "../WholeFile.ts"
 
 /** Why a file that was opened cannot be used. */
 export type Failure =
+  /** It, or its folder, cannot be opened or written. */
   | { readonly _tag: "Unwritable"; readonly detail: string }
+  /** Its disk has no room left. */
   | { readonly _tag: "Full" }
+  /** It is a file of something else. */
   | { readonly _tag: "Foreign" }
   | { readonly _tag: "Damaged"; readonly detail: string }
 
@@ -112,6 +115,24 @@ export type Unopened =
   | { readonly _tag: "Unsupported" }
   /** A newer version of this package wrote it. */
   | { readonly _tag: "Newer" }
+
+/** What is wrong with a file, behind its name, and what to do about it; `cure` is for one that is damaged. */
+export const explain = (reason: Unopened, cure: string): string => {
+  switch (reason._tag) {
+    case "Unsupported":
+      return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
+    case "Unwritable":
+      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+    case "Full":
+      return "cannot be written: no space is left on its disk, free some"
+    case "Foreign":
+      return "is a file of something else, or its beginning is damaged, and was left as it is: name another file"
+    case "Newer":
+      return "was written by a newer version of Divisi: update, or name another file"
+    case "Damaged":
+      return `is damaged (${reason.detail}): ${cure}`
+  }
+}
 
 /** A kind of file: how it is known, and made ready. */
 export interface Kind extends Mark {
