@@ -44,6 +44,19 @@ export interface McpServer {
   readonly maxResultCharacters?: number | undefined
 }
 
+/** What `divisi serve` offers besides the team itself. */
+export interface Serve {
+  /**
+   * Other names of its models, as in `{ "gpt-4o": "divisi-fast" }`, for clients that know no name but their own. `--alias`
+   * adds to them.
+   */
+  readonly aliases?: Readonly<Record<string, string>> | undefined
+  /** What `divisi-fast` is: a worker by its id, or a policy by the name that `--policy` takes. `--fast` wins over it. */
+  readonly fast?: string | undefined
+  /** Who does the housekeeping of agents, such as titles: `divisi-fast` (`"fast"`, the default), or who is asked. */
+  readonly housekeeping?: "fast" | "as-asked" | undefined
+}
+
 /**
  * The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its
  * default.
@@ -75,6 +88,8 @@ export interface Config extends RunSettings {
   readonly prices?: Readonly<Record<string, 0 | Pricing>> | undefined
   /** What `divisi train --recipe` knows by name, before its own recipes. */
   readonly recipes?: Readonly<Record<string, Recipe>> | undefined
+  /** What `divisi serve` offers besides `divisi` and the workers. */
+  readonly serve?: Serve | undefined
 }
 
 /**

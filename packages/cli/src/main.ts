@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import * as Cli from "./Cli.ts"
 import { exitCodes, Failure, messageOf } from "./invocation/Failure.ts"
+import * as HangUp from "./invocation/HangUp.ts"
 import * as Output from "./invocation/Output.ts"
 import { clean } from "./view/Line.ts"
 
@@ -69,7 +70,8 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
     stoppedBy = reason
     fiber.interruptUnsafe(fiber.id)
   }
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal))
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(signal))
+  process.on("SIGHUP", () => HangUp.isHeard() || stop("SIGHUP"))
   process.stderr.on("error", () => {})
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // EIO is what a terminal that was closed says.

@@ -41,6 +41,7 @@ describe("the check of a config", () => {
     { reassign: () => undefined, critic: { name: "c", score: () => undefined }, threshold: 0.5 },
     { self: { maxDepth: 2 } },
     { recipes: { mine: () => ({}) } },
+    { serve: { aliases: { "gpt-4o": "divisi-fast" }, fast: "a", housekeeping: "as-asked" } },
     { cache: "answers.sqlite", limits: { openai: { requestsPerMinute: 500 }, "*": { concurrency: 4 } } },
     { cache: { file: "answers.sqlite", maxBytes: 1_000_000, timeToLive: "30 days" } }
   ]
@@ -54,6 +55,9 @@ describe("the check of a config", () => {
     [{ colour: 1 }, "colour: is no setting of Divisi"],
     [{ budget: { cost: 1 } }, "budget.cost: is no setting of Divisi (did you mean budget.costUsd?)"],
     [{ budget: { costUSD: 1 } }, "budget.costUSD: is no setting of Divisi (did you mean budget.costUsd?)"],
+    [{ serve: { alias: {} } }, "serve.alias: is no setting of Divisi (did you mean serve.aliases?)"],
+    [{ aliases: { a: "b" } }, "aliases: is no setting of Divisi (did you mean serve.aliases?)"],
+    [{ serve: { aliases: { a: 1 } } }, "serve.aliases.a: expected a text, got 1"],
     [{ costUsd: 1 }, "costUsd: is no setting of Divisi (did you mean budget.costUsd?)"],
     [{ maxCost: 1 }, "maxCost: is no setting of Divisi (did you mean budget.costUsd?)"],
     [{ temperature: 1 }, "temperature: is no setting of Divisi (did you mean worker.temperature?)"],

@@ -1,6 +1,7 @@
 /** The caller: what a server knows of the owner of a request, and what that owner may do. */
 import type * as Budget from "@divisi/core/Budget"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Loopback from "./http/Loopback.ts"
 import type { ApiError } from "./wire/ApiError.ts"
 import type { Headers } from "./wire/Choice.ts"
 
@@ -20,6 +21,15 @@ export interface Caller {
 
 /** Finds the caller of a request by its headers; fails where it may not ask. */
 export type Authenticate = (headers: Headers) => Effect.Effect<Caller, ApiError>
+
+/** Whether an address is one that this machine alone reaches. */
+export const isThisMachine = (host: string): boolean => Loopback.isLoopback(host.includes(":") ? `[${host}]` : host)
+
+/** Lets in programs on this machine alone, all as one caller; none that comes from a web page. */
+export const onThisMachine: Authenticate = (headers) => {
+  const refusal = Loopback.refusal(headers)
+  return refusal === undefined ? Effect.succeed({ owner: "local" }) : Effect.fail(refusal)
+}
 
 /** The key of a request: a bearer token, as OpenAI's clients send it, or `x-api-key`, as Anthropic's do. */
 export const tokenOf = (headers: Headers): string | undefined =>

@@ -37,12 +37,9 @@ const of = (labels: Labels, ending: Labels) => ({
 
 const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on" })
 
-/**
- * Metrics with all counts at 0. A model that is none of `names` is counted as `other`, since clients may name anything.
- */
-export const make = (names: ReadonlyArray<string>): Metrics => {
+/** Metrics with all counts at 0. What is no model is counted as `other`, since clients may name anything. */
+export const make = (isModel: (name: string) => boolean): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())
-  const known = new Set(names)
   // A metric works its labels out once. There are as many as there are wires, models, statuses and endings.
   const all = new Map<string, ReturnType<typeof of>>()
 
@@ -57,7 +54,7 @@ export const make = (names: ReadonlyArray<string>): Metrics => {
 
   const log: RequestLog.Log = (entry) => {
     const { ending = "none", model = "none", status, wire } = entry
-    const metrics = counted(wire, known.has(model) ? model : "other", `${status}`, ending)
+    const metrics = counted(wire, isModel(model) ? model : "other", `${status}`, ending)
     metrics.requests.updateUnsafe(1, context)
     metrics.duration.updateUnsafe(entry.durationMillis / 1000, context)
     metrics.calls.updateUnsafe(entry.calls, context)

@@ -3,6 +3,7 @@
  * `worker/<id>` one worker by its name. Other names can stand for these.
  */
 import * as Baselines from "@divisi/core/Baselines"
+import { nearest } from "@divisi/core/Nearest"
 import type { Policy } from "@divisi/core/Policy"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
@@ -22,7 +23,7 @@ export interface Options {
   readonly fast?: Policy | undefined
   /** Who does the housekeeping of agents that ask `divisi` for titles and the like: `divisi-fast` by default. */
   readonly housekeeping?: "fast" | "as-asked" | undefined
-  /** Other names of models, e.g. `gpt-4o` for `divisi`. */
+  /** Other names of models, e.g. `gpt-4o` for `divisi`. {@link problemOf} says what is wrong with them. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
 }
 
@@ -40,12 +41,28 @@ const direct = "worker/"
 export const names = (
   { aliases = {}, pool }: Options,
   workers: ReadonlyArray<string> = WorkerPool.ids(pool)
-): ReadonlyArray<string> => [
-  conductor,
-  fast,
-  ...WorkerPool.ids(pool).flatMap((id) => (workers.includes(id) ? [`${direct}${id}`] : [])),
-  ...Object.keys(aliases)
-]
+): ReadonlyArray<string> => {
+  const own = [
+    conductor,
+    fast,
+    ...WorkerPool.ids(pool).flatMap((id) => (workers.includes(id) ? [`${direct}${id}`] : []))
+  ]
+  return [...own, ...Object.keys(aliases).filter((name) => own.includes(aliases[name]!))]
+}
+
+/** What is wrong with the aliases, as a clause; `undefined` where each stands for a model that there is. */
+export const problemOf = ({ aliases = {}, pool }: Options): string | undefined => {
+  const own = names({ pool })
+  for (const [name, target] of Object.entries(aliases)) {
+    if (own.includes(name)) return `"${name}" is the name of a model already`
+    if (Choice.ofModel(name)[1].length > 0) return `"${name}" leaves workers out, which a name cannot`
+    if (own.includes(target)) continue
+    const meant = own.includes(`${direct}${target}`) ? `${direct}${target}` : nearest(target, own)
+    const hint = meant === undefined ? `there are ${own.join(", ")}` : `did you mean ${meant}?`
+    return `"${name}" stands for "${target}", which is no model here: ${hint}`
+  }
+  return undefined
+}
 
 const priceOf = ({ pricing }: Worker): number => {
   const known: Partial<Pricing> = pricing ?? {}

@@ -5,7 +5,7 @@ import * as NodeWS from "@effect/platform-node/NodeWS"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { isLoopback } from "./http/Loopback.ts"
+import { isThisMachine } from "./Caller.ts"
 import * as Server from "./Server.ts"
 
 /** The options of a server, and where it listens. */
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<NodeServer, ListenError, Scope.Scope> {
   const { host = "127.0.0.1", maxConnections = 10_000, port = 8080 } = options
-  if (options.authenticate === undefined && !isLoopback(host.includes(":") ? `[${host}]` : host)) {
+  if (options.authenticate === undefined && !isThisMachine(host)) {
     const detail = `Without keys this server listens on this machine alone, and not on ${host}: make a key, or leave the host out.`
     return yield* new ListenError({ detail })
   }

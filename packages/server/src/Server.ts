@@ -16,10 +16,9 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import type { Authenticate, Caller } from "./Caller.ts"
+import { type Authenticate, type Caller, onThisMachine } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Endpoint from "./http/Endpoint.ts"
-import * as Loopback from "./http/Loopback.ts"
 import * as OpenApi from "./http/OpenApi.ts"
 import * as Ratings from "./http/Ratings.ts"
 import * as Respond from "./http/Respond.ts"
@@ -29,6 +28,7 @@ import * as Models from "./Models.ts"
 import * as CountTokens from "./messages/CountTokens.ts"
 import { messages } from "./messages/Messages.ts"
 import * as Threads from "./messages/Threads.ts"
+import * as Offer from "./Offer.ts"
 import type * as RequestLog from "./RequestLog.ts"
 import type { Archive } from "./responses/Archive.ts"
 import { compaction } from "./responses/Compaction.ts"
@@ -49,10 +49,16 @@ import type { Wire } from "./wire/Wire.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The options of a server. */
-export interface Options extends Models.Options {
+/** Who answers, and how: what may be replaced while a server runs. */
+export interface Replaceable extends Models.Options {
   /** How runs go. A worker that fails for good is replaced by the next unless `reassign` says otherwise. */
   readonly settings?: RunSettings | undefined
+  /** How much of the work clients are shown; who does what (`"titles"`) by default. */
+  readonly notes?: Notes | undefined
+}
+
+/** The options of a server. */
+export interface Options extends Replaceable {
   /**
    * Where runs are kept, so that those that wait for results of tools can go on; in memory by default, where the oldest
    * are dropped when all take more than 32 MiB.
@@ -60,8 +66,6 @@ export interface Options extends Models.Options {
   readonly journal?: Journal.Journal | undefined
   /** Where responses are kept that are asked for again or gone on from, besides memory, which has 64 MiB for them. */
   readonly responses?: Archive | undefined
-  /** How much of the work clients are shown; who does what (`"titles"`) by default. */
-  readonly notes?: Notes | undefined
   /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
   readonly authenticate?: Authenticate | undefined
   /** An account that all runs share. */
@@ -98,6 +102,12 @@ export interface Server {
   readonly drain: (millis: number) => Effect.Effect<void>
   /** How many runs go on. */
   readonly running: () => number
+  /**
+   * Answers otherwise from the next request on. What goes on ends as it was begun, and a run that waits for tools goes on
+   * with who answers then. Gives what waits until nothing goes on that was begun before: what the options before hold can
+   * be let go then.
+   */
+  readonly replace: (options: Replaceable) => Effect.Effect<Effect.Effect<void>>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -109,11 +119,6 @@ const mebi = 2 ** 20
 
 /** The most bytes that a journal in memory has. */
 const keptBytes = 32 * mebi
-
-const onThisMachine: Authenticate = (headers) => {
-  const refusal = Loopback.refusal(headers)
-  return refusal === undefined ? Effect.succeed({ owner: "local" }) : Effect.fail(refusal)
-}
 
 const modelOf = (id: string, created: number) => ({
   id,
@@ -149,24 +154,27 @@ const namedIn = (url: string): string => {
 
 /** Makes a server. What goes on in it is stopped when the scope closes. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Server, never, Scope.Scope> {
-  const { authenticate = onThisMachine, graceMillis = 30_000, heartbeatMillis = 15_000, notes = "titles" } = options
+  const { authenticate = onThisMachine, graceMillis = 30_000, heartbeatMillis = 15_000 } = options
   const startedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   let isDraining = false
   const segments = yield* Segments.make({ graceMillis, heartbeatMillis, keptMillis: 60_000, keptCharacters: 16 * mebi })
   const recent = Journal.makeMemory(Journal.memory({ maxBytes: keptBytes }))
   const journal = options.journal ?? recent
-  const metrics = Metrics.make(Models.names(options))
-  const context: Endpoint.Context = {
-    models: options,
-    turns: {
-      settings: options.settings ?? {},
+  const sealer = Seal.make(options.secret)
+  const offerOf = (given: Replaceable): Offer.Offer =>
+    Offer.make(given, {
+      settings: given.settings ?? {},
       journal,
       recent: options.journal === undefined ? recent : undefined,
-      notes,
-      sealer: Seal.make(options.secret),
+      notes: given.notes ?? "titles",
+      sealer,
       ledger: options.ledger,
       listener: options.listener
-    },
+    })
+  let offer = offerOf(options)
+  const metrics = Metrics.make((name) => offer.isModel(name))
+  const context: Endpoint.Context = {
+    offer: () => offer,
     segments,
     stopped: options.journal === undefined ? () => undefined : yield* Stopped.find(journal),
     authenticate,
@@ -190,7 +198,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   /** All models, or the one that the path names. */
   const models = known((url, { models, workers }) => {
     const id = namedIn(url)
-    const names = Models.names(options, workers).filter((name) => Models.mayName(name, models))
+    const names = Models.names(offer.models, workers).filter((name) => Models.mayName(name, models))
     if (names.includes(id)) return Respond.json(modelOf(id, startedAt))
     if (id !== "") return Respond.error(errorsOf(url), notFound(`There is no model "${id}" here.`, "model"))
     const data = names.map((name) => modelOf(name, startedAt))
@@ -276,5 +284,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     })
   }
 
-  return { app, drain, running: segments.running }
+  const replace = (given: Replaceable) =>
+    Effect.sync(() => {
+      const before = offer
+      offer = offerOf(given)
+      return before.retire
+    })
+
+  return { app, drain, running: segments.running, replace }
 })

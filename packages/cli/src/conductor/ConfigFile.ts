@@ -67,12 +67,12 @@ const isOfAnother = (file: string): boolean => {
 // Loading
 // -------------------------------------------------------------------------------------------------------------------
 
-const load = (file: string): Effect.Effect<Loaded, Failure> => {
+const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => {
   const shown = ConfigModule.shownAs(file)
   if (!/\.[cm]?[jt]s$/.test(file)) {
     return Effect.fail(usage(`${shown} is no config: a config is a module, such as ${names[0]}.`))
   }
-  return Effect.flatMap(ConfigModule.read(file), (exported) => {
+  return Effect.flatMap(ConfigModule.read(file, version), (exported) => {
     const checked = ConfigSchema.check(exported)
     return Result.isFailure(checked)
       ? Effect.fail(usage(`${shown}: ${checked.failure}.`))
@@ -81,17 +81,17 @@ const load = (file: string): Effect.Effect<Loaded, Failure> => {
 }
 
 /** Loads the file that somebody has named. */
-const named = (given: string): Effect.Effect<Loaded, Failure> => {
+const named = (given: string, version: number): Effect.Effect<Loaded, Failure> => {
   const file = path.resolve(given)
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) return Effect.fail(usage(`There is no config file ${given}.`))
   if (found.isDirectory()) return Effect.fail(usage(`${given} is a folder: name the config file in it.`))
-  return load(file)
+  return load(file, version)
 }
 
 const tell = (text: string): void => void process.stderr.write(`divisi: ${text}\n`)
 
-const nearest = (file: string, others: ReadonlyArray<string>): Effect.Effect<Loaded, Failure> => {
+const nearest = (file: string, others: ReadonlyArray<string>, version: number): Effect.Effect<Loaded, Failure> => {
   const shown = ConfigModule.shownAs(file)
   if (isOfAnother(file)) {
     return Effect.fail(
@@ -102,7 +102,7 @@ const nearest = (file: string, others: ReadonlyArray<string>): Effect.Effect<Loa
   if (path.dirname(file) !== process.cwd()) tell(`the config is ${shown}`)
   if (others.length > 0)
     tell(`${shown} is the config; beside it is ${others.map(ConfigModule.shownAs).join(", ")}, not read`)
-  return load(file)
+  return load(file, version)
 }
 
 /** No config: the settings are those of the flags. */
@@ -110,12 +110,12 @@ const none: Loaded = { config: {}, file: undefined }
 
 /**
  * The config file that is given, or else the nearest from the working folder upwards, or none; `none` is the name for
- * none at all.
+ * none at all. A file is read once, and again for each `version` above 0.
  */
-export const resolve = (given: string | undefined): Effect.Effect<Loaded, Failure> =>
+export const resolve = (given: string | undefined, version = 0): Effect.Effect<Loaded, Failure> =>
   Effect.suspend(() => {
     if (given === "none") return Effect.succeed(none)
-    if (given !== undefined && given !== "") return named(given)
+    if (given !== undefined && given !== "") return named(given, version)
     const [found, ...others] = find(process.cwd())
-    return found === undefined ? Effect.succeed(none) : nearest(found, others)
+    return found === undefined ? Effect.succeed(none) : nearest(found, others, version)
   })

@@ -6,6 +6,9 @@
  * and then stumbles over its first `import`. So what does not compile as CommonJS is loaded as a module, in the config
  * and in what it imports; packages are left as they are. A config that is a module may import our packages also where the
  * command line is installed elsewhere, for all users of a machine or in a clone.
+ *
+ * A module is loaded once in a process. Where a config is read again, it has a version behind its URL, and so has what it
+ * imports by a path; packages stay as they are.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -50,9 +53,14 @@ const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown 
 const isMissing = (error: unknown): boolean =>
   codeOf(error) === "ERR_MODULE_NOT_FOUND" || codeOf(error) === "MODULE_NOT_FOUND"
 
+const versionIn = (url: string | undefined): string | undefined => /\?divisi=\d+$/.exec(url ?? "")?.[0]
+
 const resolve: nodeModule.ResolveHookSync = (specifier, context, next) => {
   try {
-    return next(specifier, context)
+    const resolved = next(specifier, context)
+    const version = versionIn(context.parentURL)
+    const isOwn = /^(?:\.|\/|file:)/.test(specifier) && resolved.url.startsWith("file:") && !isOfPackage(resolved.url)
+    return version === undefined || !isOwn ? resolved : { ...resolved, url: `${resolved.url}${version}` }
   } catch (error) {
     if (!specifier.startsWith("@divisi/") || !isMissing(error)) throw error
     try {
@@ -143,14 +151,22 @@ const exportOf = (module: Readonly<Record<string, unknown>>): unknown => {
   return Object.keys(exported).length === 0 && "module.exports" in module ? undefined : exported
 }
 
-/** What the file exports by default. */
-export const read = (file: string): Effect.Effect<unknown, Failure> =>
+/** CommonJS is kept by its file, whatever stands behind its URL. */
+const forgetCommonJs = (): void => {
+  const { cache } = nodeModule.createRequire(import.meta.url)
+  for (const file of Object.keys(cache)) if (!isOfPackage(file)) delete cache[file]
+}
+
+/** What the file exports by default; as it is now where the version is another than before. */
+export const read = (file: string, version = 0): Effect.Effect<unknown, Failure> =>
   Effect.gen(function* () {
     const module = yield* Effect.tryPromise({
       try: () =>
         quietly(() => {
           if (!isCommonJs(file)) installHooks()
-          return import(pathToFileURL(file).href) as Promise<Readonly<Record<string, unknown>>>
+          if (version > 0) forgetCommonJs()
+          const url = `${pathToFileURL(file).href}${version > 0 ? `?divisi=${version}` : ""}`
+          return import(url) as Promise<Readonly<Record<string, unknown>>>
         }),
       catch: (error) => usage(explain(error, file))
     })

@@ -109,6 +109,17 @@ const ConfigSchema = Schema.Struct({
     )
   ),
   recipes: optional(Schema.Record(Schema.String, Callable)),
+  serve: optional(
+    Schema.Struct({
+      aliases: Schema.optional(
+        Schema.Record(Schema.String, Text).annotate({ message: "Expected an object of models, by name" })
+      ),
+      fast: Schema.optional(Text),
+      housekeeping: Schema.optional(
+        Schema.Literals(["fast", "as-asked"]).annotate({ message: 'Expected "fast" or "as-asked"' })
+      )
+    }).annotate({ message: "Expected an object of settings" })
+  ),
   mcpServers: optional(
     Schema.Record(Schema.String, McpServer).annotate({ message: "Expected an object of MCP servers, by name" })
   ),
@@ -185,6 +196,7 @@ const pathText = (keys: ReadonlyArray<PropertyKey>): string =>
 const sentence = (message: string) =>
   message
     .replace(/^Expected/, "expected")
+    .replace(/ string$/, " a text")
     .replace(/ (number|boolean)$/, " a $1")
     .replace(/ (array|object)$/, " an $1")
     .replaceAll(" | ", " or ")
@@ -197,6 +209,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ...(["budget", "worker", "retry"] as const).flatMap((group) =>
     keysOf(RunSettings.fields[group].ast).map((key) => [key, `${group}.${key}`] as const)
   ),
+  ["aliases", "serve.aliases"],
   ["maxCost", "budget.costUsd"],
   ["timeout", "budget.durationMillis"],
   ["workers", "pool"],

@@ -173,6 +173,7 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
     pool: _pool,
     prices: _prices,
     recipes: _recipes,
+    serve: _serve,
     ...run
   } = config
   const either = <A>(flag: Option.Option<A> | undefined, configured: A | undefined) =>

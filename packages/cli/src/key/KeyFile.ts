@@ -68,28 +68,38 @@ export const change = <A>(
     }).pipe(Effect.mapError((error) => (error._tag === "Failure" ? error : failed(error.message))))
   )
 
+/** Keys of a file that changes. */
+export interface Finder {
+  /** The key of an id. */
+  readonly key: (id: string) => Effect.Effect<Keys.Key | undefined>
+  readonly isAny: () => boolean
+}
+
 /**
  * Finds keys of a file while it changes: it is read anew when it has been written. A file that cannot be read lets nobody
  * in.
  */
-export const finder = (file: string): Effect.Effect<(id: string) => Effect.Effect<Keys.Key | undefined>, Failure> =>
+export const finder = (file: string): Effect.Effect<Finder, Failure> =>
   Effect.map(server, (server) => {
     const reader = readerOf(file, server)
     let stamp = ""
     let known = new Map<string, Keys.Key>()
-    return (id: string) =>
-      Effect.sync(() => {
-        const at = fs.statSync(file, { throwIfNoEntry: false })
-        const now = at === undefined ? "" : `${at.ino} ${at.mtimeMs} ${at.size}`
-        if (now !== stamp) {
-          try {
-            known = new Map(reader(textOf(file) ?? "").map((key) => [key.id, key]))
-          } catch (error) {
-            known = new Map()
-            process.stderr.write(`divisi: ${messageOf(error)}\n`)
-          }
-          stamp = now
-        }
-        return known.get(id)
-      })
+    let isUnreadable = false
+    const look = (): ReadonlyMap<string, Keys.Key> => {
+      const at = fs.statSync(file, { throwIfNoEntry: false })
+      const now = at === undefined ? "" : `${at.ino} ${at.mtimeMs} ${at.size}`
+      if (now === stamp) return known
+      try {
+        const text = textOf(file)
+        known = new Map((text === undefined ? [] : reader(text)).map((key) => [key.id, key]))
+        isUnreadable = false
+      } catch (error) {
+        known = new Map()
+        isUnreadable = true
+        process.stderr.write(`divisi: ${messageOf(error)}\n`)
+      }
+      stamp = now
+      return known
+    }
+    return { key: (id) => Effect.sync(() => look().get(id)), isAny: () => look().size > 0 || isUnreadable }
   })

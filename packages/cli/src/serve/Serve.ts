@@ -1,25 +1,22 @@
 /** `divisi serve`: one endpoint in front of the team, until it is stopped. */
-import * as Baselines from "@divisi/core/Baselines"
 import * as Budget from "@divisi/core/Budget"
 import type { Journal } from "@divisi/core/Journal"
-import { nearest } from "@divisi/core/Nearest"
-import type { Policy } from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import * as DiskRecords from "@divisi/files/DiskRecords"
 import * as UserFolders from "@divisi/files/UserFolders"
-import type { NodeServer, RequestLog } from "@divisi/server"
+import type { Caller, NodeServer, RequestLog } from "@divisi/server"
+import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
-import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
 import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
-import * as PolicyName from "../conductor/PolicyName.ts"
-import * as Profiles from "../conductor/Profiles.ts"
-import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
-import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as HangUp from "../invocation/HangUp.ts"
 import * as OpenTelemetry from "../invocation/OpenTelemetry.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 import * as KeyAccounts from "../key/KeyAccounts.ts"
@@ -28,6 +25,7 @@ import * as Journals from "../runs/Journals.ts"
 import { oneLine } from "../view/Line.ts"
 import * as ClientConfig from "./ClientConfig.ts"
 import type { ServeInput } from "./flags.ts"
+import * as Offer from "./Offer.ts"
 
 /** How long what goes on may take to end once the server is stopped. */
 const drainMillis = 30_000
@@ -37,31 +35,6 @@ const write = (line: string): void => void process.stdout.write(`${line}\n`)
 // -------------------------------------------------------------------------------------------------------------------
 // What is asked for
 // -------------------------------------------------------------------------------------------------------------------
-
-const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<string, string>>, Failure> => {
-  const pairs = given.map((text) => /^([^=]+)=(.+)$/.exec(text.trim()))
-  return pairs.some((pair) => pair === null)
-    ? Effect.fail(usage("--alias takes a name and a model, as in --alias gpt-4o=divisi."))
-    : Effect.succeed(Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]])))
-}
-
-/** A worker by its id, or a policy by its name, as the router. */
-const fastOf = (
-  pool: WorkerPool.WorkerPool,
-  named: Option.Option<string>
-): Effect.Effect<Policy | undefined, Failure, Scope.Scope> => {
-  const ids = WorkerPool.ids(pool)
-  if (Option.isNone(named)) return Effect.succeed(undefined)
-  if (ids.includes(named.value)) return Effect.succeed(Baselines.single(named.value))
-  return Effect.mapError(PolicyName.resolve(named.value, pool), ({ message }) => {
-    const meant = nearest(named.value, ids)
-    return usage(
-      meant === undefined
-        ? `--fast: ${message} Or name a worker: ${ids.join(", ")}.`
-        : `--fast: no worker and no policy is called "${named.value}". Did you mean ${meant}?`
-    )
-  })
-}
 
 /** What servers that go on with each other's runs share. */
 const secretOf = Effect.mapError(
@@ -85,20 +58,41 @@ const responsesOf = Effect.fnUntraced(function* (
   return yield* Effect.mapError(DiskRecords.make({ file }), ({ message }) => failed(message))
 })
 
-/** Lets in who has a key, where there are keys. */
+/**
+ * Lets in who has a key, from the first that there is; until then programs on this machine alone. Nothing is said on an
+ * address that others reach as long as there is none.
+ */
 const authenticateOf = Effect.fnUntraced(function* (
-  { Keys, ApiError }: typeof import("@divisi/server"),
+  { ApiError, Caller, Keys }: typeof import("@divisi/server"),
   input: ServeInput
-): Effect.fn.Return<NodeServer.Options["authenticate"], Failure, Scope.Scope> {
-  if (Option.isSome(input.keys) && input.keys.value === "none") return undefined
+): Effect.fn.Return<{ readonly hasKeys: boolean; readonly authenticate: Caller.Authenticate }, Failure, Scope.Scope> {
+  const { onThisMachine } = Caller
+  if (Option.isSome(input.keys) && input.keys.value === "none") return { hasKeys: false, authenticate: onThisMachine }
   const file = yield* KeyFile.fileOf(input.keys)
-  if ((yield* KeyFile.read(file)).length === 0) return undefined
-  const accounts = yield* Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
+  const found = yield* KeyFile.read(file)
+  const find = yield* KeyFile.finder(file)
+  const scope = yield* Effect.scope
+  const accounts = yield* Effect.cached(Scope.provide(DiskAccounts.make(), scope))
   const unusable = ({ message }: DiskAccounts.AccountsError) => new ApiError.ApiError({ kind: "server", message })
-  return Keys.authenticate({
-    find: yield* KeyFile.finder(file),
-    ledger: (key, now) => Effect.mapError(KeyAccounts.open(accounts, key, now), unusable)
+  const keyed = Keys.authenticate({
+    find: find.key,
+    ledger: (key, now) =>
+      Effect.mapError(
+        Effect.flatMap(accounts, (accounts) => KeyAccounts.open(accounts, key, now)),
+        unusable
+      )
   })
+  // Whoever takes the file away lets nobody in.
+  let hasKeys = found.length > 0
+  if (hasKeys) yield* Effect.mapError(accounts, ({ message }) => failed(message))
+  return {
+    hasKeys,
+    authenticate: (headers) =>
+      Effect.suspend(() => {
+        hasKeys ||= find.isAny()
+        return hasKeys ? keyed(headers) : onThisMachine(headers)
+      })
+  }
 })
 
 /** Keeps ratings where `divisi rate` does. Nothing is learned of the gym's workers. */
@@ -119,11 +113,11 @@ const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean
 
 const question = '{"model":"divisi","messages":[{"role":"user","content":"How many minutes are there in 3 days?"}]}'
 
+const counted = (workers: number): string => `${workers} worker${workers === 1 ? "" : "s"}`
+
 /** What to do next. */
 const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number, hasKeys: boolean): string => {
-  const team = isGym
-    ? `the offline gym: ${workers} workers that compute their answers`
-    : `${workers} worker${workers === 1 ? "" : "s"}`
+  const team = isGym ? `the offline gym: ${workers} workers that compute their answers` : counted(workers)
   return [
     `Serving ${team}, at ${url}`,
     "",
@@ -158,6 +152,10 @@ const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
   )
 }
 
+/** Something that happened, as a line of JSON. */
+const eventOf = (event: string, more: object): string =>
+  JSON.stringify({ time: new Date().toISOString(), event, ...more })
+
 const jsonOf = ({ at, ...entry }: RequestLog.Entry): string =>
   JSON.stringify({ time: new Date(at).toISOString(), event: "request", ...entry })
 
@@ -165,31 +163,88 @@ const jsonOf = ({ at, ...entry }: RequestLog.Entry): string =>
 // The server
 // -------------------------------------------------------------------------------------------------------------------
 
+/** An offer with the scope of what was started for it, such as servers of tools. */
+interface Held {
+  readonly offer: Offer.Offer
+  readonly scope: Scope.Closeable
+}
+
+const holding = Effect.fnUntraced(function* (
+  Server: typeof import("@divisi/server"),
+  input: ServeInput,
+  version: number,
+  outer: Scope.Scope
+): Effect.fn.Return<Held, Failure> {
+  const scope = yield* Scope.fork(outer)
+  const offer = yield* Effect.onError(Scope.provide(Offer.read(Server, input, version), scope), () =>
+    Scope.close(scope, Exit.void)
+  )
+  return { offer, scope }
+})
+
+/** Reads the config again when the process is told to (SIGHUP), and offers what it says, or says why not. */
+const reloading = Effect.fnUntraced(function* (
+  Server: typeof import("@divisi/server"),
+  input: ServeInput,
+  server: NodeServer.NodeServer,
+  first: Held
+): Effect.fn.Return<void, never, Scope.Scope> {
+  const outer = yield* Effect.scope
+  const told = yield* Queue.sliding<void>(1)
+  let held = first
+  let version = 0
+
+  const refused = (message: string) =>
+    Effect.sync(() => {
+      if (input.json) return write(eventOf("reload-refused", { message }))
+      process.stderr.write(`divisi: The config was read again and is not taken; the one before holds. ${message}\n`)
+    })
+
+  const reload = Effect.gen(function* () {
+    version += 1
+    const next = yield* holding(Server, input, version, outer)
+    const problem = Offer.refusal(first.offer, next.offer)
+    if (problem !== undefined) {
+      yield* Scope.close(next.scope, Exit.void)
+      return yield* refused(problem)
+    }
+    const before = held
+    held = next
+    const idle = yield* server.replace(next.offer.options)
+    yield* Effect.forkIn(Effect.andThen(idle, Scope.close(before.scope, Exit.void)), outer)
+    const workers = WorkerPool.size(next.offer.options.pool)
+    const note = Offer.unchanged(first.offer, next.offer, input)
+    write(
+      input.json
+        ? eventOf("reloaded", { workers, message: note })
+        : ["The config was read again:", `${counted(workers)}.`, note].join(" ").trimEnd()
+    )
+  })
+
+  const once = Effect.catchCause(reload, (cause) => refused(messageOf(Cause.squash(cause))))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(told), once)))
+  HangUp.hear(() => Queue.offerUnsafe(told, undefined))
+})
+
 const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Return<void, Failure, Scope.Scope> {
   const Server = yield* Effect.tryPromise({
     try: () => import("@divisi/server"),
     catch: (error) => usage(`It cannot serve. ${explain(error)}`)
   })
-  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
-  const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
-  const { policy, pool, ...settings } = yield* RunOptions.resolve(config, input, { profiles })
-  const isGym = RunOptions.isGym(config, input)
-  const isPlay = WorkerPool.isPlay(pool)
+  const first = yield* holding(Server, input, 0, yield* Effect.scope)
+  const { config, isGym, options: offered } = first.offer
+  const isPlay = WorkerPool.isPlay(offered.pool)
   const ledger = Option.isNone(input.maxTotalCost) ? undefined : Budget.make({ costUsd: input.maxTotalCost.value })
-  const authenticate = yield* authenticateOf(Server, input)
+  const { authenticate, hasKeys } = yield* authenticateOf(Server, input)
+  const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
   const options: NodeServer.Options = {
-    pool,
-    policy,
-    fast: yield* fastOf(pool, input.fast),
-    aliases: yield* aliasesOf(input.alias),
-    // Who computes answers calls no tools: what agents bring along is left out.
-    settings: isGym ? { unsupported: "omit", ...settings } : settings,
+    ...offered,
     journal: yield* journalOf(input, isGym),
     responses: yield* responsesOf(input, isGym),
     ledger,
-    authenticate,
+    // On an address that others reach there are keys from the start, or nothing listens.
+    authenticate: hasKeys || isOwn ? authenticate : undefined,
     keepRating: yield* ratingsOf(Server, isGym),
-    notes: input.notes,
     secret: yield* secretOf,
     port: input.port,
     host: input.host,
@@ -200,9 +255,10 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
       const server = yield* Effect.mapError(Server.NodeServer.make(options), ({ message }) => failed(message))
       write(
         input.json
-          ? JSON.stringify({ time: new Date().toISOString(), event: "listening", url: server.url })
-          : welcome(server, isGym, WorkerPool.size(pool), authenticate !== undefined)
+          ? eventOf("listening", { url: server.url })
+          : welcome(server, isGym, WorkerPool.size(offered.pool), hasKeys)
       )
+      yield* reloading(Server, input, server, first)
       const end = Effect.suspend(() => {
         const count = server.running()
         if (count > 0) process.stderr.write(`divisi: waiting for ${count} run${count === 1 ? "" : "s"} to end\n`)

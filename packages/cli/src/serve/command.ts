@@ -15,8 +15,9 @@ export const serve = Command.make("serve", flags, (input) =>
       "Puts one endpoint in front of the team: any client of OpenAI or Anthropic gets a team by changing its base URL.",
       "",
       "Without a config or --pool it serves the offline gym, so that a first request works at once. It listens on this",
-      "machine alone. Ctrl-C or SIGTERM lets what goes on end, for half a minute; a second one ends it at once. Runs that",
-      "wait for tools are kept in a file, and go on after a restart. It needs @divisi/server."
+      "machine alone. Ctrl-C or SIGTERM lets what goes on end, for half a minute; a second one ends it at once; SIGHUP has",
+      "it read its config again. Runs that wait for tools are kept in a file, and go on after a restart. It needs",
+      "@divisi/server."
     )
   ),
   Command.withShortDescription("Serve the team to clients of OpenAI and Anthropic"),

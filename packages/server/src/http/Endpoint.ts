@@ -5,6 +5,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Authenticate, Caller } from "../Caller.ts"
 import * as Models from "../Models.ts"
+import type { Offer } from "../Offer.ts"
 import * as RequestLog from "../RequestLog.ts"
 import * as CallId from "../segment/CallId.ts"
 import type { Segment, Segments } from "../segment/Segments.ts"
@@ -24,8 +25,8 @@ import * as Respond from "./Respond.ts"
 
 /** What all endpoints share. */
 export interface Context {
-  readonly models: Models.Options
-  readonly turns: Turn.Options
+  /** Who answers now, and how. */
+  readonly offer: () => Offer
   readonly segments: Segments
   readonly stopped: Stopped
   readonly authenticate: Authenticate
@@ -127,7 +128,7 @@ const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<Respon
   })
 
 /** Who answers a request of a caller. Throws an `ApiError`. */
-export const teamOf = ({ models }: Context, caller: Caller, request: Request): Models.Team => {
+export const teamOf = ({ models }: Pick<Offer, "models">, caller: Caller, request: Request): Models.Team => {
   const { choice, model } = request
   if (Models.mayName(model, caller.models)) {
     return Models.team(Models.allowed(models, caller.workers), model, choice, isHousekeeping(request))
@@ -183,9 +184,10 @@ export const open = Effect.fnUntraced(function* <State>(
   const recalled = yield* attempt(() => keeping.recall(body, owner))
   const request = yield* attempt(() => wire.read(recalled, headers))
   logged.model = request.model
-  const team = yield* attempt(() => teamOf(context, caller, request))
+  const offer = context.offer()
+  const team = yield* attempt(() => teamOf(offer, caller, request))
   const key = keyOf(owner, wire.name, headers, text)
-  const turn = yield* Turn.prepare(context.turns, {
+  const turn = yield* Turn.prepare(offer.turns, {
     key,
     stopped: context.stopped(key),
     request,
@@ -200,7 +202,7 @@ export const open = Effect.fnUntraced(function* <State>(
     isRepeated: isRepeated(headers),
     about,
     characters: text.length,
-    run: (tell) => Effect.tap(turn.run(tell), (last) => used(caller, last))
+    run: (tell) => offer.use(Effect.tap(turn.run(tell), (last) => used(caller, last)))
   })
   logged.segment = segment
   logged.isFirst = segment.about === about

@@ -33,7 +33,7 @@ const count = Effect.fnUntraced(function* (
   const text = yield* Endpoint.bodyOf(context, incoming)
   return yield* Endpoint.attempt(() => {
     const request = readCounted(Endpoint.parse(text), incoming.headers)
-    return tokensOf(request, Endpoint.teamOf(context, caller, request))
+    return tokensOf(request, Endpoint.teamOf(context.offer(), caller, request))
   })
 })
 

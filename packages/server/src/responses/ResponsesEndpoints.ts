@@ -115,7 +115,7 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
         const asked = read(store.recall(Endpoint.parse(text), caller.owner), request.headers)
         return {
           object: "response.input_tokens",
-          input_tokens: tokensOf(asked, Endpoint.teamOf(context, caller, asked))
+          input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))
         }
       })
     })

@@ -1,0 +1,109 @@
+/** What `divisi serve` offers: what flags and config say of who answers, as it is when it is read. */
+import * as Baselines from "@divisi/core/Baselines"
+import { nearest } from "@divisi/core/Nearest"
+import type { Policy } from "@divisi/core/Policy"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import type { Models, Server } from "@divisi/server"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as PolicyName from "../conductor/PolicyName.ts"
+import * as Profiles from "../conductor/Profiles.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import * as Services from "../conductor/Services.ts"
+import type { Config } from "../config.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+import type { ServeInput } from "./flags.ts"
+
+/** An offer, and what it was read from. */
+export interface Offer {
+  readonly options: Server.Replaceable
+  readonly config: Config
+  readonly isGym: boolean
+}
+
+/** The names of `--alias`, and the models they stand for. */
+const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<string, string>>, Failure> => {
+  const pairs = given.map((text) => /^([^=]+)=(.+)$/.exec(text.trim()))
+  return pairs.some((pair) => pair === null)
+    ? Effect.fail(usage("--alias takes a name and a model, as in --alias gpt-4o=divisi."))
+    : Effect.succeed(Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]])))
+}
+
+/** A worker by its id, or a policy by its name, as the router. */
+const fastOf = (
+  pool: WorkerPool.WorkerPool,
+  input: ServeInput,
+  configured: string | undefined
+): Effect.Effect<Policy | undefined, Failure, Scope.Scope> => {
+  const ids = WorkerPool.ids(pool)
+  const named = Option.getOrElse(input.fast, () => configured)
+  if (named === undefined) return Effect.succeed(undefined)
+  if (ids.includes(named)) return Effect.succeed(Baselines.single(named))
+  return Effect.mapError(PolicyName.resolve(named, pool), ({ message }) => {
+    const meant = nearest(named, ids)
+    const where = Option.isSome(input.fast) ? "--fast" : "The config's serve.fast"
+    return usage(
+      meant === undefined
+        ? `${where}: ${message} Or name a worker: ${ids.join(", ")}.`
+        : `${where}: no worker and no policy is called "${named}". Did you mean ${meant}?`
+    )
+  })
+}
+
+/** Who is at fault for an alias that stands for nothing. */
+const checked = (
+  { problemOf }: typeof Models,
+  pool: WorkerPool.WorkerPool,
+  given: Readonly<Record<string, string>>,
+  configured: Readonly<Record<string, string>>
+): Effect.Effect<Readonly<Record<string, string>>, Failure> => {
+  const ofFlag = problemOf({ pool, aliases: given })
+  if (ofFlag !== undefined) return Effect.fail(usage(`--alias: ${ofFlag}`))
+  const ofConfig = problemOf({ pool, aliases: configured })
+  if (ofConfig !== undefined) return Effect.fail(usage(`The config's serve.aliases: ${ofConfig}`))
+  return Effect.succeed({ ...configured, ...given })
+}
+
+/** Reads what is offered. What it starts, as servers of tools, ends with the scope; `version` counts the readings. */
+export const read = Effect.fnUntraced(function* (
+  { Models }: Pick<typeof import("@divisi/server"), "Models">,
+  input: ServeInput,
+  version: number
+): Effect.fn.Return<Offer, Failure, Scope.Scope> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config), version)
+  const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
+  const { policy, pool, ...settings } = yield* RunOptions.resolve(config, input, { profiles })
+  const isGym = RunOptions.isGym(config, input)
+  const { aliases = {}, fast, housekeeping } = config.serve ?? {}
+  return {
+    config,
+    isGym,
+    options: {
+      pool,
+      policy,
+      fast: yield* fastOf(pool, input, fast),
+      aliases: yield* checked(Models, pool, yield* aliasesOf(input.alias), aliases),
+      housekeeping,
+      // Who computes answers calls no tools: what agents bring along is left out.
+      settings: isGym ? { unsupported: "omit", ...settings } : settings,
+      notes: input.notes
+    }
+  }
+})
+
+/** What holds until the process ends: answers on disk, and what vendors may be asked for. */
+const lastingOf = (config: Config, input: ServeInput): string => JSON.stringify(Services.of(config, input))
+
+/** Why a later offer cannot take the place of the first; `undefined` where it can. */
+export const refusal = (first: Offer, next: Offer): string | undefined =>
+  first.isGym === next.isGym
+    ? undefined
+    : "A server of the offline gym and one of a team of your own keep other things: stop this one, and start it again."
+
+/** What of a later offer holds only once the process is started again, as a sentence; `undefined` for nothing. */
+export const unchanged = (first: Offer, next: Offer, input: ServeInput): string | undefined =>
+  lastingOf(first.config, input) === lastingOf(next.config, input)
+    ? undefined
+    : "Its cache and limits hold once this server is started again."

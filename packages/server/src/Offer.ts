@@ -1,0 +1,50 @@
+/**
+ * What a server offers: who answers, and how runs go. It may be replaced while the server runs: each request is answered
+ * by the offer that there was when it came, and what an offer holds can be let go once nothing that it has begun goes on.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Models from "./Models.ts"
+import type * as Turn from "./segment/Turn.ts"
+
+/** An offer. */
+export interface Offer {
+  readonly models: Models.Options
+  readonly turns: Turn.Options
+  /** Whether a name is that of one of its models. */
+  readonly isModel: (name: string) => boolean
+  /** Runs what was begun with it. */
+  readonly use: <A>(run: Effect.Effect<A>) => Effect.Effect<A>
+  /** Says that nothing more is begun with it, and waits until nothing goes on. */
+  readonly retire: Effect.Effect<void>
+}
+
+/** Makes an offer. */
+export const make = (models: Models.Options, turns: Turn.Options): Offer => {
+  const names = new Set(Models.names(models))
+  const idle = Deferred.makeUnsafe<void>()
+  let isRetired = false
+  let running = 0
+  const look = () => {
+    if (isRetired && running === 0) Deferred.doneUnsafe(idle, Effect.void)
+  }
+  return {
+    models,
+    turns,
+    isModel: (name) => names.has(name),
+    use: (run) =>
+      Effect.suspend(() => {
+        running += 1
+        return Effect.onExit(run, () => {
+          running -= 1
+          look()
+          return Effect.void
+        })
+      }),
+    retire: Effect.suspend(() => {
+      isRetired = true
+      look()
+      return Deferred.await(idle)
+    })
+  }
+}
