@@ -12,7 +12,14 @@ import { divisi, inFolder, valuesOf } from "./process.ts"
 const teamOf = (...names: ReadonlyArray<string>) => `
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 export const team = ${JSON.stringify(names)}.map((id, at) =>
-  ScriptedWorker.make({ id, latencyMillis: at === 0 ? 3_000 : 0, replies: [id + " of ${names.join(" and ")}"] })
+  ScriptedWorker.make({
+    id,
+    latencyMillis: at === 0 ? 2_000 : 0,
+    replies: () => {
+      process.stderr.write(id + " is asked\\n")
+      return id + " of ${names.join(" and ")}"
+    }
+  })
 )`
 
 const configOf = (more: string) => `
@@ -55,6 +62,8 @@ const serving = async (folder: string, flags: ReadonlyArray<string>, use: (runni
       const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
       if (url !== undefined) {
         using ??= use({ url, said, tell: (signal) => child.kill(signal) }).finally(() => child.kill("SIGTERM"))
+        // It is told below, once the process has ended.
+        using.catch(() => {})
       }
       for (const look of waiting) look()
     }
@@ -89,6 +98,7 @@ describe("divisi serve, told to read its config again", () => {
         assert.deepStrictEqual(await modelsOf(url), ["divisi", "divisi-fast", "worker/slow", "worker/quick", "gpt-4o"])
         assert.strictEqual((await ask(url, "gpt-4o")).answer, "quick of slow and quick")
         const going = ask(url, "divisi", {}, { stream: true })
+        await said("slow is asked")
         write(["other", "new"], 'serve: { aliases: { "gpt-4o": "worker/new", mini: "divisi-fast" }, fast: "new" }')
         tell("SIGHUP")
         await said(/"reloaded","workers":2/)
