@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Baselines from "../src/policy/Baselines.ts"
 import * as LanguagePolicy from "../src/policy/LanguagePolicy.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as AnswerText from "../src/record/AnswerText.ts"
@@ -358,9 +359,57 @@ describe("a language policy", () => {
     })
   )
 
+  const lists = ["model_id = [0, 1]", 'subtasks = ["Multiply.", "Say it."]', 'access_list = [[], "all"]']
+  const doubted = plan(...lists, 'checks = ["number", ""]')
+  const named = (name: string) => ["model_id = []", "subtasks = []", `access_list = ${name}`]
+  const stopping = (...texts: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const model = says("planner", doubted, ...texts)
+      const run = yield* ran(LanguagePolicy.make({ model }), [says("a", "six"), says("b", "6")], {
+        checks: { number: isNumber }
+      })
+      return { ...run, model }
+    })
+
+  // As prompted models write it: the form as it was shown, in prose and a fence, as JSON, with the inner list left out.
+  it.effect.each([
+    plan(...named('[["0.0"]]')),
+    `Step 0 says "six", which is right in words.\n\n\`\`\`python\n${named("['0.0']").join("\n")}\n\`\`\`\nThat stands.`,
+    '{"model_id": [], "subtasks": [], "access_list": [["0.0"]]}',
+    `**model_id** = []\n**subtasks** = []\n**access_list** = [ [ "0.0" ] ]`,
+    plan(...named('["0.0"]'), "checks = []")
+  ])("stops with an answer that stands: %s", (text) =>
+    Effect.gen(function* () {
+      const { answer, asked, ending, model, transcript } = yield* stopping(text)
+      assert.deepStrictEqual([answer, ending, asked], ["six", "answered", [1, 0]])
+      assert.deepStrictEqual(transcript.rounds[0]!.revisions?.at(-1)?.decision, "stop")
+      assert.include(model.calls[1]!.messages[1]!.content, 'access_list = [["0.1"]]')
+    })
+  )
+
+  it.effect("is told where an answer cannot stand", () =>
+    Effect.gen(function* () {
+      const { answer, asked, model } = yield* stopping(plan(...named('[["0.1"]]')), plan(...named("[]")))
+      assert.deepStrictEqual([answer, asked], ["6", [1, 1]])
+      assert.include(model.calls[2]!.messages.at(-1)!.content, '"0.1" cannot stand: that step has given no answer.')
+      const none = yield* stopping(plan(...named('[["3.0"]]')), plan(...named('[["0.0"]]')))
+      assert.strictEqual(none.answer, "six")
+    })
+  )
+
+  it.effect("has its fallback plan where it cannot be read in the middle of a round", () =>
+    Effect.gen(function* () {
+      const model = says("planner", doubted, "I do not know.")
+      const policy = LanguagePolicy.make({ model, resamples: 0, fallback: Baselines.single(1) })
+      const { answer, asked } = yield* ran(policy, [says("a", "six"), says("b", "42")], {
+        checks: { number: isNumber }
+      })
+      assert.deepStrictEqual([answer, asked], ["42", [1, 1]])
+    })
+  )
+
   it.effect("goes on with three empty lists, and is told of no checks that there are not", () =>
     Effect.gen(function* () {
-      const lists = ["model_id = [0, 1]", 'subtasks = ["Multiply.", "Say it."]', 'access_list = [[], "all"]']
       const model = says(
         "planner",
         plan(...lists, 'checks = ["number: revise", ""]'),

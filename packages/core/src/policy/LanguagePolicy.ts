@@ -10,7 +10,7 @@ import * as Seed from "../Seed.ts"
 import type { Message } from "../task/Message.ts"
 import type { Reasoning, Worker, WorkerRequest } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
-import type { Workflow } from "../workflow/Workflow.ts"
+import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
 import * as WorkflowText from "../workflow/WorkflowText.ts"
 import * as Policy from "./Policy.ts"
 import * as Prompt from "./Prompt.ts"
@@ -57,6 +57,13 @@ const withoutSubtasks = (workflow: Workflow): Workflow => ({
   steps: workflow.steps.map((step) => ({ ...step, subtask: "" }))
 })
 
+/** What a model has written: a workflow, or in the middle of a round which answer stands. */
+interface Written {
+  readonly notes: ReadonlyArray<string>
+  readonly workflow: Workflow
+  readonly stands?: EarlierStep | undefined
+}
+
 /** Reads completions by the rules of a round. */
 const reader = (context: Policy.Context, options: Options) => {
   const { format } = settings(context, options)
@@ -70,12 +77,20 @@ const reader = (context: Policy.Context, options: Options) => {
         ? undefined
         : context.previous?.rounds?.map(({ workflow }) => workflow.steps.length)
   }
-  return (completion: string) =>
-    Result.map(WorkflowText.read(completion, rules), ({ notes, workflow }) => ({
-      notes,
-      workflow: options.prompt?.subtasks === false ? withoutSubtasks(workflow) : workflow
-    }))
+  return (completion: string): Result.Result<Written, { readonly message: string }> =>
+    Result.flatMap(WorkflowText.read(completion, rules), ({ notes, stands, workflow }) =>
+      stands === undefined || hasAnswer(context, stands)
+        ? Result.succeed({
+            notes,
+            stands,
+            workflow: options.prompt?.subtasks === false ? withoutSubtasks(workflow) : workflow
+          })
+        : Result.fail({ message: `"${stands.round}.${stands.step}" cannot stand: that step has given no answer.` })
+    )
 }
+
+const hasAnswer = ({ previous }: Policy.Context, { round, step }: EarlierStep): boolean =>
+  previous?.rounds?.[round]?.answers[step]?.type === "answered"
 
 /** Asks the model until its text can be read. */
 const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, options: Options) {
@@ -114,7 +129,7 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  * Each attempt has its own seed. An attempt after the first shows the model its last text and why it could not be read.
  * The request names the shape of the text (`WorkerRequest.format`), so a model that decodes by a grammar always writes
  * it: the paper's three lists. A model that does not may write checks where the run has some and the prompt's template
- * tells of them, and is shown what came of the steps where one fails: it writes another workflow, or none to go on. An exhausted budget is never a reason to fall back. The notes of a fallback's proposal say why it planned.
+ * tells of them, and is shown what came of the steps where one fails: it writes another workflow, none to go on, or which answer stands. An exhausted budget is never a reason to fall back. The notes of a fallback's proposal say why it planned.
  *
  * **Example**
  *
@@ -133,6 +148,14 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  */
 export const make = (options: Options): Policy.Policy => {
   const { fallback, name = options.model.id } = options
-  const policy: Policy.Policy = { name, propose: (context) => write(name, context, options) }
+  const policy: Policy.Policy = {
+    name,
+    propose: (context) =>
+      Effect.map(write(name, context, options), ({ notes, workflow }): Policy.Proposal => ({ notes, workflow })),
+    revise: (context) =>
+      Effect.map(write(name, context, options), ({ stands, ...proposal }) =>
+        stands === undefined ? Policy.revisionOf(proposal) : { type: "stop", answer: stands, notes: proposal.notes }
+      )
+  }
   return fallback === undefined ? policy : Policy.withFallback(policy, fallback)
 }

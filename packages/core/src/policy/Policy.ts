@@ -140,18 +140,17 @@ export interface Revising extends Context {
   readonly evidence: Evidence
 }
 
+/** What a proposal in the middle of a round says: a workflow without steps means to go on. */
+export const revisionOf = (proposal: Proposal): Revision =>
+  proposal.workflow.steps.length === 0 ? { type: "go-on", notes: proposal.notes } : { ...proposal, type: "re-plan" }
+
 /** Asks who wrote a workflow what is to be done about answers that failed their checks; else the policy of the run. */
 export const revise = (
   policy: Policy,
   author: Policy,
   context: Revising
 ): Effect.Effect<Revision, PolicyError | WorkerError | BudgetExceeded> =>
-  author.revise === undefined
-    ? Effect.map(policy.propose(context), (proposal): Revision => {
-        const { notes, workflow } = proposal
-        return workflow.steps.length === 0 ? { type: "go-on", notes } : { ...proposal, type: "re-plan" }
-      })
-    : author.revise(context)
+  (author.revise ?? policy.revise)?.(context) ?? Effect.map(policy.propose(context), revisionOf)
 
 /** Whether there is an answer that a recursive round can let stand. */
 export const canStand = (previous: Previous | undefined): boolean => previous?.answer.type === "answered"
@@ -214,19 +213,26 @@ export const withFallback = (
     }))
   const longest = Math.max(policy.maxSteps ?? 0, fallback.maxSteps ?? 0)
   const rounds = Math.max(policy.recursion ?? 0, fallback.recursion ?? 0)
+  /** What the first says, or else the fallback: not where a fallback would hide what is wrong. */
+  const orElse = <A>(
+    said: Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded>,
+    other: (why: string) => Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded>
+  ) =>
+    Effect.catchTags(said, {
+      PolicyError: (error) => (error.isRefusal === true ? Effect.fail(error) : other(error.message)),
+      WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : other(error.message))
+    })
+  const { revise } = policy
   return {
     name: policy.name,
     maxSteps: longest === 0 ? undefined : longest,
     recursion: rounds === 0 ? undefined : rounds,
     checks: policy.checks,
-    revise: policy.revise,
+    revise: revise && ((context) => orElse(revise(context), (why) => Effect.map(standIn(context, why), revisionOf))),
     propose: (context) => {
       const why = options.declines?.(context)
       if (why !== undefined) return standIn(context, why)
-      return Effect.catchTags(policy.propose(context), {
-        PolicyError: (error) => (error.isRefusal === true ? Effect.fail(error) : standIn(context, error.message)),
-        WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : standIn(context, error.message))
-      })
+      return orElse<Proposal>(policy.propose(context), (why) => standIn(context, why))
     }
   }
 }

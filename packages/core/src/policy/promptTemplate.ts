@@ -98,6 +98,12 @@ model_id = []
 subtasks = []
 access_list = []
 
+If what a step has returned stands as the answer to the question, name it, and nothing else. For step 1 of round 0:
+
+model_id = []
+subtasks = []
+access_list = [["0.1"]]
+
 Otherwise write a new workflow. Its access lists may name what has been returned, as ["0.1"] does for step 1 of round 0.`,
   feedback: `
 

@@ -39,6 +39,8 @@ export interface Options extends Workflow.Rules {
 /** A workflow that was read from a text. */
 export interface Reading {
   readonly workflow: Workflow.Workflow
+  /** A step of an earlier round whose answer stands; there with a workflow without steps alone. */
+  readonly stands?: Workflow.EarlierStep | undefined
   /** What was forgiven, one sentence each; empty when the text is strict. */
   readonly notes: ReadonlyArray<string>
   /** Where the three lists stand: offsets of the first character and behind the last. */
@@ -155,8 +157,20 @@ const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules)
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The step whose answer stands: the one thing that is named where there is no step to see it. */
+const standing = ({ access_list, model_id, subtasks }: Columns, { allowEmpty, earlier = [] }: Workflow.Rules) => {
+  const [seen, ...others] = access_list.values
+  const isAlone = model_id.values.length === 0 && subtasks.values.length === 0 && others.length === 0
+  if (allowEmpty !== true || !isAlone || seen?.earlier.length !== 1 || seen.access.length > 0) return undefined
+  const [step] = seen.earlier
+  return step!.step < (earlier[step!.round] ?? 0) ? step : undefined
+}
+
 const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: Workflow.Rules) => {
   const { access_list, checks, model_id, subtasks } = lists.columns
+  const span = { start: lists.start, end: lists.end }
+  const stands = standing(lists.columns, rules)
+  if (stands !== undefined) return Result.succeed<Reading>({ workflow: { steps: [] }, stands, notes, span })
   const checked = Workflow.fromLists(
     {
       workers: model_id.values,
@@ -167,9 +181,7 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
     },
     rules
   )
-  if (Result.isSuccess(checked)) {
-    return Result.succeed<Reading>({ workflow: checked.success, notes, span: { start: lists.start, end: lists.end } })
-  }
+  if (Result.isSuccess(checked)) return Result.succeed<Reading>({ workflow: checked.success, notes, span })
   const error = checked.failure
   return Result.fail(
     new WorkflowTextError({
@@ -205,7 +217,8 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * Where the rules name checks, a fourth list of the same length may stand among the three: `checks = ["", "tests: next"]`,
  * for each step an empty string, or the name of a check or the number of a model that judges, and what it means to fail
  * it (`revise` where nothing is said). Where they know earlier rounds, an access list may have `"0.1"` for step 1 of round
- * 0. Without such rules the lists are the paper's, and nothing else is read.
+ * 0, and where there may be no steps, `access_list = [["0.1"]]` beside two empty lists says that its answer stands
+ * ({@link Reading}'s `stands`). Without such rules the lists are the paper's, and nothing else is read.
  *
  * **Gotchas**
  *

@@ -116,9 +116,18 @@ const forgiveAccess = (reader: Reader, literal: Literal): Access | undefined => 
 
 const sees = (access: Access, earlier: ReadonlyArray<EarlierStep> = []): Seen => ({ access, earlier })
 
+/** A step of an earlier round, `"0.2"` for step 2 of round 0, where such steps may be seen. */
+const earlierOf = ({ more }: Reader, literal: Literal): EarlierStep | undefined => {
+  if (!more.earlier || literal.type !== "string") return undefined
+  const [, round, step] = /^\s{0,4}(\d{1,4})\.(\d{1,4})\s{0,4}$/.exec(literal.value) ?? []
+  return round === undefined ? undefined : { round: Number(round), step: Number(step) }
+}
+
 const readAccess = (reader: Reader, literal: Literal): Seen | Failure => {
   if (literal.type === "string" && literal.value === "all") return sees("all")
   if (literal.type === "list") return readIndices(reader, literal)
+  const step = earlierOf(reader, literal)
+  if (step !== undefined) return sees([], [step])
   const forgiven = forgiveAccess(reader, literal)
   if (forgiven !== undefined) return sees(forgiven)
   const index = reader.forgiving ? readIndex(reader, literal, expectedAccess) : undefined
@@ -129,13 +138,6 @@ const readAccess = (reader: Reader, literal: Literal): Seen | Failure => {
 
 const isAll = (literal: Literal): boolean =>
   (literal.type === "string" ? literal.value : literal.type === "other" ? literal.text : "").toLowerCase() === "all"
-
-/** A step of an earlier round, `"0.2"` for step 2 of round 0, where such steps may be seen. */
-const earlierOf = ({ more }: Reader, literal: Literal): EarlierStep | undefined => {
-  if (!more.earlier || literal.type !== "string") return undefined
-  const [, round, step] = /^\s{0,4}(\d{1,4})\.(\d{1,4})\s{0,4}$/.exec(literal.value) ?? []
-  return round === undefined ? undefined : { round: Number(round), step: Number(step) }
-}
 
 const readIndices = (reader: Reader, { items }: ListLiteral): Seen | Failure => {
   const earlier: Array<EarlierStep> = []
