@@ -1,4 +1,5 @@
 /** Where the clients are installed: folders of their own, as nobody who works on the packages needs them. */
+import { spawnSync } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
 import { type Finished, run } from "./Check.ts"
@@ -23,12 +24,16 @@ export const installPackages = async (name: string): Promise<void> => {
   await must(`Installing ${name}`, run(command, { cwd: folder(name), seconds: 600 }))
 }
 
-/** Installs the packages of Python into a virtual environment. */
-export const installPython = async (): Promise<void> => {
+/** Whether this machine has a Python that packages can be installed for. */
+export const hasPython = (): boolean => spawnSync("python3", ["-m", "venv", "--help"]).status === 0
+
+/** Installs what files of requirements name into a virtual environment. */
+export const installPython = async (files: ReadonlyArray<string>): Promise<void> => {
   const cwd = folder("python")
   if (!fs.existsSync(path.join(cwd, ".venv"))) {
     await must("Making a virtual environment", run(["python3", "-m", "venv", ".venv"], { cwd, seconds: 120 }))
   }
-  const pip = [".venv/bin/python", "-m", "pip", "install", "--quiet", "--requirement", "requirements.txt"] as const
+  const requirements = files.flatMap((file) => ["--requirement", file])
+  const pip = [".venv/bin/python", "-m", "pip", "install", "--quiet", ...requirements] as const
   await must("Installing packages of Python", run(pip, { cwd, seconds: 900 }))
 }

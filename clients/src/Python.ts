@@ -54,6 +54,13 @@ const clients: Readonly<Record<string, Client>> = {
 /** The clients that are checked. */
 export const names = Object.keys(clients)
 
+/** Those that are an SDK or a program of its users. */
+export const short = ["openai-python", "anthropic-python", "llm"]
+
+/** The files of requirements that clients need. */
+export const requirementsOf = (wanted: ReadonlyArray<string>): ReadonlyArray<string> =>
+  wanted.every((name) => short.includes(name)) ? ["clients.txt"] : ["clients.txt", "suites.txt"]
+
 const versionOf = (name: string): string => {
   const libraries = path.join(folder("python"), ".venv", "lib")
   const packages = path.join(libraries, fs.readdirSync(libraries)[0] ?? "", "site-packages")

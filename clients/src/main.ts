@@ -1,6 +1,6 @@
 /**
  * `pnpm clients [name...]`: clients against a server whose three workers follow rules, with no network where Linux can cut
- * it. Without names it is the SDKs of Node and llmprobe, which CI runs; `all` is everybody.
+ * it. Without names it is all that CI runs: llmprobe, coding agents, and SDKs; `all` is everybody.
  *
  * What does not hold is printed, and a table of all; the exit code is 1 when anything does not hold.
  */
@@ -20,16 +20,24 @@ import * as Serving from "./Serving.ts"
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-const short = ["llmprobe", ...Sdks.names]
-const everybody = [...short, ...Agents.names, ...Python.names]
+const ofNode = ["llmprobe", ...Sdks.names]
+const everybody = [...ofNode, ...Agents.names, ...Python.names]
+
+/** What CI runs; of Python what this machine can. */
+const short = () => {
+  if (Folders.hasPython()) return [...ofNode, ...Agents.names, ...Python.short]
+  print("The clients of Python are left out, as this machine has no python3 with venv.")
+  return [...ofNode, ...Agents.names]
+}
 
 /** Set where this process is the one without a network. */
 const mark = "DIVISI_CLIENTS_INSTALLED"
 
 const install = async (names: ReadonlyArray<string>) => {
-  if (names.some((name) => short.includes(name))) await Folders.installPackages("sdks")
+  if (names.some((name) => ofNode.includes(name))) await Folders.installPackages("sdks")
   if (names.some((name) => Agents.names.includes(name))) await Folders.installPackages("agents")
-  if (names.some((name) => Python.names.includes(name))) await Folders.installPython()
+  const python = names.filter((name) => Python.names.includes(name))
+  if (python.length > 0) await Folders.installPython(Python.requirementsOf(python))
 }
 
 /** Runs this command again where nothing but this machine can be reached; `undefined` where that cannot be done. */
@@ -85,7 +93,7 @@ const main = async (): Promise<number> => {
     options: { suite: { type: "string" }, openai: { type: "string" }, "open-responses": { type: "string" } }
   })
   const given = Object.fromEntries(Object.entries(values).map(([name, file]) => [name, path.resolve(file)]))
-  const names = positionals.includes("all") ? everybody : positionals.length === 0 ? short : positionals
+  const names = positionals.includes("all") ? everybody : positionals.length === 0 ? short() : positionals
   const stranger = names.find((name) => !everybody.includes(name))
   if (stranger !== undefined) {
     print(`There is no client "${stranger}". There are: ${everybody.join(", ")}, all.`)
