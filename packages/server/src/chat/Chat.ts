@@ -4,4 +4,12 @@ import type { Wire } from "../wire/Wire.ts"
 import { read } from "./ChatReader.ts"
 import { begin, type ChatState, whole, write } from "./ChatWriter.ts"
 
-export const chat: Wire<ChatState> = { name: "chat", read, begin, write, whole, error: OpenAi.errorBody }
+export const chat: Wire<ChatState> = {
+  name: "chat",
+  said: ["messages", "tools"],
+  read,
+  begin,
+  write,
+  whole,
+  error: OpenAi.errorBody
+}

@@ -1,5 +1,4 @@
 /** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
-import { hash } from "node:crypto"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -17,6 +16,7 @@ import { isHousekeeping } from "../wire/Housekeeping.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
+import * as RequestKey from "./RequestKey.ts"
 import * as Respond from "./Respond.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -78,18 +78,6 @@ export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
       return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
     }
   })
-
-/** What the same request has the same of, however often it is sent. */
-const keyOf = (owner: string, wire: string, headers: Headers, text: string): string =>
-  hash("sha256", `${JSON.stringify([owner, wire, ...identifying.map((name) => headers[name] ?? "")])}${text}`, "base64")
-
-const identifying = ["idempotency-key", "x-client-request-id", "x-divisi-exclude", "x-divisi-only", "x-divisi-max-cost"]
-
-/** Whether a client says that it has sent this request before, or names it so that it can be told. */
-const isRepeated = (headers: Headers): boolean =>
-  headers["idempotency-key"] !== undefined ||
-  headers["x-client-request-id"] !== undefined ||
-  Number(headers["x-stainless-retry-count"] ?? 0) > 0
 
 // -------------------------------------------------------------------------------------------------------------------
 // The response
@@ -186,7 +174,7 @@ export const open = Effect.fnUntraced(function* <State>(
   logged.model = request.model
   const offer = context.offer()
   const team = yield* attempt(() => teamOf(offer, caller, request))
-  const key = keyOf(owner, wire.name, headers, text)
+  const key = RequestKey.make(owner, wire, headers, request, body)
   const turn = yield* Turn.prepare(offer.turns, {
     key,
     stopped: context.stopped(key),
@@ -199,7 +187,7 @@ export const open = Effect.fnUntraced(function* <State>(
   const about = { id: CallId.random(), runId: turn.runId, createdAt: Math.floor(logged.at / 1000), request, body }
   const segment = yield* context.segments.open({
     key,
-    isRepeated: isRepeated(headers),
+    isRepeated: RequestKey.isRepeated(headers),
     about,
     characters: text.length,
     run: (tell) => offer.use(Effect.tap(turn.run(tell), (last) => used(caller, last)))

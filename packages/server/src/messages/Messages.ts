@@ -4,4 +4,12 @@ import { errorBody } from "./MessagesError.ts"
 import { read } from "./MessagesReader.ts"
 import { begin, type MessagesState, whole, write } from "./MessagesWriter.ts"
 
-export const messages: Wire<MessagesState> = { name: "messages", read, begin, write, whole, error: errorBody }
+export const messages: Wire<MessagesState> = {
+  name: "messages",
+  said: ["system", "messages", "tools"],
+  read,
+  begin,
+  write,
+  whole,
+  error: errorBody
+}

@@ -6,6 +6,8 @@ import { begin, type ResponsesState, whole, write } from "./ResponsesWriter.ts"
 
 export const responses: Wire<ResponsesState> = {
   name: "responses",
+  // A response repeats its tools, and is written by them.
+  said: ["input"],
   read,
   begin,
   write,

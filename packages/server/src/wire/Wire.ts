@@ -121,6 +121,8 @@ export type Written<State> = readonly [state: State, events: string]
 /** A wire. */
 export interface Wire<State> {
   readonly name: string
+  /** The fields of a body of which all that counts is in the request that is read: the conversation. */
+  readonly said: ReadonlyArray<string>
   /** Reads a request. Throws an `ApiError`. */
   readonly read: (body: JsonObject, headers: Headers) => Request
   /** The beginning of a stream. */

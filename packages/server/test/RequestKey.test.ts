@@ -1,0 +1,126 @@
+/** Which requests are the same: a client that sends one again is to find what it has begun, and nobody else is. */
+import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import { assert, describe, it } from "vitest"
+import { chat } from "../src/chat/Chat.ts"
+import * as RequestKey from "../src/http/RequestKey.ts"
+import { messages } from "../src/messages/Messages.ts"
+import { responses } from "../src/responses/Responses.ts"
+import type { Headers } from "../src/wire/Choice.ts"
+import type { JsonObject } from "../src/wire/Json.ts"
+import type { Wire } from "../src/wire/Wire.ts"
+import { serving } from "./serving.ts"
+import { alone, said, worker } from "./teams.ts"
+
+const schema = (...names: ReadonlyArray<string>) => ({
+  type: "object",
+  properties: Object.fromEntries(names.map((name) => [name, { type: "string" }]))
+})
+
+const format = (...names: ReadonlyArray<string>) => ({
+  type: "json_schema",
+  json_schema: { name: "answer", schema: schema(...names) }
+})
+
+const keyOf =
+  <State>(wire: Wire<State>, of: JsonObject) =>
+  (more: JsonObject, headers: Headers = {}, owner = "alice"): string => {
+    const body = { ...of, ...more }
+    return RequestKey.make(owner, wire, headers, wire.read(body, headers), body)
+  }
+
+const ofChat = keyOf(chat, { model: "divisi", messages: [{ role: "user", content: "Greet" }] })
+const ofMessages = keyOf(messages, { model: "divisi", max_tokens: 9, messages: [{ role: "user", content: "Greet" }] })
+const ofResponses = keyOf(responses, { model: "divisi", input: "Greet" })
+
+type Pair = readonly [what: string, one: string, other: string]
+
+const same: ReadonlyArray<Pair> = [
+  [
+    "keys in another order",
+    ofChat({ temperature: 1, stream_options: { a: 1, b: 2 } }),
+    ofChat({ stream_options: { b: 2, a: 1 }, messages: [{ content: "Greet", role: "user" }], temperature: 1 })
+  ],
+  ["null, which is none", ofChat({ temperature: null }), ofChat({})],
+  [
+    "a text as a list of one block",
+    ofChat({}),
+    ofChat({ messages: [{ role: "user", content: [{ type: "text", text: "Greet" }] }] })
+  ],
+  ["a text as a list of one message", ofResponses({}), ofResponses({ input: [{ role: "user", content: "Greet" }] })],
+  [
+    "a hint of where to cache",
+    ofMessages({ system: "Be kind.", tools: [{ name: "look", input_schema: schema("a") }] }),
+    ofMessages({
+      system: [{ type: "text", text: "Be kind.", cache_control: { type: "ephemeral" } }],
+      tools: [{ name: "look", cache_control: { type: "ephemeral" }, input_schema: schema("a") }],
+      cache_control: { type: "ephemeral" },
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Greet", cache_control: { ttl: "5m", type: "ephemeral" } }] }
+      ]
+    })
+  ]
+]
+
+const different: ReadonlyArray<Pair> = [
+  ["of another owner", ofChat({}), ofChat({}, {}, "bob")],
+  [
+    "on another wire",
+    ofChat({}),
+    keyOf({ ...chat, name: "compact" }, { model: "divisi" })({ messages: [{ role: "user", content: "Greet" }] })
+  ],
+  ["for another user of a shared key", ofChat({ user: "alice" }), ofChat({ user: "bob" })],
+  ["with other metadata", ofMessages({ metadata: { user_id: "1" } }), ofMessages({ metadata: { user_id: "2" } })],
+  ["of another model", ofChat({}), ofChat({ model: "divisi-fast" })],
+  ["with somebody left out", ofChat({}), ofChat({}, { "x-divisi-exclude": "a" })],
+  ["with another limit of cost", ofChat({}, { "x-divisi-max-cost": "1" }), ofChat({}, { "x-divisi-max-cost": "2" })],
+  [
+    "by another id of its client",
+    ofChat({}, { "x-client-request-id": "1" }),
+    ofChat({}, { "x-client-request-id": "2" })
+  ],
+  ["streamed, and not", ofChat({}), ofChat({ stream: true })],
+  ["with another word", ofChat({}), ofChat({ messages: [{ role: "user", content: "greet" }] })],
+  [
+    "whose schema is written in another order",
+    ofChat({ response_format: format("a", "b") }),
+    ofChat({ response_format: format("b", "a") })
+  ],
+  [
+    "with another tool",
+    ofMessages({ tools: [{ name: "look", input_schema: schema("a") }] }),
+    ofMessages({ tools: [{ name: "look", input_schema: schema("b") }] })
+  ],
+  [
+    "with a tool of any text for a function",
+    ofResponses({ tools: [{ type: "custom", name: "look" }] }),
+    ofResponses({ tools: [{ type: "function", name: "look" }] })
+  ],
+  [
+    "after another response",
+    ofResponses({ previous_response_id: "resp_1" }),
+    ofResponses({ previous_response_id: "resp_2" })
+  ]
+]
+
+describe("a request", () => {
+  for (const [what, one, other] of same) it(`is the same with ${what}`, () => assert.strictEqual(one, other))
+  for (const [what, one, other] of different) it(`is another one ${what}`, () => assert.notStrictEqual(one, other))
+
+  it("that is written otherwise attaches to what its client has left", () => {
+    const reply = { delayMillis: 50, ...(said("Hel", "lo") as object) } as ScriptedWorker.Reply
+    const hanging = worker("a", reply, said("other"))
+    return serving(alone(hanging), async ({ url }) => {
+      const ask = (body: object, signal?: AbortSignal) =>
+        fetch(`${url}/messages`, { method: "POST", body: JSON.stringify(body), signal: signal ?? null })
+      const about = { model: "divisi", max_tokens: 100, stream: true }
+      const left = new AbortController()
+      const first = await ask({ ...about, messages: [{ role: "user", content: "Greet" }] }, left.signal)
+      await first.body!.getReader().read()
+      left.abort()
+      const content = [{ text: "Greet", type: "text", cache_control: { type: "ephemeral" } }]
+      const again = await (await ask({ messages: [{ content, role: "user" }], ...about })).text()
+      assert.match(again, /"text":"Hel".*"text":"lo"/s)
+      assert.strictEqual(hanging.calls.length, 1)
+    })
+  })
+})
