@@ -28,6 +28,8 @@ wire_api = "responses"
 stream_idle_timeout_ms = 7200000
 # Who is left out of every request:
 # http_headers = { "x-divisi-exclude" = "openai:gpt-5" }
+# The plan and the finished steps as messages of their own, instead of a summary of reasoning:
+# http_headers = { "x-divisi-notes-as" = "commentary" }
 
 # Then, in a shell (any word where the server has no keys):
 #   export DIVISI_API_KEY=none`,

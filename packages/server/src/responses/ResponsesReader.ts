@@ -3,6 +3,7 @@ import type { Content, ContentPart, Message, ToolCall } from "@divisi/core/Messa
 import { kindOf } from "@divisi/core/Options"
 import type { Output, ToolChoice } from "@divisi/core/Tool"
 import { isReadonlyArrayNonEmpty } from "effect/Array"
+import * as SegmentParts from "../segment/SegmentParts.ts"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as Json from "../wire/Json.ts"
@@ -58,6 +59,10 @@ const textOf = (value: unknown, field: string): string => {
 // Items
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Whether an item is one of this server's own notes, which clients send back as they are: no worker has said it. */
+const isOwnNote = ({ content, phase, role }: Json.JsonObject, field: string): boolean =>
+  role === "assistant" && phase === "commentary" && SegmentParts.isNote(textOf(content, `${field}.content`))
+
 const messageOf = (item: Json.JsonObject, field: string): Message => {
   switch (item.role) {
     case "user":
@@ -107,7 +112,7 @@ const withItem = (
   const item = Json.object(value, field)
   switch (item.type ?? "message") {
     case "message":
-      return [...messages, messageOf(item, field)]
+      return isOwnNote(item, field) ? messages : [...messages, messageOf(item, field)]
     case "function_call":
     case "custom_tool_call": {
       const call = callOf(item, field)
@@ -213,6 +218,7 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
     choice: Choice.read(model, body, headers),
     seals: sealsIn(body.input),
     carriesState: Array.isArray(body.include) && body.include.includes("reasoning.encrypted_content"),
-    isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false
+    isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,
+    isCommented: Choice.isCommented(body, headers)
   }
 }

@@ -49,12 +49,21 @@ const itemId = (prefix: string, { about, output }: ResponsesState): string => `$
 const partOf = (part: "output_text" | "refusal", text: string): JsonObject =>
   part === "refusal" ? { type: part, refusal: text } : { type: part, text, annotations: [], logprobs: [] }
 
-const messageOf = (id: string, status: string, content: ReadonlyArray<JsonObject>): JsonObject => ({
+/** What a message is: an answer, or said beside it. It is told only to clients that want notes as such messages. */
+type Phase = "commentary" | "final_answer"
+
+const messageOf = (
+  id: string,
+  status: string,
+  content: ReadonlyArray<JsonObject>,
+  phase?: Phase | undefined
+): JsonObject => ({
   type: "message",
   id,
   status,
   role: "assistant",
-  content
+  content,
+  ...(phase === undefined ? {} : { phase })
 })
 
 const summary = (text: string): JsonObject => ({ type: "summary_text", text })
@@ -65,8 +74,12 @@ const done = (state: ResponsesState, item: JsonObject, events: ReadonlyArray<Eve
   [...events, { type: "response.output_item.done", output_index: state.output.length, item }]
 ]
 
-/** Ends the item that is open. */
-const close = (state: ResponsesState, status: "completed" | "incomplete" = "completed"): Step => {
+/** Ends the item that is open. A message whose tools follow was no answer yet. */
+const close = (
+  state: ResponsesState,
+  status: "completed" | "incomplete" = "completed",
+  phase: Phase = "final_answer"
+): Step => {
   const { open } = state
   if (open === undefined) return [state, []]
   if (open.type === "reasoning") {
@@ -79,7 +92,11 @@ const close = (state: ResponsesState, status: "completed" | "incomplete" = "comp
     open.part === "refusal"
       ? { type: "response.refusal.done", ...at, refusal: open.text }
       : { type: "response.output_text.done", ...at, text: open.text, logprobs: [] }
-  return done(state, messageOf(at.item_id, status, [part]), [said, { type: "response.content_part.done", ...at, part }])
+  const told = state.about.request.isCommented === true ? phase : undefined
+  return done(state, messageOf(at.item_id, status, [part], told), [
+    said,
+    { type: "response.content_part.done", ...at, part }
+  ])
 }
 
 const added = ({ output }: ResponsesState, item: JsonObject): Event => ({
@@ -107,8 +124,17 @@ const say = (before: ResponsesState, part: "output_text" | "refusal", text: stri
   return [{ ...state, open: { type: "message", part, text: said } }, [...closed, ...begun, piece]]
 }
 
-/** A note, as a part of a summary of reasoning. */
+/** Something that is said whole, beside the answer. */
+const comment = (before: ResponsesState, text: string): Step => {
+  const [ready, closed] = close(before)
+  const [said, events] = say(ready, "output_text", text)
+  const [state, ended] = close(said, "completed", "commentary")
+  return [state, [...closed, ...events, ...ended]]
+}
+
+/** A note, as a part of a summary of reasoning, or as commentary. */
 const note = (before: ResponsesState, text: string): Step => {
+  if (before.about.request.isCommented === true) return comment(before, text)
   const notes = before.open?.type === "reasoning" ? before.open.notes : undefined
   const [state, closed] = notes === undefined ? close(before) : [before, []]
   const item_id = itemId("rs", state)
@@ -130,7 +156,7 @@ const note = (before: ResponsesState, text: string): Step => {
 /** The state of the run, in the reasoning that is open or in an item of its own. */
 const carry = (before: ResponsesState, encrypted_content: string): Step => {
   const notes = before.open?.type === "reasoning" ? before.open.notes : undefined
-  const [state, closed] = notes === undefined ? close(before) : [before, []]
+  const [state, closed] = notes === undefined ? close(before, "completed", "commentary") : [before, []]
   const item = { type: "reasoning", id: itemId("rs", state), summary: (notes ?? []).map(summary), encrypted_content }
   const begun = notes === undefined ? [added(state, { ...item, encrypted_content: "" })] : []
   return done(state, item, [...closed, ...begun])
@@ -153,7 +179,7 @@ const writing = (state: ResponsesState, call: ToolCall) => {
 }
 
 const call = (before: ResponsesState, made: ToolCall): Step => {
-  const [state, closed] = close(before)
+  const [state, closed] = close(before, "completed", "commentary")
   const { events, given, item } = writing(state, made)
   const at = { item_id: item.id, output_index: state.output.length }
   const [name, text] = Object.entries(given)[0]!

@@ -61,6 +61,10 @@ const planOf = ({ answer, steps }: Workflow, pool: ReadonlyArray<PoolMember>, no
     : `Plan of ${steps.length} steps: ${lines.join(", ")}${end}`
 }
 
+/** Whether a text is such a line, or begins with one: clients may send them back. */
+export const isNote = (text: string): boolean =>
+  /^(?:Plan of \d+ steps(?:; the answer [a-z ]+)?:|Step \d+ of \d+: )/.test(text)
+
 /** The work of a run in lines for people: plans of several steps, and what became of those that do not answer. */
 const noting = (notes: Notes) => {
   let pool: ReadonlyArray<PoolMember> = []

@@ -2,6 +2,7 @@
  * Who may work on a request, and for how much: what a client chooses, by a header, a field of the body, its metadata, or
  * behind the name of the model. All that is said counts together: who is left out anywhere is left out.
  */
+import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 
 /** What a client chooses. */
@@ -53,6 +54,14 @@ const least = (limits: ReadonlyArray<number | undefined>): number | undefined =>
 export const ofModel = (model: string): readonly [model: string, exclude: ReadonlyArray<string>] => {
   const at = model.indexOf(":-")
   return at < 0 ? [model, []] : [model.slice(0, at), names(model.slice(at + 1)).map((name) => name.replace(/^-/, ""))]
+}
+
+/** Whether a client wants notes as commentary, by a header or a field of the body. Throws an `ApiError`. */
+export const isCommented = (body: Json.JsonObject, headers: Headers): boolean => {
+  const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
+  const way = headers["x-divisi-notes-as"] ?? Json.optional(own.notes_as, "divisi.notes_as", Json.text) ?? "reasoning"
+  if (way === "reasoning" || way === "commentary") return way === "commentary"
+  throw invalid("divisi.notes_as", "divisi.notes_as, and x-divisi-notes-as, must be reasoning or commentary.")
 }
 
 /** All that a request chooses. Throws an `ApiError` where it cannot be read. */

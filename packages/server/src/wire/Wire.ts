@@ -42,6 +42,8 @@ export interface Request {
   readonly settings: Settings
   readonly choice: Choice
   readonly isStreamed: boolean
+  /** Whether notes are shown as what the assistant says beside its answer, where the wire can tell the two apart. */
+  readonly isCommented?: boolean | undefined
   /** The states of runs that the client's history holds, in its order. */
   readonly seals: ReadonlyArray<string>
   /** Whether the client carries the state of a run that waits, and sends it back. */
