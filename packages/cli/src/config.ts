@@ -3,6 +3,7 @@
  *
  * This module is light: a config that imports it costs nothing but itself.
  */
+import type { Check } from "@divisi/core/Check"
 import type { Policy } from "@divisi/core/Policy"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Pricing } from "@divisi/core/Usage"
@@ -61,7 +62,7 @@ export interface Serve {
  * The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its
  * default.
  */
-export interface Config extends RunSettings {
+export interface Config extends Omit<RunSettings, "checks"> {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined
   /**
@@ -69,6 +70,12 @@ export interface Config extends RunSettings {
    * measures, have `"lexical"`; a pool of several language models has `"router"`, which asks one of them.
    */
   readonly policy?: Policy | string | undefined
+  /**
+   * What plans may have the answers of steps checked by, by name: checks of code, or texts as `--policy checked:…` takes
+   * them: `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or a worker of the pool that judges. A chat
+   * model that plans is told their names. `--check` adds more.
+   */
+  readonly checks?: Readonly<Record<string, Check | string>> | undefined
   /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */
   readonly cache?: string | DiskCacheOptions | undefined
   /**

@@ -74,3 +74,58 @@ describe.concurrent("policies that ask another worker on evidence", () => {
     assert.isAbove(first.accuracy, wrong.accuracy)
   })
 })
+
+describe.concurrent("checks by name", () => {
+  // It plans as a chat model does that was told of the checks, and says so where it was not.
+  const planner = (name: string) => `worker({ id: "planner", answer: ({ messages }) => {
+    const [system, asked] = messages.map(({ content }) => content)
+    if (!system.includes('There are the checks "${name}"')) return "I know of no check."
+    if (asked.includes("failed its check")) return "model_id = [1]\\nsubtasks = ['']\\naccess_list = [[]]"
+    return "model_id = [0]\\nsubtasks = ['']\\naccess_list = [[]]\\nchecks = ['${name}']"
+  } })`
+  const asking = (name: string, checks: string, ...flags: ReadonlyArray<string>) =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "divisi.config.mjs")
+      writeFileSync(path.join(folder, "number.json"), '{"type":"number"}')
+      const workers = [
+        says("cheap", "about forty"),
+        says("strong", "42"),
+        says("judge", "Verdict: wrong"),
+        planner(name)
+      ]
+      writeFileSync(
+        file,
+        `import { worker } from "@divisi/core/promise"
+         export default { pool: [${workers}], policy: "model:planner", checks: ${checks.replace("FOLDER", folder)} }`
+      )
+      const args = flags.map((flag) => flag.replace("FOLDER", folder))
+      const { code, errors, output } = await divisi(["run", "6 times 7?", "--config", file, "--json", ...args])
+      const checked = code === 0 ? valuesOf(output).filter(({ type }) => type === "step-checked") : []
+      return { code, errors, found: checked.map(({ check, objection }) => [check, objection]), output }
+    })
+
+  it("are there for the plans of a chat model, from the config and the command line", async () => {
+    const byConfig = await asking("digits", `{ digits: "command:echo $DIVISI_QUESTION; grep 4+2" }`)
+    assert.deepStrictEqual(byConfig.found, [["digits", "6 times 7?"]])
+    assert.strictEqual(valuesOf(byConfig.output).at(-1).answer, "42")
+    const byCode = await asking("digits", `{ digits: (answer) => answer === "42" || "No." }`)
+    assert.deepStrictEqual(byCode.found, [["digits", "No."]])
+    const bySchema = await asking("a number", "{}", "--check", "a number=schema:FOLDER/number.json")
+    assert.strictEqual(bySchema.found[0]?.[0], "a number")
+    const byJudge = await asking("right", `{ right: () => true }`, "--check", "right=judge")
+    assert.deepStrictEqual(byJudge.found, [["right", "Verdict: wrong"]])
+  })
+
+  it("say what is wrong with them", async () => {
+    for (const [checks, flag, problem] of [
+      ["{}", "=grader", "--check 'tests=command:npm test'"],
+      ["{}", "a=schema:none.json", "--check: a cannot use the schema none.json"],
+      ['{ a: "nobody" }', "b=grader", 'The config: a has no check "nobody"'],
+      ["{ a: 5 }", "b=grader", "checks.a"]
+    ] as const) {
+      const { code, errors } = await asking("a", checks, "--check", flag)
+      assert.strictEqual(code, 2, errors)
+      assert.include(errors, problem)
+    }
+  })
+})

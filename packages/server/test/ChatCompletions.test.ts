@@ -1,4 +1,7 @@
+import type * as Policy from "@divisi/core/Policy"
 import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
 import OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
@@ -83,6 +86,40 @@ describe("an answer", () => {
         )
       }
     ))
+
+  it.each(["titles", "full"] as const)("is accompanied by what checks have found: %s", async (notes) => {
+    const checked = (worker: number, onFailure: "revise" | "continue", access: "all" | []) => ({
+      worker,
+      subtask: "",
+      access,
+      check: { by: "number", onFailure }
+    })
+    const policy: Policy.Policy = {
+      name: "checking",
+      checks: { number: (answer) => /^\d+$/.test(answer) || "It is no number." },
+      propose: () => Effect.succeed({ workflow: { steps: [checked(0, "revise", []), checked(1, "continue", "all")] } }),
+      revise: ({ round }) =>
+        Effect.succeed(
+          round === 1
+            ? { type: "re-plan", workflow: { steps: [checked(1, "continue", []), checked(0, "revise", "all")] } }
+            : { type: "stop", answer: { round: 1, step: 0 } }
+        )
+    }
+    const pool = WorkerPool.makeUnsafe([worker("a", said("one"), said("two")), worker("b", said("2"))])
+    const colon = notes === "full" ? ": It is no number." : ""
+    await serving({ pool, policy, notes }, async ({ client }) => {
+      const { choices } = await client.chat.completions.create(ask("How much?"))
+      const message = choices[0]!.message as { readonly content: string; readonly reasoning_content?: string }
+      assert.strictEqual(message.content, "2")
+      const lines = message.reasoning_content!.split("\n").filter((line) => /check|stands/.test(line))
+      assert.deepStrictEqual(lines, [
+        `Step 1 of 2: a failed the check number${colon}`,
+        "Step 1 of 2: b passed the check number",
+        `Step 2 of 2: a failed the check number${colon}`,
+        "The answer of step 1 stands"
+      ])
+    })
+  })
 
   it("ends before a stop sequence, also where that comes in pieces", () =>
     serving(alone(worker("a", said("one EN", "D two"))), async ({ client }) => {

@@ -2,6 +2,7 @@
  * The schema of a config, and what is wrong with one, in words. It only checks: the config that is used is the one that
  * was given. Of a text only its kind is shown: it may be a key.
  */
+import { type Check, isCheck } from "@divisi/core/Check"
 import { nearest } from "@divisi/core/Nearest"
 import * as RunSettings from "@divisi/core/RunSettings"
 import * as Redacted from "effect/Redacted"
@@ -92,6 +93,14 @@ const ConfigSchema = Schema.Struct({
     open({ name: Text, propose: Callable }).annotate({ message: "Expected a policy, or the name of one" })
   ),
   ...RunSettings.fields,
+  checks: optional(
+    Schema.Record(
+      Schema.String,
+      Schema.declare(
+        (value): value is Check | string => isCheck(value) || (typeof value === "string" && value !== "")
+      ).annotate({ message: 'Expected a check, or a text such as "command:npm test"' })
+    ).annotate({ message: "Expected an object of checks, by name" })
+  ),
   cache: optional(
     Schema.Struct({
       file: Text,

@@ -37,10 +37,9 @@ const toolFamily = (family: string | undefined) => toolNames.find((name) => name
 export const needsTool = (family: string | undefined): boolean => toolFamily(family) !== undefined
 
 /** The settings of runs whose questions need a tool: who cannot call tools works without. */
-const withTools = (run: RunSettings): RunSettings => ({
-  ...run,
-  unsupported: run.unsupported ?? "omit",
-  tools: [...GymTools.all, ...(run.tools ?? [])]
+const withTools = ({ tools = [], unsupported = "omit" }: Pick<RunSettings, "tools" | "unsupported">) => ({
+  unsupported,
+  tools: [...GymTools.all, ...tools]
 })
 
 /** The pool to watch at work: its workers take their time. */

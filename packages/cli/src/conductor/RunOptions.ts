@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import * as Checks from "./Checks.ts"
 import * as KnownModels from "./KnownModels.ts"
 import * as PolicyName from "./PolicyName.ts"
 import * as Prices from "./Prices.ts"
@@ -29,6 +30,7 @@ export interface Flags {
   readonly maxOutputTokens?: Option.Option<number> | undefined
   readonly temperature?: Option.Option<number> | undefined
   readonly reasoning?: Option.Option<Reasoning> | undefined
+  readonly check?: ReadonlyArray<string> | undefined
 }
 
 const listOf = (names: string): ReadonlyArray<string> =>
@@ -163,10 +165,11 @@ export const defaultPolicy = Effect.fnUntraced(function* (
 /** What is measured when nothing is named: a policy that needs no package of its own. */
 export const measuredPolicy = "lexical"
 
-/** The settings of a run: those of the flags, or else of the config. */
+/** The settings of a run, its checks aside: those of the flags, or else of the config. */
 export const settings = (config: Config, flags: Flags): RunSettings => {
   const {
     cache: _cache,
+    checks: _checks,
     limits: _limits,
     mcpServers: _mcpServers,
     policy: _policy,
@@ -211,7 +214,8 @@ export const resolve = (
     const named = Option.getOrUndefined(flags.policy) ?? config.policy ?? (yield* defaultPolicy(config, flags, pool))
     const policy =
       typeof named === "string" ? yield* PolicyName.resolve(named, pool, { ...options, prices, limitUsd }) : named
-    if (!isGym(config, flags) || policy === undefined) return { ...run, policy, pool }
+    const checks = yield* Checks.resolve(config, flags.check ?? [], pool)
+    if (!isGym(config, flags) || policy === undefined) return { ...run, checks, policy, pool }
     const { declining } = yield* Effect.promise(() => import("@divisi/gym/GymQuestion"))
-    return { ...run, policy: declining(policy), pool }
+    return { ...run, checks, policy: declining(policy), pool }
   })

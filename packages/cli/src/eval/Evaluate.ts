@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import manifest from "../../package.json" with { type: "json" }
+import * as Checks from "../conductor/Checks.ts"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
 import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
@@ -192,7 +193,11 @@ const evaluateAll = (
       input,
       limitUsd
     )
-    const settings = { retry: isGym ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, flagsOf(input)) }
+    const settings = {
+      retry: isGym ? OfflineGym.atOnce : undefined,
+      ...RunOptions.settings(config, flagsOf(input)),
+      checks: yield* Checks.resolve(config, [], pool)
+    }
     const cache = cacheOf(input, config)
     const opened = yield* Effect.mapError(
       DiskCache.store(typeof cache === "string" ? { file: cache } : cache),

@@ -10,6 +10,7 @@ import * as DiskCache from "@divisi/files/DiskCache"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as Checks from "../conductor/Checks.ts"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
 import * as Prices from "../conductor/Prices.ts"
@@ -87,6 +88,7 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
   const settings = {
     retry: isOurs ? OfflineGym.atOnce : undefined,
     ...RunOptions.settings(config, input),
+    checks: yield* Checks.resolve(config, [], pool),
     toolAccess: Option.getOrElse(input.toolAccess, () => config.toolAccess)
   }
   const seed = Option.getOrElse(input.seed, () => 0)

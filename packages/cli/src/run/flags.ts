@@ -23,6 +23,13 @@ export const flags = {
     ),
     Flag.optional
   ),
+  check: Flag.String("check").pipe(
+    Flag.withMetavar("<name=check>"),
+    Flag.withDescription(
+      "A check that plans may use by this name: tests=command:<command>, form=schema:<file>, right=grader, or a worker that judges. Repeatable"
+    ),
+    Flag.atLeast(0)
+  ),
   profiles,
   seed,
   maxCost: cost("max-cost", "The most the run may cost, in USD, or in the gym's play money; never exceeded"),

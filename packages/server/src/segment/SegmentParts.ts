@@ -63,12 +63,30 @@ const planOf = ({ answer, steps }: Workflow, pool: ReadonlyArray<PoolMember>, no
 
 /** Whether a text is such a line, or begins with one: clients may send them back. */
 export const isNote = (text: string): boolean =>
-  /^(?:Plan of \d+ steps(?:; the answer [a-z ]+)?:|Step \d+ of \d+: )/.test(text)
+  /^(?:Plan of \d+ steps(?:; the answer [a-z ]+)?:|Step \d+ of \d+: )|^(?:It goes on all the same|The answer of step \d+ stands)$/.test(
+    text
+  )
 
-/** The work of a run in lines for people: plans of several steps, and what became of those that do not answer. */
+type Told<Type extends RunEvent["type"]> = Extract<RunEvent, { readonly type: Type }>
+
+/** What a policy made of answers that failed their checks; of another plan, the plan itself is told. */
+const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undefined => {
+  if (decision === "go-on") return "It goes on all the same"
+  return decision === "stop" ? `The answer of step ${answer!.step + 1} stands` : undefined
+}
+
+/**
+ * The work of a run in lines for people: plans of several steps, what became of those that do not answer, and what checks
+ * have found.
+ */
 const noting = (notes: Notes) => {
   let pool: ReadonlyArray<PoolMember> = []
   let steps = 0
+  let workflow: Workflow = { steps: [] }
+  const place = (step: number) => `Step ${step + 1} of ${steps}`
+  /** Of the step that answers what others do not see: the text is under way, or has passed. */
+  const isSilent = ({ passed, step }: Told<"step-checked">) =>
+    step === steps - 1 && (passed || workflow.steps[step]?.check?.onFailure === "continue")
   const line = (about: "plan" | "step", text: string): ReadonlyArray<Part> => [{ type: "note", about, text }]
   return (event: RunEvent): ReadonlyArray<Part> => {
     switch (event.type) {
@@ -76,18 +94,29 @@ const noting = (notes: Notes) => {
         pool = event.pool
         return nothing
       case "workflow-proposed": {
-        steps = event.workflow.steps.length
-        return notes === "off" || steps < 2 ? nothing : line("plan", planOf(event.workflow, pool, notes))
+        workflow = event.workflow
+        steps = workflow.steps.length
+        return notes === "off" || steps < 2 ? nothing : line("plan", planOf(workflow, pool, notes))
       }
       case "step-finished": {
         if (notes === "off" || event.step === steps - 1) return nothing
-        const title = `Step ${event.step + 1} of ${steps}: ${event.worker} has answered`
+        const title = `${place(event.step)}: ${event.worker} has answered`
         return line("step", notes === "full" ? `${title}: ${event.answer}` : title)
       }
       case "step-failed":
         return notes === "off" || event.step === steps - 1
           ? nothing
-          : line("step", `Step ${event.step + 1} of ${steps}: ${event.worker} failed`)
+          : line("step", `${place(event.step)}: ${event.worker} failed`)
+      case "step-checked": {
+        if (notes === "off" || isSilent(event)) return nothing
+        const { check, objection = "", passed, step, worker } = event
+        const title = `${place(step)}: ${worker} ${passed ? "passed" : "failed"} the check ${check}`
+        return line("step", notes === "full" && objection !== "" ? `${title}: ${objection}` : title)
+      }
+      case "round-revised": {
+        const text = notes === "off" ? undefined : revisionOf(event)
+        return text === undefined ? nothing : line("plan", text)
+      }
       default:
         return nothing
     }

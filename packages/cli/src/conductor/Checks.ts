@@ -1,0 +1,125 @@
+/**
+ * Checks by text, as the command line and a config write them: `command:npm test`, `schema:invoice.schema.json`,
+ * `grader`, or a worker of the pool that judges. A run may have some by name, for plans to use.
+ */
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import * as Check from "@divisi/core/Check"
+import * as Grader from "@divisi/core/Grader"
+import * as Seed from "@divisi/core/Seed"
+import * as Task from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import type { Config } from "../config.ts"
+import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as OfflineGym from "./OfflineGym.ts"
+
+/** A command may run for so long. */
+const timeoutMillis = 60_000
+
+/** Of what a command prints, so many characters are told. */
+const mostTold = 2_000
+
+/**
+ * A check by a command of the user's shell: the answer is its standard input, the question `DIVISI_QUESTION`. It passes
+ * with the exit code 0; what it prints says what is wrong.
+ */
+const byCommand =
+  (command: string): Check.Check =>
+  (answer, task, signal) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(command, {
+        shell: true,
+        signal,
+        timeout: timeoutMillis,
+        env: { ...process.env, DIVISI_QUESTION: Task.question(task) },
+        stdio: ["pipe", "pipe", "pipe"]
+      })
+      let printed = ""
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          printed = `${printed}${text}`.slice(-mostTold)
+        })
+      }
+      // A command need not read the answer.
+      child.stdin.on("error", () => {})
+      child.on("error", reject)
+      child.on("close", (code, ended) => {
+        const said = printed.trim() || `\`${command}\` ended with ${ended ?? code}.`
+        resolve(code === 0 ? true : said)
+      })
+      child.stdin.end(answer)
+    })
+
+const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failure> =>
+  Effect.try({
+    try: () => Check.matches(JSON.parse(readFileSync(file, "utf8"))),
+    catch: (error) => usage(`${whose} cannot use the schema ${file}: ${messageOf(error)}.`)
+  })
+
+/**
+ * The grader of the gym for its tasks; the reference of others has to be the answer. It can be made wrong in a share of
+ * cases, the same ones each time, to see what a check is worth that is.
+ */
+const byReference = (wrong: number): Check.Check => ({
+  name: "grader",
+  grade: (task, answer) =>
+    Effect.map((task.id.startsWith("gym-") ? OfflineGym.grader : Grader.exact).grade(task, answer), (grade) => {
+      const isWrong = Seed.chance(Seed.draw(Seed.spread(0, task.id, answer)), wrong)
+      return isWrong ? Grader.verdict(!grade.correct) : grade
+    })
+})
+
+/**
+ * What a text calls a check: a worker of the pool that judges, a schema, a command, or the grader. `whose` begins the
+ * sentence of what is wrong with it.
+ */
+export const named = (
+  whose: string,
+  pool: WorkerPool.WorkerPool,
+  name: string
+): Effect.Effect<Check.Check, Failure> => {
+  const judge = pool.workers.find(({ id }) => id === name)
+  if (judge !== undefined) return Effect.succeed(judge)
+  const share = /^grader(?::(\d{1,2}|100))?$/.exec(name)
+  if (share !== null) return Effect.succeed(byReference(Number(share[1] ?? 0) / 100))
+  const [kind, ...rest] = name.split(":")
+  const value = rest.join(":")
+  if (kind === "schema" && value !== "") return bySchema(whose, value)
+  if (kind === "command" && value !== "") return Effect.succeed(byCommand(value))
+  return Effect.fail(
+    usage(
+      `${whose} has no check "${name}". A check is schema:<file>, command:<command>, grader, grader:<per cent wrong>, or a worker that judges: ${WorkerPool.ids(pool).join(", ")}.`
+    )
+  )
+}
+
+/** A plan writes names beside `: next`, and numbers mean workers. */
+const namePattern = /^\p{L}[\p{L}\p{N} _.-]{0,63}$/u
+
+/** The name and the text of a check, as `--check` has them. */
+const parted = (flag: string): readonly [string, string] => {
+  const at = flag.indexOf("=")
+  return at < 0 ? [flag, ""] : [flag.slice(0, at).trim(), flag.slice(at + 1).trim()]
+}
+
+/** The checks that plans may use by name: those of the config, and those of `--check`, which win. */
+export const resolve = Effect.fnUntraced(function* (
+  config: Pick<Config, "checks">,
+  flags: ReadonlyArray<string>,
+  pool: WorkerPool.WorkerPool
+): Effect.fn.Return<Check.Checks | undefined, Failure> {
+  const given = [
+    ...Object.entries(config.checks ?? {}).map(([name, check]) => ["The config", name, check] as const),
+    ...flags.map((flag) => ["--check", ...parted(flag)] as const)
+  ]
+  const checks = new Map<string, Check.Check>()
+  for (const [whose, name, check] of given) {
+    if (!namePattern.test(name)) {
+      const form = whose === "--check" ? ", as in --check 'tests=command:npm test'" : ""
+      return yield* usage(`${whose}: "${name}" is no name for a check. It begins with a letter${form}.`)
+    }
+    checks.set(name, typeof check === "string" ? yield* named(`${whose}: ${name}`, pool, check) : check)
+  }
+  return checks.size === 0 ? undefined : Object.fromEntries(checks)
+})
