@@ -129,7 +129,9 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  * Each attempt has its own seed. An attempt after the first shows the model its last text and why it could not be read.
  * The request names the shape of the text (`WorkerRequest.format`), so a model that decodes by a grammar always writes
  * it: the paper's three lists. A model that does not may write checks where the run has some and the prompt's template
- * tells of them, and is shown what came of the steps where one fails: it writes another workflow, none to go on, or which answer stands. An exhausted budget is never a reason to fall back. The notes of a fallback's proposal say why it planned.
+ * tells of them, and is shown what came of the steps where one fails: it writes another workflow, none to go on, or
+ * which answer stands. An exhausted budget is never a reason to fall back. The notes of a fallback's proposal say why it
+ * planned.
  *
  * **Example**
  *
