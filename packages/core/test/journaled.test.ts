@@ -7,7 +7,7 @@ import * as Journal from "../src/record/Journal.ts"
 import type { RunEvent } from "../src/record/RunEvent.ts"
 import * as Transcript from "../src/record/Transcript.ts"
 import * as Conductor from "../src/run/Conductor.ts"
-import { type Worker, WorkerError, type WorkerRequest } from "../src/task/Worker.ts"
+import { CallId, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import { eventsIn, killedAt, timeless } from "./processes.ts"
 
@@ -325,6 +325,39 @@ describe("a run with a journal", () => {
         const anew = { asked: [...asked, "anew"], answer: "42", calls: 2, isLost: false }
         assert.deepStrictEqual(yield* killedAndResumed(false), anew)
       })
+  )
+
+  it.live("takes nothing more from a worker until its handle is kept, and tells it which call it makes", () =>
+    Effect.gen(function* () {
+      const memory = Journal.memory()
+      const kept: Array<ReadonlyArray<string>> = []
+      const names: Array<string | undefined> = []
+      const handlesKept = Effect.map(Journal.makeMemory(memory).read("r"), (entries) => {
+        kept.push(entries.flatMap((entry) => (entry.type === "handle" ? [entry.handle] : [])))
+      })
+      const handle = (name: string) => Stream.make({ type: "handle", handle: name } as const)
+      const finish = { type: "finish", reason: "stop", usage: { inputTokens: 3, outputTokens: 4 } } as const
+      const whole = Stream.make({ type: "text", text: "42" } as const, finish)
+      const after = (next: Stream.Stream<WorkerPart, WorkerError>) =>
+        Stream.unwrap(Effect.as(Effect.orDie(handlesKept), next))
+      const worker: Worker = {
+        id: "w",
+        generate: () =>
+          Effect.map(CallId, (name) => {
+            names.push(name)
+            return Stream.concat(handle("asked"), after(Stream.concat(handle("taken"), after(whole))))
+          }),
+        recovery: { reattach: () => whole }
+      }
+      const single = Policy.fixed("one", () => ({ steps: [{ worker: 0, subtask: "", access: [] }] }))
+      const { answer } = yield* run(Journal.makeMemory(memory), {
+        pool: WorkerPool.makeUnsafe([worker]),
+        policy: single
+      })
+      assert.strictEqual(answer, "42")
+      assert.deepStrictEqual(kept, [["asked"], ["asked", "taken"]])
+      assert.deepStrictEqual(names, ["r/0/0/0/0"])
+    })
   )
 
   it.live("charges a call in doubt at its worst case, tells it, and does with it what is asked for", () =>

@@ -17,9 +17,8 @@ import type { Emit } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
-import type { Paid } from "../task/Usage.ts"
-import { type BudgetExceeded, checked, cost, noUsage, type Usage } from "../task/Usage.ts"
-import type { FinishReason, Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../task/Usage.ts"
+import { CallId, type FinishReason, type Worker, type WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import { boundOn, closeAll, reserveAtPayer } from "./accounts.ts"
 import type { Ledger, Payer, Reservation } from "./Budget.ts"
 import { estimateOf, likelyTokens, usageOf } from "./bounds.ts"
@@ -162,7 +161,8 @@ const attempt = (
       const send = (onAllowance: AllowanceListener) =>
         Effect.suspend(() => {
           started = true
-          return receive(place === undefined ? call : inJournal(call, place), received, context, onAllowance)
+          const asked = receive(place === undefined ? call : inJournal(call, place), received, context, onAllowance)
+          return place === undefined ? asked : Effect.provideService(asked, CallId, nameOf(place))
         })
       const open = (onAllowance: AllowanceListener) => {
         const sent = send(onAllowance)

@@ -32,8 +32,8 @@ export interface Call {
   readonly worker: Worker
   readonly request: WorkerRequest
   readonly onDelta?: DeltaListener | undefined
-  /** Takes by what the vendor can be asked for this answer again. */
-  readonly onHandle?: ((handle: string) => void) | undefined
+  /** Takes by what the vendor can be asked for this answer again. Nothing more is received until it is done. */
+  readonly onHandle?: ((handle: string) => Effect.Effect<void>) | undefined
 }
 
 /** What has arrived of an answer. */
@@ -191,7 +191,8 @@ export const receive = (
   context: { readonly clock: Clock.Clock; readonly timeoutMillis: number | undefined },
   onAllowance: AllowanceListener
 ): Effect.Effect<ResponseCache.Answer, WorkerError> => {
-  const startedAt = ticks(context.clock)
+  let startedAt = ticks(context.clock)
+  let kept: Effect.Effect<void> | undefined
   const takeAll = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
     for (const part of parts) {
       if (part.type === "allowance") {
@@ -199,9 +200,12 @@ export const receive = (
         continue
       }
       if (part.type === "handle") {
-        if (isText(part.handle)) call.onHandle?.(part.handle)
+        // What can be asked for again may take as long as it likes, until it begins to arrive.
+        startedAt = Number.POSITIVE_INFINITY
+        if (isText(part.handle)) kept = call.onHandle?.(part.handle)
         continue
       }
+      if (startedAt === Number.POSITIVE_INFINITY) startedAt = ticks(context.clock)
       const error = take(call, received, part)
       if (error !== undefined) return error
     }
@@ -212,7 +216,11 @@ export const receive = (
   }
   const takeSome = (parts: ReadonlyArray<WorkerPart>): Effect.Effect<void, WorkerError> => {
     const error = takeAll(parts)
-    return error === undefined ? Effect.void : Effect.fail(error)
+    if (error !== undefined) return Effect.fail(error)
+    if (kept === undefined) return Effect.void
+    const keep = kept
+    kept = undefined
+    return keep
   }
   const takeEach = (parts: unknown) =>
     withStreams((Stream) =>

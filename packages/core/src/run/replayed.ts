@@ -80,7 +80,10 @@ export const inJournal = (call: Call, { attempt, call: id, handle: known, record
   return {
     ...call,
     worker: known === undefined ? worker : { ...worker, generate: (request) => recovery.reattach(known, request) },
-    onHandle: (handle) => recording.note({ type: "handle", call: id, attempt, handle })
+    onHandle: (handle) => {
+      recording.note({ type: "handle", call: id, attempt, handle })
+      return recording.saved
+    }
   }
 }
 

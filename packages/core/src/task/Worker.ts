@@ -7,6 +7,7 @@
  * (`Usage.checked`), text that is no string or goes on past 64 characters for each allowed token (a mebi of characters at
  * least) is `Malformed`, and whatever else their code throws or gives is a `Defect`.
  */
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
@@ -76,7 +77,8 @@ export type FinishReason = "stop" | "length" | "refusal" | "tool-calls" | "other
  * A piece of a worker's answer. The parts of an answer end with exactly one `finish`. An `allowance` belongs to no answer:
  * it reports what is left of the vendor's rate limits, as early as it is known, so that later calls can wait. A
  * `tool-call` is whole; a `tool-call-delta` before it is a piece of its arguments, for those who watch. A `handle` belongs
- * to no answer either: by it the vendor can be asked for this answer again ({@link Reattach}).
+ * to no answer either: by it the vendor can be asked for this answer again ({@link Reattach}). Of several the last counts;
+ * in a run with a journal, nothing more is taken from the worker until a handle is there after a crash.
  */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
@@ -133,6 +135,14 @@ export interface Reattach {
   /** Gives the whole answer, by the handle that the call gave as it began. Fails where the vendor does not know it. */
   readonly reattach: (handle: string, request: WorkerRequest) => WorkerParts
 }
+
+/**
+ * The id of the call that is made, in a run with a journal: `run/round/step/number/attempt`, the same after a crash. For
+ * workers that can be asked again ({@link Reattach}), to name at their vendor what they ask; `undefined` otherwise.
+ */
+export const CallId: Context.Reference<string | undefined> = Context.Reference("@divisi/core/CallId", {
+  defaultValue: (): string | undefined => undefined
+})
 
 /** What a worker can take. An absent limit is unknown. */
 export interface Limits {
