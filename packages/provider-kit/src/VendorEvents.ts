@@ -129,7 +129,8 @@ const withoutAnswer = (status: number) => unreadable(`status ${status} came with
 /** Servers without an API answer with a page, or with one object. */
 const check = ({ contentType = "", status }: Incoming): void => {
   if (status === 204 || status === 205) throw withoutAnswer(status)
-  if (/html|application\/json/i.test(contentType)) throw unreadable(`${contentType} came instead of a stream of events`)
+  if (/html|application\/json\b/i.test(contentType))
+    throw unreadable(`${contentType} came instead of a stream of events`)
 }
 
 const read = async function* (

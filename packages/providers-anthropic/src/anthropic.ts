@@ -5,11 +5,13 @@ import * as Options from "@divisi/core/Options"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import * as Endpoint from "@divisi/provider-kit/Endpoint"
+import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { capabilitiesOf, limitsOf, ofWorker } from "./capabilities.ts"
+import { vendorOf } from "./internal/batches.ts"
 import { defaultTimeoutMillis, makeClient, rateLimitHeaders } from "./internal/client.ts"
 import { toReason } from "./internal/errors.ts"
 import { type Body, type Target, toBody } from "./internal/request.ts"
@@ -46,31 +48,38 @@ const targetOf = (model: string, options: AnthropicOptions, limits: Limits): Tar
   body: options.body ?? {}
 })
 
-const generator = (
+/** How its calls are made, and how they are asked for again. */
+const calls = (
   worker: string,
   options: AnthropicOptions,
   target: Target,
   key: string,
   endpoint: Endpoint.Endpoint
-): Worker["generate"] => {
+): Pick<Worker, "generate" | "recovery"> => {
   const client = makeClient(options, key, endpoint)
   const { secrets } = endpoint
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const defaults = defaultsOf(options)
   const protocol = protocolOf(target.model)
-  return (request) => {
+  const reason = (error: unknown) => toReason(error, { secrets, nowMillis: Date.now() })
+  const settings = VendorBatch.settingsOf("anthropic", options.batch)
+  const batches =
+    settings && VendorBatch.make({ worker, vendor: vendorOf(client, reason), settings, protocol, secrets })
+  const generate: Worker["generate"] = (request) => {
     const body = toBody(withDefaults(request, defaults), target)
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
+    if (batches !== undefined) return batches.ask(request.messages, body.success)
     return VendorStream.make({
       worker,
       messages: request.messages,
       protocol,
       open: (signal) => open(client, body.success, signal),
-      reason: (error) => toReason(error, { secrets, nowMillis: Date.now() }),
+      reason,
       timeoutMillis,
       secrets
     })
   }
+  return { generate, recovery: batches }
 }
 
 /**
@@ -102,7 +111,9 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
   Options.check("anthropic", options, anthropicShape)
   const limits = options.limits ?? limitsOf(model)
   const target = targetOf(model, options, limits)
-  const pricing = options.pricing ?? priceOf(model, { cacheFor: target.promptCache.keepFor })
+  const isBatch = options.batch !== undefined && options.batch !== false
+  const listed = priceOf(model, { cacheFor: target.promptCache.keepFor })
+  const pricing = options.pricing ?? (isBatch ? VendorBatch.halved(listed) : listed)
   const id = options.id ?? `anthropic:${model}`
   const resolved = ApiKey.resolve(options.apiKey, ["ANTHROPIC_API_KEY"])
   const key = Result.isSuccess(resolved) ? Redacted.value(resolved.success) : ""
@@ -110,7 +121,8 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
   const endpoint = Endpoint.make({ worker: id, baseURL, variables: ["ANTHROPIC_BASE_URL"], key, headers, fetch })
   return {
     id,
-    provider: options.provider ?? "anthropic",
+    // Anthropic counts batches apart from other calls.
+    provider: options.provider ?? (isBatch ? "anthropic-batch" : "anthropic"),
     description: options.description,
     instructions: options.instructions,
     capabilities: ofWorker(target.capabilities),
@@ -120,8 +132,8 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
     pricing,
     limits,
     maxOutputTokens: options.maxOutputTokens,
-    generate: Result.isFailure(resolved)
-      ? () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure })
-      : generator(id, options, target, key, endpoint)
+    ...(Result.isFailure(resolved)
+      ? { generate: () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure }) }
+      : calls(id, options, target, key, endpoint))
   }
 }

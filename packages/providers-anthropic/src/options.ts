@@ -3,6 +3,7 @@
 import * as Options from "@divisi/core/Options"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import { type ProviderOptions, shape } from "@divisi/provider-kit/ProviderOptions"
+import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import type { Capabilities } from "./capabilities.ts"
 
 /** A worker's settings for requests that do not set them. */
@@ -25,6 +26,11 @@ export interface AnthropicOptions extends Defaults, ProviderOptions<Capabilities
   readonly provider?: string | undefined
   /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * Whether calls are made in batches: answered within a day, mostly much sooner, for half the price. Calls that are made
+   * at once go together, so let many run at once. `true`, or settings of it; false by default.
+   */
+  readonly batch?: boolean | VendorBatch.Settings | undefined
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
   /**
@@ -45,6 +51,7 @@ const { seed: _, ...settings } = shape
 export const anthropicShape = {
   ...settings,
   body: Options.anObject,
+  batch: VendorBatch.settingsShape,
   promptCache: Options.oneOf("system", "conversation", "none"),
   promptCacheFor: Options.oneOf("5m", "1h")
 } satisfies Options.ShapeOf<AnthropicOptions>

@@ -2,6 +2,7 @@
 
 import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
+import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import type OpenAI from "openai"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import { capabilitiesOf } from "./capabilities.ts"
@@ -9,6 +10,7 @@ import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import * as Request from "./internal/responsesRequest.ts"
 import { protocol } from "./internal/responsesStream.ts"
 import { overSdk } from "./internal/sdk.ts"
+import { responseEvents } from "./internal/wholeAnswers.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type OpenAiOptions, openAiShape } from "./options.ts"
 
@@ -46,16 +48,23 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
   Options.check("openai", options, { ...openAiShape, reasoningSummary: Options.text, background: Options.flag })
   const capabilities = { ...capabilitiesOf(model), ...Request.lacking, ...options.capabilities }
   const isBackground = options.background === true
+  const batch = VendorBatch.settingsOf("openai", options.batch)
+  if (isBackground && batch !== undefined) {
+    const detail = '"background" and "batch" are two ways to be answered later: take one of them.'
+    throw new Options.OptionsError({ what: "openai", detail })
+  }
   const stored = isBackground ? { ...options, store: true } : options
   const again = (client: OpenAI, handle: string, call: { readonly signal: AbortSignal }) =>
     client.responses.retrieve(handle, { stream: true }, call)
-  return makeWorker(options, aboutOpenAi("openai", model, options, capabilities), {
+  return makeWorker(options, aboutOpenAi("openai", model, options, capabilities, batch !== undefined), {
     toBody: (request) => Request.toBody(model, request, stored, capabilities),
     connect: overSdk(
       options,
       (client, body: ResponseCreateParamsStreaming, call) => client.responses.create(body, call),
+      { url: "/v1/responses", eventsOf: responseEvents },
       isBackground ? again : undefined
     ),
+    batch,
     protocol: protocol(model, isBackground)
   })
 }

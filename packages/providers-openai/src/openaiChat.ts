@@ -2,12 +2,14 @@
 
 import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
+import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
 import { overSdk } from "./internal/sdk.ts"
+import { completionEvents } from "./internal/wholeAnswers.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type OpenAiOptions, openAiShape } from "./options.ts"
 
@@ -37,17 +39,21 @@ const dialect: Dialect = {
 export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker => {
   Options.check("openaiChat", options, openAiShape)
   const capabilities = capabilitiesOf(model, options.capabilities)
+  const batch = VendorBatch.settingsOf("openaiChat", options.batch)
   const settings = {
     ...options,
     ...dialect,
     systemRole: options.systemRole ?? "developer",
     store: options.store ?? false
   }
-  return makeWorker(options, aboutOpenAi("openai-chat", model, options, capabilities), {
+  return makeWorker(options, aboutOpenAi("openai-chat", model, options, capabilities, batch !== undefined), {
     toBody: (request) => toBody(model, request, settings, capabilities),
-    connect: overSdk(options, (client, body: ChatCompletionCreateParamsStreaming, call) =>
-      client.chat.completions.create(body, call)
+    connect: overSdk(
+      options,
+      (client, body: ChatCompletionCreateParamsStreaming, call) => client.chat.completions.create(body, call),
+      { url: "/v1/chat/completions", eventsOf: completionEvents }
     ),
+    batch,
     protocol: protocol(dialect)
   })
 }

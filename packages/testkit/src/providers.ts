@@ -1,5 +1,7 @@
 /** The contract of providers, and local servers that speak the vendors' wire formats, faults included. */
 export * as AnthropicMessages from "./providers/AnthropicMessages.ts"
+export * as BatchContract from "./providers/BatchContract.ts"
+export * as BatchServer from "./providers/BatchServer.ts"
 export * as Dialect from "./providers/Dialect.ts"
 export * as GoogleGenerateContent from "./providers/GoogleGenerateContent.ts"
 export * as MisbehavingVendor from "./providers/MisbehavingVendor.ts"

@@ -1,5 +1,6 @@
 /** What OpenAI's own two APIs have in common: key, rate limits and prices. */
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
+import { halved } from "@divisi/provider-kit/VendorBatch"
 import { type Capabilities, limitsOf } from "../capabilities.ts"
 import type { OpenAiOptions } from "../options.ts"
 import { priceOf } from "../prices.ts"
@@ -11,11 +12,13 @@ export const aboutOpenAi = (
   api: "openai" | "openai-chat",
   model: string,
   options: OpenAiOptions,
-  capabilities: Capabilities
+  capabilities: Capabilities,
+  isBatch: boolean
 ): About => ({
   id: options.id ?? `${api}:${model}`,
-  provider: options.provider ?? "openai",
-  pricing: options.pricing ?? priceOf(model),
+  // Vendors count batches apart from other calls.
+  provider: options.provider ?? (isBatch ? "openai-batch" : "openai"),
+  pricing: options.pricing ?? (isBatch ? halved(priceOf(model)) : priceOf(model)),
   limits: options.limits ?? limitsOf(model),
   key: ApiKey.resolve(options.apiKey, ["OPENAI_API_KEY"]),
   rateLimitHeaders,

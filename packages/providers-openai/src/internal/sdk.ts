@@ -3,6 +3,7 @@ import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import type * as VendorError from "@divisi/provider-kit/VendorError"
 import type OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
+import { type BatchApi, vendorOf } from "./batches.ts"
 import { connect } from "./client.ts"
 import { reasonOf, reasonOfRefused } from "./errors.ts"
 import type { Connect } from "./worker.ts"
@@ -19,9 +20,14 @@ type Send<Body> = (
   options: { readonly signal: AbortSignal }
 ) => { readonly asResponse: () => Promise<Response> }
 
-/** Connects to one API of the SDK. `again` asks for an answer that the vendor goes on with. */
+/** Connects to one API of the SDK. `again` asks for an answer that the vendor goes on with, `batches` is for later ones. */
 export const overSdk =
-  <Body>({ organization, project }: Account, send: Send<Body>, again?: Send<string>): Connect<Body> =>
+  <Body>(
+    { organization, project }: Account,
+    send: Send<Body>,
+    batches: BatchApi,
+    again?: Send<string>
+  ): Connect<Body> =>
   (worker: string, options: WorkerOptions, key: string | undefined) => {
     const { baseURL, client, fetch, secrets } = connect(worker, options, key, { organization, project })
     const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
@@ -33,6 +39,7 @@ export const overSdk =
       secrets,
       send: (body, signal) => send(refusing, body, { signal }).asResponse(),
       again: again && ((handle, signal) => again(refusing, handle, { signal }).asResponse()),
+      batches: vendorOf(refusing, batches, surroundings, (error) => reasonOf(error, surroundings())),
       reason: (error) => reasonOf(error, surroundings())
     }
   }

@@ -2,6 +2,7 @@
 import * as Allowance from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
@@ -22,6 +23,8 @@ export interface Connection<Body> {
   readonly send: (body: Body, signal: AbortSignal) => Promise<Sent>
   /** Asks for the whole of an answer that the vendor goes on with; absent where it cannot be asked. */
   readonly again?: ((handle: string, signal: AbortSignal) => Promise<Sent>) | undefined
+  /** How it takes batches; absent where it takes none. */
+  readonly batches?: VendorBatch.Vendor | undefined
   /** The reason of what `send`, or reading its answer, has thrown. */
   readonly reason: (error: unknown) => WorkerErrorReason
 }
@@ -34,6 +37,8 @@ export interface Api<Body, State> {
   readonly toBody: (request: WorkerRequest) => Result.Result<Body, WorkerErrorReason>
   readonly connect: Connect<Body>
   readonly protocol: VendorStream.Protocol<unknown, State>
+  /** How calls are made batches; absent where each is made by itself. */
+  readonly batch?: VendorBatch.Settings | undefined
 }
 
 /** The properties of a worker that do not depend on its API. */
@@ -60,7 +65,13 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
 export const makeWorker = <Body, State>(options: WorkerOptions, about: About, api: Api<Body, State>): Worker => {
   const { id, key, pricing, provider } = about
   const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
-  const { again, baseURL, reason, secrets, send } = api.connect(id, options, secret === "" ? undefined : secret)
+  const connection = api.connect(id, options, secret === "" ? undefined : secret)
+  const { again, baseURL, reason, secrets, send } = connection
+  const { batch: settings, protocol } = api
+  const batches =
+    settings &&
+    connection.batches &&
+    VendorBatch.make({ worker: id, vendor: connection.batches, settings, protocol, secrets })
 
   const open = async (sending: Promise<Sent>, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
     const response = await sending
@@ -76,7 +87,7 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
     VendorStream.make({
       worker: id,
       messages,
-      protocol: api.protocol,
+      protocol,
       open: (signal) => open(sent(signal), signal),
       reason,
       timeoutMillis: timeoutMillis(options),
@@ -101,8 +112,11 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
       }
       const body = api.toBody(request)
       if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)
-      return stream(request, (signal) => send(body.success, signal))
+      return batches === undefined
+        ? stream(request, (signal) => send(body.success, signal))
+        : batches.ask(request.messages, body.success)
     },
-    recovery: again && { reattach: (handle, request) => stream(request, (signal) => again(handle, signal)) }
+    recovery:
+      batches ?? (again && { reattach: (handle, request) => stream(request, (signal) => again(handle, signal)) })
   }
 }

@@ -1,0 +1,283 @@
+/**
+ * Calls that a vendor answers in batches: later, within a day, and for half the price. For authors of providers.
+ *
+ * A provider says how a batch is sent, looked at, read and cancelled at its vendor. The rest is done here, once for all:
+ * calls that are made at once are collected into one batch, each is given its own answer, and a call whose process ended
+ * finds its answer again.
+ *
+ * Where a call stands is kept in its handle, twice. Before it is sent, the handle has the name under which it will be in
+ * a batch; once the vendor has taken the batch, the vendor's id as well. So a process that ends between the two does not
+ * pay again: the vendor's list of batches is searched for the name.
+ */
+
+import type { Message } from "@divisi/core/Message"
+import * as Options from "@divisi/core/Options"
+import { noUsage, type Pricing } from "@divisi/core/Usage"
+import { CallId, type Reattach, WorkerError, type WorkerErrorReason, type WorkerParts } from "@divisi/core/Worker"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Collector, type Member } from "./internal/collector.ts"
+import * as VendorError from "./VendorError.ts"
+import * as Json from "./VendorJson.ts"
+import * as VendorStream from "./VendorStream.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a worker's calls are made batches. */
+export interface Settings {
+  /** How long calls are waited for after the first of a batch, in milliseconds; 5,000 by default. */
+  readonly windowMillis?: number | undefined
+  /** The most calls of one batch; what the vendor takes by default, and at most. */
+  readonly maxRequests?: number | undefined
+  /**
+   * The time between two looks at a batch, in milliseconds; 10,000 by default. It grows by half with each look, up to
+   * twelve times as much.
+   */
+  readonly pollMillis?: number | undefined
+}
+
+/** The settings for `Options.check`: `true` for all defaults. */
+export const settingsShape: Options.Check = Options.either(Options.flag, Options.anObject)
+
+/** What became of a request: the events of its whole answer, as its vendor would have streamed them, or why there is none. */
+export type Outcome =
+  | { readonly id: string; readonly events: ReadonlyArray<unknown> }
+  | { readonly id: string; readonly failure: WorkerErrorReason }
+
+/** A batch that has ended. */
+export interface Ended {
+  /** Why a request failed that the results do not name. */
+  readonly missing: WorkerErrorReason
+  /** What became of its requests, in any order. */
+  readonly outcomes: (signal: AbortSignal) => AsyncIterable<Outcome>
+}
+
+/** A batch that the vendor lists: its id, and the name with which it was sent, where the vendor keeps one. */
+export interface Listed {
+  readonly batch: string
+  readonly name?: string | undefined
+}
+
+/** How a vendor takes batches. What its functions throw, `reason` maps. */
+export interface Vendor {
+  readonly maxRequests: number
+  /** Of all requests together. */
+  readonly maxBytes: number
+  /** The JSON of a request under an id: one line. */
+  readonly line: (id: string, body: unknown) => string
+  /** Sends a batch, and gives its id. `signal` is aborted when nobody waits for it any more. */
+  readonly send: (name: string, lines: ReadonlyArray<Uint8Array<ArrayBuffer>>, signal: AbortSignal) => Promise<string>
+  /** Looks at a batch; `undefined` until it has ended. */
+  readonly look: (batch: string, signal: AbortSignal) => Promise<Ended | undefined>
+  readonly cancel: (batch: string, signal: AbortSignal) => Promise<unknown>
+  /**
+   * The batches that were made within a time (milliseconds since 1970) and may have been sent by the collector of this
+   * name: the beginning of a batch's name, and of all of its ids.
+   */
+  readonly find: (
+    collector: string,
+    within: { readonly from: number; readonly to: number },
+    signal: AbortSignal
+  ) => Promise<ReadonlyArray<Listed>>
+  readonly reason: (error: unknown) => WorkerErrorReason
+}
+
+/** What a worker's batches are made of. */
+export interface Parts<State> {
+  /** The worker's id, for errors. */
+  readonly worker: string
+  readonly vendor: Vendor
+  readonly settings: Settings
+  /** Reads the events of an {@link Outcome}. */
+  readonly protocol: VendorStream.Protocol<unknown, State>
+  readonly secrets: ReadonlyArray<string>
+}
+
+/** The calls of a worker that are made in batches. */
+export interface Batches extends Reattach {
+  /** Makes a call of a body. */
+  readonly ask: (messages: ReadonlyArray<Message>, body: unknown) => WorkerParts
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Settings and prices
+// -------------------------------------------------------------------------------------------------------------------
+
+const shape = {
+  windowMillis: Options.number(0),
+  maxRequests: Options.whole(1),
+  pollMillis: Options.number(1)
+} satisfies Options.ShapeOf<Settings>
+
+/**
+ * The settings of a worker's `batch` option; `undefined` where it makes no batches. Throws an `OptionsError` for settings
+ * that are none; `what` is the function that was given them.
+ */
+export const settingsOf = (what: string, option: boolean | Settings | undefined): Settings | undefined => {
+  if (option === undefined || option === false) return undefined
+  if (option === true) return {}
+  Options.check(`${what} (batch)`, option, shape)
+  return option
+}
+
+const half = (price: number | undefined): number | undefined => (price === undefined ? undefined : price / 2)
+
+/**
+ * The price of a call in a batch: half of the list price, of each kind of token.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
+ *
+ * VendorBatch.halved({ inputPerMillion: 2, outputPerMillion: 10 })?.outputPerMillion // => 5
+ * VendorBatch.halved(undefined) // => undefined
+ * ```
+ */
+export const halved = (pricing: Pricing | undefined): Pricing | undefined =>
+  pricing && {
+    ...pricing,
+    inputPerMillion: pricing.inputPerMillion / 2,
+    outputPerMillion: pricing.outputPerMillion / 2,
+    cachedInputPerMillion: half(pricing.cachedInputPerMillion),
+    cacheWritePerMillion: half(pricing.cacheWritePerMillion)
+  }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Handles
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where a call stands: its id in a batch, and the batch; or when it was about to be sent. */
+interface Handle {
+  readonly id: string
+  readonly batch?: string | undefined
+  readonly at: number
+}
+
+const written = (handle: Handle): string => JSON.stringify(handle)
+
+const read = (text: string): Handle | undefined => {
+  try {
+    const { at, batch, id } = Json.fields(JSON.parse(text))
+    if (typeof id !== "string" || typeof at !== "number") return undefined
+    return { id, at, batch: Json.text(batch) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Vendors take letters, digits, `-` and `_`, at most 64 of them. */
+const idOf = (collector: string, number: number, callId: string | undefined): string => {
+  const unique = `${collector}-${number.toString(36)}`
+  if (callId === undefined) return unique
+  const readable = callId.replaceAll(/[^A-Za-z0-9_]+/g, "_")
+  return `${unique}-${readable.slice(-(63 - unique.length))}`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+const neverSent: WorkerErrorReason = {
+  _tag: "InvalidRequest",
+  detail: "its process ended before its batch was sent, so it has to be asked anew"
+}
+
+const unknownHandle: WorkerErrorReason = {
+  _tag: "InvalidRequest",
+  detail: "its journal has no batch of this vendor, so it has to be asked anew"
+}
+
+/**
+ * Makes the calls of a worker in batches.
+ *
+ * **Details**
+ *
+ * A batch is sent when its window has passed since its first call, or when it is full. The parts of a call are a handle
+ * before it is sent, another once it is, and all of its answer at once. An interrupted call leaves its batch; the batch is
+ * cancelled once nobody waits for any of it, unless another process sent it. What a vendor cancelled, or did not come to
+ * within its day, fails and has used nothing; what was answered by then is given.
+ *
+ * A look at a batch that fails for reasons of the network, or because the vendor has too much to do, is repeated: the
+ * answers are paid for.
+ */
+export const make = <State>({ protocol, secrets, settings, vendor, worker }: Parts<State>): Batches => {
+  const collector = new Collector(vendor, settings)
+  const failed = (reason: WorkerErrorReason) => {
+    const detail = reason.detail === undefined ? undefined : VendorError.detail(reason.detail, secrets)
+    return new WorkerError({ worker, reason: detail === undefined ? reason : { ...reason, detail }, usage: noUsage })
+  }
+  const waitFor = <A>(promise: Promise<A>): Effect.Effect<A, WorkerError> =>
+    Effect.tryPromise({
+      try: () => promise,
+      catch: (error) => failed(VendorError.fromThrown(error, vendor.reason))
+    })
+
+  const answer = (messages: ReadonlyArray<Message>, outcome: Outcome) => {
+    if ("failure" in outcome) return Stream.fail(failed(outcome.failure))
+    const events = async function* () {
+      yield* outcome.events
+    }
+    return VendorStream.make({
+      worker,
+      messages,
+      protocol,
+      open: async () => ({ events: events() }),
+      reason: vendor.reason,
+      timeoutMillis: Number.POSITIVE_INFINITY,
+      secrets
+    })
+  }
+
+  const ask = (messages: ReadonlyArray<Message>, body: unknown, id: string, at: number) => {
+    const joined = Effect.acquireRelease(
+      Effect.sync(() => collector.join(id, vendor.line(id, body))),
+      (member) => Effect.promise(member.leave)
+    )
+    const sent = Effect.flatMap(joined, (member) =>
+      Effect.map(waitFor(member.batch), (batch) => {
+        const outcome = Effect.map(waitFor(member.outcome), (outcome) => answer(messages, outcome))
+        return Stream.concat(
+          Stream.make({ type: "handle", handle: written({ id, batch, at }) } as const),
+          Stream.unwrap(outcome)
+        )
+      })
+    )
+    return Stream.concat(Stream.make({ type: "handle", handle: written({ id, at }) } as const), Stream.unwrap(sent))
+  }
+
+  const followed = <A>(batch: string, id: string, of: (member: Member) => Promise<A>): Effect.Effect<A, WorkerError> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => collector.follow(batch, id)),
+      (member) => waitFor(of(member)),
+      (member) => Effect.promise(member.leave)
+    )
+
+  /** The outcome in the first of some batches that has it. */
+  const among = (id: string, [batch, ...others]: ReadonlyArray<string>): Effect.Effect<Outcome, WorkerError> =>
+    batch === undefined
+      ? Effect.succeed({ id, failure: neverSent })
+      : Effect.flatMap(
+          followed(batch, id, ({ found }) => found),
+          (outcome) => (outcome === undefined ? among(id, others) : Effect.succeed(outcome))
+        )
+
+  const outcomeOf = ({ at, batch, id }: Handle): Effect.Effect<Outcome, WorkerError> =>
+    batch === undefined
+      ? Effect.flatMap(waitFor(collector.find(id, at)), (batches) => among(id, batches))
+      : followed(batch, id, ({ outcome }) => outcome)
+
+  return {
+    ask: (messages, body) =>
+      Effect.map(CallId, (callId) => ask(messages, body, idOf(collector.name, collector.number(), callId), Date.now())),
+    reattach: (handle, { messages }) => {
+      const known = read(handle)
+      if (known === undefined) return Stream.fail(failed(unknownHandle))
+      // What is begun again is told first, so that the time that it takes is the vendor's.
+      const again = Stream.make({ type: "handle", handle } as const)
+      return Stream.concat(again, Stream.unwrap(Effect.map(outcomeOf(known), (outcome) => answer(messages, outcome))))
+    }
+  }
+}

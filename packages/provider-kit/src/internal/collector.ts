@@ -1,0 +1,229 @@
+/** Collects calls into batches, sends these, and hands out what comes of them. */
+import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Listed, Outcome, Settings, Vendor } from "../VendorBatch.ts"
+import { Failure, fromThrown } from "../VendorError.ts"
+import { type Waiting, Watch } from "./watch.ts"
+
+/** A call that waits. */
+export interface Member {
+  /** The batch that it is in, once the vendor has taken it. */
+  readonly batch: Promise<string>
+  readonly outcome: Promise<Outcome>
+  /** What became of it in this batch; nothing where the batch does not have it. */
+  readonly found: Promise<Outcome | undefined>
+  /** Waits no more. */
+  readonly leave: () => Promise<void>
+}
+
+/** A call of a batch that is not yet sent. */
+interface Joined extends Waiting {
+  readonly id: string
+  /** Until it is sent. */
+  line: Uint8Array<ArrayBuffer>
+  readonly batch: PromiseWithResolvers<string>
+  leave: () => Promise<void>
+}
+
+/** The batch that calls join. */
+interface Open {
+  readonly members: Map<string, Joined>
+  readonly controller: AbortController
+  bytes: number
+  sending?: Promise<void> | undefined
+  timer?: ReturnType<typeof setTimeout> | undefined
+}
+
+const encoder = new TextEncoder()
+const nothing = new Uint8Array()
+
+/** How long a call that is stopped waits for its batch to be cancelled. */
+const longestFarewell = 10_000
+
+/** How far the clocks of a vendor and of this machine may differ, and how long sending may take. */
+const skew = 60_000
+const longestSending = 900_000
+
+/** Reasons for which nobody knows whether the vendor has taken a batch. */
+const uncertain: ReadonlySet<string> = new Set(["Network", "Timeout", "Overloaded", "Malformed"])
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`
+
+/** A promise whose failure nobody has to hear. */
+const promise = <A>(): PromiseWithResolvers<A> => {
+  const resolvers = Promise.withResolvers<A>()
+  resolvers.promise.catch(() => undefined)
+  return resolvers
+}
+
+const waiting = (): Waiting => ({ outcome: promise(), found: promise() })
+
+const settleFailed = ({ found, outcome }: Waiting, error: unknown) => {
+  outcome.reject(error)
+  found.reject(error)
+}
+
+/** The calls of one worker. */
+export class Collector {
+  /** What the names of its batches, and the ids of its calls, begin with. */
+  readonly name = crypto.randomUUID().replaceAll("-", "").slice(0, 16)
+  readonly #vendor: Vendor
+  readonly #windowMillis: number
+  readonly #maxRequests: number
+  readonly #pollMillis: number
+  readonly #watches = new Map<string, Watch>()
+  readonly #listed = new Map<string, Promise<ReadonlyArray<Listed>>>()
+  #open: Open | undefined
+  #calls = 0
+  #batches = 0
+
+  constructor(
+    vendor: Vendor,
+    { maxRequests = vendor.maxRequests, pollMillis = 10_000, windowMillis = 5_000 }: Settings
+  ) {
+    this.#vendor = vendor
+    this.#windowMillis = windowMillis
+    this.#maxRequests = Math.min(maxRequests, vendor.maxRequests)
+    this.#pollMillis = pollMillis
+  }
+
+  /** The number of the next call. */
+  number(): number {
+    return this.#calls++
+  }
+
+  /** Joins the batch that is next. */
+  join(id: string, text: string): Member {
+    const line = encoder.encode(text)
+    const { maxBytes } = this.#vendor
+    const joined: Joined = { id, line, batch: promise(), ...waiting(), leave: async () => undefined }
+    if (line.length + 1 > maxBytes) {
+      const detail = `its request has ${megabytes(line.length)}, and a batch takes ${megabytes(maxBytes)}: call without batch`
+      joined.batch.reject(new Failure({ _tag: "InvalidRequest", detail }))
+      return memberOf(joined)
+    }
+    if (this.#open !== undefined && this.#open.bytes + line.length + 1 > maxBytes) this.#close(this.#open)
+    const open = this.#open ?? this.#begin()
+    open.members.set(id, joined)
+    open.bytes += line.length + 1
+    joined.leave = () => this.#leave(open, joined)
+    if (open.members.size >= this.#maxRequests) this.#close(open)
+    return memberOf(joined)
+  }
+
+  /** Waits for a call of a batch that is at the vendor. */
+  follow(batch: string, id: string): Member {
+    const own = waiting()
+    const watch = this.#watch(batch)
+    watch.add(id, own)
+    return {
+      batch: Promise.resolve(batch),
+      outcome: own.outcome.promise,
+      found: own.found.promise,
+      leave: async () => {
+        watch.remove(id, own)
+      }
+    }
+  }
+
+  /** The batches in which a call may be that was about to be sent at a time. Calls of one minute ask the vendor once. */
+  async find(id: string, at: number): Promise<ReadonlyArray<string>> {
+    const minute = Math.floor(at / 60_000) * 60_000
+    const collector = id.slice(0, this.name.length)
+    const key = `${collector} ${minute}`
+    const within = { from: minute - skew, to: minute + 2 * skew + this.#windowMillis + longestSending }
+    const known = this.#listed.get(key)
+    const listed = known ?? this.#vendor.find(collector, within, AbortSignal.timeout(longestSending))
+    this.#listed.set(key, listed)
+    try {
+      return (await listed).map(({ batch }) => batch)
+    } catch (error) {
+      this.#listed.delete(key)
+      throw error
+    }
+  }
+
+  #begin(): Open {
+    const open: Open = { members: new Map(), controller: new AbortController(), bytes: 0 }
+    open.timer = setTimeout(() => this.#close(open), this.#windowMillis)
+    this.#open = open
+    return open
+  }
+
+  #close(open: Open) {
+    clearTimeout(open.timer)
+    if (this.#open === open) this.#open = undefined
+    if (open.members.size > 0) open.sending = this.#send(open).catch((error) => this.#fail(open, error))
+  }
+
+  #fail({ members }: Open, error: unknown) {
+    for (const member of members.values()) {
+      member.batch.reject(error)
+      settleFailed(member, error)
+    }
+    members.clear()
+  }
+
+  async #send(open: Open) {
+    const { controller, members } = open
+    const name = `${this.name}-${this.#batches++}`
+    const lines = [...members.values()].map((member) => {
+      const { line } = member
+      member.line = nothing
+      return line
+    })
+    const sentAt = Date.now()
+    const batch = await this.#vendor
+      .send(name, lines, controller.signal)
+      .catch((error: unknown) => this.#foundAfter(name, sentAt, error))
+    if (members.size === 0) return this.#cancel(batch)
+    const watch = this.#watch(batch)
+    for (const [id, member] of members) {
+      watch.add(id, member)
+      member.leave = async () => {
+        if (watch.remove(id, member)) await this.#cancel(batch)
+      }
+      member.batch.resolve(batch)
+    }
+    members.clear()
+  }
+
+  /** Where nobody knows whether the vendor has taken a batch, it is searched for by its name. */
+  async #foundAfter(name: string, sentAt: number, error: unknown): Promise<string> {
+    const reason: WorkerErrorReason = fromThrown(error, this.#vendor.reason)
+    if (!uncertain.has(reason._tag)) throw error
+    const within = { from: sentAt - skew, to: Date.now() + skew }
+    const listed = await this.#vendor.find(this.name, within, AbortSignal.timeout(longestFarewell)).catch(() => [])
+    const found = listed.find((one) => one.name === name)
+    if (found === undefined) throw error
+    return found.batch
+  }
+
+  async #leave(open: Open, joined: Joined) {
+    if (!open.members.delete(joined.id)) return
+    open.bytes -= joined.line.length + 1
+    if (open.members.size > 0) return
+    // What is not yet sent never is; what is being sent is stopped, or cancelled once the vendor has it.
+    if (this.#open === open) this.#close(open)
+    open.controller.abort()
+    await Promise.race([open.sending, new Promise((resolve) => setTimeout(resolve, longestFarewell).unref())])
+  }
+
+  async #cancel(batch: string) {
+    await this.#vendor.cancel(batch, AbortSignal.timeout(longestFarewell)).catch(() => undefined)
+  }
+
+  #watch(batch: string): Watch {
+    const known = this.#watches.get(batch)
+    if (known !== undefined) return known
+    const watch = new Watch(this.#vendor, batch, this.#pollMillis, () => this.#watches.delete(batch))
+    this.#watches.set(batch, watch)
+    return watch
+  }
+}
+
+const memberOf = (joined: Joined): Member => ({
+  batch: joined.batch.promise,
+  outcome: joined.outcome.promise,
+  found: joined.found.promise,
+  leave: () => joined.leave()
+})

@@ -1,0 +1,161 @@
+/** Looks at a batch until it has ended, and hands out what came of its requests. */
+import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Ended, Outcome, Vendor } from "../VendorBatch.ts"
+import { Failure, fromThrown } from "../VendorError.ts"
+
+/** Who waits for a request. `found` resolves with nothing where the batch does not have it. */
+export interface Waiting {
+  readonly outcome: PromiseWithResolvers<Outcome>
+  readonly found: PromiseWithResolvers<Outcome | undefined>
+}
+
+/** Vendors give up after a day. */
+const longestMillis = 26 * 60 * 60 * 1000
+
+/** How the time between two looks grows. */
+const growth = 1.5
+const mostGrown = 12
+
+/** How often in a row what cannot be read is asked for. */
+const mostUnreadable = 3
+
+const passing: ReadonlySet<string> = new Set(["Network", "Timeout", "Overloaded", "RateLimited"])
+
+const overdue: WorkerErrorReason = {
+  _tag: "Timeout",
+  detail: "its batch has not ended after a day",
+  afterMillis: longestMillis
+}
+
+/** Ids of one collector begin alike, up to their first hyphen. */
+const collectorOf = (id: string): string => id.split("-", 1)[0] ?? id
+
+const sleep = (millis: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, millis)
+    signal.addEventListener("abort", wake)
+  })
+
+/** A batch at the vendor, for as long as somebody waits for some of it. */
+export class Watch {
+  readonly #vendor: Vendor
+  readonly #batch: string
+  readonly #pollMillis: number
+  readonly #onEnd: () => void
+  readonly #controller = new AbortController()
+  readonly #waiting = new Map<string, Set<Waiting>>()
+  #isRunning = false
+  /** Whether the vendor has come to its end. */
+  #isEnded = false
+  /** Failures in a row. */
+  #failures = 0
+
+  constructor(vendor: Vendor, batch: string, pollMillis: number, onEnd: () => void) {
+    this.#vendor = vendor
+    this.#batch = batch
+    this.#pollMillis = pollMillis
+    this.#onEnd = onEnd
+  }
+
+  /** Waits for a request. */
+  add(id: string, waiting: Waiting) {
+    const others = this.#waiting.get(id)
+    if (others === undefined) this.#waiting.set(id, new Set([waiting]))
+    else others.add(waiting)
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#run().catch((error) => this.#fail(error))
+  }
+
+  /** Waits for a request no more. Says whether it was the last that somebody waited for, in a batch that goes on. */
+  remove(id: string, waiting: Waiting): boolean {
+    const others = this.#waiting.get(id)
+    if (others?.delete(waiting) !== true || others.size > 0) return false
+    this.#waiting.delete(id)
+    if (this.#waiting.size > 0) return false
+    this.#end()
+    return !this.#isEnded
+  }
+
+  #end() {
+    this.#onEnd()
+    this.#controller.abort()
+  }
+
+  #fail(error: unknown) {
+    for (const others of this.#waiting.values()) {
+      for (const { found, outcome } of others) {
+        outcome.reject(error)
+        found.reject(error)
+      }
+    }
+    this.#waiting.clear()
+    this.#end()
+  }
+
+  async #run() {
+    const { signal } = this.#controller
+    const until = Date.now() + longestMillis
+    let pause = this.#pollMillis
+    while (this.#waiting.size > 0) {
+      // Before the first look, too: whoever comes meanwhile is given what one reading of the results finds.
+      await sleep(pause, signal)
+      if (signal.aborted) return
+      const isEnded = await this.#look()
+      if (isEnded) pause = this.#pollMillis
+      else if (Date.now() > until) throw new Failure(overdue)
+      else pause = Math.min(pause * growth, this.#pollMillis * mostGrown)
+    }
+    this.#end()
+  }
+
+  /** Looks once, and reads the results where there are any. */
+  async #look(): Promise<boolean> {
+    const { signal } = this.#controller
+    try {
+      const ended = await this.#vendor.look(this.#batch, signal)
+      this.#isEnded = ended !== undefined
+      if (ended !== undefined) await this.#read(ended)
+      this.#failures = 0
+      return ended !== undefined
+    } catch (error) {
+      if (signal.aborted) return false
+      const { _tag } = fromThrown(error, this.#vendor.reason, true)
+      this.#failures += 1
+      const isWorthIt = passing.has(_tag) || (_tag === "Malformed" && this.#failures < mostUnreadable)
+      if (!isWorthIt) throw error
+      return false
+    }
+  }
+
+  /** Hands out the results to those who wait as it begins. */
+  async #read({ missing, outcomes }: Ended) {
+    const asking = new Map(this.#waiting)
+    const collectors = new Set([...asking.keys()].map(collectorOf))
+    let isFirst = true
+    for await (const outcome of outcomes(this.#controller.signal)) {
+      // A batch of somebody else, that came at the same time.
+      if (isFirst && !collectors.has(collectorOf(outcome.id))) break
+      isFirst = false
+      this.#settle(outcome.id, outcome, outcome)
+    }
+    for (const [id, others] of asking) {
+      if (this.#waiting.get(id) === others) this.#settle(id, { id, failure: missing }, undefined)
+    }
+  }
+
+  #settle(id: string, outcome: Outcome, found: Outcome | undefined) {
+    const others = this.#waiting.get(id)
+    if (others === undefined) return
+    this.#waiting.delete(id)
+    for (const waiting of others) {
+      waiting.outcome.resolve(outcome)
+      waiting.found.resolve(found)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Anthropic's Message Batches API: requests are sent in one body, and answered in one file of lines.
+ *
+ * Sources: https://platform.claude.com/docs/en/build-with-claude/batch-processing and
+ * https://platform.claude.com/docs/en/api/messages/batches, read in November 2026.
+ */
+import type Anthropic from "@anthropic-ai/sdk"
+import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Listed, Outcome, Vendor } from "@divisi/provider-kit/VendorBatch"
+import { Failure, unreadable } from "@divisi/provider-kit/VendorError"
+import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
+import * as Json from "@divisi/provider-kit/VendorJson"
+import { reasonOfRefused } from "./errors.ts"
+
+const expired: WorkerErrorReason = {
+  _tag: "Timeout",
+  detail: "the day of its batch was over before it was answered, and it was not charged: ask again, or without batch"
+}
+
+const canceled: WorkerErrorReason = {
+  _tag: "InvalidRequest",
+  detail: "its batch was cancelled before it was answered, and it was not charged: ask again"
+}
+
+const missing: WorkerErrorReason = { _tag: "Malformed", detail: "its batch ended without an answer to it" }
+
+/** A piece of a block that came whole. */
+const deltasOf = (block: Json.Fields): ReadonlyArray<unknown> => {
+  if (block.type === "text") return [{ type: "text_delta", text: block.text }]
+  if (block.type !== "thinking") return []
+  return [
+    { type: "thinking_delta", thinking: block.thinking },
+    { type: "signature_delta", signature: block.signature }
+  ]
+}
+
+/** The events that would have been streamed of a whole message: there is one reader for both. */
+export const eventsOf = (message: Json.Fields): ReadonlyArray<unknown> => {
+  const blocks = Json.array(message.content ?? null, "content").flatMap((value, index) => {
+    const block = Json.object(value, "a block")
+    const empty =
+      block.type === "text" ? { text: "" } : block.type === "thinking" ? { thinking: "", signature: "" } : {}
+    return [
+      { type: "content_block_start", index, content_block: { ...block, ...empty } },
+      ...deltasOf(block).map((delta) => ({ type: "content_block_delta", index, delta })),
+      { type: "content_block_stop", index }
+    ]
+  })
+  if (Json.text(message.stop_reason) === undefined) throw unreadable("an answer is not complete")
+  return [
+    { type: "message_start", message },
+    ...blocks,
+    { type: "message_delta", delta: { stop_reason: message.stop_reason }, usage: message.usage },
+    { type: "message_stop" }
+  ]
+}
+
+/** A line of the results. */
+const outcomeOf = (value: unknown): Outcome => {
+  const line = Json.object(value, "a result")
+  const id = Json.text(line.custom_id)
+  if (id === undefined) throw unreadable("a result has no custom_id")
+  try {
+    const { error, message, type } = Json.object(line.result ?? null, "a result")
+    switch (type) {
+      case "succeeded":
+        return { id, events: eventsOf(Json.object(message ?? null, "a message")) }
+      case "expired":
+        return { id, failure: expired }
+      case "canceled":
+        return { id, failure: canceled }
+      case "errored":
+        return { id, failure: reasonOfRefused({ status: 400, headers: new Headers(), text: "", body: error }) }
+      default:
+        throw unreadable("a result is of no known type")
+    }
+  } catch (error) {
+    if (error instanceof Failure) return { id, failure: error.reason }
+    throw error
+  }
+}
+
+const path = (batch: string): string => `/v1/messages/batches/${encodeURIComponent(batch)}`
+
+/** The results, a line at a time. Their address is made here: the key is for the server that was named, and no other. */
+const outcomesOf = (client: Anthropic, batch: string) =>
+  async function* (signal: AbortSignal): AsyncGenerator<Outcome> {
+    const response = await client.get(`${path(batch)}/results`, { signal, stream: true }).asResponse()
+    for await (const line of VendorEvents.lines(response, signal)) yield outcomeOf(line)
+  }
+
+/** The requests are lines of JSON already, and may be many megabytes. */
+const bodyOf = (lines: ReadonlyArray<Uint8Array<ArrayBuffer>>): Blob =>
+  new Blob(['{"requests":[', ...lines.flatMap((line, index) => (index === 0 ? [line] : [",", line])), "]}"])
+
+/** A batch has no name here: those of the time are all that can be told. */
+const find = async (
+  client: Anthropic,
+  { from, to }: { readonly from: number; readonly to: number },
+  signal: AbortSignal
+) => {
+  const found: Array<Listed> = []
+  // The newest come first.
+  for await (const one of client.messages.batches.list({ limit: 100 }, { signal })) {
+    const { created_at, id } = Json.fields(one)
+    const at = Date.parse(String(created_at))
+    if (at < from) break
+    if (at <= to && typeof id === "string") found.push({ batch: id })
+  }
+  return found
+}
+
+/** How Anthropic takes batches. */
+export const vendorOf = (client: Anthropic, reason: (error: unknown) => WorkerErrorReason): Vendor => ({
+  maxRequests: 100_000,
+  // 256 MB, less what stands around the requests.
+  maxBytes: 255_999_900,
+  line: (id, body) => {
+    const { stream: _, ...params } = Json.fields(body)
+    return JSON.stringify({ custom_id: id, params })
+  },
+  send: async (_, lines) => {
+    const headers = { "content-type": "application/json" }
+    const { id } = Json.fields(await client.post("/v1/messages/batches", { body: bodyOf(lines), headers }))
+    if (typeof id !== "string" || id === "") throw unreadable("a batch has no id")
+    return id
+  },
+  look: async (batch, signal) => {
+    const { processing_status: status } = Json.fields(await client.get(path(batch), { signal }))
+    if (Json.text(status) === undefined) throw unreadable("a batch has no status")
+    return status === "ended" ? { missing, outcomes: outcomesOf(client, batch) } : undefined
+  },
+  cancel: (batch, signal) => client.post(`${path(batch)}/cancel`, { signal }),
+  find: (_, within, signal) => find(client, within, signal),
+  reason
+})

@@ -1,0 +1,155 @@
+/**
+ * OpenAI's Batch API: a file of requests is uploaded, a batch is made of it, and its answers lie in two files, one of
+ * answers and one of errors.
+ *
+ * Sources: https://developers.openai.com/api/docs/guides/batch, and the schemas Batch, BatchRequestInput and
+ * BatchRequestOutput of https://github.com/openai/openai-openapi, read in November 2026.
+ */
+import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Ended, Listed, Outcome, Vendor } from "@divisi/provider-kit/VendorBatch"
+import { Failure, type Surroundings, unreadable } from "@divisi/provider-kit/VendorError"
+import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
+import * as Json from "@divisi/provider-kit/VendorJson"
+import type OpenAI from "openai"
+import { reasonOfObject, reasonOfRefused } from "./errors.ts"
+
+/** An API that takes batches, and how its whole answers are read. */
+export interface BatchApi {
+  readonly url: "/v1/responses" | "/v1/chat/completions"
+  /** The events that would have been streamed of an answer. */
+  readonly eventsOf: (body: Json.Fields) => ReadonlyArray<unknown>
+}
+
+const expired: WorkerErrorReason = {
+  _tag: "Timeout",
+  detail: "the day of its batch was over before it was answered, and it was not charged: ask again, or without batch"
+}
+
+const cancelled: WorkerErrorReason = {
+  _tag: "InvalidRequest",
+  detail: "its batch was cancelled before it was answered, and it was not charged: ask again"
+}
+
+/** From the schema BatchRequestOutput: what became of a request that was not sent on. */
+const reasonOfCode: Readonly<Record<string, WorkerErrorReason>> = {
+  batch_expired: expired,
+  batch_cancelled: cancelled,
+  request_timeout: { _tag: "Timeout", detail: "the model did not answer in time" }
+}
+
+/** A line of an output or error file. */
+const outcomeOf = (value: unknown, { eventsOf }: BatchApi, surroundings: Surroundings): Outcome => {
+  const line = Json.object(value, "a result")
+  const id = Json.text(line.custom_id)
+  if (id === undefined) throw unreadable("a result has no custom_id")
+  try {
+    if (line.error) {
+      const failure = Json.meaning(reasonOfCode, Json.fields(line.error).code) ?? reasonOfObject(line.error)
+      return { id, failure }
+    }
+    const { body, status_code: status } = Json.object(line.response ?? null, "a response")
+    if (typeof status === "number" && status >= 300) {
+      return { id, failure: reasonOfRefused({ status, headers: new Headers(), text: "", body }, surroundings) }
+    }
+    return { id, events: eventsOf(Json.object(body ?? null, "an answer")) }
+  } catch (error) {
+    if (error instanceof Failure) return { id, failure: error.reason }
+    throw error
+  }
+}
+
+/** Why a request has no line, by the batch's end. */
+const missingOf = (batch: Json.Fields): WorkerErrorReason => {
+  if (batch.status === "expired") return expired
+  if (batch.status === "cancelled") return cancelled
+  if (batch.status === "failed") {
+    const [error] = Json.items(Json.fields(batch.errors).data)
+    return error === undefined ? { _tag: "InvalidRequest", detail: "its batch failed" } : reasonOfObject(error)
+  }
+  return { _tag: "Malformed", detail: "its batch ended without an answer to it" }
+}
+
+const ends: ReadonlySet<unknown> = new Set(["completed", "failed", "expired", "cancelled"])
+
+const idOf = (value: unknown): string => {
+  const id = Json.text(Json.fields(value).id)
+  if (id === undefined) throw unreadable("what was made has no id")
+  return id
+}
+
+/** The files of a batch that has ended, a line at a time. */
+const outcomesOf = (client: OpenAI, batch: Json.Fields, api: BatchApi, surroundings: () => Surroundings) =>
+  async function* (signal: AbortSignal): AsyncGenerator<Outcome> {
+    for (const file of [Json.text(batch.output_file_id), Json.text(batch.error_file_id)]) {
+      if (file === undefined) continue
+      const response = await client.files.content(file, { signal })
+      for await (const line of VendorEvents.lines(response, signal)) yield outcomeOf(line, api, surroundings())
+    }
+  }
+
+const look = async (
+  client: OpenAI,
+  id: string,
+  signal: AbortSignal,
+  api: BatchApi,
+  surroundings: () => Surroundings
+): Promise<Ended | undefined> => {
+  const batch = Json.fields(await client.batches.retrieve(id, { signal }))
+  if (Json.text(batch.status) === undefined) throw unreadable("a batch has no status")
+  return ends.has(batch.status)
+    ? { missing: missingOf(batch), outcomes: outcomesOf(client, batch, api, surroundings) }
+    : undefined
+}
+
+/** Under this, the name of a batch stands in its metadata. */
+const nameKey = "divisi"
+
+const find = async (
+  client: OpenAI,
+  collector: string,
+  { from, to }: { from: number; to: number },
+  signal: AbortSignal
+) => {
+  const found: Array<Listed> = []
+  // The newest come first.
+  for await (const one of client.batches.list({ limit: 100 }, { signal })) {
+    const { created_at, id, metadata } = Json.fields(one)
+    const at = (Json.number(created_at) ?? Number.NaN) * 1000
+    if (at < from) break
+    const name = Json.text(Json.fields(metadata)[nameKey])
+    if (at <= to && typeof id === "string" && name?.startsWith(`${collector}-`)) found.push({ batch: id, name })
+  }
+  return found
+}
+
+/** What the streaming of an answer needs, and a batch refuses. */
+const whole = (body: unknown): Json.Fields => {
+  const { stream: _, stream_options: __, ...rest } = Json.fields(body)
+  return rest
+}
+
+/** How OpenAI takes batches of one of its APIs. */
+export const vendorOf = (
+  client: OpenAI,
+  api: BatchApi,
+  surroundings: () => Surroundings,
+  reason: (error: unknown) => WorkerErrorReason
+): Vendor => ({
+  maxRequests: 50_000,
+  maxBytes: 200_000_000,
+  line: (id, body) => JSON.stringify({ custom_id: id, method: "POST", url: api.url, body: whole(body) }),
+  send: async (name, lines, signal) => {
+    const text = lines.flatMap((line) => [line, "\n"])
+    const file = new File(text, `divisi-${name}.jsonl`, { type: "application/jsonl" })
+    const input = idOf(await client.files.create({ file, purpose: "batch" }, { signal }))
+    signal.throwIfAborted()
+    const metadata = { [nameKey]: name }
+    return idOf(
+      await client.batches.create({ input_file_id: input, endpoint: api.url, completion_window: "24h", metadata })
+    )
+  },
+  look: (batch, signal) => look(client, batch, signal, api, surroundings),
+  cancel: (batch, signal) => client.batches.cancel(batch, { signal }),
+  find: (collector, within, signal) => find(client, collector, within, signal),
+  reason
+})
