@@ -316,6 +316,34 @@ describe("a run that is resumed", () => {
       assert.deepStrictEqual([replayed.rounds.length, more()], [2, 0])
     })
   )
+
+  it.live("asks who takes over from an answer that was told before its check had ended", () =>
+    Effect.gen(function* () {
+      const journal = Journal.makeMemory()
+      const slow = { ...journal, append: (batch: Journal.Batch) => Effect.delay(journal.append(batch), 20) }
+      // The first process is stopped as it checks, the second before the next worker is asked.
+      const finds = [new Promise<boolean>(() => {}), false, true]
+      const policy = {
+        ...writes({ steps: [step(0, [], "", check("next"))] }),
+        checks: { number: () => finds.shift()! }
+      }
+      const pool = WorkerPool.makeUnsafe([says("a", "six"), says("b", "42")])
+      const conductor = Conductor.make({ policy, pool })
+      for (const kept of [journal, slow]) {
+        const { interrupt } = yield* conductor.start("What is 6 times 7?", { journal: kept, runId: "r" })
+        yield* Effect.sleep(10)
+        assert.strictEqual((yield* interrupt).ending, "interrupted")
+      }
+      const { answer, spend } = yield* conductor.resume({ runId: "r" }, { journal })
+      assert.strictEqual(answer, "42")
+      const { spend: _, ...transcript } = Transcript.fromEvents(Journal.eventsOf(yield* journal.read("r")))!
+      // What was told twice is counted once.
+      assert.strictEqual(Transcript.spendSoFar(transcript).costUsd, spend.costUsd)
+      const { checks, state, text, turns } = transcript.rounds[0]!.steps[0]!
+      assert.deepStrictEqual([state, text, turns?.map(({ text }) => text)], ["answered", "42", ["six"]])
+      assert.deepStrictEqual(checks?.map(({ passed }) => passed), [false, true])
+    })
+  )
 })
 
 describe("a language policy", () => {

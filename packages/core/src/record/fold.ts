@@ -126,7 +126,17 @@ const finishStep = (step: OpenStep, event: Of<"step-finished">) => {
   step.paid = paidOf(event)
 }
 
+/** An answer that was told as its check was stopped, and that the check has failed since, is none: it stands in its turn. */
+const takeBack = (step: OpenStep) => {
+  if (step.state !== "answered") return
+  step.state = "running"
+  for (const name of ["endedAt", "durationMillis", "finishReason", "model", "cached", "paid"] as const) {
+    delete step[name]
+  }
+}
+
 const finishTurn = (step: OpenStep, event: Of<"turn-finished">) => {
+  takeBack(step)
   const { at, cached, durationMillis, echo, error, text, toolCalls, turn, worker } = event
   const record: OpenTurn = {
     turn,
