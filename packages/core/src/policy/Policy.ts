@@ -96,7 +96,12 @@ export type Complete = <A, E extends { readonly message: string }>(options: {
   readonly attempt: number
   readonly read: (completion: string) => Result.Result<A, E>
 }) => Effect.Effect<
-  { readonly completion: string; readonly reading: Result.Result<A, E> },
+  {
+    readonly completion: string
+    readonly reading: Result.Result<A, E>
+    /** What the model gave with its completion besides the text (`WorkerPart`), also where a journal gives it again. */
+    readonly echo?: unknown
+  },
   WorkerError | BudgetExceeded
 >
 

@@ -68,6 +68,12 @@ export interface Refusal {
  */
 export interface Payer {
   readonly account: Ledger
+  /**
+   * Whether it alone pays for what was lost or stopped with an earlier process of a run in a journal: the run is neither
+   * charged for it nor told, and is the run that it would have been. Whoever says so counts what was lost himself. False
+   * by default.
+   */
+  readonly bearsLost?: boolean | undefined
   /** Called for every call that was paid for, failed ones included, before anybody gets its answer. */
   readonly onPaid?: ((payment: Payment) => void) | undefined
   readonly onRefused?: ((refusal: Refusal) => void) | undefined

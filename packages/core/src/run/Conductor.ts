@@ -57,8 +57,7 @@ export interface RunOptions {
   /**
    * What an answer from the response cache costs: nothing (`"free"`, the default), or what it cost when it was made
    * (`"as-made"`). In the second case the run's own budget is charged for it and for the attempts that failed before
-   * it, its time counts, and the payer pays nothing. What was lost or stopped with an earlier process of the run is then
-   * the payer's alone, and neither charged to the run nor told: it is the run that it would have been.
+   * it, its time counts, and the payer pays nothing.
    */
   readonly found?: "free" | "as-made" | undefined
   /**

@@ -425,7 +425,7 @@ const look = (
   const isKept = call.worker.isCacheable !== false
   const cache = isKept ? context.cache : undefined
   const key =
-    isKept && (cache !== undefined || payer !== undefined)
+    isKept && (cache !== undefined || payer?.onPaid !== undefined)
       ? ResponseCache.key(call.worker, call.request, call.sample)
       : undefined
   if (cache === undefined || key === undefined) return make(context, call, key, beginning)

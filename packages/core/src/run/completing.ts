@@ -20,10 +20,12 @@ export const completing = (context: CallContext, round: number, seed: number, as
         emit &&
         ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
       let completion = ""
+      let echo: unknown
       let reading: ReturnType<typeof read> | undefined
       let thrown: unknown
-      const onAnswer = ({ addedMillis: added, cached, costUsd, text, usage }: Answered) => {
+      const onAnswer = ({ addedMillis: added, cached, costUsd, echo: given, text, usage }: Answered) => {
         completion = text
+        echo = given
         addedMillis += added
         try {
           reading = read(text)
@@ -47,7 +49,7 @@ export const completing = (context: CallContext, round: number, seed: number, as
         onAnswer
       })
       return Effect.flatMap(made, () =>
-        reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading })
+        reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading, echo })
       )
     })
   /** The extra time of cached completions that are charged as made. */

@@ -107,11 +107,8 @@ export const note = (
   else recording.note({ ...at, type: "withdrawn" })
 }
 
-/**
- * Whether the run's account says what the run costs, whoever has paid for it: then it is not charged for what ended with
- * a process, which is the payer's alone, and the run is the one that it would have been.
- */
-const isNotional = ({ found, payer }: CallContext): boolean => found === "as-made" && payer !== undefined
+/** Whether what ended with a process is the payer's alone. */
+const isBorne = ({ payer }: CallContext): boolean => payer?.bearsLost === true
 
 /**
  * Books what was paid before on the run's account, and tells it in the same turn. Nobody pays it again.
@@ -190,7 +187,7 @@ export const settleDoubts = (context: CallContext): Effect.Effect<void> => {
     (doubt) => {
       const { attempt, call, costUsd, usage } = doubt
       const worst: Paid = { costUsd, usage }
-      if (isNotional(context)) return Effect.sync(() => recording!.note({ type: "lost", call, attempt, ...worst }))
+      if (isBorne(context)) return Effect.sync(() => recording!.note({ type: "lost", call, attempt, ...worst }))
       const booked = Effect.catch(bookDoubt(ledger, `${call}/${attempt}`, worst), () =>
         Effect.as(ledger.charge(costUsd ?? 0), worst)
       )
@@ -255,7 +252,7 @@ export const replay = (
         return lost(outcome, at, attempt, failures)
       case "interrupted":
         return Effect.andThen(
-          isNotional(context) ? Effect.void : repay(context, at, outcome, ways.tellInterruption),
+          isBorne(context) ? Effect.void : repay(context, at, outcome, ways.tellInterruption),
           Effect.suspend(() => from(attempt + 1, failures))
         )
       case "failed":
@@ -288,7 +285,7 @@ export const replay = (
 
   /** Nobody knows whether it was answered: it is charged at its worst case, and told. */
   const lost = (worst: Paid, at: Numbered | undefined, attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
-    const told = isNotional(context)
+    const told = isBorne(context)
       ? Effect.void
       : Effect.uninterruptible(
           Effect.map(bookDoubt(context.ledger, at && nameOf(at), worst), (paid) => tellLost(context, call, paid))

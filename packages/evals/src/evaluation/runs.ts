@@ -2,9 +2,8 @@
  * The runs of an evaluation that are under way: a journal of core's beside the evaluation's own. A run that was killed goes
  * on in its middle. Once the evaluation's journal has its sample it has ended, and is removed here.
  */
-import fs from "node:fs"
 import type * as CoreJournal from "@divisi/core/Journal"
-import * as DiskJournal from "@divisi/files/DiskJournal"
+import * as UnendedRuns from "@divisi/files/UnendedRuns"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { JournalError } from "./journal.ts"
@@ -44,55 +43,23 @@ export const unusable = ({ journal: file, message, reason }: CoreJournal.Journal
   }
 }
 
-/** The calls of a run that nobody knows the end of. One that can be asked for its answer again is in no doubt. */
-const doubtsIn = (entries: ReadonlyArray<CoreJournal.Entry>): ReadonlyArray<number> => {
-  const open = new Map<string, number>()
-  for (const entry of entries) {
-    if (entry.type === "event" || entry.type === "begun") continue
-    const name = `${entry.call}/${entry.attempt}`
-    if (entry.type === "intent") open.set(name, entry.worst.costUsd ?? 0)
-    else open.delete(name)
-  }
-  return [...open.values()]
-}
-
-/** Whether it tells that a run is over. Its sample is not known, so it is run to its end again, from its answers. */
-const isEnd = (run: string) => (entry: CoreJournal.Entry) =>
-  entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run
-
 /**
- * Opens the journal of the runs of an evaluation. `isEnded` says of which the evaluation's own journal has what came.
- * With the scope the file goes, when nothing is left in it.
+ * Opens the journal of the runs of an evaluation, whose own journal has what came of those that have `ended`. With the
+ * scope the file goes, when nothing is left in it.
  */
 export const open = Effect.fnUntraced(function* (
   file: string,
   ended: ReadonlySet<string>
 ): Effect.fn.Return<Runs, JournalError, Scope.Scope> {
-  let isEmpty = false
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      if (!isEmpty) return
-      for (const end of ["", "-wal", "-shm", "-owners"]) fs.rmSync(`${file}${end}`, { recursive: true, force: true })
-    })
+  const runs = yield* Effect.mapError(
+    UnendedRuns.open(file, (run) => ended.has(run)),
+    unusable
   )
-  const journal = yield* Effect.mapError(DiskJournal.make({ file }), unusable)
-  const left = yield* Effect.mapError(journal.list, unusable)
   const known = new Set(ended)
-  const gone: Array<string> = []
-  const paid = new Map<string, number>()
-  const inDoubt: Array<number> = []
-  for (const { costUsd, run } of left) {
-    if (known.has(run)) gone.push(run)
-    else {
-      const doubts = doubtsIn(yield* Effect.mapError(journal.read(run), unusable))
-      // Those that cost nothing are in no doubt.
-      inDoubt.push(...doubts.filter((costUsd) => costUsd > 0))
-      paid.set(
-        run,
-        doubts.reduce((sum, worst) => sum + worst, costUsd)
-      )
-    }
-  }
+  const gone = runs.names.filter((run) => ended.has(run))
+  const left = [...runs.left]
+  const paid = new Map(left.map(([run, { costUsd }]) => [run, costUsd]))
+  const inDoubt = left.flatMap(([, { inDoubt }]) => inDoubt)
   /** Of runs with one id the first that has not ended. */
   const nameOf = (run: string): string => {
     let name = run
@@ -103,16 +70,7 @@ export const open = Effect.fnUntraced(function* (
   return {
     paidUsd: sum(paid.values()),
     inDoubt: { calls: inDoubt.length, costUsd: sum(inDoubt) },
-    journalOf: (id) => {
-      const run = nameOf(id)
-      return {
-        ...journal,
-        claim: () => journal.claim(run),
-        release: (_, epoch) => journal.release(run, epoch),
-        append: (batch) => journal.append({ ...batch, run }),
-        read: () => Effect.map(journal.read(run), (entries) => entries.filter((entry) => !isEnd(id)(entry)))
-      }
-    },
+    journalOf: (id) => runs.journalOf(id, nameOf(id)),
     pay: (id, costUsd) => {
       const run = nameOf(id)
       paid.set(run, (paid.get(run) ?? 0) + costUsd)
@@ -125,13 +83,7 @@ export const open = Effect.fnUntraced(function* (
       gone.push(run)
       return { run, paidUsd }
     },
-    sweep: Effect.suspend(() =>
-      Effect.gen(function* () {
-        const removed = gone.splice(0)
-        if (removed.length > 0) yield* journal.remove(removed)
-        isEmpty = (yield* journal.list).length === 0
-      }).pipe(Effect.ignore)
-    ),
+    sweep: Effect.suspend(() => Effect.ignore(runs.remove(gone.splice(0)))),
     ended: () => gone.length
   }
 })
