@@ -7,14 +7,15 @@
 import type * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
+import * as Journal from "@divisi/core/Journal"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
-import type { Policy } from "@divisi/core/Policy"
+import type { Context, Policy } from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
 import * as Transcript from "@divisi/core/Transcript"
-import * as Usage from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import type { Workflow } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"
 import type { Question } from "./Curriculum.ts"
@@ -63,6 +64,14 @@ export interface Group {
   readonly rollouts: ReadonlyArray<Rollout>
 }
 
+/** Where rollouts are kept, so that their answers are not paid for again when their process ends before they do. */
+export interface Kept {
+  /** The journal of a rollout, by the id of its run. */
+  readonly journalOf: (run: string) => Journal.Journal
+  /** Called for each of its calls that is paid. */
+  readonly pay: (run: string, costUsd: number) => void
+}
+
 /** What rollouts are made with. */
 export interface Options {
   readonly config: RolloutConfig
@@ -72,6 +81,8 @@ export interface Options {
   readonly grader: Grader.Grader
   /** The account of the whole training. */
   readonly ledger: Budget.Ledger
+  /** Nowhere by default. A rollout is found again by its question, its member, and the version of the weights. */
+  readonly kept?: Kept | undefined
   /** A permit for each completion that is sampled at once. */
   readonly sampling: Semaphore.Semaphore
   /** A permit for each rollout whose workflow runs. */
@@ -105,7 +116,7 @@ export class RolloutError extends Data.TaggedError("RolloutError")<{
 }
 
 /** Why rollouts cannot be made. */
-export type RolloutFailure = EngineError | CostLimitReached | RolloutError
+export type RolloutFailure = EngineError | CostLimitReached | RolloutError | Journal.JournalError
 
 // -------------------------------------------------------------------------------------------------------------------
 // Rewards
@@ -171,12 +182,31 @@ const limited = (policy: Policy, running: Semaphore.Semaphore) => {
   return { policy: { ...policy, propose }, release: Effect.suspend(() => running.release(taken)) }
 }
 
-/** Whether the limit of the whole training stopped a run, and not a limit of its own. */
-const isOverall = (error: unknown, options: Options): error is Usage.BudgetExceeded =>
-  error instanceof Usage.BudgetExceeded &&
-  error.limit === "costUsd" &&
-  error.allowed === options.ledger.limits.costUsd &&
-  error.allowed !== options.config.run.budget?.costUsd
+/** Takes the completions that a policy is given of its model. */
+const recorded = (policy: Policy, { take }: GroupSampling.Writer): Policy => ({
+  ...policy,
+  propose: (context) => {
+    const complete: Context["complete"] = (asked) =>
+      Effect.map(context.complete(asked), (completed) => {
+        if (asked.model.id === GroupSampling.id) take(asked.request.messages, completed.echo as Sample)
+        return completed
+      })
+    return policy.propose({ ...context, complete })
+  }
+})
+
+/** What stops a group: none of its rollouts shows anything of the policy then, and each can be gone on with. */
+type Stop = Deferred.Deferred<never, EngineError | CostLimitReached>
+
+/** Pays for rollouts. What the limit of the whole training does not allow stops the group, and no rollout is cut by it. */
+const paying = ({ ledger }: Options, stop: Stop): Budget.Ledger => ({
+  ...ledger,
+  reserve: (amount, call) =>
+    Effect.catch(ledger.reserve(amount, call), ({ allowed }) => {
+      const error = new CostLimitReached({ limitUsd: allowed, spentUsd: ledger.spent().costUsd })
+      return Effect.andThen(Deferred.fail(stop, error), Effect.interruptible(Effect.never))
+    })
+})
 
 // -------------------------------------------------------------------------------------------------------------------
 // Grades
@@ -270,18 +300,27 @@ const gradeRounds = Effect.fnUntraced(function* (
     : { _tag: "Finished", rounds, dropped: ungraded?.detail }
 })
 
-/** Runs one rollout once. `attempt` counts how often it was run before. */
+/** One attempt at a rollout. */
+interface Attempted {
+  readonly member: number
+  /** How often it was run before, as its workers failed. */
+  readonly attempt: number
+  /** How often it was begun before, as what is kept of it asks something else. */
+  readonly begun: number
+}
+
+/** Runs one rollout once. */
 const run = Effect.fnUntraced(function* (
   question: Question,
   writer: GroupSampling.Writer,
-  member: number,
-  attempt: number,
+  { attempt, begun, member }: Attempted,
+  account: Budget.Ledger,
   options: Options
-): Effect.fn.Return<Attempt, RolloutFailure> {
-  const { config } = options
+): Effect.fn.Return<Attempt | undefined, RolloutFailure> {
+  const { config, kept } = options
   const policyOf = options.policy ?? languagePolicy(config)
   const { policy, release } = limited(
-    withNested(policyOf(writer.worker), policyOf(writer.nested), config),
+    withNested(recorded(policyOf(writer.worker), writer), policyOf(writer.nested), config),
     options.running
   )
   const recorder = Transcript.recorder()
@@ -292,21 +331,22 @@ const run = Effect.fnUntraced(function* (
     recursion: question.extraRounds,
     self: config.self ? { maxDepth: 1 } : undefined
   })
-  const result = yield* conductor
+  const runId = `${question.index}.${member}.${attempt}@${options.sampler.version}${"~".repeat(begun)}`
+  const onPaid = kept && (({ costUsd = 0 }: Budget.Payment) => kept.pay(runId, costUsd))
+  const { detail, error } = yield* conductor
     .run(question.task, {
       seed: Seed.spread(question.seed, "run", config.sharedAnswers ? "shared" : member, attempt),
-      runId: `${question.task.id}/${question.index}/${member}`,
-      ledger: options.ledger,
+      runId,
+      payer: { account, bearsLost: true, onPaid },
+      journal: kept?.journalOf(runId),
       listener: recorder.listener
     })
-    .pipe(Effect.ensuring(release))
-  const failure = writer.failure()
-  if (failure !== undefined) return yield* failure
-  if (isOverall(result.error, options)) {
-    return yield* new CostLimitReached({ limitUsd: result.error.allowed, spentUsd: options.ledger.spent().costUsd })
-  }
+    // Those that somebody's own runs are kept in are not for rollouts.
+    .pipe(Effect.provideService(Journal.Journal, undefined), Effect.ensuring(release))
+  if (error instanceof Journal.JournalMismatch) return undefined
+  if (error instanceof Journal.JournalError) return yield* error
   if (writer.sampled.length === 0) {
-    return yield* new RolloutError({ task: question.task.id, detail: result.detail ?? "the run was stopped" })
+    return yield* new RolloutError({ task: question.task.id, detail: detail ?? "the run was stopped" })
   }
   const isLastAttempt = attempt >= config.failures.retries
   return yield* gradeRounds(question, writer.sampled, recorder.transcript(), isLastAttempt, options)
@@ -317,16 +357,22 @@ const runUntilGraded = Effect.fnUntraced(function* (
   question: Question,
   writerOf: (member: number) => GroupSampling.Writer,
   member: number,
+  account: Budget.Ledger,
   options: Options
 ): Effect.fn.Return<Rollout, RolloutFailure> {
   let abandonedCostUsd = 0
-  for (let attempt = 0; ; attempt++) {
-    const result = yield* run(question, writerOf(member), member, attempt, options)
-    if (result._tag === "Finished") {
+  let [attempt, begun] = [0, 0]
+  for (;;) {
+    const result = yield* run(question, writerOf(member), { member, attempt, begun }, account, options)
+    if (result?._tag === "Finished") {
       const { dropped, rounds } = result
       return { member, rounds, abandonedCostUsd, dropped }
     }
-    abandonedCostUsd += result.rounds.reduce((sum, { costUsd }) => sum + costUsd, 0)
+    if (result === undefined) begun += 1
+    else {
+      attempt += 1
+      abandonedCostUsd += result.rounds.reduce((sum, { costUsd }) => sum + costUsd, 0)
+    }
   }
 })
 
@@ -343,6 +389,7 @@ const runUntilGraded = Effect.fnUntraced(function* (
  * ```ts
  * import * as Budget from "@divisi/core/Budget"
  * import * as Grader from "@divisi/core/Grader"
+import * as Journal from "@divisi/core/Journal"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -379,18 +426,22 @@ export const group = Effect.fnUntraced(function* (
   question: Question,
   options: Options
 ): Effect.fn.Return<Group, RolloutFailure> {
+  const stop: Stop = yield* Deferred.make<never, EngineError | CostLimitReached>()
+  const account = paying(options, stop)
   const writerOf = GroupSampling.make({
     sampler: options.sampler,
     tokenizer: options.tokenizer,
     maxTokens: options.config.maxTokens,
     size: options.groupSize,
     seed: Seed.spread(question.seed, "completions"),
-    permits: options.sampling
+    permits: options.sampling,
+    onFailure: (error) => Deferred.fail(stop, error)
   })
-  const rollouts = yield* Effect.forEach(
+  const made = Effect.forEach(
     Array.from({ length: options.groupSize }, (_, member) => member),
-    (member) => runUntilGraded(question, writerOf, member, options),
+    (member) => runUntilGraded(question, writerOf, member, account, options),
     { concurrency: "unbounded" }
   )
+  const rollouts = yield* Effect.raceFirst(made, Deferred.await(stop))
   return { question, samplerVersion: options.sampler.version, rollouts }
 })

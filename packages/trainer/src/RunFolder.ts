@@ -187,8 +187,8 @@ export interface RunFolder {
   readonly config: TrainingConfig
   /** Where the run stands: at its last checkpoint. `undefined` before the first. */
   readonly state: Layout.TrainerState | undefined
-  /** USD that the run has spent so far, on work that was lost to a crash, too. */
-  readonly spentUsd: number
+  /** What the run has spent so far, on work that was lost to a crash, too. */
+  readonly spent: Layout.Spent
   readonly appendMetrics: (metrics: Metrics) => Effect.Effect<void, RunFolderError>
   readonly writeRollouts: (
     iteration: number,
@@ -204,8 +204,8 @@ export interface RunFolder {
   ) => Effect.Effect<Layout.TrainerState, RunFolderError | EngineError>
   /** Where the engine saves the weights with which a phase began; it is made where it is not there. */
   readonly referenceFolder: Effect.Effect<string, RunFolderError>
-  /** Writes down what the run has spent. */
-  readonly writeSpent: (spentUsd: number) => Effect.Effect<void, RunFolderError>
+  /** Writes down what the run has spent; `isDurable` where it has to outlive the system, too. */
+  readonly writeSpent: (spent: Layout.Spent, isDurable: boolean) => Effect.Effect<void, RunFolderError>
 }
 
 /** Where the engine saved itself at a checkpoint. */
@@ -264,7 +264,7 @@ const make = (
   folder: string,
   config: TrainingConfig,
   state: Layout.TrainerState | undefined,
-  spentUsd: number,
+  spent: Layout.Spent,
   metrics: JsonLines.Writer
 ): RunFolder => {
   /** Rollouts since the last checkpoint. They only have to outlive the system when there is another. */
@@ -309,7 +309,7 @@ const make = (
     folder,
     config,
     state,
-    spentUsd,
+    spent,
     appendMetrics: (record) =>
       within(
         folder,
@@ -330,11 +330,8 @@ const make = (
       const at = path.join(folder, Layout.reference)
       return within(folder, Effect.as(WholeFile.makeFolder(at), at))
     }),
-    writeSpent: (costUsd) =>
-      within(
-        folder,
-        WholeFile.write(path.join(folder, Layout.spent), `${Sealed.stringify({ costUsd })}\n`, { isDurable: false })
-      )
+    writeSpent: (spent, isDurable) =>
+      within(folder, WholeFile.write(path.join(folder, Layout.spent), `${Sealed.stringify(spent)}\n`, { isDurable }))
   }
 }
 
@@ -381,7 +378,7 @@ export const create = Effect.fnUntraced(function* (
     })
   }
   yield* writeConfig(folder, config)
-  return make(folder, config, undefined, 0, yield* openMetrics(folder))
+  return make(folder, config, undefined, { costUsd: 0, mark: { phase: 0, position: 0 } }, yield* openMetrics(folder))
 })
 
 /** Opens a run to go on with it. `change` may alter its configuration, e.g. raise its limit of cost. */
@@ -395,10 +392,11 @@ export const open = Effect.fnUntraced(function* (
   const before = yield* readConfig(folder)
   const config = change(before)
   const state = yield* lastState(folder)
-  const spentUsd = yield* attempt(folder, () => Math.max(Records.spent(folder), state?.costUsd ?? 0))
+  const { costUsd, mark } = yield* attempt(folder, () => Records.spent(folder))
+  const spent = { costUsd: Math.max(costUsd, state?.costUsd ?? 0), mark }
   if (config !== before) yield* writeConfig(folder, config)
   yield* cutBack(folder, state)
   yield* cutMetrics(folder, state)
   yield* within(folder, writeBest(folder, state?.best))
-  return make(folder, config, state, spentUsd, yield* openMetrics(folder))
+  return make(folder, config, state, spent, yield* openMetrics(folder))
 })

@@ -9,7 +9,8 @@
  * checkpoints/000010/      what the engine saved, and
  *   trainer.json           a TrainerState
  * best.json                which checkpoint is best, and by what score
- * spent.json               USD spent in all, so that a limit holds whatever happens
+ * spent.json               USD spent in all, but for kept rollouts, so that a limit holds whatever happens
+ * rollouts.sqlite          rollouts that no checkpoint has, where workers are paid; gone at the end
  * reference/               the weights with which a phase began, where its objective needs them
  * ```
  *
@@ -25,6 +26,19 @@ import type { Saved } from "./Engine.ts"
 export interface Best {
   readonly iteration: number
   readonly score: number
+}
+
+/** A place in the source of a phase, by the phase's index. */
+export interface Mark {
+  readonly phase: number
+  readonly position: number
+}
+
+/** What a run has spent. */
+export interface Spent {
+  /** USD, without what was paid for rollouts that are kept and stand from the mark on: that is beside their answers. */
+  readonly costUsd: number
+  readonly mark: Mark
 }
 
 /** The progress of a run: the part of a checkpoint that is not the engine's. */
@@ -55,6 +69,7 @@ export const lock = "run.lock"
 export const metrics = "metrics.jsonl"
 export const best = "best.json"
 export const spent = "spent.json"
+export const keptRollouts = "rollouts.sqlite"
 export const reference = "reference"
 export const checkpoints = "checkpoints"
 export const rollouts = "rollouts"

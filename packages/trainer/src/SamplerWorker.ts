@@ -45,7 +45,8 @@ export const decode = ({ decode }: Tokenizer, { reason, tokens }: Sample): strin
  *
  * **Details**
  *
- * No response cache keeps its answers: other runs have other weights under the same name.
+ * No response cache keeps its answers: other runs have other weights under the same name. Its answers carry their
+ * `Sample` as `echo`, so that a policy's completion gives its tokens, also where a journal gives it again.
  *
  * **Example**
  *
@@ -75,6 +76,7 @@ export const make = ({
 }: Options): Worker => ({
   id,
   isCacheable: false,
+  recovery: "free",
   pricing: free,
   countInputTokens: ({ messages }) => engine.tokenizer.render(messages).length,
   generate: ({ maxOutputTokens = maxTokens, messages, seed = 0 }) => {
@@ -86,7 +88,7 @@ export const make = ({
         const usage = { inputTokens: prompt.length, outputTokens: sample.tokens.length }
         return [
           { type: "text", text: textOf(sample, decode(engine.tokenizer, sample)) },
-          { type: "finish", reason: sample.reason, usage }
+          { type: "finish", reason: sample.reason, usage, echo: sample }
         ]
       }
     )

@@ -17,6 +17,7 @@ import type { Engine, Sampler } from "./Engine.ts"
 import type { ExampleSource } from "./ExampleSource.ts"
 import * as EngineCost from "./internal/engineCost.ts"
 import * as GrpoPhase from "./internal/grpoPhase.ts"
+import * as KeptRollouts from "./internal/keptRollouts.ts"
 import * as RetryingEngine from "./internal/retryingEngine.ts"
 import * as Session from "./internal/session.ts"
 import * as WarmStartPhase from "./internal/warmStartPhase.ts"
@@ -230,8 +231,19 @@ const stopSignal = (signal: AbortSignal | undefined, stopped: Deferred.Deferred<
 
 const begin = { iteration: 0, phase: 0, phaseIteration: 0, position: 0, costUsd: 0, version: 1 } as const
 
+const warnOfDoubts = ({ inDoubt: { calls, costUsd } }: KeptRollouts.KeptRollouts): Effect.Effect<void> =>
+  calls === 0
+    ? Effect.void
+    : Effect.logWarning(
+        `${calls} ${calls === 1 ? "call was" : "calls were"} under way when this run was killed. Nobody knows whether they were answered: they count as paid at their worst case, $${Number(costUsd.toPrecision(4))}.`
+      )
+
 const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: Parts, options: Options) {
-  const { config, spentUsd, state } = folder
+  const { config, spent, state } = folder
+  const isKept = KeptRollouts.areWorth(given.pool) && config.phases.some(({ type }) => type === "grpo")
+  const kept = isKept ? yield* KeptRollouts.open(folder.folder, spent.mark) : undefined
+  if (kept !== undefined) yield* warnOfDoubts(kept)
+  const spentUsd = spent.costUsd + (kept?.paidUsd() ?? 0)
   const limits = { costUsd: config.maxCostUsd === undefined ? undefined : Math.max(0, config.maxCostUsd - spentUsd) }
   const ledger = Budget.make(limits)
   const prepared = (engine: Engine) => EngineCost.metered(RetryingEngine.make(engine), ledger.charge)
@@ -251,6 +263,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
     folder,
     emit,
     ledger,
+    kept,
     spentBeforeUsd: spentUsd,
     stopped,
     standing,

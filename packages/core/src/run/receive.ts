@@ -31,6 +31,7 @@ export type DeltaListener = (kind: "text" | "reasoning", text: string) => void
 export interface Call {
   readonly worker: Worker
   readonly request: WorkerRequest
+  readonly by: "policy" | "step" | "critic" | "check"
   readonly onDelta?: DeltaListener | undefined
   /** Takes by what the vendor can be asked for this answer again. Nothing more is received until it is done. */
   readonly onHandle?: ((handle: string) => Effect.Effect<void>) | undefined
@@ -88,20 +89,20 @@ export const timeout = (worker: Worker, afterMillis: number) =>
     reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${afterMillis / 1000} s` }
   })
 
-const answerOf = (worker: Worker, { finish, reasoning, text, toolCalls }: Received) => {
+const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: Received) => {
   if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
-  const { model, reason, usage } = finish
+  const { echo, model, reason, usage } = finish
   if (toolCalls === undefined) {
     if (text.trim() === "" && reason !== "refusal") return Effect.fail(malformed(worker, "the answer is empty", usage))
     // Some vendors say that tools were called where none are.
     const finishReason = reason === "tool-calls" ? "stop" : reason
     const answer: ResponseCache.Answer =
       model === undefined ? { text, finishReason, usage } : { text, finishReason, usage, model }
-    return Effect.succeed(reasoning === "" ? answer : { ...answer, reasoning })
+    const whole = reasoning === "" ? answer : { ...answer, reasoning }
+    return Effect.succeed(by === "policy" && echo !== undefined ? { ...whole, echo } : whole)
   }
   // What a model cut short in the middle of its arguments has asked for nothing.
   if (reason === "length") return Effect.fail(malformed(worker, "it ran out of tokens as it asked for a tool", usage))
-  const { echo } = finish
   return Effect.succeed<ResponseCache.Answer>({
     text,
     reasoning: reasoning === "" ? undefined : reasoning,
@@ -225,7 +226,7 @@ export const receive = (
   const takeEach = (parts: unknown) =>
     withStreams((Stream) =>
       Stream.isStream(parts)
-        ? Effect.flatMap(Stream.runForEachArray(parts as PartStream, takeSome), () => answerOf(call.worker, received))
+        ? Effect.flatMap(Stream.runForEachArray(parts as PartStream, takeSome), () => answerOf(call, received))
         : Effect.fail(noStream(call.worker))
     )
   const given = call.worker.generate(call.request)
@@ -233,6 +234,6 @@ export const receive = (
   return Effect.flatMap(given, (parts) => {
     if (!Array.isArray(parts)) return takeEach(parts)
     const error = takeAll(parts)
-    return error === undefined ? answerOf(call.worker, received) : Effect.fail(error)
+    return error === undefined ? answerOf(call, received) : Effect.fail(error)
   })
 }

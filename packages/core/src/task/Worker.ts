@@ -93,7 +93,10 @@ export type WorkerPart =
       readonly usage: Usage
       /** What has answered, as the vendor names it in its response: often a dated version of what was asked. */
       readonly model?: string | undefined
-      /** What the vendor wants back with this turn, where tools were called: `AssistantMessage.echo`. */
+      /**
+       * What the vendor wants back with this turn, where tools were called: `AssistantMessage.echo`. Or what a policy is
+       * given of its model besides the text (`Complete` of `Policy`).
+       */
       readonly echo?: unknown
     }
 

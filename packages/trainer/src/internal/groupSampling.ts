@@ -11,7 +11,7 @@ import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"
-import { EngineError, type Sample, type Sampler, type Tokenizer } from "../Engine.ts"
+import type { EngineError, Sample, Sampler, Tokenizer } from "../Engine.ts"
 import * as SamplerWorker from "../SamplerWorker.ts"
 
 /** A completion with the prompt that it was sampled after. */
@@ -28,9 +28,12 @@ export interface Writer {
   readonly nested: Worker
   /** The completion of each round so far. */
   readonly sampled: ReadonlyArray<SampledCompletion>
-  /** The engine's failure, if there was one: it says nothing of the policy. */
-  readonly failure: () => EngineError | undefined
+  /** Takes the next of them, sampled now or found where the rollout is kept. */
+  readonly take: (messages: ReadonlyArray<Message>, sample: Sample) => void
 }
+
+/** The id of the models. */
+export const id = "policy-in-training"
 
 /** What the rollouts of a group share. */
 export interface GroupOptions {
@@ -41,6 +44,8 @@ export interface GroupOptions {
   readonly seed: number
   /** A permit for each completion that is sampled at once. */
   readonly permits: Semaphore.Semaphore
+  /** Called with the engine's failure, which says nothing of the policy. It stops the group: nobody gets an answer. */
+  readonly onFailure: (error: EngineError) => Effect.Effect<unknown>
 }
 
 const contents = (messages: ReadonlyArray<Message>) =>
@@ -94,32 +99,30 @@ export const make = (options: GroupOptions): ((member: number) => Writer) => {
 
   return (member) => {
     const sampled: Array<SampledCompletion> = []
-    let failure: EngineError | undefined
-    const worker = (sampled: Sampler["sample"]) =>
+    const worker = (sample: Sampler["sample"]) =>
       SamplerWorker.make({
         sampler: {
           version: sampler.version,
+          // The engine was asked as often as that can help: a run does not ask it again.
           sample: (request) =>
-            Effect.mapError(sampled(request), (error) => {
-              failure = error
-              // The engine was asked as often as that can help: a run does not ask it again.
-              return new EngineError({ ...error, reason: { _tag: "Failed", detail: error.reason.detail } })
-            })
+            Effect.catch(sample(request), (error) => Effect.andThen(options.onFailure(error), Effect.never))
         },
         engine: { tokenizer },
-        id: "policy-in-training",
+        id,
         maxTokens,
         textOf
       })
-    const recorded: Sampler["sample"] = ({ prompt }) =>
+    const next: Sampler["sample"] = ({ prompt }) =>
       Effect.map(
         Effect.suspend(() => sampleOne(prompt, member, sampled.length)),
-        (sample) => {
-          sampled.push({ prompt, sample })
-          return [sample]
-        }
+        Array.of<Sample>
       )
-    const unrecorded: Sampler["sample"] = ({ prompt, seed }) => sample(prompt, 1, Seed.spread(seed, member, "nested"))
-    return { worker: worker(recorded), nested: worker(unrecorded), sampled, failure: () => failure }
+    const nested: Sampler["sample"] = ({ prompt, seed }) => sample(prompt, 1, Seed.spread(seed, member, "nested"))
+    return {
+      worker: worker(next),
+      nested: worker(nested),
+      sampled,
+      take: (messages, sample) => void sampled.push({ prompt: tokenizer.render(messages), sample })
+    }
   }
 }

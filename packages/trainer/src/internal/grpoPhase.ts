@@ -6,6 +6,7 @@
  * is killed and resumed is the same run. After a checkpoint, the next iteration is always sampled from the saved
  * weights.
  */
+import type { JournalError } from "@divisi/core/Journal"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -25,6 +26,7 @@ import type { TrainingError } from "../TrainingError.ts"
 import * as EngineCost from "./engineCost.ts"
 import * as Batch from "./grpoBatch.ts"
 import * as Records from "./grpoRecords.ts"
+import * as KeptRollouts from "./keptRollouts.ts"
 import * as Reference from "./reference.ts"
 import type { StopRequested } from "./session.ts"
 import * as Session from "./session.ts"
@@ -59,7 +61,7 @@ interface Collected {
   readonly seconds: number
 }
 
-type CollectError = CurriculumError | RunFolderError | Rollout.RolloutFailure
+type CollectError = CurriculumError | RunFolderError | Exclude<Rollout.RolloutFailure, JournalError>
 
 /** Rollouts that are being collected, by the iteration of the phase. */
 type Collecting = Map<number, Deferred.Deferred<Collected, CollectError>>
@@ -86,6 +88,7 @@ const collectGroups = Effect.fnUntraced(function* (
     tokenizer: parts.engine.tokenizer,
     grader: parts.grader,
     ledger: session.ledger,
+    kept: session.kept?.ofPhase(session.standing.phase),
     sampling: phase.sampling,
     running: phase.running,
     policy: parts.policy && ((model) => parts.policy!(model, config))
@@ -97,7 +100,9 @@ const collectGroups = Effect.fnUntraced(function* (
   }
   const one = Effect.fnUntraced(function* (position: number) {
     const question = yield* Curriculum.question(curriculum, config, phase.seed, position)
-    const group = yield* Rollout.group(question, options)
+    const group = yield* Effect.catchTag(Rollout.group(question, options), "JournalError", (error) =>
+      Effect.fail(KeptRollouts.unusable(session.folder.folder)(error))
+    )
     progress.done += 1
     yield* Session.writeSpent(session)
     yield* session.emit({

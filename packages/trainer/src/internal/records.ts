@@ -112,15 +112,20 @@ export const best = (folder: string): Layout.Best | undefined => {
   return fs.existsSync(path.join(folder, Layout.best)) ? (read(folder, Layout.best, flawOf) as Layout.Best) : undefined
 }
 
-/** Reads the USD that a run has spent. */
-export const spent = (folder: string): number => {
-  if (!fs.existsSync(path.join(folder, Layout.spent))) return 0
-  const flawOf = (value: object) => {
-    const { costUsd } = value as { readonly costUsd?: unknown }
-    return typeof costUsd === "number" && costUsd >= 0 ? undefined : "it holds no USD"
-  }
+const begin: Layout.Mark = { phase: 0, position: 0 }
+
+const spentFlaw = (value: object): string | undefined => {
+  const { costUsd, mark = begin } = value as Partial<Layout.Spent>
+  if (typeof costUsd !== "number" || !(costUsd >= 0)) return "it holds no USD"
+  return [mark?.phase, mark?.position].every(isCount) ? undefined : "its mark is none"
+}
+
+/** Reads what a run has spent. */
+export const spent = (folder: string): Layout.Spent => {
+  if (!fs.existsSync(path.join(folder, Layout.spent))) return { costUsd: 0, mark: begin }
   try {
-    return (read(folder, Layout.spent, flawOf) as { readonly costUsd: number }).costUsd
+    const { costUsd, mark = begin } = read(folder, Layout.spent, spentFlaw) as Partial<Layout.Spent>
+    return { costUsd: costUsd!, mark }
   } catch (error) {
     const { message } = error as Error
     throw new Error(`${message}. Delete it to count only what the last checkpoint says was spent.`)

@@ -14,6 +14,7 @@ import * as SamplerWorker from "../SamplerWorker.ts"
 import type { Parts } from "../Trainer.ts"
 import { EvaluationError, type TrainingError } from "../TrainingError.ts"
 import type { TrainingEvent } from "../TrainingEvent.ts"
+import type { KeptRollouts } from "./keptRollouts.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -29,6 +30,8 @@ export interface Session {
   readonly emit: (event: WithoutTime<TrainingEvent>) => Effect.Effect<void>
   /** The account of what this process spends on the run. */
   readonly ledger: Budget.Ledger
+  /** The rollouts that no checkpoint has; absent where none are kept. */
+  readonly kept: KeptRollouts | undefined
   /** What the run had spent before. */
   readonly spentBeforeUsd: number
   /** Done when the run is asked to stop. */
@@ -50,9 +53,21 @@ export class StopRequested extends Data.TaggedError("StopRequested") {}
 /** USD that the run has spent so far, lost work included. */
 export const spentUsd = (session: Session): number => session.spentBeforeUsd + session.ledger.spent().costUsd
 
-/** Saves what was spent, if anything was. */
-export const writeSpent = (session: Session): Effect.Effect<void, RunFolderError> =>
-  session.ledger.spent().costUsd === 0 ? Effect.void : session.folder.writeSpent(spentUsd(session))
+/** Saves what was spent, if anything was. What was paid for rollouts that are kept stands beside their answers. */
+export const writeSpent = (session: Session, isDurable = false): Effect.Effect<void, RunFolderError> => {
+  const { folder, kept, ledger } = session
+  if (kept === undefined && ledger.spent().costUsd === 0) return Effect.void
+  const costUsd = Math.max(0, spentUsd(session) - (kept?.paidUsd() ?? 0))
+  return folder.writeSpent({ costUsd, mark: kept?.mark() ?? folder.spent.mark }, isDurable)
+}
+
+/** Lets go of the rollouts that a checkpoint has: what was paid for them is written down before. */
+const settleKept = (session: Session): Effect.Effect<void, RunFolderError> => {
+  const { kept, standing } = session
+  if (kept === undefined) return Effect.void
+  kept.setMark({ phase: standing.phase, position: standing.position })
+  return Effect.andThen(writeSpent(session, true), kept.prune)
+}
 
 /** Fails when the run was asked to stop. Called between iterations. */
 export const checkStop = (session: Session): Effect.Effect<void, StopRequested> =>
@@ -80,6 +95,7 @@ export const checkpoint = Effect.fnUntraced(function* (
   if (session.saved === session.standing.iteration) return
   yield* session.folder.checkpoint(session.parts.engine, session.standing)
   session.saved = session.standing.iteration
+  yield* settleKept(session)
   yield* session.emit({
     type: "checkpoint-saved",
     iteration: session.standing.iteration,

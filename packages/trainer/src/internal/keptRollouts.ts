@@ -1,0 +1,103 @@
+/**
+ * Rollouts that no checkpoint has yet: their calls and answers, in a journal in the run's folder, so that a run that is
+ * killed or stopped does not pay for them again. Once a checkpoint has what was learned from them they are removed.
+ *
+ * They are kept where a worker is paid. Where all of them cost nothing (the gym, local models), nothing is written: what
+ * is lost is made again.
+ */
+import * as path from "node:path"
+import type { JournalError } from "@divisi/core/Journal"
+import type { Worker } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import * as UnendedRuns from "@divisi/files/UnendedRuns"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Rollout from "../Rollout.ts"
+import { RunFolderError } from "../RunFolder.ts"
+import * as Layout from "../RunLayout.ts"
+
+/** The rollouts of a run that are kept. */
+export interface KeptRollouts {
+  /** The calls that were under way when an earlier process ended, and what they cost at most. */
+  readonly inDoubt: { readonly calls: number; readonly costUsd: number }
+  /** USD paid for rollouts that stand from the mark on, by earlier processes, too. */
+  readonly paidUsd: () => number
+  /** What stands before it is in a checkpoint. */
+  readonly mark: () => Layout.Mark
+  readonly ofPhase: (phase: number) => Rollout.Kept
+  readonly setMark: (mark: Layout.Mark) => void
+  /** Removes what stands before the mark. */
+  readonly prune: Effect.Effect<void, RunFolderError>
+}
+
+const isPaid = ({ pricing, recovery }: Worker): boolean => {
+  if (recovery === "free") return false
+  if (pricing === undefined) return true
+  const { inputPerMillion, isPlay, outputPerMillion, perCall = 0 } = pricing
+  return isPlay !== true && inputPerMillion + outputPerMillion + perCall > 0
+}
+
+/** Whether somebody is paid, so that it is worth keeping what was answered. */
+export const areWorth = ({ workers }: WorkerPool): boolean => workers.some(isPaid)
+
+/** A journal of rollouts that cannot be used, as the run says it. */
+export const unusable =
+  (folder: string) =>
+  ({ message, reason }: JournalError): RunFolderError => {
+    if (reason._tag === "Full") return new RunFolderError({ folder, reason: { _tag: "Full" } })
+    const isLost = reason._tag === "Damaged" || reason._tag === "Foreign"
+    const detail = isLost
+      ? `${Layout.keptRollouts} is damaged. Delete it: rollouts since the last checkpoint are then paid for again.`
+      : message
+    return new RunFolderError({ folder, reason: { _tag: "Failed", detail } })
+  }
+
+/** By the name of a rollout: its phase and the place of its question. */
+const isBefore = (name: string, { phase, position }: Layout.Mark): boolean => {
+  const [ofPhase, index] = name.split(".").map(Number)
+  return ofPhase! < phase || (ofPhase === phase && index! < position)
+}
+
+const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0)
+
+/** Opens the rollouts that are kept in a run's folder. `marked` is where it was said last that a checkpoint has them. */
+export const open = Effect.fnUntraced(function* (
+  folder: string,
+  marked: Layout.Mark
+): Effect.fn.Return<KeptRollouts, RunFolderError, Scope.Scope> {
+  const failed = unusable(folder)
+  const file = path.join(folder, Layout.keptRollouts)
+  const runs = yield* Effect.mapError(
+    UnendedRuns.open(file, (name) => isBefore(name, marked)),
+    failed
+  )
+  let mark = marked
+  const names = new Set(runs.names)
+  const paid = new Map([...runs.left].map(([name, { costUsd }]) => [name, costUsd]))
+  const inDoubt = [...runs.left.values()].flatMap(({ inDoubt }) => inDoubt)
+  return {
+    inDoubt: { calls: inDoubt.length, costUsd: sum(inDoubt) },
+    paidUsd: () => sum(paid.values()),
+    mark: () => mark,
+    ofPhase: (phase) => ({
+      journalOf: (run) => {
+        const name = `${phase}.${run}`
+        names.add(name)
+        return runs.journalOf(run, name)
+      },
+      pay: (run, costUsd) => {
+        const name = `${phase}.${run}`
+        if (!isBefore(name, mark)) paid.set(name, (paid.get(name) ?? 0) + costUsd)
+      }
+    }),
+    setMark: (next) => {
+      mark = next
+      for (const name of paid.keys()) if (isBefore(name, mark)) paid.delete(name)
+    },
+    prune: Effect.suspend(() => {
+      const gone = [...names].filter((name) => isBefore(name, mark))
+      for (const name of gone) names.delete(name)
+      return Effect.mapError(runs.remove(gone), failed)
+    })
+  }
+})
