@@ -198,16 +198,25 @@ const visibleMarks = ({ rounds, task }: Transcript.Transcript, round: number, st
   )
 }
 
+/** Whether a step sees one that the last process did not come to, or is one. */
+const isCut = ({ rounds }: Transcript.Transcript, round: number, step: number): boolean => {
+  const { steps, workflow } = rounds[round]!
+  const seen = [step, ...Workflow.visible(workflow!, step)].map((index) => steps[index])
+  return seen.some((one) => one?.state === "skipped" && one.detail === "budget")
+}
+
 /**
  * Nobody was asked with more or less than the access list of the step names. Of a run that its limit has cut short another
  * process may have begun what the last did not come to (`isWhole` is false): nothing tells what that could see.
  */
 export const ofSight = (told: ReadonlyArray<Told>, { asked }: Witness, isWhole = true): Problems => {
   const allowed = new Map<string, Array<ReadonlySet<string>>>()
+  const cut = new Set<string>()
   for (const transcript of told.flatMap(({ transcript }) => withNested(transcript))) {
     for (const { round, workflow } of transcript.rounds) {
       for (const step of workflow?.steps.keys() ?? []) {
         const key = address(transcript.task.id, round, step)
+        if (!isWhole && isCut(transcript, round, step)) cut.add(key)
         allowed.set(key, [...(allowed.get(key) ?? []), visibleMarks(transcript, round, step)])
       }
     }
@@ -217,7 +226,9 @@ export const ofSight = (told: ReadonlyArray<Told>, { asked }: Witness, isWhole =
     if (key === undefined || !text(request.messages.at(-1)).endsWith(key)) return []
     const seen = marksOf(...request.messages.map((message) => text(message)))
     const sets = allowed.get(key) ?? []
-    return (sets.length === 0 && !isWhole) || sets.some((set) => seen.symmetricDifference(set).size === 0)
+    return (sets.length === 0 && !isWhole) ||
+      cut.has(key) ||
+      sets.some((set) => seen.symmetricDifference(set).size === 0)
       ? []
       : [
           `${request.worker} was asked ${key} and saw ${[...seen]}, where it may see ${sets.map((set) => `{${[...set]}}`)}`

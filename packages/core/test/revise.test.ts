@@ -341,7 +341,10 @@ describe("a run that is resumed", () => {
       assert.strictEqual(Transcript.spendSoFar(transcript).costUsd, spend.costUsd)
       const { checks, state, text, turns } = transcript.rounds[0]!.steps[0]!
       assert.deepStrictEqual([state, text, turns?.map(({ text }) => text)], ["answered", "42", ["six"]])
-      assert.deepStrictEqual(checks?.map(({ passed }) => passed), [false, true])
+      assert.deepStrictEqual(
+        checks?.map(({ passed }) => passed),
+        [false, true]
+      )
     })
   )
 })
