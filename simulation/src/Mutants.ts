@@ -1,11 +1,11 @@
 /**
- * Mistakes that were made once and mended. Planted again, each must be found: so much the simulation can see.
+ * Mistakes, most of which were made once and mended. Planted, each must be found: so much the simulation can see.
  *
  * A mutant changes the text of a source file as it is loaded; nothing on the disk changes.
  */
 import { registerHooks } from "node:module"
 
-/** A mistake as it once was: each `from` stands in the file, once, and is replaced. */
+/** A mistake: each `from` stands in the file, once, and is replaced. */
 export interface Mutant {
   /** The file, in `packages`. */
   readonly file: string
@@ -90,6 +90,38 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "sees-all": {
     file: "core/src/workflow/StepMessages.ts",
     edits: [{ from: "of Workflow.visible(workflow, step)", to: "of answers.slice(0, step).keys()" }]
+  },
+  // A step goes on with an answer that failed its check, before anybody was asked.
+  "not-held": {
+    file: "core/src/run/Executor.ts",
+    edits: [
+      { from: "if (!isHeld) return drive(released(step))", to: "if (!isHeld || isHeld) return drive(released(step))" }
+    ]
+  },
+  // A run that is stopped in the middle of a round gives the round's last answer, and not the one that stands.
+  "stops-with-last": {
+    file: "core/src/run/Rounds.ts",
+    edits: [{ from: "answer: textOf(state, revision.answer), revision", to: "answer, revision" }]
+  },
+  // What was held back by a failed check is never let go.
+  "held-for-ever": {
+    file: "core/src/run/Executor.ts",
+    edits: [{ from: "const ready = held.flatMap(released)", to: "const ready = held.slice(1).flatMap(released)" }]
+  },
+  // The policy is asked while steps wait for tools, and so before their answers are there.
+  "asked-early": {
+    survival: true,
+    file: "core/src/run/Rounds.ts",
+    edits: [{ from: "stopped === undefined && waitingFor.length === 0", to: "stopped === undefined" }]
+  },
+  // A check is asked again where a run is resumed, and what it says now counts.
+  "verdict-anew": {
+    survival: true,
+    file: "core/src/run/checking.ts",
+    edits: [
+      { from: "known !== undefined && !isAsking(check)", to: "known !== undefined && known.objection === ''" },
+      { from: "known === undefined ? now : known.objection", to: "now" }
+    ]
   },
   // A call is sent before it stands in the journal.
   "intent-late": {

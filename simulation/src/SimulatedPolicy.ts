@@ -211,13 +211,23 @@ export interface Checked {
 export const checked = (
   draw: Seed.Draw,
   workers: ReadonlyArray<Worker>,
-  { isSteady, nonsense }: { readonly isSteady: boolean; readonly nonsense: number }
+  {
+    isSteady,
+    nonsense,
+    onChecked = () => {}
+  }: {
+    readonly isSteady: boolean
+    readonly nonsense: number
+    /** Hears what functions and graders are asked about. */
+    readonly onChecked?: (check: string, answer: string) => void
+  }
 ): Checked => {
   if (!Seed.chance(draw, 0.4)) return {}
   const revisions = Seed.pick(draw, [undefined, 0, 1, 3])
   const isWild = () => !isSteady && Seed.chance(draw, nonsense)
   const checks: Checks = {
     quick: (answer) => {
+      onChecked("quick", answer)
       if (isWild()) throw Nonsense.thrown(draw)
       return isWild() ? (Nonsense.workflow(draw) as never) : passes(answer) || "It does not pass."
     },
@@ -225,6 +235,7 @@ export const checked = (
       name: "graded",
       grade: (_, answer) =>
         Effect.suspend(() => {
+          onChecked("graded", answer)
           if (isWild()) throw Nonsense.thrown(draw)
           const grade = { correct: passes(answer), score: 0 }
           return Effect.as(Effect.sleep(isSteady ? 0 : Seed.below(draw, 20)), grade)

@@ -338,7 +338,8 @@ class Simulation {
       if (transcript === undefined || run.exit === undefined) return []
       const { events, name, options, times } = run
       const { maxRounds } = Conductor.make(options)
-      return [{ name, events, times, transcript, maxRounds, skipsUnseen: options.skipUnseen !== false, run }]
+      const { revisions = 2, skipUnseen } = options
+      return [{ name, events, times, transcript, maxRounds, skipsUnseen: skipUnseen !== false, revisions, run }]
     })
     const complain = (problems: ReadonlyArray<string>) => problems.forEach(witness.complain)
     for (const { run, ...one } of told) {

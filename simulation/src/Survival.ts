@@ -98,6 +98,11 @@ class Survival {
     const workers = Array.from({ length: 1 + Seed.below(draw, 3) }, (_, index) =>
       ToolWorld.worker(this.world, `w${index}`)
     )
+    const checking = SimulatedPolicy.checked(Seed.draw(Seed.spread(seed, "checks")), workers, {
+      isSteady: true,
+      nonsense: 0,
+      onChecked: (check, answer) => this.complain(SurvivalInvariants.ofVerdict(this.entries(), check, answer))
+    })
     const { skipUnseen, ...settings } = Draws.steadySettingsOf(draw)
     this.options = {
       ...settings,
@@ -105,7 +110,7 @@ class Survival {
       self: Draws.maybe(draw, 0.15, () => ({ maxDepth: 1 })),
       pool: WorkerPool.makeUnsafe(workers),
       policy: this.policy(),
-      ...SimulatedPolicy.checked(Seed.draw(Seed.spread(seed, "checks")), workers, { isSteady: true, nonsense: 0 }),
+      ...checking,
       tools: ToolWorld.tools(this.world),
       toolAccess: Seed.pick(draw, ["last-step", "every-step", "every-step", "none"]),
       maxToolRounds: Seed.pick(draw, [undefined, 1, 2])
@@ -307,7 +312,15 @@ class Survival {
   private check({ heard, isAgain, ledger }: Process, result: Conductor.RunResult): void {
     const { witness } = this
     const transcript = Transcript.fromEvents(heard)!
-    const told = { name: "the run", events: heard, times: [], transcript, maxRounds: 1, skipsUnseen: false }
+    const told = {
+      name: "the run",
+      events: heard,
+      times: [],
+      transcript,
+      maxRounds: 1,
+      skipsUnseen: false,
+      revisions: 0
+    }
     const charged = isAgain ? result.spend : ledger.spent()
     for (const problem of Invariants.ofSums("the run", Invariants.toldSpend(transcript), charged))
       this.complain(problem)

@@ -89,6 +89,8 @@ export interface Told {
   readonly transcript: Transcript.Transcript
   readonly maxRounds: number
   readonly skipsUnseen: boolean
+  /** How many rounds may begin early because an answer failed its check. */
+  readonly revisions: number
 }
 
 /** A run's events begin and end it, and time goes forward in what they say lasted. */
@@ -124,11 +126,18 @@ const ofWire = ({ events, name, transcript }: Told): Problems => {
 }
 
 /** A step starts the moment the last step that it sees has ended, if anybody can see it. */
-const ofStarts = ({ events, name, skipsUnseen, times }: Told): Problems => {
+const ofStarts = ({ events, name, revisions, skipsUnseen, times }: Told): Problems => {
   const plans = new Map<string, { readonly workflow: Workflow.Workflow; readonly time: number }>()
   const ends = new Map<string, number>()
   const passed = new Set<string>()
   const goneOn = new Set<string>()
+  const left = new Map<string, number>()
+  /** Whether the answer of a step has failed a check, and nobody has said that it is to go on with it. */
+  const isHeld = (round: string, step: number): boolean => {
+    const key = `${round}.${step}`
+    const { check } = plans.get(round)!.workflow.steps[step]!
+    return check?.onFailure === "revise" && ends.has(key) && !passed.has(key) && !goneOn.has(key)
+  }
   return events.flatMap((event, index) => {
     const time = times[index]!
     if (!("round" in event)) return []
@@ -139,17 +148,22 @@ const ofStarts = ({ events, name, skipsUnseen, times }: Told): Problems => {
     if (event.type === "step-checked" && event.passed) passed.add(`${round}.${event.step}`)
     // What was held back by a failed check goes on when the policy says so.
     if (event.type === "round-revised" && event.decision === "go-on") {
-      for (const [step, { check }] of plans.get(round)!.workflow.steps.entries()) {
+      for (const step of plans.get(round)!.workflow.steps.keys()) {
         const key = `${round}.${step}`
-        const isHeld = check?.onFailure === "revise" && ends.has(key) && !passed.has(key) && !goneOn.has(key)
-        if (isHeld) ends.set(key, time)
-        if (isHeld) goneOn.add(key)
+        if (!isHeld(round, step)) continue
+        ends.set(key, time)
+        goneOn.add(key)
       }
     }
+    if (event.type === "round-revised" && event.decision === "re-plan")
+      left.set(event.runId, (left.get(event.runId) ?? revisions) - 1)
     if (event.type !== "step-started") return []
     const { step } = event
     const { time: planned, workflow } = plans.get(round)!
-    const seen = Workflow.visible(workflow, step).map((earlier) => ends.get(`${round}.${earlier}`) ?? Number.NaN)
+    const sees = Workflow.visible(workflow, step)
+    if ((left.get(event.runId) ?? revisions) > 0 && sees.some((earlier) => isHeld(round, earlier)))
+      return [`${name}: step ${round}.${step} starts beside an answer that failed its check`]
+    const seen = sees.map((earlier) => ends.get(`${round}.${earlier}`) ?? Number.NaN)
     const due = Math.max(planned, ...seen)
     if (skipsUnseen && !Workflow.needed(workflow).has(step))
       return [`${name}: nobody can see step ${step}, and it is run`]
@@ -167,6 +181,15 @@ const ofAnswerText = ({ events, maxRounds, name, transcript }: Told): Problems =
 // -------------------------------------------------------------------------------------------------------------------
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
+
+/** A run that was stopped in the middle of a round has the answer that was said to stand. */
+const ofStop = ({ name }: Told, { answer, rounds }: Transcript.Transcript): Problems => {
+  const revision = rounds.at(-1)?.revisions?.at(-1)
+  if (revision?.decision !== "stop") return []
+  const { round, step } = revision.answer!
+  const stands = shownOf(rounds[round]?.steps[step])
+  return answer === stands ? [] : [`${name}: "${answer}" is the answer, and "${stands}" was to stand`]
+}
 
 /** A run, and the runs nested in it. */
 const withNested = (transcript: Transcript.Transcript): ReadonlyArray<Transcript.Transcript> => [
@@ -258,7 +281,10 @@ export const ofRun = (told: Told, witness: Witness): Problems => [
   ...ofWire(told),
   ...ofStarts(told),
   ...ofAnswerText(told),
-  ...withNested(told.transcript).flatMap((transcript) => ofSteps(told.name, transcript, witness))
+  ...withNested(told.transcript).flatMap((transcript) => [
+    ...ofStop(told, transcript),
+    ...ofSteps(told.name, transcript, witness)
+  ])
 ]
 
 /** What a transcript says was paid: the sum of its calls, and not what it says of the sum. */

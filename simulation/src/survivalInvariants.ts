@@ -33,6 +33,26 @@ export const ofBegunTool = (entries: ReadonlyArray<Entry>, call: string): string
   return isThere ? undefined : `a handler has begun with ${call}, which did not stand in the journal`
 }
 
+/** A check is not asked again of an answer whose verdict stands in the journal. */
+export const ofVerdict = (entries: ReadonlyArray<Entry>, check: string, answer: string): string | undefined => {
+  const events = entries.flatMap((entry) => (entry.type === "event" ? [entry.event] : []))
+  const isFound = events.some(
+    (event) =>
+      event.type === "step-finished" &&
+      event.answer === answer &&
+      events.some(
+        (one) =>
+          one.type === "step-checked" &&
+          one.check === check &&
+          one.worker === event.worker &&
+          one.runId === event.runId &&
+          one.round === event.round &&
+          one.step === event.step
+      )
+  )
+  return isFound ? `the check ${check} was asked again of ${answer}` : undefined
+}
+
 /** A tool that changes something is called once, whatever happens. */
 export const ofTools = (
   begun: ReadonlyArray<{ readonly name: string; readonly call: string }>,
