@@ -53,7 +53,7 @@ export const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(co
  * which a few tokens of padding cost much less than.
  */
 export const leastPrompt = 128
-export const leastCompletion = 32
+export const leastCompletion = 16
 
 /** About how many bytes a pass of a shape computes; measured, see the README. */
 export const bytesOf = (config: Model.Config, shape: Shape): number => {

@@ -12,7 +12,7 @@ import { leastCompletion, leastPrompt, padded, powerOfTwo } from "./batch.ts"
 import { choose, uniforms } from "./choose.ts"
 import { type DecodingShape, makeDecode, makePrefill, type Place, placeOf } from "./decoding.ts"
 import { lookUp } from "./embedding.ts"
-import { sizesOf, unseen } from "./network.ts"
+import { type Library, sizesOf, unseen } from "./network.ts"
 import { compiled, keyOf, numbersOf, orderOf, shared } from "./passes.ts"
 import type { Weights } from "./threadTask.ts"
 
@@ -83,7 +83,7 @@ export const take = <A extends { readonly part: Part }>(queue: Array<A>, first: 
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * What is known of a prompt: keys and values of all layers, `[1, P, H, K]` each, and at the end its padding, `[1, P]`.
+ * What is known of a prompt: its keys and values of all layers, and at the end its padding, `[1, P]`.
  */
 const prefill = (
   decoders: Decoders,
@@ -129,11 +129,31 @@ const prefillAll = async (
   return all
 }
 
+/** Keys and values of completions that have no tokens yet. */
 const nothingKept = ({ jax, snapshot: { config } }: Weights, shape: DecodingShape): Array<Jax.Array> => {
-  const { headSize_K, heads_H } = sizesOf(config)
-  const sizes = [shape.prompts_B, shape.completions_G, shape.tokens_S, heads_H, headSize_K]
-  return Array.from({ length: 2 * config.layers }, () => jax.numpy.zeros(sizes))
+  const { headSize_K: K, heads_H: H } = sizesOf(config)
+  const { completions_G: G, prompts_B: B, tokens_S: S } = shape
+  const sizes = [
+    [B, G, H, K, S],
+    [B, G, H, S, K]
+  ]
+  return Array.from({ length: 2 * config.layers }, (_, index) => jax.numpy.zeros(sizes[index % 2]!))
 }
+
+/** Places for the first tokens; more come when these are full, as all of them are walked through for each token. */
+const firstPlaces = 16
+
+/** How many places there are once a token stands at `place`. */
+const windowOf = (place: number, { tokens_S }: DecodingShape): number =>
+  Math.min(tokens_S, padded(place + 1, firstPlaces))
+
+/** Makes room for more tokens. */
+const widened = (jax: Library, kept: ReadonlyArray<Jax.Array>, more: number): Array<Jax.Array> =>
+  kept.map((array, index) => {
+    const axis = index % 2 === 0 ? 4 : 3
+    const added = array.shape.with(axis, more)
+    return jax.numpy.concatenate([array, jax.numpy.zeros(added)], axis)
+  })
 
 const arraysOf = ({ cosines, isHere_S, mask_1S, sines }: Place): Array<Jax.Array> => [cosines, sines, isHere_S, mask_1S]
 
@@ -165,13 +185,11 @@ export const sample = async (
   const { hiddenSize: D, vocabularySize: V } = config
   const shape = shapeOf(parts[0]!)
   const rows = shape.prompts_B * shape.completions_G
-  const decode = compiled(decoders.decode, keyOf(weights, shape), () =>
-    makeDecode(jax, config, orderOf(weights), shape)
-  )
   const prompts = parts.map(({ prompt }) => prompt)
   const ofPrompts = await prefillAll(decoders, weights, prompts, shape)
   const padding_BP = ofPrompts.pop()!
-  let own = nothingKept(weights, shape)
+  let width = windowOf(0, shape)
+  let own = nothingKept(weights, { ...shape, tokens_S: width })
   const drafts = parts.map(draftsOf)
   const all = drafts.flat()
   try {
@@ -180,17 +198,24 @@ export const sample = async (
         const draft = all[row] ?? all[0]!
         return draft.tokens.at(-1) ?? draft.prompt.at(-1)!
       })
-      const taken = own
+      const needed = windowOf(place, shape)
+      const taken = needed > width ? widened(jax, own, needed - width) : own
+      width = needed
       own = []
+      const window = { ...shape, tokens_S: width }
+      const decode = compiled(decoders.decode, keyOf(weights, window), () =>
+        makeDecode(jax, config, orderOf(weights), window)
+      )
       const [logits, ...next] = decode(
         shared(arrays),
         shared(ofPrompts),
         taken,
         jax.numpy.array(lookUp(table, inputs, D), { shape: [rows, D] }),
         padding_BP.ref,
-        arraysOf(placeOf(jax, config, shape, place))
+        arraysOf(placeOf(jax, config, window, place))
       )
-      own = next
+      own = next.slice(0, 2 * config.layers)
+      for (const array of next.slice(2 * config.layers)) array.dispose()
       const values = await numbersOf(logits!)
       for (const [row, draft] of all.entries()) append(draft, values.subarray(row * V, (row + 1) * V), endToken)
     }

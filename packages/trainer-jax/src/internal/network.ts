@@ -61,7 +61,7 @@ export const unseen = -1e9
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Arrays are consumed by use in this library; traced code shares them instead, which costs nothing. */
-const einsum = (jax: Library, expression: string, left: Jax.Array, right: Jax.Array): Jax.Array =>
+export const einsum = (jax: Library, expression: string, left: Jax.Array, right: Jax.Array): Jax.Array =>
   jax.numpy.einsum(expression, left.ref, right.ref) as Jax.Array
 
 export const linear = (jax: Library, input: Jax.Array, weight: Jax.Array): Jax.Array =>
@@ -126,12 +126,12 @@ export const causal = (jax: Library, length: number): Jax.Array => {
 /**
  * Exponentials of scores, whose sums are over the last axis. The largest is taken off first, which changes no share.
  */
-const exponentials = (jax: Library, scores: Jax.Array, largest: Jax.Array) => {
+export const exponentials = (jax: Library, scores: Jax.Array, largest: Jax.Array) => {
   const values = jax.numpy.exp(scores.ref.sub(largest.ref))
   return { values, sums: values.ref.sum(-1, { keepdims: true }) }
 }
 
-const largestOf = (jax: Library, scores: Jax.Array): Jax.Array =>
+export const largestOf = (jax: Library, scores: Jax.Array): Jax.Array =>
   jax.lax.stopGradient(jax.numpy.max(scores.ref, -1, { keepdims: true })) as Jax.Array
 
 /**
@@ -140,7 +140,7 @@ const largestOf = (jax: Library, scores: Jax.Array): Jax.Array =>
  * The division comes after the change of order, so that its result is stored in the new order: matrices that are read
  * in an order that is not their own are multiplied thirty times more slowly.
  */
-const gather = (found_BHRNK: Jax.Array, sums_BHRN1: Jax.Array): Jax.Array => {
+export const gather = (found_BHRNK: Jax.Array, sums_BHRN1: Jax.Array): Jax.Array => {
   const [B, H, R, N, K] = found_BHRNK.shape as [number, number, number, number, number]
   const order = [0, 3, 1, 2, 4]
   return found_BHRNK
