@@ -5,7 +5,7 @@
  * one.
  */
 import { randomUUID } from "node:crypto"
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs"
+import { existsSync, mkdirSync, statSync } from "node:fs"
 import fs from "node:fs/promises"
 import path from "node:path"
 import * as Effect from "effect/Effect"
@@ -232,17 +232,27 @@ export const writeJson = (file: string, value: unknown, options?: Options): Effe
 // Folders
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a folder and those above it. Throws what the system says of the one that cannot be made. */
+const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
+
+/**
+ * Makes a folder and those above it. Throws what the system says of the one that cannot be made: Node's own `recursive`
+ * never returns where the system makes none (`/proc`), and says of a disk that is read-only that nothing is there.
+ */
 export const makeFolderNow = (folder: string): void => {
-  try {
-    mkdirSync(folder, { recursive: true })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-    // On a disk that is read-only, Node says of the folder that it is not there.
-    let above = path.resolve(folder)
-    while (!existsSync(above)) above = path.dirname(above)
-    accessSync(above, constants.W_OK)
-    throw error
+  if (isFolder(folder)) return
+  const missing: Array<string> = []
+  let at = path.resolve(folder)
+  do {
+    missing.unshift(at)
+    at = path.dirname(at)
+  } while (!existsSync(at) && at !== path.dirname(at))
+  for (const one of missing) {
+    try {
+      mkdirSync(one)
+    } catch (error) {
+      // Somebody else may have made it since.
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isFolder(one)) throw error
+    }
   }
 }
 

@@ -182,6 +182,10 @@ describe("a folder", () => {
       fs.writeFileSync(file, "")
       const error = yield* Effect.flip(WholeFile.makeFolder(path.join(file, "below")))
       expect([error.file, error.tried]).toEqual([path.join(file, "below"), "written"])
+      // Where the system makes none, it is said at once.
+      if (process.platform === "linux") {
+        expect((yield* Effect.flip(WholeFile.makeFolder("/proc/nope/below"))).message).toContain("ENOENT")
+      }
     })
   )
 
