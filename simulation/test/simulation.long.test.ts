@@ -28,10 +28,10 @@ describe("simulation", () => {
     expect(code, output).toBe(0)
   })
 
-  // It took 2,689 seeds to find the one that hides best.
+  // The one that hides best is found by about one in 2,700 seeds: the search ends with the first.
   it.each(Object.keys(mutants))("a mistake that was mended is found again: %s", async (name) => {
     const what = mutants[name]!.survival === true ? ["--survival"] : []
-    const { code, output } = await simulate(...what, "--mutant", name, "--seeds", "4000", "--most", "1")
+    const { code, output } = await simulate(...what, "--mutant", name, "--seeds", "40000", "--most", "1")
     expect(output).toMatch(/^seed \d+ failed; again: pnpm simulate (?:--survival )?--seed \d+ --mutant /m)
     expect(code).toBe(1)
   })
