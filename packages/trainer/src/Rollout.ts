@@ -389,7 +389,6 @@ const runUntilGraded = Effect.fnUntraced(function* (
  * ```ts
  * import * as Budget from "@divisi/core/Budget"
  * import * as Grader from "@divisi/core/Grader"
-import * as Journal from "@divisi/core/Journal"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"

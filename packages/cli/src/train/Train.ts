@@ -13,7 +13,6 @@ import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
 import * as OpenTelemetry from "../invocation/OpenTelemetry.ts"
 import type { ResumeInput, TrainInput } from "./flags.ts"
-
 import * as Preparation from "./Preparation.ts"
 import * as RecipeFile from "./RecipeFile.ts"
 import * as TrainOutput from "./TrainOutput.ts"
