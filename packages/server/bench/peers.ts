@@ -61,6 +61,9 @@ const server = new (Server.default ?? Server)({
 server.start()
 `
 
+/** Without a key it does not start. */
+const liteLlmKey = "sk-bench-of-gateways-0123456789abcdef"
+
 const liteLlmConfig = (upstream: number): string => `
 model_list:
   - model_name: stand-in
@@ -102,7 +105,7 @@ export const peers: ReadonlyArray<Peer> = [
   },
   {
     name: "litellm",
-    headers: () => ({ authorization: "Bearer none" }),
+    headers: () => ({ authorization: `Bearer ${liteLlmKey}` }),
     model: "stand-in",
     install: async (folder) => {
       await execute("python3", ["-m", "venv", path.join(folder, "venv")], { timeout: 120_000 })
@@ -112,7 +115,8 @@ export const peers: ReadonlyArray<Peer> = [
       await fs.writeFile(path.join(folder, "config.yaml"), liteLlmConfig(upstream))
       const given = ["--config", "config.yaml", "--host", "127.0.0.1", "--port", `${port}`, "--num_workers", "1"]
       // Its list of prices comes from its own package, not from the network.
-      return run("venv/bin/litellm", given, folder, { LITELLM_LOCAL_MODEL_COST_MAP: "True", LITELLM_LOG: "ERROR" })
+      const more = { LITELLM_MASTER_KEY: liteLlmKey, LITELLM_LOCAL_MODEL_COST_MAP: "True", LITELLM_LOG: "ERROR" }
+      return run("venv/bin/litellm", given, folder, more)
     }
   }
 ]

@@ -94,17 +94,18 @@ const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
 type Response = HttpServerResponse.HttpServerResponse
 
 const streamed = <State>(
+  request: IncomingRequest,
   wire: Wire<State>,
   segment: Segment,
   onEnd: (isCut: boolean) => void
 ): Effect.Effect<Response> =>
-  Effect.map(segment.begun(patienceMillis), () => {
+  Effect.flatMap(segment.begun(patienceMillis), () => {
     const headers = headersOf(segment.about)
     // Before anything was said, an error still has a status of its own.
     const error = segment.parts.length === 1 ? errorOf(segment.parts) : undefined
-    if (error === undefined) return Respond.stream(wire, segment, headers, onEnd)
+    if (error === undefined) return Respond.stream(request, wire, segment, headers, onEnd)
     onEnd(false)
-    return Respond.error(wire, error, headers)
+    return Effect.succeed(Respond.error(wire, error, headers))
   })
 
 const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<Response> =>
@@ -218,7 +219,7 @@ export const make =
           end(200, false)
           return Effect.succeed(Respond.json(atOnce, 200, headersOf(segment.about)))
         }
-        if (segment.about.request.isStreamed) return streamed(wire, segment, (isCut) => end(200, isCut))
+        if (segment.about.request.isStreamed) return streamed(incoming, wire, segment, (isCut) => end(200, isCut))
         const answer = Effect.tap(whole(wire, segment), ({ status }) => Effect.sync(() => end(status, false)))
         return Effect.onInterrupt(answer, () => Effect.sync(() => end(200, true)))
       }

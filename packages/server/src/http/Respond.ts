@@ -1,12 +1,15 @@
 /** Responses: bodies of JSON, errors in a wire's own form, and streams of server-sent events. */
+import { IncomingMessage, ServerResponse } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { Segment } from "../segment/Segments.ts"
 import * as ApiError from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
-import type { Wire } from "../wire/Wire.ts"
+import type { Part, Wire } from "../wire/Wire.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -26,33 +29,79 @@ const ofEvents: Headers = { "cache-control": "no-cache", "x-accel-buffering": "n
 
 const encoder = new TextEncoder()
 
-/** The events of a segment as they come; those that come together go out together, and each is whole. */
-const events = <State>(wire: Wire<State>, segment: Segment): Stream.Stream<Uint8Array> =>
-  Stream.suspend(() => {
-    let [state, waiting] = wire.begin(segment.about)
-    return Stream.map(segment.read, (parts) => {
-      let text = waiting
-      waiting = ""
-      for (const part of parts) {
-        const [next, more] = wire.write(state, part)
-        state = next
-        text += more
+const contentType = "text/event-stream; charset=utf-8"
+
+/** Writes the events of parts; those that come together go out together, and each is whole. */
+const writing = <State>(wire: Wire<State>, segment: Segment): ((parts: ReadonlyArray<Part>) => string) => {
+  let [state, waiting] = wire.begin(segment.about)
+  return (parts) => {
+    let text = waiting
+    waiting = ""
+    for (const part of parts) {
+      const [next, more] = wire.write(state, part)
+      state = next
+      text += more
+    }
+    return text
+  }
+}
+
+/** As other servers of Effect's applications send it. */
+const generic = <State>(wire: Wire<State>, segment: Segment, headers: Headers, onEnd: (isCut: boolean) => void) => {
+  const events = Stream.suspend(() => {
+    const write = writing(wire, segment)
+    return Stream.map(segment.read, (parts) => encoder.encode(write(parts)))
+  })
+  return HttpServerResponse.stream(
+    Stream.onExit(events, (exit) => Effect.sync(() => onEnd(Exit.isFailure(exit)))),
+    { contentType, headers }
+  )
+}
+
+/** Node's own response is written to as it is, at a fraction of the cost. Who serves it finds that it has been sent. */
+const toNode = <State>(
+  wire: Wire<State>,
+  segment: Segment,
+  headers: Headers,
+  response: ServerResponse
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const write = writing(wire, segment)
+    response.writeHead(200, { "content-type": contentType, ...headers })
+    return segment.follow((parts, isLast, goOn) => {
+      const text = write(parts)
+      // Whose client is gone is interrupted in a moment.
+      if (response.destroyed) return false
+      if (isLast) response.end(text)
+      else if (text !== "" && !response.write(text)) {
+        response.once("drain", goOn)
+        return false
       }
-      return encoder.encode(text)
+      return true
     })
   })
 
-/** A segment as a stream; `onEnd` is told when it is over, and whether its client went away before. */
+const nodeOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {
+  if (!(request.source instanceof IncomingMessage)) return undefined
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  return response instanceof ServerResponse && !response.destroyed ? response : undefined
+}
+
+const sent = HttpServerResponse.empty({ status: 200 })
+
+/** Sends a segment as a stream; `onEnd` is told when it is over, and whether its client went away before. */
 export const stream = <State>(
+  request: HttpServerRequest.HttpServerRequest,
   wire: Wire<State>,
   segment: Segment,
   headers: Headers,
   onEnd: (isCut: boolean) => void
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.stream(
-    Stream.onExit(events(wire, segment), (exit) => Effect.sync(() => onEnd(Exit.isFailure(exit)))),
-    {
-      contentType: "text/event-stream; charset=utf-8",
-      headers: { ...ofEvents, ...headers }
-    }
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const response = nodeOf(request)
+  const all = { ...ofEvents, ...headers }
+  if (response === undefined) return Effect.succeed(generic(wire, segment, all, onEnd))
+  const written = Effect.onExit(toNode(wire, segment, all, response), (exit) =>
+    Effect.sync(() => onEnd(Exit.isFailure(exit)))
   )
+  return Effect.as(written, sent)
+}

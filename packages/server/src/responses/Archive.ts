@@ -31,6 +31,7 @@ const told = (about: About, parts: ReadonlyArray<Part>): Segment => ({
   isOver: () => true,
   onOver: (hear) => hear(),
   read: Stream.succeed(parts),
+  follow: (take) => Effect.sync(() => void take(parts, true, () => {})),
   over: Effect.void,
   begun: () => Effect.void,
   stop: Effect.void

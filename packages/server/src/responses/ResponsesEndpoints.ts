@@ -55,15 +55,17 @@ const wholeOf = (parameters: URLSearchParams, name: string, least: number): numb
 }
 
 /** The events from a number on, also of a response that goes on. */
-const streamOf = ({ segment }: ResponseStore.Kept, after: number): Response => {
+const streamOf = ({ segment }: ResponseStore.Kept, request: Incoming, after: number): Effect.Effect<Response> => {
   const wire = { ...responses, begin: (about: typeof segment.about) => beginAfter(about, after) }
-  return Respond.stream(wire, segment, {}, () => {})
+  return Respond.stream(request, wire, segment, {}, () => {})
 }
 
-const retrieve = (kept: ResponseStore.Kept, request: Incoming): Response => {
+const retrieve = (kept: ResponseStore.Kept, request: Incoming): Effect.Effect<Response> => {
   const { searchParams } = addressOf(request)
   const after = wholeOf(searchParams, "starting_after", 0) ?? -1
-  return searchParams.get("stream") === "true" ? streamOf(kept, after) : Respond.json(ResponseStore.bodyOf(kept))
+  return searchParams.get("stream") === "true"
+    ? streamOf(kept, request, after)
+    : Effect.succeed(Respond.json(ResponseStore.bodyOf(kept)))
 }
 
 /** A page of items: twenty, the last first, unless it is asked for otherwise. */
@@ -121,7 +123,7 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
     })
 
   return {
-    retrieve: of((kept, request) => Endpoint.attempt(() => retrieve(kept, request))),
+    retrieve: of((kept, request) => Effect.flatten(Endpoint.attempt(() => retrieve(kept, request)))),
     input: of((kept, request) => Endpoint.attempt(() => inputOf(kept, request))),
     cancel: of(cancel),
     remove: of((kept) => {

@@ -30,6 +30,8 @@ export interface Segment {
   readonly onOver: (hear: () => void) => void
   /** The parts from the first on, in batches of those that have come meanwhile; and a heartbeat where none come. */
   readonly read: Stream.Stream<ReadonlyArray<Part>>
+  /** Gives its parts to a function as they come, as `read` does, but past the machinery of a stream. */
+  readonly follow: (take: Take) => Effect.Effect<void>
   /** Waits until all was said, as one of its readers. */
   readonly over: Effect.Effect<void>
   /** Waits for a first part, or for its end, at most so long. */
@@ -37,6 +39,9 @@ export interface Segment {
   /** Stops it, and waits until it is over. */
   readonly stop: Effect.Effect<void>
 }
+
+/** Takes parts, and whether they are the last. Where it returns false, the next ones wait until it calls `goOn`. */
+export type Take = (parts: ReadonlyArray<Part>, isLast: boolean, goOn: () => void) => boolean
 
 /** How long segments are kept, and how many. */
 export interface Options {
@@ -156,6 +161,16 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         if (known.get(key) === segment) characters += segment.characters
       }
       if (isOver()) for (const wake of ending) wake()
+      if (waiting.size > 0 && !isTelling) {
+        isTelling = true
+        queueMicrotask(told)
+      }
+    }
+
+    /** What comes in one turn is told at once: a packet of a vendor holds many pieces. */
+    let isTelling = false
+    const told = () => {
+      isTelling = false
       for (const wake of [...waiting]) wake()
     }
 
@@ -183,11 +198,56 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       return Effect.sync(() => ending.delete(wake))
     })
 
+    const follow = (take: Take): Effect.Effect<void> =>
+      Effect.callback<void>((resume) => {
+        let count = 0
+        let timer: NodeJS.Timeout | undefined
+        const stop = () => {
+          clearTimeout(timer)
+          waiting.delete(wake)
+        }
+        const wait = () => {
+          if (parts.length > count || isOver()) return wake()
+          waiting.add(wake)
+          if (timer === undefined) timer = setTimeout(beat, options.heartbeatMillis)
+          else timer.refresh()
+        }
+        const wake = () => {
+          waiting.delete(wake)
+          const from = count
+          count = parts.length
+          give(from === 0 ? [...parts] : parts.slice(from))
+        }
+        const beat = () => {
+          if (waiting.delete(wake)) give(heartbeat)
+        }
+        const give = (some: ReadonlyArray<Part>) => {
+          try {
+            const isLast = isOver() && count === parts.length
+            const goesOn = take(some, isLast, wait)
+            if (!isLast) return goesOn ? wait() : undefined
+            stop()
+            resume(Effect.void)
+          } catch (defect) {
+            stop()
+            resume(Effect.die(defect))
+          }
+        }
+        wait()
+        return Effect.sync(stop)
+      })
+
     const leave = (isCut: boolean) =>
       Effect.suspend(() => {
         segment.readers -= 1
         if (isCut) segment.isLeft = true
         return segment.readers > 0 || isOver() ? Effect.void : Effect.asVoid(Effect.forkIn(abandon, scope))
+      })
+
+    const asReader = (reading: Effect.Effect<void>) =>
+      Effect.suspend(() => {
+        segment.readers += 1
+        return Effect.onExit(reading, (exit) => leave(Exit.isFailure(exit)))
       })
 
     const segment: Kept = {
@@ -221,10 +281,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
           )
         })
       ),
-      over: Effect.suspend(() => {
-        segment.readers += 1
-        return Effect.onExit(end, (exit) => leave(Exit.isFailure(exit)))
-      }),
+      follow: (take) => asReader(follow(take)),
+      over: asReader(end),
       begun: (millis) =>
         Effect.suspend(() => {
           segment.readers += 1
