@@ -57,5 +57,26 @@ describe("divisi bench routing", () => {
       const missing = await divisi(["bench", "routing", "--outcomes", path.join(folder, "none.jsonl")])
       assert.strictEqual(missing.code, 2)
       assert.include(missing.errors, "none.jsonl")
+      writeFileSync(file, "")
+      const empty = await divisi(["bench", "routing", "--outcomes", file])
+      assert.strictEqual(empty.code, 2)
+      assert.include(empty.errors, "holds no outcomes")
+    }))
+
+  it("compares on the rest of a file that has lines of no use, where costs and kinds are missing and workers are alike", () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "outcomes.jsonl")
+      const plain = lines.map((line, at) => {
+        const { question } = JSON.parse(line) as { readonly question: string }
+        return JSON.stringify({ question, scores: at % 9 === 0 ? { a: 1 } : { a: 1, b: 1 } })
+      })
+      writeFileSync(file, `{"question": "What\n\n${plain.join("\r\n")}\n`)
+      const flags = ["--only", "router,best-single", "--repeats", "2", "--json"]
+      const { code, errors, output } = await divisi(["bench", "routing", "--outcomes", file, ...flags])
+      assert.strictEqual(code, 0, errors)
+      assert.include(errors, "1 line is left out")
+      for (const standing of valuesOf(output)) {
+        assert.deepInclude(standing, { score: 1, costUsd: null, differenceToBestSingle: 0, differenceError: 0 })
+      }
     }))
 })

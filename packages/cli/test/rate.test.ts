@@ -131,7 +131,8 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const events = valuesOf((await ask("run", "Write a sonnet on the sea at night.", "--json")).output)
       assert.strictEqual(events[0].policy, "router")
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
-      assert.include((await ask("learn", "--from", file)).output, "What was in force stays")
+      const again = (await ask("learn", "--from", file)).output
+      assert.include(again, "What was in force stays: it would ask the same workers.")
       assert.include((await ask("learn", "--revert")).output, "Nothing is in force")
       const { output: records } = await ask("learn", "--show")
       assert.match(records, /ParetoBandit +google\/gemini-2\.5-pro +95\.1 +0\.5/)

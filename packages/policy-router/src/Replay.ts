@@ -181,12 +181,20 @@ export interface Options {
 
 const points = (value: number): string => `${value < 0 ? "" : "+"}${(100 * value).toFixed(1)}`
 
+const same = "it would ask the same workers"
+
+/** Whether what is learned from all questions asks the workers that the table in force does, question by question. */
+const asksAlike = (examples: ReadonlyArray<Example>, old: Table.Table | undefined, options: Options): boolean => {
+  const fitted = Result.getOrUndefined(Table.fit(examples, options))
+  if (fitted === undefined || old === undefined || options.learner !== undefined) return false
+  const [next, last] = [Router.decider(fitted), Router.decider(old)]
+  return examples.every(({ point }) => next(point).worker === last(point).worker)
+}
+
 /** What speaks against it; `undefined` where nothing does. */
-const objectionTo = (all: Estimate, last: Estimate, isFirst: boolean): string | undefined => {
-  if (all.questions < leastQuestions) {
-    return `there are ${all.questions} rated questions, and ${leastQuestions} are needed`
-  }
-  if (all.differing === 0) return isFirst ? undefined : "it would ask the same workers"
+const objectionTo = (all: Estimate, last: Estimate, count: number, isFirst: boolean): string | undefined => {
+  if (count < leastQuestions) return `of ${leastQuestions} rated questions that are needed there are ${count}`
+  if (all.differing === 0) return isFirst ? undefined : same
   if (all.known < leastKnown * all.knowable || all.known === 0) {
     return `it would send ${all.knowable} questions elsewhere, and of ${all.known} of them alone it is known what that comes to`
   }
@@ -234,11 +242,13 @@ export const compare = (
       ? byFold.flatMap((judged, fold) => judged.filter((_, index) => index * folds + fold >= end))
       : judge(inTime.slice(0, end), inTime.slice(end), old, options, arrived)
   )
-  const objection = objectionTo(all, last, old === undefined && options.learner === undefined)
+  const objection = objectionTo(all, last, examples.length, old === undefined && options.learner === undefined)
+  // Learned from all questions it may ask alike, where each part of them alone would not.
+  const isAlike = objection !== undefined && examples.length >= leastQuestions && asksAlike(examples, old, options)
   const gain = `${points(all.difference)} points by replay, ${points(last.difference)} on the last fifth`
   return {
     isPromoted: objection === undefined,
-    why: objection ?? (all.differing === 0 ? "it asks the best worker, as before" : gain),
+    why: isAlike ? same : (objection ?? (all.differing === 0 ? "it asks the best worker, as before" : gain)),
     all,
     last
   }

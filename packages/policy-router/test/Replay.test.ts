@@ -77,6 +77,7 @@ describe("Replay", () => {
       assert.isAbove(first.last.difference, 0)
       const again = Replay.compare(examples, Result.getOrThrow(Table.fit(examples)))
       assert.isFalse(again.isPromoted)
+      assert.include(again.why, "the same workers")
     })
   )
 
@@ -89,7 +90,9 @@ describe("Replay", () => {
       assert.isFalse(worse.isPromoted, worse.why)
       const few = Replay.compare(yield* examplesOf({ right: split, count: 20, seed: 2 }), undefined)
       assert.isFalse(few.isPromoted)
-      assert.match(few.why, /30 are needed/)
+      assert.match(few.why, /of 30 rated questions that are needed there are 20/)
+      const one = Replay.compare((yield* examplesOf({ right: split, count: 20, seed: 2 })).slice(0, 1), undefined)
+      assert.match(one.why, /there are 1$/)
     })
   )
 

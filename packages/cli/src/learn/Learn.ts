@@ -37,6 +37,8 @@ const shown = ({ best, kinds, workers }: Table.Table): RouterPicture.Standings =
   }
 }
 
+const countOf = (questions: number): string => (questions === 1 ? "1 question" : `${questions} questions`)
+
 const cellText = ({ isChosen, mean, questions }: RouterPicture.Cell): string => {
   if (mean === null || questions === 0) return "-"
   const error = Math.sqrt((mean * (1 - mean)) / questions)
@@ -94,7 +96,7 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
       const drawn = RouterPicture.render("Who is good at what", shown(table))
       yield* Effect.mapError(WholeFile.write(picture, drawn), ({ message }) => failed(message))
     }
-    const head = `In force since ${dateOf(at)}, from ${table.questions} questions: ${why}.`
+    const head = `In force since ${dateOf(at)}, from ${countOf(table.questions)}: ${why}.`
     process.stdout.write(
       input.json ? `${JSON.stringify({ at, why, ...shown(table) })}\n` : `${clean(head)}\n\n${textOf(shown(table))}\n`
     )
@@ -130,7 +132,7 @@ const refit = (input: LearnInput, file: string) =>
         ? "It is not put in force"
         : "What was in force stays"
     process.stdout.write(
-      `${clean(`Learned from ${examples.length} questions. ${said}: ${why}.`)}\n\n${textOf(shown(fitted.success))}\n`
+      `${clean(`Learned from ${countOf(examples.length)}. ${said}: ${why}.`)}\n\n${textOf(shown(fitted.success))}\n`
     )
   })
 
@@ -140,7 +142,7 @@ const revert = (input: LearnInput, file: string) =>
     if (taken === undefined) return yield* usage("Nothing is in force: there is nothing to take back.")
     const { at, table } = taken
     if (!input.json)
-      process.stdout.write(`Took back what was learned on ${dateOf(at)} from ${table.questions} questions.\n\n`)
+      process.stdout.write(`Took back what was learned on ${dateOf(at)} from ${countOf(table.questions)}.\n\n`)
     yield* show(input, Learned.current(yield* Learned.read(file)))
   })
 

@@ -203,11 +203,13 @@ const compare = (
 
 const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string>, { split }: Options) => {
   const fail = (detail: string) => Effect.fail(new RoutingBenchError({ detail }))
-  if (workers.length < 2) return fail("Routers are compared where at least two workers answered the same questions.")
-  if (questions.length < 10) return fail(`Only ${questions.length} questions were answered by all workers.`)
   const kinds = new Set(questions.map(({ kind }) => kind))
-  return split === "kind" && kinds.size < 2
-    ? fail("To keep kinds apart, questions need a kind, and there have to be two kinds at least.")
+  if (split === "kind" && kinds.size < 2) {
+    return fail("To keep kinds apart, questions need a kind, and there have to be two kinds at least.")
+  }
+  if (workers.length < 2) return fail("Routers are compared where at least two workers answered the same questions.")
+  return questions.length < 10
+    ? fail(`Only ${questions.length} questions were answered by all workers, and 10 are needed.`)
     : Effect.void
 }
 
