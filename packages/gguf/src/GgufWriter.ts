@@ -1,5 +1,5 @@
 /**
- * Writes GGUF files, version 3: any metadata, and tensors as F32 or F16.
+ * Writes GGUF files, version 3: any metadata, and tensors as F32, F16 or Q8_0.
  *
  * Tensors come in pieces and go to the disk in pieces, so a file may be far larger than memory. The file appears under
  * its name only when it is whole: it is written beside its place, flushed to the disk and renamed. {@link write} takes
@@ -9,6 +9,7 @@ import type { Sink } from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
+import * as EightBits from "./internal/eightBits.ts"
 import * as Float16 from "./internal/float16.ts"
 import { align, defaultAlignment, longestName, maximumDimensions } from "./internal/format.ts"
 import * as Header from "./internal/header.ts"
@@ -20,8 +21,17 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a tensor's numbers are stored: with 32 or 16 bits. */
-export type TensorType = "F32" | "F16"
+/** How the numbers of models and adapters are stored: with 32 or 16 bits. */
+export type FloatType = "F32" | "F16"
+
+/**
+ * How a tensor's numbers are stored: with 32 or 16 bits, or with 8 in blocks of 32 that share a scale, for which the last
+ * dimension must be a multiple of 32.
+ */
+export type TensorType = FloatType | "Q8_0"
+
+/** What the length of rows of Q8_0 must be a multiple of. */
+export const rowsOfEightBits: number = EightBits.block.count
 
 /** A tensor under its name in the file. */
 export interface NamedTensor extends Tensor.Tensor {
@@ -50,17 +60,27 @@ export interface Written {
 // Planning
 // -------------------------------------------------------------------------------------------------------------------
 
-const types = { F32: { id: 0, size: 4 }, F16: { id: 1, size: 2 } }
+const types = {
+  F32: { id: 0, size: 4 },
+  F16: { id: 1, size: 2 },
+  Q8_0: { id: 8, size: EightBits.block.bytes / EightBits.block.count }
+}
 
 const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "InvalidTensor", tensor, detail })
 
-const checkTensor = ({ data, name, shape }: NamedTensor, seen: Set<string>) => {
+const checkTensor = ({ data, name, shape, type }: NamedTensor, seen: Set<string>) => {
   if (seen.has(name)) throw invalid(name, "Two tensors have this name.")
   seen.add(name)
   if (Buffer.byteLength(name) > longestName) throw invalid(name, `llama.cpp reads names of up to ${longestName} bytes.`)
   const isShape = shape.length >= 1 && shape.length <= maximumDimensions
   if (!isShape || !shape.every((length) => Number.isSafeInteger(length) && length > 0)) {
     throw invalid(name, `[${shape}] is no shape of one to ${maximumDimensions} positive whole numbers.`)
+  }
+  if (type === "Q8_0" && shape.at(-1)! % EightBits.block.count !== 0) {
+    throw invalid(
+      name,
+      `Its rows of ${shape.at(-1)} numbers make no blocks of ${EightBits.block.count}: write it as F16.`
+    )
   }
   if (typeof data !== "function") checkCount(name, shape, data.length)
 }
@@ -112,14 +132,28 @@ const writeHalves = async (sink: Sink, name: string, values: Float32Array) => {
   }
 }
 
+const writeBlocks = async (sink: Sink, name: string, values: Float32Array) => {
+  const blocks = EightBits.encode(values)
+  if (typeof blocks === "number") throw invalid(name, `${blocks} cannot be written as Q8_0: write it as F32.`)
+  await sink.write(blocks)
+}
+
+const writers = {
+  F32: (sink: Sink, _name: string, values: Float32Array) => sink.write(bytesOf(values)),
+  F16: writeHalves,
+  Q8_0: writeBlocks
+}
+
 const writeTensor = async (sink: Sink, tensor: NamedTensor, alignment: number) => {
   const { name, shape, type = "F32" } = tensor
   const size = Tensor.size(shape)
   let count = 0
-  for await (const values of Tensor.chunks(tensor)) {
+  const chunks = Tensor.chunks(tensor)
+  for await (const values of type === "Q8_0" ? EightBits.filling(chunks) : chunks) {
     count += values.length
-    if (count > size) break
-    await (type === "F32" ? sink.write(bytesOf(values)) : writeHalves(sink, name, values))
+    // One that ends within a block is too short, which is said below.
+    if (count > size || (type === "Q8_0" && values.length % EightBits.block.count !== 0)) break
+    await writers[type](sink, name, values)
   }
   if (count > size) throw invalid(name, `Its shape [${shape}] holds ${size} numbers, more were given.`)
   checkCount(name, shape, count)

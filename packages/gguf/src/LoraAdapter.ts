@@ -53,7 +53,7 @@ export interface WriteOptions {
   /** The model that the adapter is for. */
   readonly base: GgufReader.GgufFile
   /** How matrices are stored; `"F32"` by default. */
-  readonly type?: GgufWriter.TensorType | undefined
+  readonly type?: GgufWriter.FloatType | undefined
   /** Added to the metadata. */
   readonly metadata?: Metadata.Metadata | undefined
 }
@@ -191,7 +191,7 @@ async function* scale(chunks: Tensor.Chunks, factor: number): AsyncGenerator<Flo
 }
 
 /** The two tensors of a change. A file has one alpha, so a change that has another carries it in `b`. */
-const tensorsOf = ({ a, alpha, b, headRows, target }: Placed, fileAlpha: number, type: GgufWriter.TensorType) => {
+const tensorsOf = ({ a, alpha, b, headRows, target }: Placed, fileAlpha: number, type: GgufWriter.FloatType) => {
   const rank = a.shape[0]!
   const rows = () => (headRows === undefined ? Tensor.chunks(b) : interleave(Tensor.chunks(b), headRows, rank))
   const data = alpha === fileAlpha ? rows : () => scale(rows(), alpha / fileAlpha)
@@ -269,7 +269,7 @@ export const convert = (options: {
   readonly base: string
   /** Where the adapter goes. */
   readonly path: string
-  readonly type?: GgufWriter.TensorType | undefined
+  readonly type?: GgufWriter.FloatType | undefined
   /** Added to the metadata. */
   readonly metadata?: Metadata.Metadata | undefined
 }): Effect.Effect<GgufWriter.Written, GgufError> =>

@@ -70,7 +70,7 @@ export interface DenseModel extends Model {
 /** How to write a model. */
 export interface WriteOptions {
   /** How matrices are stored; `"F32"` by default. Vectors are always F32, as llama.cpp requires. */
-  readonly type?: GgufWriter.TensorType | undefined
+  readonly type?: GgufWriter.FloatType | undefined
   /** Added to the metadata, e.g. `general.author`; may override defaults. */
   readonly metadata?: Metadata.Metadata | undefined
 }
@@ -160,7 +160,7 @@ export const check = (model: Model): Result.Result<Model, GgufError> => {
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-const metadataOf = ({ config, name, tokenizer }: Model, type: GgufWriter.TensorType): Metadata.Metadata => {
+const metadataOf = ({ config, name, tokenizer }: Model, type: GgufWriter.FloatType): Metadata.Metadata => {
   const { architecture, heads, keyValueHeads = heads, normEpsilon = 1e-5, ropeTheta = 10_000 } = config
   const { headSize } = sizes(config)
   const own: Metadata.Metadata = {
@@ -187,7 +187,7 @@ const metadataOf = ({ config, name, tokenizer }: Model, type: GgufWriter.TensorT
   }
 }
 
-const tensorOf = (tensor: Tensor.Tensor, slot: Slot, type: GgufWriter.TensorType): GgufWriter.NamedTensor => {
+const tensorOf = (tensor: Tensor.Tensor, slot: Slot, type: GgufWriter.FloatType): GgufWriter.NamedTensor => {
   const { headRows, shape, target } = slot
   const data =
     headRows === undefined

@@ -299,7 +299,7 @@ export const load = Effect.fnUntraced(function* (path: string) {
 export const save = (
   path: string,
   { metadata, parts = {}, weights }: File,
-  type: GgufWriter.TensorType = "F32"
+  type: GgufWriter.FloatType = "F32"
 ): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
   GgufWriter.write(path, {
     metadata: { "general.architecture": Metadata.string(architecture), ...Metadata.texts(metadata) },

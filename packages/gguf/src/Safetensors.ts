@@ -49,9 +49,14 @@ const mostDimensions = 64
 const corrupt = (detail: string): GgufError => Errors.make({ _tag: "Corrupt", detail })
 
 /** A tensor as the header describes it; offsets count from the end of the header. */
-interface Entry {
-  readonly name: string
+interface Entry extends Described {
   readonly type: StoredTensor["type"]
+}
+
+/** The same, of any kind of numbers. */
+interface Described {
+  readonly name: string
+  readonly type: string
   readonly shape: ReadonlyArray<number>
   readonly start: number
   readonly end: number
@@ -63,25 +68,29 @@ const isCounts = (value: unknown): value is ReadonlyArray<number> =>
 const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
   Predicate.isObject(value) && Object.values(value).every((one) => typeof one === "string")
 
-const entryOf = (name: string, described: unknown): Entry => {
+const describedOf = (name: string, described: unknown): Described => {
   if (!Predicate.isObject(described)) throw corrupt(`the tensor ${shown(name)} is not described by an object.`)
   const { data_offsets: offsets, dtype: type, shape } = described as Readonly<Record<string, unknown>>
   const isDescribed = typeof type === "string" && isCounts(shape) && isCounts(offsets)
   if (!isDescribed || shape.length > mostDimensions || offsets.length !== 2) {
     throw corrupt(`the tensor ${shown(name)} lacks a dtype, a shape or two data_offsets.`)
   }
+  const [start = 0, end = 0] = offsets
+  return { name, type, shape, start, end }
+}
+
+const entryOf = ({ end, name, shape, start, type }: Described): Entry => {
   if (!isReadable(type)) {
     const detail = `It is stored as ${type.slice(0, 80)}; F32, F16 and BF16 can be read.`
     throw Errors.make({ _tag: "InvalidTensor", tensor: name.slice(0, 80), detail })
   }
-  const [start = 0, end = 0] = offsets
   const needed = Tensor.size(shape) * decoders[type].size
   if (end - start === needed) return { name, type, shape, start, end }
   throw corrupt(`the tensor ${shown(name)} has ${end - start} bytes; its shape [${shape}] needs ${needed}.`)
 }
 
 /** The tensors must follow each other without holes, up to the end. */
-const checkExtent = (entries: ReadonlyArray<Entry>, headerEnd: number, size: number) => {
+const checkExtent = (entries: ReadonlyArray<Described>, headerEnd: number, size: number) => {
   let end = 0
   for (const entry of entries.toSorted((left, right) => left.start - right.start || left.end - right.end)) {
     if (entry.start !== end) throw corrupt(`the tensor ${shown(entry.name)} begins at byte ${entry.start}, not ${end}.`)
@@ -101,7 +110,7 @@ const parse = (bytes: Uint8Array): Readonly<Record<string, unknown>> => {
   throw corrupt("its header is no JSON object.")
 }
 
-const readHeader = async (source: FileSource) => {
+const readHeader = async (source: FileSource, except: ReadonlyArray<string>) => {
   if (source.size < 8) throw corrupt(`it has only ${source.size} bytes.`)
   const length = Number(new DataView((await source.read(0, 8)).buffer).getBigUint64(0, true))
   if (length > longestHeader) throw corrupt(`its header is said to have ${length} bytes, more than the format allows.`)
@@ -109,14 +118,21 @@ const readHeader = async (source: FileSource) => {
   if (8 + length > source.size) throw Errors.make({ _tag: "Truncated", needed: 8 + length, found: source.size })
   const { __metadata__: metadata = {}, ...described } = parse(await source.read(8, length))
   if (!isTexts(metadata)) throw corrupt("its __metadata__ holds something else than texts.")
-  const entries = Object.entries(described).map(([name, one]) => entryOf(name, one))
-  checkExtent(entries, 8 + length, source.size)
+  const all = Object.entries(described).map(([name, one]) => describedOf(name, one))
+  const entries = all.filter(({ name }) => !except.includes(name)).map(entryOf)
+  checkExtent(all, 8 + length, source.size)
   return { metadata, entries, dataStart: 8 + length }
 }
 
+/** What is read of a file. */
+export interface ReadOptions {
+  /** Names of tensors that are left out, of whatever kind their numbers are; none by default. */
+  readonly except?: ReadonlyArray<string> | undefined
+}
+
 /** Reads and checks the header of a file. One of more than 16 MiB is `Corrupt`. */
-export const read = (path: string): Effect.Effect<Safetensors, GgufError> =>
-  use(path, readHeader).pipe(
+export const read = (path: string, { except = [] }: ReadOptions = {}): Effect.Effect<Safetensors, GgufError> =>
+  use(path, (source) => readHeader(source, except)).pipe(
     Effect.map(({ dataStart, entries, metadata }) => {
       const tensors = entries.map(({ name, shape, start, type }) => {
         const data = () => numbers(path, type, dataStart + start, Tensor.size(shape))

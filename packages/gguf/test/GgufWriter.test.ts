@@ -13,6 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { readGgufFileInfo } from "node-llama-cpp"
 import * as GgufWriter from "../src/GgufWriter.ts"
+import * as Float16 from "../src/internal/float16.ts"
 import type * as Metadata from "../src/Metadata.ts"
 import { temporaryFile } from "./files.ts"
 
@@ -82,6 +83,27 @@ describe("a written file", () => {
       assert.deepStrictEqual(yield* valuesOf(file, "odd"), [1, -2, 3.5])
       assert.deepStrictEqual(yield* valuesOf(file, "matrix"), Array.from(counting(20, 0.25)))
       assert.deepStrictEqual(yield* valuesOf(file, "cube"), Array.from(counting(24)))
+    })
+  )
+
+  it.effect("holds numbers of 8 bits in blocks of 32 with a scale, in whatever pieces they come", () =>
+    Effect.gen(function* () {
+      const data = Float32Array.from({ length: 96 }, (_, at) => (at < 64 ? Math.sin(at) * (at < 32 ? 1 : 100) : 0))
+      const written = (pieces: ReadonlyArray<Float32Array>) =>
+        Effect.gen(function* () {
+          const tensor = { name: "one", shape: [3, 32], data: () => pieces, type: "Q8_0" as const }
+          const { path } = yield* GgufWriter.write(yield* temporaryFile("a.gguf"), { metadata: {}, tensors: [tensor] })
+          const [{ position, type }] = (yield* GgufReader.read(path)).tensors as [GgufReader.TensorInfo]
+          assert.strictEqual(type, "Q8_0")
+          return fs.readFileSync(path).subarray(position, position + 3 * 34)
+        })
+      const bytes = yield* written([data])
+      assert.deepStrictEqual(yield* written([data.slice(0, 5), data.slice(5, 70), data.slice(70)]), bytes)
+      for (const [at, value] of data.entries()) {
+        const block = bytes.subarray(34 * Math.floor(at / 32))
+        const [scale] = Float16.decode(Uint16Array.of(block.readUInt16LE(0)))
+        assert.closeTo(block.readInt8(2 + (at % 32)) * scale!, value, 0.51 * scale! + Math.abs(value) / 1000)
+      }
     })
   )
 
@@ -166,6 +188,13 @@ describe("what makes no file", () => {
     ["a dimension of 0", one({ shape: [0, 4] }), /\[0,4\] is no shape/],
     ["five dimensions", one({ shape: [1, 1, 1, 2, 2] }), /one to 4/],
     ["a number too large for F16", one({ type: "F16", data: Float32Array.of(0, 1, 70_000, 1) }), /70000 is too large/],
+    ["rows that make no blocks", one({ type: "Q8_0" }), /rows of 2 numbers make no blocks of 32/],
+    ["no number in a block", one({ shape: [1, 32], type: "Q8_0", data: new Float32Array(32).fill(NaN) }), /NaN cannot/],
+    [
+      "a block that is too short",
+      one({ shape: [1, 32], type: "Q8_0", data: () => [new Float32Array(31)] }),
+      /32 numbers, 31/
+    ],
     ["two tensors of one name", { tensors: [...one({}).tensors, ...one({}).tensors] }, /Two tensors have this name/],
     ["an alignment of 12", { alignment: 12 }, /12 is no power of two/],
     ["an alignment of 24", { alignment: 24 }, /24 is no power of two/],

@@ -45,6 +45,17 @@ describe("a safetensors file", () => {
     })
   )
 
+  it.effect("may have tensors of any kind that nobody wants", () =>
+    Effect.gen(function* () {
+      const path = yield* temporaryFile("a.safetensors")
+      const positions = { dtype: "I64", shape: [2], bytes: new Uint8Array(16) }
+      fs.writeFileSync(path, safetensors({ ...tensors, positions }))
+      assert.match((yield* Effect.flip(Safetensors.read(path))).message, /"positions".*stored as I64/)
+      const file = yield* Safetensors.read(path, { except: ["positions"] })
+      assert.sameMembers(Object.keys(file.tensors), Object.keys(tensors))
+    })
+  )
+
   type Header = Readonly<Record<keyof typeof tensors, object>>
   const whole = safetensors(tensors)
   const header = (change: (header: Header) => unknown) =>

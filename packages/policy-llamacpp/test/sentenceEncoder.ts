@@ -6,7 +6,7 @@ import type * as Tensor from "@divisi/gguf/Tensor"
 import * as Effect from "effect/Effect"
 
 /** The sizes of the encoder. */
-export const sizes = { hidden: 32, heads: 4, inner: 64, layers: 2, positions: 64 }
+export const sizes = { hidden: 32, heads: 4, inner: 64, layers: 2, positions: 128 }
 
 /** Letters, some words, and what continues them. */
 export const vocabulary: ReadonlyArray<string> = [

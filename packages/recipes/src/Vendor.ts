@@ -33,11 +33,19 @@ export interface Vendor {
   readonly baseURLs: ReadonlyArray<string>
   readonly make: (model: string, settings: Settings) => Promise<Worker>
   /** Absent where it has no embeddings that are made use of. */
-  readonly embed?: ((model: string, connection: Connection) => Effect.Effect<Embed, Error, Scope.Scope>) | undefined
+  readonly embed?:
+    | ((model: string, connection: Connection, reading?: Reading) => Effect.Effect<Embed, Error, Scope.Scope>)
+    | undefined
 }
 
 /** How a vendor is reached. */
 export type Connection = Pick<Settings, "apiKey" | "baseURL">
+
+/** How texts are read to be embedded. */
+export interface Reading {
+  /** The most tokens of a text, for a vendor that reads them on this machine; longer texts are cut. */
+  readonly mostTokens?: number | undefined
+}
 
 /** Gives each text a point, in order. */
 export type Embed = (

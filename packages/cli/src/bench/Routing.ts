@@ -95,7 +95,8 @@ const progress = (done: number, all: number): void => {
 /** Compares and prints. */
 export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    const embedder = yield* Embedders.named(Option.getOrUndefined(input.embeddings), false)
+    const embeddings = Option.getOrUndefined(input.embeddings)
+    const embedder = yield* Embedders.named(embeddings, false, "--embeddings", Embedders.ofQuestions)
     const questions = yield* Effect.mapError(readQuestions(input.outcomes, embedder), (error) => usage(error.message))
     const standings = yield* Effect.mapError(
       RoutingBench.run(questions, {

@@ -30,7 +30,9 @@ export const routingFlags = {
   ),
   embeddings: Flag.String("embeddings").pipe(
     Flag.withMetavar("<vendor:model>"),
-    Flag.withDescription("What all learn from instead of hashed words, as in llamacpp:minilm.gguf"),
+    Flag.withDescription(
+      "What all learn from instead of hashed words, as in llamacpp:minilm.gguf (which reads the first 48 tokens of a question)"
+    ),
     Flag.optional
   ),
   seed,

@@ -34,7 +34,7 @@ export const embedder: Effect.Effect<Embedder.Embedder, Failure, Scope.Scope> = 
 const embedderOf = (name: string | undefined): Effect.Effect<Embedder.Embedder, Failure, Scope.Scope> =>
   name === undefined || name === hashed.name
     ? Effect.succeed(hashed)
-    : Effect.map(Embedders.named(name, false, "DIVISI_EMBEDDINGS"), (found = hashed) => found)
+    : Effect.map(Embedders.named(name, false, "DIVISI_EMBEDDINGS", Embedders.ofQuestions), (found = hashed) => found)
 
 const hashed = Embedder.hashed()
 

@@ -13,11 +13,15 @@ const llamacpp: Vendor.Vendor = {
     const { adapters, source } = TrainedConductor.parse(model === "default" ? defaultConductor : model)
     return llamacpp(source, { ...LocalModels.loading(), ...settings, adapters })
   },
-  embed: (model) =>
+  embed: (model, _, reading) =>
     Effect.gen(function* () {
       const LocalModels = yield* Effect.promise(() => import("./LocalModels.ts"))
       const { LlamaCppEmbeddings } = yield* LocalModels.loaded
-      return yield* LlamaCppEmbeddings.load({ source: model, ...LocalModels.loading() })
+      return yield* LlamaCppEmbeddings.load({
+        source: model,
+        contextTokens: reading?.mostTokens,
+        ...LocalModels.loading()
+      })
     })
 }
 

@@ -9,12 +9,19 @@ import * as OptionalPackage from "../invocation/OptionalPackage.ts"
 
 const withEmbeddings = vendors.filter(({ embed }) => embed !== undefined).map(({ name }) => name)
 
+/**
+ * How a router reads questions, where this machine reads them: what they are about shows in their beginning, and who is
+ * asked must not wait for the rest to be read.
+ */
+export const ofQuestions: Vendor.Reading = { mostTokens: 48 }
+
 /** The embedder of `vendor:model`, for as long as the scope is open; `undefined` for the default. */
 export const named = (
   name: string | undefined,
   isOffline: boolean,
   /** Who names it, for errors. */
-  by = "--embeddings"
+  by = "--embeddings",
+  reading?: Vendor.Reading
 ): Effect.Effect<Embedder.Embedder | undefined, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     if (name === undefined || name === "hashed") return undefined
@@ -33,7 +40,7 @@ export const named = (
       return yield* usage(`${by}: ${vendor.name} has none here. Those that have are ${withEmbeddings.join(", ")}.`)
     }
     const embed = yield* Effect.mapError(
-      vendor.embed(reference.model, Vendor.connection(vendor, environment)),
+      vendor.embed(reference.model, Vendor.connection(vendor, environment), reading),
       (error) => usage(`${by}: ${OptionalPackage.explain(error)}`)
     )
     return Embedder.fromPromise(name, embed)
