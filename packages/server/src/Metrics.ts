@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import type * as RequestLog from "./RequestLog.ts"
+import * as Choice from "./wire/Choice.ts"
 
 /** The metrics of a server. */
 export interface Metrics {
@@ -54,7 +55,9 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
 
   const log: RequestLog.Log = (entry) => {
     const { ending = "none", model = "none", status, wire } = entry
-    const metrics = counted(wire, isModel(model) ? model : "other", `${status}`, ending)
+    // Who is left out behind a model's name may be anybody.
+    const [name] = Choice.ofModel(model)
+    const metrics = counted(wire, isModel(name) ? name : "other", `${status}`, ending)
     metrics.requests.updateUnsafe(1, context)
     metrics.duration.updateUnsafe(entry.durationMillis / 1000, context)
     metrics.calls.updateUnsafe(entry.calls, context)

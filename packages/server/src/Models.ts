@@ -87,7 +87,7 @@ const unknown = (model: string, options: Options): ApiError =>
     message: `There is no model "${model}" here. There are: ${names(options).join(", ")}.`
   })
 
-/** Who is left of a pool. Fails where it is nobody, and says of each worker why. */
+/** Who is left of a pool: of those, the one that is needed alone. Fails where it is nobody, and says of each worker why. */
 export const chosen = (
   pool: WorkerPool.WorkerPool,
   { exclude, only }: Choice.Choice,
@@ -99,14 +99,15 @@ export const chosen = (
       : only !== undefined && !only.includes(id)
         ? "not among those that alone may work"
         : undefined
-  const left = pool.workers.filter(({ id }) => why(id) === undefined)
-  const made = WorkerPool.make(left)
-  const isThere = needed === undefined || left.some(({ id }) => id === needed)
-  if (Result.isSuccess(made) && isThere) return made.success
-  const reasons = WorkerPool.ids(pool).flatMap((id) => {
-    const reason = why(id)
-    return reason === undefined ? [] : [`${id} is ${reason}`]
-  })
+  const isMeant = (id: string) => needed === undefined || id === needed
+  const made = WorkerPool.make(pool.workers.filter(({ id }) => isMeant(id) && why(id) === undefined))
+  if (Result.isSuccess(made)) return made.success
+  const ids = WorkerPool.ids(pool)
+  const strangers = (only ?? []).filter((id) => !ids.includes(id))
+  const reasons = [
+    ...ids.filter(isMeant).map((id) => `${id} is ${why(id)}`),
+    ...strangers.map((id) => `${id} is no worker that may be asked here`)
+  ]
   throw new ApiError({
     kind: "invalid-request",
     field: "model",

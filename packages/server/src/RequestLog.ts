@@ -42,11 +42,22 @@ export interface Open {
   error?: Kind | undefined
 }
 
+/**
+ * Tells of a request that is over. What was begun for it and goes on, as its client went away or did not wait, is told once
+ * that is over, too: it is paid all the same.
+ */
+export const tell = (log: Log, open: Open, status: number, now: number, isCut: boolean): void => {
+  const { isFirst = false, segment } = open
+  const say = () => log(entryOf(open, status, now, isCut))
+  if (isFirst && segment !== undefined) segment.onOver(say)
+  else say()
+}
+
 /** The entry of a request. */
-export const entryOf = (open: Open, status: number, now: number, isCut: boolean): Entry => {
+const entryOf = (open: Open, status: number, now: number, isCut: boolean): Entry => {
   const { at, error, isFirst = false, model, owner, segment, wire } = open
   const last = segment?.parts.at(-1)
-  const usage = isFirst && last?.type === "finish" ? last.usage : undefined
+  const usage = isFirst && (last?.type === "finish" || last?.type === "error") ? last.usage : undefined
   const total = usage && totalOf(usage)
   return {
     at,

@@ -335,6 +335,12 @@ describe("a request that fails", () => {
       )
       assert.strictEqual(error.status, 400)
       assert.include(error.message, "a is left out, b is not among those that alone may work")
+      const strange = await thrown(client.chat.completions.create(ask("Hm"), { headers: { "x-divisi-only": "who" } }))
+      assert.include(strange.message, "who is no worker that may be asked here")
+      const named = await thrown(
+        client.chat.completions.create({ ...ask("Hm"), model: "worker/a" }, { headers: { "x-divisi-only": "b" } })
+      )
+      assert.include(named.message, "Nobody may answer this request: a is not among those that alone may work.")
     }))
 })
 

@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest"
 import * as Keys from "../src/Keys.ts"
 import type * as NodeServer from "../src/NodeServer.ts"
 import { serving } from "./serving.ts"
-import { alone, asks, said, worker } from "./teams.ts"
+import { alone, asks, said, team, worker } from "./teams.ts"
 
 /** Keys in memory, each with an account of its total. */
 const keeping = () => {
@@ -144,6 +144,20 @@ describe("a key", () => {
       assert.isTrue(wait > 20 && wait <= 30)
       assert.strictEqual((await outcome(ask(thrifty, "1")))[0], 200)
       assert.strictEqual((await outcome(ask(thrifty, "2")))[0], 429)
+    })
+  })
+
+  it("pays with its tokens of a minute for what gives no answer, too", async () => {
+    const { authenticate, make } = keeping()
+    const secret = make({ tokensPerMinute: 10 })
+    const refuses = { fail: { _tag: "InvalidRequest", message: "No." } } as const
+    const c = worker("c", refuses)
+    const options = team(worker("a", said("one"), refuses), worker("b", said("two"), refuses), c)
+    await serving({ ...options, authenticate }, async (server) => {
+      const ask = () => outcome(clientOf(server, secret).chat.completions.create(request))
+      assert.strictEqual((await ask())[0], 400)
+      assert.strictEqual((await ask())[0], 429)
+      assert.lengthOf(c.calls, 1)
     })
   })
 

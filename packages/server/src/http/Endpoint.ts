@@ -1,4 +1,5 @@
 /** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -126,14 +127,15 @@ export const teamOf = ({ models }: Pick<Offer, "models">, caller: Caller, reques
   throw new ApiError({ kind: "permission", message, field: "model" })
 }
 
-/** Tells what a segment has used. */
-const used = ({ onUsed }: Caller, parts: ReadonlyArray<Part>): Effect.Effect<void> => {
-  const last = parts.at(-1)
-  if (onUsed === undefined || last?.type !== "finish") return Effect.void
-  const { inputTokens, outputTokens } = totalOf(last.usage)
-  return Effect.clockWith((clock) =>
-    Effect.sync(() => onUsed(inputTokens + outputTokens, clock.currentTimeMillisUnsafe()))
-  )
+/** Tells what a segment has used once it is over, however it ends. */
+const telling = ({ onUsed }: Caller, segment: Segment, now: () => number): void => {
+  if (onUsed === undefined) return
+  segment.onOver(() => {
+    const last = segment.parts.at(-1)
+    if ((last?.type !== "finish" && last?.type !== "error") || last.usage === undefined) return
+    const { inputTokens, outputTokens } = totalOf(last.usage)
+    onUsed(inputTokens + outputTokens, now())
+  })
 }
 
 /** What a wire keeps of requests and their responses, for later ones. */
@@ -164,6 +166,7 @@ export const open = Effect.fnUntraced(function* <State>(
   logged: RequestLog.Open
 ): Effect.fn.Return<Segment, ApiError> {
   if (context.isDraining()) return yield* draining
+  const clock = yield* Clock.Clock
   const { headers } = asked
   const caller = yield* context.authenticate(headers)
   const { owner } = caller
@@ -191,10 +194,11 @@ export const open = Effect.fnUntraced(function* <State>(
     isRepeated: RequestKey.isRepeated(headers),
     about,
     characters: text.length,
-    run: (tell) => offer.use(Effect.tap(turn.run(tell), (last) => used(caller, last)))
+    run: (tell) => offer.use(turn.run(tell))
   })
   logged.segment = segment
   logged.isFirst = segment.about === about
+  if (logged.isFirst) telling(caller, segment, () => clock.currentTimeMillisUnsafe())
   yield* keeping.keep(segment, recalled, owner)
   return segment
 })
@@ -207,7 +211,7 @@ export const make =
       const now = () => clock.currentTimeMillisUnsafe()
       const logged: RequestLog.Open = { at: now(), wire: wire.name }
       const asked = { headers: incoming.headers, text: bodyOf(context, incoming) }
-      const end = (status: number, isCut: boolean) => context.log(RequestLog.entryOf(logged, status, now(), isCut))
+      const end = (status: number, isCut: boolean) => RequestLog.tell(context.log, logged, status, now(), isCut)
       const failed = (error: ApiError) => {
         logged.error = error.kind
         end(error.status, false)

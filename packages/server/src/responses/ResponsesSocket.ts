@@ -1,7 +1,9 @@
 /** Responses over a WebSocket: one after another on one connection, which keeps for itself what is not to be stored. */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as Socket from "effect/socket/Socket"
 import * as Endpoint from "../http/Endpoint.ts"
@@ -45,6 +47,9 @@ const shared = (headers: Headers): Headers => ({
 // -------------------------------------------------------------------------------------------------------------------
 // Connections
 // -------------------------------------------------------------------------------------------------------------------
+
+/** So many frames wait for the one before them; a client that sends more has to wait itself. */
+const waitingFrames = 16
 
 /** How long a connection lives. */
 const lifeMillis = 3_600_000
@@ -97,8 +102,8 @@ const turn = (connection: Connection, text: string): Effect.Effect<void, Socket.
   Effect.clockWith((clock) => {
     const { context, headers, own, send } = connection
     const logged: RequestLog.Open = { at: clock.currentTimeMillisUnsafe(), wire: "responses socket" }
-    const end = (status: number) =>
-      context.log(RequestLog.entryOf(logged, status, clock.currentTimeMillisUnsafe(), false))
+    const end = (status: number, isCut: boolean) =>
+      RequestLog.tell(context.log, logged, status, clock.currentTimeMillisUnsafe(), isCut)
     const forget = (previous: unknown) => {
       if (typeof previous === "string") own.forget(previous)
     }
@@ -109,13 +114,12 @@ const turn = (connection: Connection, text: string): Effect.Effect<void, Socket.
         () => Effect.sync(() => forget(body.previous_response_id))
       )
       const segment = yield* failing
-      yield* say(connection, segment)
+      yield* Effect.onExit(say(connection, segment), (exit) => Effect.sync(() => end(200, Exit.isFailure(exit))))
       if (segment.parts.at(-1)?.type === "error") forget(body.previous_response_id)
-      end(200)
     })
     return Effect.catchTag(answered, "ApiError", (error) => {
       logged.error = error.kind
-      end(error.status)
+      end(error.status, false)
       return send([errorFrame(error)])
     })
   })
@@ -133,12 +137,11 @@ const connect = Effect.fnUntraced(function* (
   const send = ([first, ...rest]: ReadonlyArray<string>) =>
     first === undefined ? Effect.void : writer.writeAll([first, ...rest])
   const connection = { context, headers: shared(request.headers), store, own, send }
-  const all = Effect.forever(
-    Effect.flatMap(pull, (frames) =>
-      Effect.forEach(frames, (frame) => turn(connection, textOf(frame)), { discard: true })
-    )
-  )
-  yield* Effect.timeoutOption(all, lifeMillis)
+  const frames = yield* Queue.bounded<string>(waitingFrames)
+  const reading = Effect.forever(Effect.flatMap(pull, (news) => Queue.offerAll(frames, news.map(textOf))))
+  const answering = Effect.forever(Effect.flatMap(Queue.take(frames), (frame) => turn(connection, frame)))
+  // A client that goes away is noticed while it is answered, too.
+  yield* Effect.timeoutOption(Effect.raceFirst(reading, answering), lifeMillis)
 }, Effect.scoped)
 
 /** The endpoint: it takes over the connection of a request. */

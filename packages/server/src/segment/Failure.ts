@@ -28,6 +28,13 @@ const workerErrorOf = (error: unknown): WorkerError | undefined => {
   return undefined
 }
 
+/** Of a run that nobody came back for, or whose server is going down. */
+export const stopped = new ApiError({
+  kind: "overloaded",
+  message: "The run was stopped before it had an answer: send the request again.",
+  retryAfterMillis: 1000
+})
+
 /** The error behind a run that failed, was stopped or ran out of its budget. */
 export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const message = detail ?? "The run gave no answer."

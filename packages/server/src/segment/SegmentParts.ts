@@ -38,6 +38,8 @@ export interface SegmentParts {
   readonly take: (event: RunEvent) => ReadonlyArray<Part>
   /** The last parts. */
   readonly end: (result: RunResult) => ReadonlyArray<Part>
+  /** The last parts of a run that is stopped, and gives no result. */
+  readonly stop: () => ReadonlyArray<Part>
 }
 
 const nothing: ReadonlyArray<Part> = []
@@ -247,6 +249,8 @@ export const make = (options: Options): SegmentParts => {
     workers: answer.workers
   })
 
+  const failing = (error: ApiError): ReadonlyArray<Part> => [{ type: "error", error, usage: meter.sum() }]
+
   const end = (result: RunResult): ReadonlyArray<Part> => {
     const { ending, runId, waitingFor } = result
     if (ending === "suspended") {
@@ -261,7 +265,7 @@ export const make = (options: Options): SegmentParts => {
       return [...textPart(StopText.end(stop)), ...calls, finish("tool-calls", result)]
     }
     if (ending === "answered" || (ending === "budget" && result.answer !== undefined)) {
-      if (answer.isContradicted) return [{ type: "error", error: brokenOff }]
+      if (answer.isContradicted) return failing(brokenOff)
       const rest = textPart(stop.stoppedBy === undefined ? StopText.end(stop) : "")
       const reason =
         stop.stoppedBy !== undefined
@@ -278,8 +282,8 @@ export const make = (options: Options): SegmentParts => {
         ? [...textPart(StopText.end(stop)), finish("refusal", result)]
         : [{ type: "refusal", text }, finish("refusal", result)]
     }
-    return [{ type: "error", error: Failure.of(result) }]
+    return failing(Failure.of(result))
   }
 
-  return { take, end }
+  return { take, end, stop: () => failing(Failure.stopped) }
 }

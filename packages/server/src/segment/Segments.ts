@@ -15,6 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { ApiError } from "../wire/ApiError.ts"
 import type { About, Part } from "../wire/Wire.ts"
+import * as Failure from "./Failure.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -87,12 +88,6 @@ interface Kept extends Segment {
 // -------------------------------------------------------------------------------------------------------------------
 // One segment
 // -------------------------------------------------------------------------------------------------------------------
-
-const stopped = new ApiError({
-  kind: "overloaded",
-  message: "The run was stopped before it had an answer: send the request again.",
-  retryAfterMillis: 1000
-})
 
 const failed = new ApiError({
   kind: "server",
@@ -301,7 +296,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     const whole = Effect.onExit(run(tell), (exit) =>
       Effect.sync(() => {
         if (Exit.isSuccess(exit)) return tell(exit.value)
-        tell([{ type: "error", error: Cause.hasInterruptsOnly(exit.cause) ? stopped : failed }])
+        tell([{ type: "error", error: Cause.hasInterruptsOnly(exit.cause) ? Failure.stopped : failed }])
       })
     )
     const fiber = yield* Effect.forkIn(whole, scope, { startImmediately: true })

@@ -213,7 +213,8 @@ export const prepare = Effect.fnUntraced(function* (
         span?.(event)
         options.listener?.(event)
       }
-      return Effect.map(go(listener), (result) => ({ result, last: Effect.suspend(() => ended(parts, result)) }))
+      const run = Effect.onInterrupt(go(listener), () => Effect.sync(() => tell(parts.stop())))
+      return Effect.map(run, (result) => ({ result, last: Effect.suspend(() => ended(parts, result)) }))
     })
   }
 

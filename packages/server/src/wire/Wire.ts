@@ -97,8 +97,8 @@ export type Part =
       /** How long it took. */
       readonly durationMillis: number
     }
-  /** There is no answer, or it breaks off here. */
-  | { readonly type: "error"; readonly error: ApiError }
+  /** There is no answer, or it breaks off here. What was used is paid all the same; absent where nothing was begun. */
+  | { readonly type: "error"; readonly error: ApiError; readonly usage?: SegmentUsage | undefined }
 
 /** What a response says besides the parts. */
 export interface About {
