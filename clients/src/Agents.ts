@@ -124,35 +124,50 @@ const checksOf = (
   ]
 }
 
-/** Lets an agent do the task. */
-const task = async (agent: Agent, { requests, url }: Served, isOnce: boolean): Promise<ReadonlyArray<Check>> => {
+/** What an agent has come to, while its folder is still there. */
+interface Done {
+  readonly work: string
+  readonly finished: Finished
+}
+
+/** Lets an agent do a task in a folder of its own with some files; `orders` gets the folder. */
+export const work = async <A>(
+  name: string,
+  url: string,
+  files: Readonly<Record<string, string>>,
+  orders: (work: string) => string,
+  look: (done: Done) => A
+): Promise<A> => {
+  const agent = agents[name]!
   const work = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-work-"))
   const home = fs.mkdtempSync(path.join(folder("agents"), "node_modules", ".home-"))
   try {
-    fs.writeFileSync(path.join(work, "add.mjs"), wrong)
-    fs.writeFileSync(path.join(work, "add.test.mjs"), test)
+    for (const [file, text] of Object.entries(files)) fs.writeFileSync(path.join(work, file), text)
     agent.prepare?.(url, work)
-    const file = path.join(work, "add.mjs")
-    const orders = [
-      `read \`${file}\``,
-      `replace \`a - b\` by \`a + b\` in \`${file}\``,
-      `run \`node ${work}/add.test.mjs\``
-    ]
-    const asked = `Mend add.mjs: ${orders.join(", then ")}.`
-    const from = requests.length
-    const finished = await run(agent.command(url, asked), { cwd: work, env: agent.env(url, home), seconds: 180 })
-    return checksOf(finished, work, requests.slice(from), isOnce)
+    const command = agent.command(url, orders(work))
+    return look({ work, finished: await run(command, { cwd: work, env: agent.env(url, home), seconds: 180 }) })
   } finally {
     fs.rmSync(work, { recursive: true, force: true })
     fs.rmSync(home, { recursive: true, force: true })
   }
 }
 
+/** Lets an agent do the task. */
+const task = (name: string, { requests, url }: Served, isOnce: boolean): Promise<ReadonlyArray<Check>> => {
+  const from = requests.length
+  const orders = (work: string) => {
+    const file = path.join(work, "add.mjs")
+    return `Mend add.mjs: read \`${file}\`, then replace \`a - b\` by \`a + b\` in \`${file}\`, then run \`node ${work}/add.test.mjs\`.`
+  }
+  const files = { "add.mjs": wrong, "add.test.mjs": test }
+  return work(name, url, files, orders, (done) => checksOf(done.finished, done.work, requests.slice(from), isOnce))
+}
+
 /** Checks one, on a server that keeps runs and on one that forgets them after each request. */
 export const check = async (name: string, served: Served, forgetful: Served): Promise<Report> => {
   const agent = agents[name]!
-  const kept = await task(agent, served, true)
-  const forgotten = await task(agent, forgetful, agent.carries)
+  const kept = await task(name, served, true)
+  const forgotten = await task(name, forgetful, agent.carries)
   return {
     client: agent.package,
     version: versionOf("agents", agent.package),

@@ -13,6 +13,7 @@
  */
 import * as Message from "@divisi/core/Message"
 import type { ToolDefinition } from "@divisi/core/Tool"
+import type { Pricing } from "@divisi/core/Usage"
 import type { Worker, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import * as Stream from "effect/Stream"
 import * as Commands from "./Commands.ts"
@@ -198,12 +199,14 @@ const partsOf = (request: WorkerRequest): ReadonlyArray<WorkerPart> => {
   ]
 }
 
+const usual: Pricing = { inputPerMillion: 1, outputPerMillion: 10 }
+
 /** Makes a worker that follows the rules. */
-export const make = (id: string): Worker => ({
+export const make = (id: string, pricing = usual): Worker => ({
   id,
   description: "follows rules",
   capabilities: { tools: true, images: true, files: true, jsonSchema: true },
-  pricing: { inputPerMillion: 1, outputPerMillion: 10 },
+  pricing,
   isLanguageModel: true,
   generate: (request) => Stream.fromIterable(partsOf(request))
 })

@@ -1,13 +1,14 @@
 /** A server in front of a Conductor with three workers: two look, a third sees both, calls the tools and answers. */
 import * as Journal from "@divisi/core/Journal"
 import * as Policy from "@divisi/core/Policy"
+import type { Pricing } from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { NodeServer, type RequestLog } from "@divisi/server"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as RuleWorker from "./RuleWorker.ts"
 
-const policy = Policy.fixed("three workers", () => ({
+const threeWorkers = Policy.fixed("three workers", () => ({
   steps: [
     { worker: 0, subtask: "", access: [] },
     { worker: 1, subtask: "", access: [] },
@@ -15,31 +16,44 @@ const policy = Policy.fixed("three workers", () => ({
   ]
 }))
 
+const ids = ["reader", "checker", "writer"]
+
 /** What differs from check to check. */
 export interface Options {
   readonly port?: number | undefined
   /** Whether its journal lets go of all runs after each request, so that they live in their clients' histories alone. */
   readonly forgets?: boolean | undefined
   readonly log?: RequestLog.Log | undefined
+  /** Keeps runs; memory by default. */
+  readonly journal?: Journal.Journal | undefined
+  /** Who answers; all three by default. */
+  readonly policy?: Policy.Policy | undefined
+  /** By the ids of the workers. */
+  readonly prices?: Readonly<Record<string, Pricing>> | undefined
 }
 
 /** Serves until the scope closes. */
 export const make = ({
   forgets = false,
   log,
-  port = 0
+  policy = threeWorkers,
+  port = 0,
+  prices = {},
+  ...options
 }: Options = {}): Effect.Effect<NodeServer.NodeServer, NodeServer.ListenError, Scope.Scope> => {
-  const journal = forgets ? Journal.makeMemory() : undefined
+  const journal = forgets ? Journal.makeMemory() : options.journal
   const forget =
-    journal && Effect.flatMap(journal.list, (runs) => Effect.ignore(journal.remove(runs.map(({ run }) => run))))
+    forgets &&
+    journal &&
+    Effect.flatMap(journal.list, (runs) => Effect.ignore(journal.remove(runs.map(({ run }) => run))))
   return NodeServer.make({
     port,
     journal,
     log: (entry) => {
       log?.(entry)
-      if (forget !== undefined) Effect.runSync(forget)
+      if (forget) Effect.runSync(forget)
     },
     policy,
-    pool: WorkerPool.makeUnsafe(["reader", "checker", "writer"].map(RuleWorker.make))
+    pool: WorkerPool.makeUnsafe(ids.map((id) => RuleWorker.make(id, prices[id])))
   })
 }

@@ -15,7 +15,7 @@ export interface Listed {
   readonly date: string | undefined
 }
 
-type Row = Pick<Pricing, "inputPerMillion" | "outputPerMillion" | "date"> & { readonly model: string }
+type Row = Pricing & { readonly model: string }
 
 /** The packages that know prices. */
 const sources: ReadonlyArray<{ readonly vendor: string; readonly rows: () => Promise<ReadonlyArray<Row>> }> = [
@@ -49,3 +49,14 @@ export const models: Effect.Effect<ReadonlyArray<Listed>> = Effect.promise(async
   )
   return (await Promise.all(lists)).flat()
 })
+
+/** The list price of a model by its name; `undefined` of one that no package lists. */
+export const pricingOf = (name: string): Effect.Effect<Pricing | undefined> =>
+  Effect.promise(async () => {
+    const [vendor, ...model] = name.split(":")
+    const rows = await sources
+      .find((source) => source.vendor === vendor)
+      ?.rows()
+      .catch(() => [])
+    return rows?.find((row) => row.model === model.join(":"))
+  })

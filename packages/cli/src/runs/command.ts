@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { paragraphs } from "../invocation/flags.ts"
-import { deleteFlags, listFlags, resumeFlags, showFlags } from "./flags.ts"
+import { deleteFlags, listFlags, reportFlags, resumeFlags, showFlags } from "./flags.ts"
 
 const loaded = Effect.promise(() => import("./Runs.ts"))
 
@@ -37,6 +37,27 @@ const resume = Command.make("resume", resumeFlags, (input) =>
   ])
 )
 
+const report = Command.make("report", reportFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Report.ts")),
+    (Report) => Report.write(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Writes one page about the runs of a journal, as those of a server: what they cost, who did what and when, and how much",
+      "of it was orchestration.",
+      "",
+      "With --against it reckons what the same tokens would have cost at one model's price, and with --alone it sets them",
+      "beside the same work as one worker has done it. It holds the first words of each question, and no answers."
+    )
+  ),
+  Command.withShortDescription("Write a page about what runs cost and who did what"),
+  Command.withExamples([
+    { command: "divisi runs report --newer-than 1h --against openai:gpt-5", description: "The last hour of a server" }
+  ])
+)
+
 const remove = Command.make("delete", deleteFlags, (input) =>
   Effect.flatMap(loaded, (Runs) => Runs.remove(input))
 ).pipe(
@@ -52,7 +73,7 @@ export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(lo
     "Lists the runs that `run --durable` keeps, the last changed first: how they stand, what they cost, and what they wait for."
   ),
   Command.withShortDescription("List durable runs, and go on with them"),
-  Command.withSubcommands([show, resume, remove]),
+  Command.withSubcommands([show, resume, report, remove]),
   Command.withExamples([
     { command: "divisi runs", description: "The last twenty" },
     { command: "divisi runs --state waiting --json", description: "Those that wait for somebody, for programs" }

@@ -66,6 +66,25 @@ export const listFlags = {
 
 export const showFlags = { id, json: toggle("json", "Print its events as lines of JSON"), journal }
 
+const file = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description))
+
+export const reportFlags = {
+  newerThan: age("newer-than", "Only runs that were changed within this time: 1h, 8h, 7d"),
+  against: Flag.String("against").pipe(
+    Flag.withMetavar("<model>"),
+    Flag.withDescription("Reckon the same tokens at the price of this one: openai:gpt-5, or any name with --price"),
+    Flag.optional
+  ),
+  price: runFlags.price,
+  alone: file("alone", "A journal of the same work, done again by one worker").pipe(Flag.optional),
+  title: Flag.String("title").pipe(Flag.withDescription("The title of the page"), Flag.withDefault("Session")),
+  out: file("out", "The page (default session.html)").pipe(Flag.withDefault("session.html")),
+  json: toggle("json", "Print the figures as JSON, and write no page"),
+  config: runFlags.config,
+  journal
+}
+
 const ofCall = (name: string, what: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(what), Flag.withDescription(description), Flag.atLeast(0))
 
@@ -102,5 +121,6 @@ export const deleteFlags = {
 
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>
 export type ShowInput = Command.Command.Config.Infer<typeof showFlags>
+export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
 export type DeleteInput = Command.Command.Config.Infer<typeof deleteFlags>

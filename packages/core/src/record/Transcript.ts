@@ -278,33 +278,64 @@ export const fromEvents = (events: Iterable<RunEvent>): Transcript | undefined =
 // Spend
 // -------------------------------------------------------------------------------------------------------------------
 
-interface Payment {
+/**
+ * What a call was for: a plan, a step whose answer is not the run's, the step that answers (of several that vote, the
+ * first), or the judgement of a check or a critic.
+ */
+export type Purpose = "plan" | "step" | "answer" | "judgement"
+
+/** A call of a run, or an answer that was found. */
+export interface Payment {
+  /** The id of the worker; of a completion, the name of the policy. */
   readonly worker: string
+  readonly purpose: Purpose
   readonly paid: Paid
+  /** 0 for an answer that was found, and for a call that its provider's gate refused. */
   readonly calls: number
+  /** Whether it failed or was interrupted. */
+  readonly isLost: boolean
 }
 
 const answerPayment = (
   worker: string,
+  purpose: Purpose,
   { cached, paid }: CompletionRecord | StepRecord | TurnRecord
-): ReadonlyArray<Payment> => (paid === undefined ? [] : [{ worker, paid, calls: cached === true ? 0 : 1 }])
+): ReadonlyArray<Payment> =>
+  paid === undefined ? [] : [{ worker, purpose, paid, calls: cached === true ? 0 : 1, isLost: false }]
 
-const lostPayments = (lost: ReadonlyArray<LostCall>): ReadonlyArray<Payment> =>
-  lost.map((paid) => ({ worker: paid.worker, paid, calls: paid.unasked === true ? 0 : 1 }))
+/** Checks judge, also where they fail; all other calls are for what their step or the plan is for. */
+const lostPayments = (lost: ReadonlyArray<LostCall>, purpose: Purpose): ReadonlyArray<Payment> =>
+  lost.map((paid) => ({
+    worker: paid.worker,
+    purpose: paid.by === "check" ? "judgement" : purpose,
+    paid,
+    calls: paid.unasked === true ? 0 : 1,
+    isLost: true
+  }))
 
 const judgePayments = (answers: ReadonlyArray<CriticAnswer | CheckAnswer> = []): ReadonlyArray<Payment> =>
-  answers.map((paid) => ({ worker: paid.worker, paid, calls: paid.cached ? 0 : 1 }))
+  answers.map((paid) => ({
+    worker: paid.worker,
+    purpose: "judgement",
+    paid,
+    calls: paid.cached ? 0 : 1,
+    isLost: false
+  }))
 
 /** Whether a step's answer is that of its nested run, and not of a worker that took over from it. */
 export const isNested = ({ nested, reassigned }: StepRecord): boolean => nested !== undefined && reassigned.length === 0
 
+/** What answers a run within a step is for what the step is for. */
+const within = (nested: Transcript, purpose: Purpose): ReadonlyArray<Payment> =>
+  payments(nested).map((payment) => (payment.purpose === "answer" ? { ...payment, purpose } : payment))
+
 /** A nested run's payments are in its own record; the answer of its step does not repeat them. */
-const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
-  ...(step.turns ?? []).flatMap((turn) => answerPayment(turn.worker, turn)),
-  ...(isNested(step) ? [] : answerPayment(step.worker, step)),
-  ...(step.nested === undefined ? [] : payments(step.nested)),
+const stepPayments = (step: StepRecord, purpose: Purpose): ReadonlyArray<Payment> => [
+  ...(step.turns ?? []).flatMap((turn) => answerPayment(turn.worker, purpose, turn)),
+  ...(isNested(step) ? [] : answerPayment(step.worker, purpose, step)),
+  ...(step.nested === undefined ? [] : within(step.nested, purpose)),
   ...judgePayments(step.checkAnswers),
-  ...lostPayments(step.lost)
+  ...lostPayments(step.lost, purpose)
 ]
 
 /**
@@ -323,15 +354,23 @@ export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | 
   )
 }
 
-const payments = ({ policy, rounds }: Transcript): ReadonlyArray<Payment> =>
-  rounds.flatMap(({ completions, criticAnswers, lost, steps }) => [
-    ...completions.flatMap((completion) => answerPayment(policy, completion)),
-    ...steps.flatMap(stepPayments),
-    ...lostPayments(lost),
-    ...judgePayments(criticAnswers)
-  ])
+/** The step of a round whose answer is the round's; of several that vote, the first. */
+const answering = ({ steps, workflow }: RoundRecord): number => (workflow?.answer === "majority" ? 0 : steps.length - 1)
 
-const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
+/** All calls of a run with what they were for, those of nested runs included: they add up to {@link spendSoFar}. */
+export const payments = ({ policy, rounds }: Transcript): ReadonlyArray<Payment> =>
+  rounds.flatMap((round) => {
+    const { completions, criticAnswers, lost, steps } = round
+    return [
+      ...completions.flatMap((completion) => answerPayment(policy, "plan", completion)),
+      ...steps.flatMap((step, index) => stepPayments(step, index === answering(round) ? "answer" : "step")),
+      ...lostPayments(lost, "plan"),
+      ...judgePayments(criticAnswers)
+    ]
+  })
+
+/** What has been spent, and a call more. */
+export const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
   usage: addUsage(spend.usage, paid.usage),
   costUsd: spend.costUsd + (paid.costUsd ?? 0),
   calls: spend.calls + calls,

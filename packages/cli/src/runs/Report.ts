@@ -1,0 +1,68 @@
+/** `divisi runs report`: what the runs of a journal cost, and who did what, as one page. */
+import { nearest } from "@divisi/core/Nearest"
+import * as Transcript from "@divisi/core/Transcript"
+import * as WholeFile from "@divisi/files/WholeFile"
+import * as SessionPage from "@divisi/report/SessionPage"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Catalog from "../conductor/Catalog.ts"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Prices from "../conductor/Prices.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import type { ReportInput } from "./flags.ts"
+import * as Journals from "./Journals.ts"
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** The runs of a journal that were changed since a time, in the order in which they began. */
+const runsOf = (
+  file: Option.Option<string>,
+  since: number
+): Effect.Effect<ReadonlyArray<Transcript.Transcript>, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const journal = yield* Journals.open(file)
+      const summaries = (yield* Journals.list(journal)).filter(({ changedAt }) => changedAt >= since)
+      const runs = yield* Effect.forEach(summaries, ({ run }) =>
+        Effect.map(Journals.events(journal, run), (events) => Transcript.fromEvents(events) ?? [])
+      )
+      return runs.flat().toSorted((left, right) => left.startedAt - right.startedAt)
+    })
+  )
+
+/** The model that it is held against, with its price: what the user says of it, or its vendor's list price. */
+const reference = Effect.fnUntraced(function* (
+  worker: string,
+  input: ReportInput
+): Effect.fn.Return<SessionPage.Reference, Failure> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const said = Prices.of(config, input)
+  const pricing = (Object.hasOwn(said, worker) ? said[worker] : undefined) ?? (yield* Catalog.pricingOf(worker))
+  if (pricing !== undefined) return { worker, pricing }
+  const meant = nearest(
+    worker,
+    (yield* Catalog.models).map(({ name }) => name)
+  )
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`
+  return yield* usage(
+    `--against: the price of ${worker} is unknown.${hint} Say it, in USD per million tokens in and out: --price ${worker}=0.5/1.5`
+  )
+})
+
+/** Writes the page and prints where it is, or prints its figures. */
+export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn.Return<void, Failure> {
+  const { alone, newerThan, out, title } = input
+  const now = yield* Clock.currentTimeMillis
+  const against = Option.isNone(input.against) ? undefined : yield* reference(input.against.value, input)
+  const runs = yield* runsOf(input.journal, Option.match(newerThan, { onNone: () => 0, onSome: (age) => now - age }))
+  if (runs.length === 0) return yield* usage("There is no such run. `divisi runs` lists those that there are.")
+  const done = Option.isNone(alone) ? undefined : yield* runsOf(alone, 0)
+  if (done?.length === 0) return yield* usage("--alone: the journal has no runs.")
+  const session: SessionPage.Session = { title, runs, against, alone: done }
+  if (input.json) return print(JSON.stringify(SessionPage.figures(session), null, 2))
+  yield* Effect.mapError(WholeFile.write(out, SessionPage.render(session)), ({ message }) =>
+    failed(`Cannot write the page. ${message}`)
+  )
+  print(out)
+})

@@ -1,0 +1,65 @@
+/** When who worked on a run: one span for each call that can be placed, and one while tools were run or waited for. */
+import type * as Transcript from "@divisi/core/Transcript"
+
+/** A length of time, in milliseconds since 1970. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+  /** Who was asked; absent while a tool was run or waited for. */
+  readonly worker?: string | undefined
+}
+
+const toolsEnd = ({ endedAt, tools }: Transcript.TurnRecord): number =>
+  Math.max(endedAt, ...tools.map((tool) => tool.endedAt ?? endedAt))
+
+const ofTurn = (turn: Transcript.TurnRecord): ReadonlyArray<Span> => {
+  const { durationMillis, endedAt, worker } = turn
+  const asked = { from: endedAt - durationMillis, to: endedAt, worker }
+  const end = toolsEnd(turn)
+  return end > endedAt ? [asked, { from: endedAt, to: end }] : [asked]
+}
+
+/** The last call of a step begins where the tools before it have ended: what was before is in its turns. */
+const ofAnswer = (step: Transcript.StepRecord): ReadonlyArray<Span> => {
+  const { endedAt, startedAt, turns = [], worker } = step
+  if (step.nested !== undefined || endedAt === undefined || startedAt === undefined) return []
+  return [{ from: Math.max(startedAt, ...turns.map(toolsEnd)), to: endedAt, worker }]
+}
+
+const ofStep = (step: Transcript.StepRecord): ReadonlyArray<Span> => [
+  ...(step.turns ?? []).flatMap(ofTurn),
+  ...ofAnswer(step),
+  ...(step.nested === undefined ? [] : of(step.nested))
+]
+
+/** A completion begins where the one before it has ended. */
+const ofPlans = ({ completions, startedAt }: Transcript.RoundRecord, policy: string): ReadonlyArray<Span> => {
+  const ends = completions.flatMap(({ endedAt }) => endedAt ?? [])
+  return ends.map((to, index) => ({ from: ends[index - 1] ?? startedAt, to, worker: policy }))
+}
+
+/** The spans of a run, those of runs within it included. */
+export const of = ({ policy, rounds }: Transcript.Transcript): ReadonlyArray<Span> =>
+  rounds.flatMap((round) => [...ofPlans(round, policy), ...round.steps.flatMap(ofStep)])
+
+/** How long at least one of the spans lasts, in milliseconds. */
+export const length = (spans: ReadonlyArray<Span>): number => {
+  let end = Number.NEGATIVE_INFINITY
+  let sum = 0
+  for (const { from, to } of spans.toSorted((left, right) => left.from - right.from)) {
+    sum += Math.max(0, to - Math.max(from, end))
+    end = Math.max(end, to)
+  }
+  return sum
+}
+
+/** Spans in lanes, so that none covers another. */
+export const lanes = (spans: ReadonlyArray<Span>): ReadonlyArray<ReadonlyArray<Span>> => {
+  const made: Array<Array<Span>> = []
+  for (const span of spans.toSorted((left, right) => left.from - right.from)) {
+    const free = made.find((lane) => lane.at(-1)!.to <= span.from)
+    if (free === undefined) made.push([span])
+    else free.push(span)
+  }
+  return made
+}

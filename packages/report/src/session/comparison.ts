@@ -1,0 +1,60 @@
+/** A session beside one strong worker: reckoned from its price, and measured where the work was done again. */
+import type { Html } from "../page/Html.ts"
+import { count, duration, unknown, usd } from "../page/Numbers.ts"
+import { note, section } from "../page/Page.ts"
+import { table } from "../page/Table.ts"
+import type { Figures, Session, Totals } from "./Session.ts"
+
+interface Row {
+  readonly name: string
+  readonly costUsd: number
+  readonly of?: Totals | undefined
+}
+
+const rowsOf = (figures: Figures): ReadonlyArray<Row> => {
+  const { against, alone, spend } = figures
+  return [
+    { name: "this session", costUsd: spend.costUsd, of: figures },
+    ...(alone === undefined ? [] : [{ name: "one worker, measured", costUsd: alone.spend.costUsd, of: alone }]),
+    ...(against === undefined
+      ? []
+      : [
+          {
+            name: "reckoned: answers at its price",
+            costUsd: against.answersUsd
+          },
+          { name: "reckoned: all at its price", costUsd: against.allUsd }
+        ])
+  ]
+}
+
+const timesOf = (costUsd: number, ofSession: number): string =>
+  ofSession > 0 ? `${(costUsd / ofSession).toFixed(2)} ×` : unknown
+
+/** The comparison; nothing where there is none. */
+export const comparison = (
+  { against, alone }: Pick<Session, "against" | "alone">,
+  figures: Figures
+): Html | undefined => {
+  if (against === undefined && alone === undefined) return undefined
+  return section("comparison", "Beside one strong worker", [
+    table(
+      "The session beside one worker",
+      rowsOf(figures),
+      [
+        { head: "what", cell: ({ name }) => name },
+        { head: "cost", cell: ({ costUsd }) => usd(costUsd) },
+        { head: "times this session", cell: ({ costUsd }) => timesOf(costUsd, figures.spend.costUsd) },
+        { head: "calls", cell: ({ of }) => count(of?.spend.calls) },
+        { head: "tokens", cell: ({ of }) => count(of && of.spend.usage.inputTokens + of.spend.usage.outputTokens) },
+        { head: "workers at work", cell: ({ of }) => (of === undefined ? unknown : duration(of.workedMillis)) }
+      ],
+      ({ of }) => of === figures
+    ),
+    alone !== undefined && note("What is measured is the same work, done again by one worker alone."),
+    against !== undefined &&
+      note(
+        `What is reckoned did not happen: it is what the tokens of the steps that answer, and all tokens, cost at the price of ${against.worker} (${usd(against.pricing.inputPerMillion)} a million in, ${usd(against.pricing.outputPerMillion)} out). That worker might have written more or less, needed other turns, counted tokens otherwise, and answered better or worse; and the steps that answer have read the advice of others.`
+      )
+  ])
+}
