@@ -15,12 +15,22 @@ const withEmbeddings = vendors.filter(({ embed }) => embed !== undefined).map(({
  */
 export const ofQuestions: Vendor.Reading = { mostTokens: 48 }
 
+/** Points of length 1: which way they lie says what a question is about, and how far out hardly anything. */
+const directions =
+  (embed: Vendor.Embed): Vendor.Embed =>
+  async (texts, signal) =>
+    (await embed(texts, signal)).map((point) => {
+      const length = Math.hypot(...point) || 1
+      return point.map((value) => value / length)
+    })
+
 /** The embedder of `vendor:model`, for as long as the scope is open; `undefined` for the default. */
 export const named = (
   name: string | undefined,
   isOffline: boolean,
   /** Who names it, for errors. */
   by = "--embeddings",
+  /** How a router reads; its points have length 1. */
   reading?: Vendor.Reading
 ): Effect.Effect<Embedder.Embedder | undefined, Failure, Scope.Scope> =>
   Effect.gen(function* () {
@@ -43,5 +53,5 @@ export const named = (
       vendor.embed(reference.model, Vendor.connection(vendor, environment), reading),
       (error) => usage(`${by}: ${OptionalPackage.explain(error)}`)
     )
-    return Embedder.fromPromise(name, embed)
+    return Embedder.fromPromise(name, reading === undefined ? embed : directions(embed))
   })
