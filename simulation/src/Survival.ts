@@ -74,6 +74,11 @@ class Survival {
   private readonly world: ToolWorld.ToolWorld
   private tasks = 0
   private readonly zombies: Array<Process> = []
+  /** How often each check was asked about each answer; and those that were asked though their verdict stood in the journal. */
+  readonly checks = new Map<string, number>()
+  readonly checkedAgain = new Set<string>()
+  /** Whether those go on that stood still. */
+  private areZombies = false
   private count = 0
 
   constructor(seed: number, isFaulty: boolean) {
@@ -101,7 +106,7 @@ class Survival {
     const checking = SimulatedPolicy.checked(Seed.draw(Seed.spread(seed, "checks")), workers, {
       isSteady: true,
       nonsense: 0,
-      onChecked: (check, answer) => this.complain(SurvivalInvariants.ofVerdict(this.entries(), check, answer))
+      onChecked: (check, answer) => this.hearCheck(check, answer)
     })
     const { skipUnseen, ...settings } = Draws.steadySettingsOf(draw)
     this.options = {
@@ -120,6 +125,13 @@ class Survival {
 
   private complain(problem: string | undefined): void {
     if (problem !== undefined && this.witness.problems.length < 20) this.witness.complain(problem)
+  }
+
+  private hearCheck(check: string, answer: string): void {
+    const name = `${check} of ${answer}`
+    this.checks.set(name, (this.checks.get(name) ?? 0) + 1)
+    // What is written beside one that others have taken over from, it has not read.
+    if (!this.areZombies && SurvivalInvariants.hasVerdict(this.entries(), check, answer)) this.checkedAgain.add(name)
   }
 
   private entries(): ReadonlyArray<Journal.Entry> {
@@ -268,10 +280,12 @@ class Survival {
   }
 
   private async wakeZombies(): Promise<void> {
+    this.areZombies = true
     for (const zombie of this.zombies.splice(0)) {
       zombie.journal.wake()
       await this.rest(zombie)
     }
+    this.areZombies = false
   }
 
   private checkWaiting({ waitingFor }: Conductor.RunResult): void {
@@ -367,8 +381,11 @@ export const simulate = async (seed: number): Promise<Found> => {
   await loaded
   const survival = new Survival(seed, true)
   const { transcript, ...found } = await survival.simulate()
-  const whole = await new Survival(seed, false).simulate()
-  const problems = [...found.problems, ...whole.problems]
+  const twin = new Survival(seed, false)
+  const whole = await twin.simulate()
+  // Two steps may say the same, and each is checked.
+  const anew = [...survival.checkedAgain].filter((name) => twin.checks.get(name) === 1)
+  const problems = [...found.problems, ...whole.problems, ...anew.map((name) => `the check ${name} was asked again`)]
   const isComparable = survival.limits.tokens === undefined && transcript !== undefined
   if (isComparable && !JSON.stringify(transcript).includes("its result is lost")) {
     const [one, other] = [transcript, whole.transcript].map(SurvivalInvariants.timeless)

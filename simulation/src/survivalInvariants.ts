@@ -33,10 +33,10 @@ export const ofBegunTool = (entries: ReadonlyArray<Entry>, call: string): string
   return isThere ? undefined : `a handler has begun with ${call}, which did not stand in the journal`
 }
 
-/** A check is not asked again of an answer whose verdict stands in the journal. */
-export const ofVerdict = (entries: ReadonlyArray<Entry>, check: string, answer: string): string | undefined => {
+/** Whether what a check has found of an answer stands in the journal. */
+export const hasVerdict = (entries: ReadonlyArray<Entry>, check: string, answer: string): boolean => {
   const events = entries.flatMap((entry) => (entry.type === "event" ? [entry.event] : []))
-  const isFound = events.some(
+  return events.some(
     (event) =>
       event.type === "step-finished" &&
       event.answer === answer &&
@@ -50,7 +50,6 @@ export const ofVerdict = (entries: ReadonlyArray<Entry>, check: string, answer: 
           one.step === event.step
       )
   )
-  return isFound ? `the check ${check} was asked again of ${answer}` : undefined
 }
 
 /** A tool that changes something is called once, whatever happens. */

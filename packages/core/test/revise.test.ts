@@ -63,6 +63,17 @@ const ran = (
     return { ...result, asked: workers.map(({ calls }) => calls.length), transcript, events }
   })
 
+const asks: ScriptedWorker.Reply = {
+  parts: [
+    { type: "tool-call", id: "1", name: "ask", arguments: "{}" },
+    { type: "finish", reason: "tool-calls", usage: { inputTokens: 1, outputTokens: 1 } }
+  ]
+}
+
+const lookup = Tool.make({ name: "ask", input: { type: "object" } })
+
+const withTools = (worker: ScriptedWorker.ScriptedWorker) => ({ ...worker, capabilities: { tools: true } })
+
 const typesOf = (events: ReadonlyArray<RunEvent>, ...types: ReadonlyArray<string>) =>
   events.flatMap((event) => (types.includes(event.type) ? [event.type] : []))
 
@@ -281,22 +292,12 @@ describe("a run that is resumed", () => {
       const journal = Journal.makeMemory()
       // The second time it would find otherwise.
       const { check: flaky, count } = counted([false, true, true])
-      const lookup = Tool.make({ name: "ask", input: { type: "object" } })
       const again = { steps: [step(1, [], "Ask.", { tools: true })] }
       const policy = {
         ...writes({ steps: [step(0, [], "", check())] }, () => ({ type: "re-plan", workflow: again })),
         checks: { number: flaky }
       }
-      const asks: ScriptedWorker.Reply = {
-        parts: [
-          { type: "tool-call", id: "1", name: "ask", arguments: "{}" },
-          { type: "finish", reason: "tool-calls", usage: { inputTokens: 1, outputTokens: 1 } }
-        ]
-      }
-      const workers = [says("a", "six"), says("b", asks, "42")].map((worker) => ({
-        ...worker,
-        capabilities: { tools: true }
-      })) as never
+      const workers = [says("a", "six"), says("b", asks, "42")].map(withTools) as never
       const options = { tools: [lookup] }
       const first = yield* ran(policy, workers, options, { journal, runId: "r" })
       assert.strictEqual(first.ending, "suspended")
@@ -314,6 +315,26 @@ describe("a run that is resumed", () => {
       })
       const replayed = yield* anew.resume({ transcript: first.transcript, results })
       assert.deepStrictEqual([replayed.rounds.length, more()], [2, 0])
+    })
+  )
+
+  it.effect("says nothing of what was held back while others wait for tools", () =>
+    Effect.gen(function* () {
+      const journal = Journal.makeMemory()
+      const steps = [step(0, [], "Multiply.", check()), step(1, [0], "Say."), step(2, [], "Ask.")]
+      const policy = writes({ steps }, () => ({ type: "go-on" }))
+      const workers = [says("a", "six"), says("b", "It is six."), says("c", asks, "42")].map(withTools) as never
+      const options = { tools: [lookup], skipUnseen: false }
+      const first = yield* ran(policy, workers, options, { journal, runId: "r" })
+      assert.strictEqual(first.ending, "suspended")
+      assert.notInclude(typesOf(first.events, "step-skipped"), "step-skipped")
+      const conductor = Conductor.make({ ...options, policy, pool: WorkerPool.makeUnsafe(workers) })
+      const results = { [first.waitingFor[0]!.id]: "7" }
+      const { listener, transcript } = Transcript.recorder()
+      const resumed = yield* conductor.resume({ runId: "r", results }, { journal, listener })
+      assert.strictEqual(resumed.answer, "42")
+      const held = transcript()!.rounds[0]!.steps[1]!
+      assert.deepStrictEqual([held.state, "detail" in held], ["answered", false])
     })
   )
 

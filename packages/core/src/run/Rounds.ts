@@ -279,7 +279,9 @@ const runRound = Effect.fnUntraced(function* (
   }
   state.current = undefined
   const { stopped = state.stopped } = results
-  execution.skipHeld(stopped === undefined ? "revised" : "budget")
+  const isSuspended = stopped === undefined && results.waitingFor.length > 0
+  // Whether those are run that were held back is asked once nothing waits for tools.
+  if (!isSuspended) execution.skipHeld(stopped === undefined ? "revised" : "budget")
   state.past.push({ workflow, answers: results.answers, verdicts: results.verdicts })
   const done = { workflow, failed: workersOf(workflow, results, "failed"), confirmed: false }
 
@@ -288,7 +290,7 @@ const runRound = Effect.fnUntraced(function* (
     ended(state, round, { ...done, answer: bestSoFar(workflow, results) })
     return "over"
   }
-  if (results.waitingFor.length > 0) {
+  if (isSuspended) {
     state.waitingFor = results.waitingFor
     return "over"
   }
