@@ -86,10 +86,14 @@ const makeClock = (
   }
 }
 
+/** How fibers yield: as is drawn, never, often, or now at once and now late, so that one overtakes another. */
+export type Haste = "drawn" | "never" | "often" | "uneven"
+
 /** Makes a scheduler of a source of draws. */
-export const make = (draw: Seed.Draw): SeededScheduler => {
+export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler => {
   const order = Seed.pick<Order>(draw, ["any", "any", "any", "oldest", "newest"])
-  const operations = Seed.pick(draw, patience)
+  const drawn = Seed.pick(draw, patience)
+  const operations = haste === "never" ? 0 : haste === "often" ? 2 : drawn
   const tasks: Array<() => void> = []
   let timers: Array<Timer> = []
   let now = 0
@@ -97,7 +101,13 @@ export const make = (draw: Seed.Draw): SeededScheduler => {
   let count = 0
   let sleepers = 0
 
-  const gap = () => (operations === 0 ? Number.POSITIVE_INFINITY : 1 + Seed.below(draw, 2 * operations))
+  const unevenGap = () => 1 + Seed.below(draw, Seed.chance(draw, 0.5) ? 4 : 60)
+  const gap = () =>
+    haste === "uneven"
+      ? unevenGap()
+      : operations === 0
+        ? Number.POSITIVE_INFINITY
+        : 1 + Seed.below(draw, 2 * operations)
   let untilYield = gap()
 
   const dispatcher: Scheduler.SchedulerDispatcher = {

@@ -31,6 +31,8 @@ export interface World {
   readonly moods: Moods
   /** Whether the same answers are given in any order. */
   readonly isSteady: boolean
+  /** Whether all workers stand behind one door. */
+  readonly isNarrow: boolean
   /** Whether little is left on every account, workers answer at once, and steps stand side by side. */
   readonly isTight: boolean
   /**
@@ -312,13 +314,13 @@ const prices: ReadonlyArray<Pricing | undefined> = [
 
 /** Draws a worker. `promises` says whether it may be an async function. */
 export const make = (all: World, id: string, promises: boolean): Worker => {
-  const { draw, isSteady, isTight } = all
-  const drawn = isTight && Seed.chance(draw, 0.7) ? "at-once" : Seed.pick(draw, manners)
+  const { draw, isNarrow, isSteady, isTight } = all
+  const drawn = (isTight || isNarrow) && Seed.chance(draw, 0.7) ? "at-once" : Seed.pick(draw, manners)
   const manner = promises || (drawn !== "promise" && drawn !== "async-pieces") ? drawn : "later"
   const about: Omit<Worker, "generate"> = {
     id,
     description: `worker ${id}`,
-    provider: Seed.pick(draw, [undefined, "acme", "bold"]),
+    provider: isNarrow ? "acme" : Seed.pick(draw, [undefined, "acme", "bold"]),
     pricing: Seed.pick(draw, prices),
     limits: Seed.chance(draw, 0.5) ? { maxOutputTokens: 64 } : undefined,
     takesSeed: isSteady || !Seed.chance(draw, 0.1),

@@ -1,15 +1,10 @@
-/** What a simulation draws for its world: limits, moods, settings, gates and caches. */
+/** What a simulation draws for its world: limits, moods, settings and caches. */
 import type * as Budget from "@divisi/core/Budget"
 import type * as Conductor from "@divisi/core/Conductor"
-import { Gate } from "@divisi/core/Resilience"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import * as Seed from "@divisi/core/Seed"
-import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
 import * as Nonsense from "./nonsense.ts"
+import type * as SeededScheduler from "./SeededScheduler.ts"
 import type * as SimulatedWorker from "./SimulatedWorker.ts"
 
 export const maybe = <A>(draw: Seed.Draw, share: number, value: () => A): A | undefined =>
@@ -19,7 +14,7 @@ export const maybe = <A>(draw: Seed.Draw, share: number, value: () => A): A | un
 const sizeOf = (draw: Seed.Draw): number => 1 + Math.min(Seed.below(draw, 8), Seed.below(draw, 8))
 
 /** Room for one call or two at once. */
-const tightLimits = (draw: Seed.Draw): Budget.Limits => ({ tokens: 100 + Seed.below(draw, 500) })
+const tightLimits = (draw: Seed.Draw, most: number): Budget.Limits => ({ tokens: 100 + Seed.below(draw, most) })
 
 const looseLimits = (draw: Seed.Draw): Budget.Limits => ({
   costUsd: maybe(draw, 0.25, () => 0.0005 + 0.02 * draw()),
@@ -35,12 +30,35 @@ export const moodsOf = (draw: Seed.Draw, isSteady: boolean): SimulatedWorker.Moo
     fail,
     hang: Seed.pick(draw, [0, 0, 0.05]),
     nonsense: isWild ? 0.15 : 0,
-    endless: isWild ? 0.002 : 0
+    endless: isWild ? 0.02 : 0
   }
 }
 
-export const limitsOf = ({ draw, isTight }: Pick<SimulatedWorker.World, "draw" | "isTight">): Budget.Limits =>
-  isTight ? tightLimits(draw) : looseLimits(draw)
+/** Those behind one door are of good will. */
+export const narrowMoodsOf = (draw: Seed.Draw): SimulatedWorker.Moods => ({
+  fail: Seed.pick(draw, [0, 0, 0.1]),
+  hang: 0,
+  nonsense: 0,
+  endless: 0
+})
+
+/** A few steps, and no other limits. */
+export const narrowSettingsOf = (draw: Seed.Draw) => ({
+  maxSteps: 2 + Seed.below(draw, 5),
+  recursion: 0,
+  skipUnseen: false,
+  seed: 1,
+  worker: { maxOutputTokens: 16 + Seed.below(draw, 48) },
+  budget: undefined,
+  threshold: undefined
+})
+
+export const limitsOf = ({
+  draw,
+  isNarrow,
+  isTight
+}: Pick<SimulatedWorker.World, "draw" | "isNarrow" | "isTight">): Budget.Limits =>
+  isTight ? tightLimits(draw, isNarrow ? 250 : 500) : looseLimits(draw)
 
 /** Settings under which nothing depends on what comes first. */
 export const steadySettingsOf = (draw: Seed.Draw) => ({
@@ -88,24 +106,17 @@ export const reassignOf = ({ draw, moods }: SimulatedWorker.World): Conductor.Op
     }
   ])()
 
-export const gateOf = (draw: Seed.Draw): Gate | undefined => {
-  if (!Seed.chance(draw, 0.3)) return undefined
-  const options: ProviderGate.Options = {
-    limits: {
-      "*": {
-        concurrency: maybe(draw, 0.4, () => 1 + Seed.below(draw, 3)),
-        requestsPerMinute: maybe(draw, 0.3, () => 1 + Seed.below(draw, 30)),
-        tokensPerMinute: maybe(draw, 0.2, () => 100 + Seed.below(draw, 4000))
-      }
-    },
-    breaker: maybe(draw, 0.5, () => ({ failures: 1 + Seed.below(draw, 3), openMillis: 1 + Seed.below(draw, 200) })),
-    maxPauseMillis: maybe(draw, 0.5, () => Seed.below(draw, 1000))
-  }
-  const built = Effect.runSync(Layer.buildWithScope(ProviderGate.layer(options), Scope.makeUnsafe()))
-  return Context.getUnsafe(built as Context.Context<never>, Gate)
+/** What many want at once in a narrow world: room on an account, a place at a gate, or one answer. */
+export const focuses = ["money", "door", "answers"] as const
+
+/** Whoever is let go goes on in the same instant, or is overtaken before it does. */
+export const hastes: Readonly<Record<(typeof focuses)[number], ReadonlyArray<SeededScheduler.Haste>>> = {
+  money: ["never", "often"],
+  door: ["often"],
+  answers: ["uneven"]
 }
 
-export const cacheOf = (draw: Seed.Draw): ResponseCache.ResponseCache | undefined =>
-  maybe(draw, 0.5, () =>
+export const cacheOf = (draw: Seed.Draw, share: number): ResponseCache.ResponseCache | undefined =>
+  maybe(draw, share, () =>
     ResponseCache.makeMemory({ maxEntries: 1 + Seed.below(draw, 20), timeToLive: maybe(draw, 0.3, () => 40) })
   )

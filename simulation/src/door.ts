@@ -1,0 +1,72 @@
+/** Gates of providers that many want to pass, and how they stand when nobody is left. */
+import { Gate } from "@divisi/core/Resilience"
+import * as Seed from "@divisi/core/Seed"
+import type { Worker } from "@divisi/core/Worker"
+import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { maybe } from "./draws.ts"
+
+/** A gate, and how many calls of a provider surely pass at once. */
+export interface Door {
+  readonly gate: Gate
+  readonly places: number
+}
+
+const make = (limits: ProviderGate.Limits, options: ProviderGate.Options = {}): Door => {
+  const layer = ProviderGate.layer({ ...options, limits: { "*": limits } })
+  const built = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe())) as Context.Context<never>
+  // A circuit that was open lets one through to try, and the others wait for its end.
+  const places = options.breaker === undefined ? (limits.concurrency ?? 1) : 1
+  return { gate: Context.getUnsafe(built, Gate)!, places }
+}
+
+/** One call at once, or two. */
+export const narrow = (draw: Seed.Draw, share: number): Door | undefined =>
+  maybe(draw, share, () => make({ concurrency: 1 + Seed.below(draw, 2) }))
+
+/** Limits of any kind, or no gate at all. */
+export const any = (draw: Seed.Draw): Door | undefined => {
+  if (!Seed.chance(draw, 0.3)) return undefined
+  const limits = {
+    concurrency: maybe(draw, 0.4, () => 1 + Seed.below(draw, 3)),
+    requestsPerMinute: maybe(draw, 0.3, () => 1 + Seed.below(draw, 30)),
+    tokensPerMinute: maybe(draw, 0.2, () => 100 + Seed.below(draw, 4000))
+  }
+  return make(limits, {
+    breaker: maybe(draw, 0.5, () => ({ failures: 1 + Seed.below(draw, 3), openMillis: 1 + Seed.below(draw, 200) })),
+    maxPauseMillis: maybe(draw, 0.5, () => Seed.below(draw, 1000))
+  })
+}
+
+/**
+ * As many calls of each provider as may pass at once, each of which waits for the others inside: none of them ends
+ * where a place was lost. Gives how many have not ended yet.
+ */
+export const tryAll = (
+  { gate, places }: Door,
+  workers: ReadonlyArray<Worker>,
+  context: Context.Context<never>
+): (() => number) => {
+  let waiting = 0
+  for (const worker of new Map(workers.map((worker) => [worker.provider ?? worker.id, worker])).values()) {
+    const together = Latch.makeUnsafe()
+    let inside = 0
+    const call = Effect.suspend(() => (++inside === places ? together.open : together.await))
+    for (let place = 0; place < places; place++) {
+      waiting += 1
+      // A gate may also refuse a call, for a while: then nobody waits for it.
+      const passed = Effect.catch(
+        gate.enter(worker, 1, () => call),
+        () => together.open
+      )
+      Effect.runForkWith(context)(passed).addObserver(() => {
+        waiting -= 1
+      })
+    }
+  }
+  return () => waiting
+}
