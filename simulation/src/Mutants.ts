@@ -91,6 +91,17 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/workflow/StepMessages.ts",
     edits: [{ from: "of Workflow.visible(workflow, step)", to: "of answers.slice(0, step).keys()" }]
   },
+  // The end of a run that was stopped is told twice.
+  "ends-twice": {
+    file: "core/src/run/ending.ts",
+    edits: [
+      {
+        from: 'context.emit?.(defined({ type: "run-finished"',
+        to: `if (ending === "interrupted") context.emit?.(defined({ type: "run-finished", ending, spend, durationMillis }))
+  context.emit?.(defined({ type: "run-finished"`
+      }
+    ]
+  },
   // A step goes on with an answer that failed its check, before anybody was asked.
   "not-held": {
     file: "core/src/run/Executor.ts",
@@ -169,6 +180,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         to: "if (kept === undefined)"
       }
     ]
+  },
+  // What is written does not have to be next by its number.
+  "number-unchecked": {
+    survival: true,
+    file: "core/src/record/Journal.ts",
+    edits: [{ from: "kept.entries.length !== seq)", to: "kept.entries.length < seq)" }]
   },
   // A handler begins before its call stands in the journal.
   "tool-unsaved": {
