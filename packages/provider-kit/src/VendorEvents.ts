@@ -93,14 +93,6 @@ class Lines extends Splitter {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-const parsed = (data: string): unknown => {
-  try {
-    return JSON.parse(data)
-  } catch {
-    throw unreadable("an event is not JSON")
-  }
-}
-
 /** A response that is read as bytes, for providers with a client of HTTP other than `fetch`. */
 export interface Incoming {
   readonly status: number
@@ -133,11 +125,31 @@ const check = ({ contentType = "", status }: Incoming): void => {
     throw unreadable(`${contentType} came instead of a stream of events`)
 }
 
-const read = async function* (
+/** What has been read of a packet before it could be read no further is given first. */
+const parsedAll = (texts: ReadonlyArray<string>): { readonly events: ReadonlyArray<unknown>; readonly end?: End } => {
+  const events: Array<unknown> = []
+  for (const text of texts) {
+    if (text === "[DONE]") return { events, end: {} }
+    try {
+      events.push(JSON.parse(text))
+    } catch {
+      return { events, end: { error: unreadable("an event is not JSON") } }
+    }
+  }
+  return { events }
+}
+
+/** Where nothing more is read, with an error or without. */
+interface End {
+  readonly error?: unknown
+}
+
+/** Reads on for as long as its reader takes what comes. */
+const packets = async function* (
   response: Response | Incoming,
   signal: AbortSignal,
   splitter: Splitter
-): AsyncGenerator<unknown, void> {
+): AsyncGenerator<ReadonlyArray<unknown>, void> {
   const incoming = "read" in response ? response : ofResponse(response)
   signal.addEventListener("abort", incoming.cancel, { once: true })
   let turnedAt = performance.now()
@@ -146,9 +158,11 @@ const read = async function* (
     for (let isDone = false; !isDone; ) {
       const bytes = await incoming.read()
       isDone = bytes === undefined
-      for (const event of splitter.take(bytes)) {
-        if (event === "[DONE]") return
-        yield parsed(event)
+      const { end, events } = parsedAll(splitter.take(bytes))
+      if (events.length > 0) yield events
+      if (end !== undefined) {
+        if (end.error !== undefined) throw end.error
+        return
       }
       if (performance.now() - turnedAt < turnMillis) continue
       await turn()
@@ -158,6 +172,20 @@ const read = async function* (
     signal.removeEventListener("abort", incoming.cancel)
     incoming.cancel()
   }
+}
+
+const each = async function* (packets: AsyncIterable<ReadonlyArray<unknown>>): AsyncGenerator<unknown, void> {
+  for await (const events of packets) yield* events
+}
+
+/** Events one by one, or those of a packet together, which costs less. */
+export interface Events extends AsyncGenerator<unknown, void> {
+  readonly packets: AsyncGenerator<ReadonlyArray<unknown>, void>
+}
+
+const read = (response: Response | Incoming, signal: AbortSignal, splitter: Splitter): Events => {
+  const all = packets(response, signal, splitter)
+  return Object.assign(each(all), { packets: all })
 }
 
 /**
@@ -179,9 +207,8 @@ const read = async function* (
  * events // => [{ text: "42" }]
  * ```
  */
-export const serverSent = (response: Response | Incoming, signal: AbortSignal): AsyncGenerator<unknown, void> =>
+export const serverSent = (response: Response | Incoming, signal: AbortSignal): Events =>
   read(response, signal, new ServerSent())
 
 /** The lines of a response, each read from JSON: as {@link serverSent}, for newline-delimited JSON. */
-export const lines = (response: Response | Incoming, signal: AbortSignal): AsyncGenerator<unknown, void> =>
-  read(response, signal, new Lines())
+export const lines = (response: Response | Incoming, signal: AbortSignal): Events => read(response, signal, new Lines())

@@ -50,7 +50,8 @@ export interface Protocol<Event, State> {
 /** The beginning of a vendor's answer: parts that are known at once, such as an allowance, and the events to come. */
 export interface Opened<Event> {
   readonly parts?: ReadonlyArray<WorkerPart> | undefined
-  readonly events: AsyncIterable<Event>
+  /** Those of `VendorEvents` are read packet by packet. */
+  readonly events: AsyncIterable<Event> & { readonly packets?: AsyncIterable<ReadonlyArray<Event>> }
 }
 
 /** A call. */
@@ -154,16 +155,31 @@ class Reader<Event, State> {
     if (this.#ending !== undefined) return
     this.#isOpen = true
     if (parts !== undefined) this.#add(parts)
-    for await (const event of events) {
-      if (this.#ending !== undefined) return
-      this.#heardAt = performance.now()
-      const { failure, parts, state } = this.#step(event)
-      this.#state = state
-      this.#add(parts)
-      if (failure !== undefined) return this.#refuse(failure)
-      if (this.#parts.length >= capacity) await this.#pause()
-      if (this.#ending !== undefined) return
+    const { packets } = events
+    if (packets === undefined) {
+      for await (const event of events) {
+        if (this.#take(event)) await this.#pause()
+        if (this.#ending !== undefined) return
+      }
+      return
     }
+    for await (const packet of packets) {
+      for (const event of packet) {
+        if (this.#take(event)) await this.#pause()
+        if (this.#ending !== undefined) return
+      }
+    }
+  }
+
+  /** Takes an event, and says whether the reader has to take parts before the next. */
+  #take(event: Event): boolean {
+    if (this.#ending !== undefined) return false
+    this.#heardAt = performance.now()
+    const { failure, parts, state } = this.#step(event)
+    this.#state = state
+    this.#add(parts)
+    if (failure !== undefined) this.#refuse(failure)
+    return this.#ending === undefined && this.#parts.length >= capacity
   }
 
   #step(event: Event): Step<State> {

@@ -113,6 +113,32 @@ describe("a stream of events", () => {
     assert.isAtMost(given, 40)
   })
 
+  it("comes packet by packet, too, and what comes before an event that is no JSON is given first", async () => {
+    const packets: Array<ReadonlyArray<unknown>> = []
+    const read = async (given: Response) => {
+      for await (const packet of VendorEvents.serverSent(given, never).packets) packets.push(packet)
+    }
+    await read(
+      response(["data: 1\n\ndata: 2\n\nda", "ta: 3\n\n", ": nothing\n\n", "data: 4\n\ndata: [DONE]\n\ndata: 5\n\n"])
+    )
+    assert.deepStrictEqual(packets.splice(0), [[1, 2], [3], [4]])
+    const error = await read(response(["data: 1\n\ndata: {\n\ndata: 2\n\n"])).catch((error: unknown) => error)
+    assert.instanceOf(error, Failure)
+    assert.deepStrictEqual(packets, [[1]])
+  })
+
+  it("lets go of the response with the reader of its packets", async () => {
+    let isCancelled = false
+    const body = new ReadableStream<Uint8Array>({
+      pull: (queue) => queue.enqueue(encoder.encode("data: 1\n\n")),
+      cancel: () => {
+        isCancelled = true
+      }
+    })
+    for await (const _ of VendorEvents.serverSent(new Response(body), never).packets) break
+    assert.isTrue(isCancelled)
+  })
+
   it("lets all else have its turn, however much is there to be read", async () => {
     const comments = encoder.encode(": ping\n\n".repeat(8192))
     const controller = new AbortController()

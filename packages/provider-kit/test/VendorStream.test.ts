@@ -60,6 +60,65 @@ describe("an answer", () => {
     assert.isAtMost(steps, 4)
   })
 
+  /** A vendor whose events come in these packets. */
+  const packed = (...packets: ReadonlyArray<ReadonlyArray<Event>>) => {
+    const vendor = { given: 0, isReturned: false }
+    const all = async function* () {
+      try {
+        for (const packet of packets) {
+          vendor.given += 1
+          yield packet
+        }
+      } finally {
+        vendor.isReturned = true
+      }
+    }
+    const oneByOne = async function* (): AsyncGenerator<Event> {
+      assert.fail("its packets are not read")
+    }
+    const events = () => Object.assign(oneByOne(), { packets: all() })
+    return { vendor, packedCall: call(oneByOne, { open: async () => ({ events: events() }) }) }
+  }
+
+  it("is read packet by packet where the vendor's events are", async () => {
+    const { packedCall, vendor } = packed(["4"], ["2", { usage }], [{ end: "stop" }])
+    const { failure, finish, texts } = await read(packedCall)
+    assert.isUndefined(failure)
+    assert.deepStrictEqual(texts, ["4", "2"])
+    assert.deepStrictEqual(finish, { type: "finish", reason: "stop", usage })
+    assert.deepStrictEqual(vendor, { given: 3, isReturned: true })
+  })
+
+  it("takes nothing of a packet that is behind a failure, and reads no other", async () => {
+    const { packedCall, vendor } = packed(["4", { failure: { _tag: "Overloaded", detail: "busy" } }, "2"], ["never"])
+    const { failure, texts } = await read(packedCall)
+    assert.strictEqual(failure?.reason._tag, "Overloaded")
+    assert.deepStrictEqual(texts, ["4"])
+    assert.deepStrictEqual(vendor, { given: 1, isReturned: true })
+  })
+
+  it("waits for its reader within a packet", async () => {
+    const { packedCall, vendor } = packed(
+      Array.from({ length: 1000 }, () => "x"),
+      [{ end: "stop" }]
+    )
+    let steps = 0
+    let taken = 0
+    await Effect.runPromise(
+      Stream.runForEachArray(VendorStream.make(packedCall), (parts) =>
+        Effect.promise(async () => {
+          steps += 1
+          taken += parts.length
+          assert.isAtMost(parts.length, 257)
+          await new Promise((resolve) => setImmediate(resolve))
+          if (steps === 1) assert.strictEqual(vendor.given, 1)
+        })
+      )
+    )
+    assert.isAtLeast(steps, 4)
+    assert.strictEqual(taken, 1001)
+  })
+
   it("begins anew each time that the stream runs, and not before", async () => {
     let calls = 0
     const stream = VendorStream.make(
