@@ -189,13 +189,32 @@ const rows = contenders.map(({ name, running }) => {
   }
 })
 
-/** How large our own server is as it answers a great many requests. */
-const sizes: Array<{ readonly requests: number; readonly heapMegabytes: number | null }> = []
+/** A whole answer of one worker, a stream of a Conductor, and a response that is kept. */
+const kinds = [
+  { path: "/v1/chat/completions", body: bodyOf("worker/up", false) },
+  { path: "/v1/chat/completions", body: bodyOf("divisi", true) },
+  { path: "/v1/responses", body: JSON.stringify({ model: "divisi", input: "How are you today?" }) }
+]
+
+/** How large our own server is as it answers a great many requests, a third of them of each kind. */
+const sizes: Array<{
+  readonly requests: number
+  readonly failed: number
+  readonly heapMegabytes: number | null
+  readonly memoryMegabytes: number | null
+}> = []
 const total = Number(values.memory)
-for (let done = 0; done < total; done += Math.ceil(total / 10)) {
-  const load = { port: ours.port, path: "/v1/chat/completions", headers: {}, body: bodyOf("worker/up", false) }
-  const { requests: some } = await sent({ ...load, connections: 32, requests: Math.ceil(total / 10), seconds: 600 })
-  sizes.push({ requests: (sizes.at(-1)?.requests ?? 0) + some, heapMegabytes: round(await heapOf(ours), 1) })
+while ((sizes.at(-1)?.requests ?? 0) < total) {
+  let { failed, requests } = sizes.at(-1) ?? { failed: 0, requests: 0 }
+  for (const kind of kinds) {
+    const load = { port: ours.port, headers: {}, ...kind, connections: 32, requests: Math.ceil(total / 30) }
+    const done = await sent({ ...load, seconds: 3_600 })
+    failed += done.failed
+    requests += done.requests
+  }
+  const memoryMegabytes = round(memoryOf(ours), 1)
+  sizes.push({ requests, failed, memoryMegabytes, heapMegabytes: round(await heapOf(ours), 1) })
+  console.error(JSON.stringify(sizes.at(-1)))
 }
 
 const about = { cpus: os.cpus().length, load: os.loadavg()[0], node: process.version, requests, rounds }

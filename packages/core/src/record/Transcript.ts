@@ -354,20 +354,36 @@ export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | 
   )
 }
 
-/** The step of a round whose answer is the round's; of several that vote, the first. */
-const answering = ({ steps, workflow }: RoundRecord): number => (workflow?.answer === "majority" ? 0 : steps.length - 1)
+/**
+ * The step whose answer is the run's, as far as it has come: the last of its round (of several that vote, the first), or
+ * the one whose answer stands. The round is the one that goes on, or else the last, or the best where a critic scored them.
+ */
+const answering = ({ rounds }: Transcript): EarlierStep | undefined => {
+  const planned = rounds.filter(({ steps }) => steps.length > 0)
+  const last = planned.at(-1)
+  const stands = last?.revisions?.at(-1)?.answer
+  if (last === undefined || stands !== undefined) return stands
+  const score = ({ answer, grade }: RoundRecord) =>
+    answer === undefined ? Number.NEGATIVE_INFINITY : (grade?.grade.score ?? 0)
+  const best = planned.reduce((best, round) => (score(round) >= score(best) ? round : best))
+  const { round, steps, workflow } = last.endedAt === undefined ? last : best
+  return { round, step: workflow?.answer === "majority" ? 0 : steps.length - 1 }
+}
 
 /** All calls of a run with what they were for, those of nested runs included: they add up to {@link spendSoFar}. */
-export const payments = ({ policy, rounds }: Transcript): ReadonlyArray<Payment> =>
-  rounds.flatMap((round) => {
-    const { completions, criticAnswers, lost, steps } = round
+export const payments = (transcript: Transcript): ReadonlyArray<Payment> => {
+  const { policy, rounds } = transcript
+  const answer = answering(transcript)
+  return rounds.flatMap(({ completions, criticAnswers, lost, round, steps }) => {
+    const purposeOf = (step: number) => (round === answer?.round && step === answer.step ? "answer" : "step")
     return [
       ...completions.flatMap((completion) => answerPayment(policy, "plan", completion)),
-      ...steps.flatMap((step, index) => stepPayments(step, index === answering(round) ? "answer" : "step")),
+      ...steps.flatMap((step, index) => stepPayments(step, purposeOf(index))),
       ...lostPayments(lost, "plan"),
       ...judgePayments(criticAnswers)
     ]
   })
+}
 
 /** What has been spent, and a call more. */
 export const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({

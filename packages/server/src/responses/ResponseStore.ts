@@ -91,6 +91,9 @@ export const bodyOf = ({ isCancelled, segment }: Kept): JsonObject => {
   return isCancelled ? { ...body, status: "cancelled", error: null } : body
 }
 
+/** What a response needs besides its texts, in characters: about what small ones were measured to take. */
+const overhead = 4096
+
 const sizeOf = (parts: ReadonlyArray<Part>): number =>
   parts.reduce((sum, part) => sum + 64 + ("text" in part ? part.text.length : 0), 0)
 
@@ -204,7 +207,14 @@ export const make = Effect.fnUntraced(function* ({
       const id = `resp_${about.id}`
       if ((about.body.store === false && !keepsAll) || all.has(id)) return Effect.void
       const input = itemsOf(body.input).map((item, at) => listed(item, `${about.id}_in${at}`))
-      const kept = { id, owner, input, segment, characters: JSON.stringify(about.body).length, isCancelled: false }
+      const kept = {
+        id,
+        owner,
+        input,
+        segment,
+        characters: overhead + JSON.stringify(about.body).length,
+        isCancelled: false
+      }
       put(kept)
       running.add(id)
       write(kept)

@@ -7,12 +7,13 @@
 import * as AnswerText from "@divisi/core/AnswerText"
 import type { RunResult } from "@divisi/core/Conductor"
 import type { PoolMember, RunEvent } from "@divisi/core/RunEvent"
-import * as Usage from "@divisi/core/Usage"
 import type { Workflow } from "@divisi/core/Workflow"
 import { ApiError } from "../wire/ApiError.ts"
-import type { FinishReason, Part, SegmentUsage } from "../wire/Wire.ts"
+import type { FinishReason, Part } from "../wire/Wire.ts"
 import * as CallId from "./CallId.ts"
 import * as Failure from "./Failure.ts"
+import * as Metering from "./Metering.ts"
+import * as Place from "./Place.ts"
 import * as StopText from "./StopText.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -126,62 +127,16 @@ const noting = (notes: Notes) => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Usage
-// -------------------------------------------------------------------------------------------------------------------
-
-/** Adds up what a segment uses. Every token stands in one event. */
-const metering = () => {
-  let last: { readonly runId: string; readonly step: number | undefined } | undefined
-  let sum: SegmentUsage = {
-    answer: Usage.noUsage,
-    orchestration: Usage.noUsage,
-    costUsd: 0,
-    unpricedCalls: 0,
-    calls: 0
-  }
-  const isOfAnswer = (event: RunEvent) =>
-    last !== undefined && event.runId === last.runId && "step" in event && event.step === last.step
-  return {
-    take: (event: RunEvent, isOurs: boolean) => {
-      if (event.type === "run-started") last ??= { runId: event.runId, step: undefined }
-      if (event.type === "workflow-proposed" && event.runId === last?.runId) {
-        const { answer, steps } = event.workflow
-        last = { runId: event.runId, step: answer === "majority" ? 0 : steps.length - 1 }
-      }
-      if (!isOurs || !("usage" in event) || "unasked" in event) return
-      const { costUsd, usage } = event
-      const isCached = "cached" in event && event.cached
-      const part = isOfAnswer(event) ? "answer" : "orchestration"
-      sum = {
-        ...sum,
-        [part]: Usage.addUsage(sum[part], usage),
-        costUsd: sum.costUsd + (costUsd ?? 0),
-        unpricedCalls: sum.unpricedCalls + (costUsd === undefined && !isCached ? 1 : 0),
-        calls: sum.calls + (isCached ? 0 : 1)
-      }
-    },
-    sum: () => sum
-  }
-}
-
-// -------------------------------------------------------------------------------------------------------------------
 // Where a segment begins
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Hears the results that begin a segment; says of each event whether it belongs to it. */
 const beginning = (given: ReadonlyArray<string>) => {
   const awaited = new Set(given)
-  /** What stands before the calls of a run in their ids: nothing, or the steps that a nested run is of. */
-  const paths = new Map<string, string>()
-  return (event: RunEvent): boolean => {
+  return (event: RunEvent, path: string): boolean => {
     if (awaited.size === 0) return true
-    if (event.type === "run-started") {
-      const { parent, runId } = event
-      paths.set(runId, parent === undefined ? "" : `${paths.get(parent.runId) ?? ""}${parent.round}.${parent.step}/`)
-    }
     if (event.type === "tool-finished") {
-      const { index, round, runId, step, turn } = event
-      awaited.delete(`${paths.get(runId) ?? ""}${round}.${step}.${turn}.${index}`)
+      awaited.delete(`${Place.of(path, event)}.${event.turn}.${event.index}`)
     }
     return false
   }
@@ -214,7 +169,8 @@ export const make = (options: Options): SegmentParts => {
   let gap = ""
   let isBegun = false
   const notes = noting(options.notes)
-  const meter = metering()
+  const meter = Metering.make()
+  const pathOf = Place.paths()
   const isOurs = beginning(options.given)
 
   const say = (text: string): ReadonlyArray<Part> => {
@@ -226,8 +182,9 @@ export const make = (options: Options): SegmentParts => {
   }
 
   const take = (event: RunEvent): ReadonlyArray<Part> => {
-    isBegun = isOurs(event)
-    meter.take(event, isBegun)
+    const path = pathOf(event)
+    isBegun = isOurs(event, path)
+    meter.take(event, path, isBegun)
     const [next, text] = AnswerText.emit(answer, event)
     const isRoot = event.runId === next.runId
     answer = next

@@ -1,0 +1,96 @@
+/** What a segment of a run uses, and how much of that is the answer's: a fold of the run's events. */
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Usage from "@divisi/core/Usage"
+import type { SegmentUsage } from "../wire/Wire.ts"
+import * as Place from "./Place.ts"
+
+/** Where what is no step's stands: plans, and what judges. */
+const elsewhere = ""
+
+/** Tells which steps answer: the last of a round, or one whose answer stands; of several rounds, that of the best. */
+const answering = () => {
+  interface Round {
+    readonly place: string
+    score: number
+  }
+  /** By what stands before the steps of a run: its round that goes on, and its best that is over. */
+  const running = new Map<string, Round>()
+  const best = new Map<string, Round>()
+
+  const take = (event: RunEvent, path: string): void => {
+    switch (event.type) {
+      case "workflow-proposed": {
+        const { answer, steps } = event.workflow
+        const step = answer === "majority" ? 0 : steps.length - 1
+        if (steps.length > 0) running.set(path, { place: Place.of(path, { round: event.round, step }), score: 0 })
+        return
+      }
+      case "round-revised":
+        if (event.answer !== undefined) {
+          // It is the run's, whatever critics have said of others.
+          running.set(path, { place: Place.of(path, event.answer), score: Number.POSITIVE_INFINITY })
+        }
+        return
+      case "answer-graded": {
+        const round = running.get(path)
+        if (round !== undefined) round.score = event.grade.score
+        return
+      }
+      case "round-finished": {
+        const round = running.get(path)
+        running.delete(path)
+        const least = best.get(path)?.score ?? Number.NEGATIVE_INFINITY
+        if (round !== undefined && event.answer !== undefined && round.score >= least) best.set(path, round)
+      }
+    }
+  }
+
+  /** The step that answers the run, and where that is a run itself, those that answer within it. */
+  const places = (): ReadonlySet<string> => {
+    const found = new Set<string>()
+    const at = (path: string) => (running.get(path) ?? best.get(path))?.place
+    for (let place = at(""); place !== undefined; place = at(`${place}/`)) found.add(place)
+    return found
+  }
+
+  return { take, places }
+}
+
+/** Adds up what a segment uses. Every token stands in one event. */
+export const make = () => {
+  const answers = answering()
+  const used = new Map<string, Usage.Usage>()
+  let all: Omit<SegmentUsage, "answer" | "orchestration"> = { costUsd: 0, unpricedCalls: 0, calls: 0 }
+
+  /** Checks judge what a step says. */
+  const placeOf = (event: RunEvent, path: string): string =>
+    !("step" in event) || event.step === undefined || event.type === "check-answered" || "by" in event
+      ? elsewhere
+      : Place.of(path, { round: event.round, step: event.step })
+
+  const take = (event: RunEvent, path: string, isOurs: boolean) => {
+    answers.take(event, path)
+    if (!isOurs || !("usage" in event) || "unasked" in event) return
+    const { costUsd, usage } = event
+    const isCached = "cached" in event && event.cached
+    const place = placeOf(event, path)
+    used.set(place, Usage.addUsage(used.get(place) ?? Usage.noUsage, usage))
+    all = {
+      costUsd: all.costUsd + (costUsd ?? 0),
+      unpricedCalls: all.unpricedCalls + (costUsd === undefined && !isCached ? 1 : 0),
+      calls: all.calls + (isCached ? 0 : 1)
+    }
+  }
+
+  const sum = (): SegmentUsage => {
+    const places = answers.places()
+    const parts = { answer: Usage.noUsage, orchestration: Usage.noUsage }
+    for (const [place, usage] of used) {
+      const part = places.has(place) ? "answer" : "orchestration"
+      parts[part] = Usage.addUsage(parts[part], usage)
+    }
+    return { ...all, ...parts }
+  }
+
+  return { take, sum }
+}
