@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import type * as RequestLog from "../src/RequestLog.ts"
 import { serving } from "./serving.ts"
-import { said, team, usage, worker } from "./teams.ts"
+import { alone, said, team, usage, worker } from "./teams.ts"
 
 const refuses = { fail: { _tag: "InvalidRequest", message: "No." } } as const
 
@@ -45,6 +45,14 @@ describe("the log of requests", () => {
     const entry = await first()
     assert.deepInclude(entry, { ending: "invalid-request", inputTokens: 14, outputTokens: 6, isCut: false })
     assert.closeTo(entry.costUsd, 0.074, 1e-9)
+  })
+
+  it.each([true, false])("says the status that its client was told (a stream: %s)", async (stream) => {
+    const { first, log } = logging()
+    const refused = await serving({ ...alone(worker("a", refuses)), log }, async ({ url }) =>
+      fetch(`${url}/chat/completions`, { method: "POST", body: body(stream) })
+    )
+    assert.deepStrictEqual([refused.status, (await first()).status], [400, 400])
   })
 
   it("says what a client has used that went away, once its run has gone on to the end", async () => {

@@ -98,14 +98,14 @@ const streamed = <State>(
   request: IncomingRequest,
   wire: Wire<State>,
   segment: Segment,
-  onEnd: (isCut: boolean) => void
+  end: (status: number, isCut: boolean) => void
 ): Effect.Effect<Response> =>
   Effect.flatMap(segment.begun(patienceMillis), () => {
     const headers = headersOf(segment.about)
     // Before anything was said, an error still has a status of its own.
     const error = segment.parts.length === 1 ? errorOf(segment.parts) : undefined
-    if (error === undefined) return Respond.stream(request, wire, segment, headers, onEnd)
-    onEnd(false)
+    if (error === undefined) return Respond.stream(request, wire, segment, headers, (isCut) => end(200, isCut))
+    end(error.status, false)
     return Effect.succeed(Respond.error(wire, error, headers))
   })
 
@@ -223,7 +223,7 @@ export const make =
           end(200, false)
           return Effect.succeed(Respond.json(atOnce, 200, headersOf(segment.about)))
         }
-        if (segment.about.request.isStreamed) return streamed(incoming, wire, segment, (isCut) => end(200, isCut))
+        if (segment.about.request.isStreamed) return streamed(incoming, wire, segment, end)
         const answer = Effect.tap(whole(wire, segment), ({ status }) => Effect.sync(() => end(status, false)))
         return Effect.onInterrupt(answer, () => Effect.sync(() => end(200, true)))
       }
