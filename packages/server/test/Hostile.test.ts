@@ -1,4 +1,6 @@
 import { request } from "node:http"
+import { connect, type Socket } from "node:net"
+import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import * as HostileRequests from "./hostileRequests.ts"
 import { serving } from "./serving.ts"
@@ -93,4 +95,50 @@ describe("what nobody should send", () => {
       assert.strictEqual(await raw(`${url}/runs`, { host: "evil.example" }), 403)
       assert.strictEqual(await raw(chat, { origin: "http://localhost:3000" }, body), 200)
     }))
+
+  it("is not read where its headers are too long", () =>
+    serving(alone(worker("a", said("here"))), async ({ url }) => {
+      assert.strictEqual(await raw(`${url}/models`, { "x-long": "x".repeat(40_000) }), 431)
+    }))
+
+  it("finds so many connections, and no more", () =>
+    serving({ ...alone(worker("a", said("here"))), maxConnections: 3 }, async ({ port }) => {
+      const ends: Array<Promise<unknown>> = []
+      const open = () =>
+        new Promise<Socket>((resolve) => {
+          const socket = connect(port, "127.0.0.1", () => resolve(socket)).on("error", () => {})
+          ends.push(new Promise((end) => socket.once("close", () => end(socket))))
+        })
+      const sockets = [await open(), await open(), await open(), await open()]
+      // The one too many is closed at once; the others can still be used.
+      assert.strictEqual(await Promise.race(ends), sockets[3])
+      const [first, second] = sockets
+      second!.destroy()
+      const answer = new Promise<string>((resolve) => first!.once("data", (data) => resolve(String(data))))
+      first!.write("GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      assert.match(await answer, /^HTTP\/1\.1 200 /)
+      for (const socket of sockets) socket.destroy()
+    }))
+
+  it("is not shown to pages of other origins, also where there are keys", () =>
+    serving(
+      { ...alone(worker("a", said("here"))), authenticate: () => Effect.succeed({ owner: "me" }) },
+      async ({ url }) => {
+        const headers = { origin: "https://evil.example", "access-control-request-method": "POST" }
+        const body = '{"model":"divisi","messages":[{"role":"user","content":"a"}]}'
+        for (const [method, path] of [
+          ["OPTIONS", "/chat/completions"],
+          ["OPTIONS", "/messages"],
+          ["POST", "/chat/completions"],
+          ["GET", "/models"],
+          ["GET", "/runs"]
+        ] as const) {
+          const sent = { method, headers, ...(method === "POST" && { body }) }
+          const response = await fetch(`${url}${path}`, sent)
+          await response.text()
+          const allowed = [...response.headers.keys()].filter((name) => name.startsWith("access-control-"))
+          assert.deepStrictEqual(allowed, [], `${method} ${path}`)
+        }
+      }
+    ))
 })

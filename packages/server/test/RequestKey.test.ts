@@ -1,9 +1,11 @@
 /** Which requests are the same: a client that sends one again is to find what it has begun, and nobody else is. */
 import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { chat } from "../src/chat/Chat.ts"
 import * as RequestKey from "../src/http/RequestKey.ts"
 import { messages } from "../src/messages/Messages.ts"
+import type * as RequestLog from "../src/RequestLog.ts"
 import { responses } from "../src/responses/Responses.ts"
 import type { Headers } from "../src/wire/Choice.ts"
 import type { JsonObject } from "../src/wire/Json.ts"
@@ -121,6 +123,56 @@ describe("a request", () => {
       const again = await (await ask({ messages: [{ content, role: "user" }], ...about })).text()
       assert.match(again, /"text":"Hel".*"text":"lo"/s)
       assert.strictEqual(hanging.calls.length, 1)
+    })
+  })
+})
+
+describe("a client that says that it repeats itself", () => {
+  const reply = { delayMillis: 50, ...(said("Hel", "lo") as object) } as ScriptedWorker.Reply
+  const body = JSON.stringify({ model: "divisi", stream: true, messages: [{ role: "user", content: "Greet" }] })
+
+  for (const [name, first, second] of [
+    // Codex sends the same again, with all its headers, when a stream breaks off.
+    ["x-client-request-id", { "x-client-request-id": "r1" }, { "x-client-request-id": "r1" }],
+    ["Idempotency-Key", { "idempotency-key": "r1" }, { "idempotency-key": "r1" }],
+    ["x-stainless-retry-count", { "x-stainless-retry-count": "0" }, { "x-stainless-retry-count": "1" }]
+  ] as ReadonlyArray<readonly [string, Record<string, string>, Record<string, string>]>) {
+    it(`by ${name} gets what goes on, and later what it came to; it is paid once`, () => {
+      const a = worker("a", reply, said("other"))
+      const lines: Array<RequestLog.Entry> = []
+      return serving({ ...alone(a), log: (entry) => lines.push(entry) }, async ({ url }) => {
+        const ask = async (headers: Record<string, string>) => {
+          const response = await fetch(`${url}/chat/completions`, { method: "POST", body, headers })
+          return { run: response.headers.get("x-divisi-run"), text: await response.text() }
+        }
+        const going = ask(first)
+        while (a.running() === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+        const answers = [await ask(second), await going, await ask(second)]
+        for (const { text } of answers) assert.match(text, /"content":"Hel".*"content":"lo".*\[DONE\]/s)
+        assert.strictEqual(new Set(answers.map(({ run }) => run)).size, 1)
+        assert.strictEqual(a.calls.length, 1)
+        assert.closeTo(
+          lines.reduce((sum, { costUsd }) => sum + costUsd, 0),
+          0.037,
+          1e-9
+        )
+      })
+    })
+  }
+
+  it("gets nothing of another key's, whatever it calls its request", () => {
+    const a = worker("a", reply, reply)
+    const authenticate = (headers: Readonly<Record<string, string | undefined>>) =>
+      Effect.succeed({ owner: headers.authorization ?? "" })
+    return serving({ ...alone(a), authenticate }, async ({ url }) => {
+      const ask = (authorization: string) => {
+        const headers = { authorization, "idempotency-key": "r1" }
+        return fetch(`${url}/chat/completions`, { method: "POST", body, headers })
+      }
+      const [mine, theirs] = await Promise.all([ask("Bearer mine"), ask("Bearer theirs")])
+      await Promise.all([mine.text(), theirs.text()])
+      assert.notStrictEqual(mine.headers.get("x-divisi-run"), theirs.headers.get("x-divisi-run"))
+      assert.strictEqual(a.calls.length, 2)
     })
   })
 })

@@ -1,8 +1,9 @@
 import * as Journal from "@divisi/core/Journal"
+import type { Worker, WorkerPart } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
-import { alone, asks, said, team, worker } from "./teams.ts"
+import { alone, asks, said, team, usage, worker } from "./teams.ts"
 
 const request = { model: "divisi", messages: [{ role: "user" as const, content: "Who?" }] }
 
@@ -37,6 +38,35 @@ describe("runs", () => {
       const rest = eventsIn(await (await fetch(`${server.url}/runs/${id}/events`, { headers })).text())
       assert.deepStrictEqual(rest, all.slice(3))
     }))
+
+  it("are told while they go on, to their end", () => {
+    const { promise: until, resolve: goOn } = Promise.withResolvers<void>()
+    const parts: ReadonlyArray<WorkerPart> = [
+      { type: "text", text: "three" },
+      { type: "finish", reason: "stop", usage }
+    ]
+    const waiting: Worker = {
+      id: "c",
+      generate: () =>
+        Effect.as(
+          Effect.promise(() => until),
+          parts
+        )
+    }
+    const options = team(worker("a", said("one")), worker("b", said("two")), waiting)
+    return serving({ ...options, journal: Journal.makeMemory() }, async ({ client, running, url }) => {
+      const asking = client.chat.completions.create(request)
+      while (running() === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      const [run] = (await json(`${url}/runs`)).data
+      assert.strictEqual(run.state, "running")
+      // Its head comes before the run has ended.
+      const response = await fetch(`${url}/runs/${run.id}/events`)
+      goOn()
+      const events = eventsIn(await response.text())
+      assert.deepStrictEqual([events[0]?.type, events.at(-1)?.type], ["run-started", "run-finished"])
+      await asking
+    })
+  })
 
   it("of others are not there", () =>
     serving(

@@ -1,5 +1,6 @@
 import * as Net from "node:net"
 import { setImmediate } from "node:timers/promises"
+import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as HttpEffect from "effect/http/HttpEffect"
@@ -75,6 +76,18 @@ describe("a stream", () => {
       assert.strictEqual(textOf(events), pieces.join(""))
       assert.isTrue(events.endsWith("data: [DONE]\n\n"))
     }))
+
+  it("says on Chat, too, that it is alive while nothing happens", () => {
+    const a = worker("a", { ...(said("one ", "two") as object), delayMillis: 60 } as ScriptedWorker.Reply)
+    return serving({ ...alone(a), heartbeatMillis: 10 }, async ({ url }) => {
+      const events = await (await fetch(`${url}/chat/completions`, { method: "POST", body: bodyOf({}) })).text()
+      // An event that every client reads, which adds nothing.
+      const empty = events.split("\n\n").filter((event) => /"delta":\{\},"finish_reason":null/.test(event))
+      assert.isAbove(empty.length, 0)
+      assert.strictEqual(textOf(events), "one two")
+      assert.isTrue(events.endsWith("data: [DONE]\n\n"))
+    })
+  })
 
   it("is the same from a server other than Node's own", async () => {
     const options = () => alone(worker("a", said("one ", "two ", "three")))

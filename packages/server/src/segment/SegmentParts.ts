@@ -30,6 +30,8 @@ export interface Options {
   /** Whether the answer has a shape: it is then known at the end alone. */
   readonly isShaped: boolean
   readonly stopSequences?: ReadonlyArray<string> | undefined
+  /** Whether the client is given one call of a tool at a time, also where several steps wait. */
+  readonly isOneByOne: boolean
   /** The calls of the run whose results begin this segment; none for the first. */
   readonly given: ReadonlyArray<string>
 }
@@ -211,7 +213,7 @@ export const make = (options: Options): SegmentParts => {
   const end = (result: RunResult): ReadonlyArray<Part> => {
     const { ending, runId, waitingFor } = result
     if (ending === "suspended") {
-      const calls = waitingFor.map(
+      const calls = (options.isOneByOne ? waitingFor.slice(0, 1) : waitingFor).map(
         ({ call, id }): Part => ({
           type: "tool-call",
           id: CallId.make(runId, id),

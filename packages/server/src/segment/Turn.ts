@@ -203,6 +203,7 @@ export const prepare = Effect.fnUntraced(function* (
       notes: request.settings.reasoning?.type === "off" ? "off" : options.notes,
       isShaped: request.output !== undefined && request.output.type !== "text",
       stopSequences: request.settings.stopSequences,
+      isOneByOne: request.parallelToolCalls === false,
       given
     })
     const keep = isKept ? undefined : options.recent?.listener(runId)

@@ -1,0 +1,84 @@
+import * as Effect from "effect/Effect"
+import { assert, describe, it } from "vitest"
+import { serving } from "./serving.ts"
+import { alone, said, worker } from "./teams.ts"
+
+/** Each wire, and what a request on it says besides its model. */
+const wires = {
+  "chat/completions": { messages: [{ role: "user", content: "Who?" }] },
+  responses: { input: "Who?" },
+  messages: { max_tokens: 100, messages: [{ role: "user", content: "Who?" }] }
+} as const
+
+/** All the ways to say that `a` shall not work; each wire and model knows all of them. */
+const ways = {
+  "a header that leaves it out": { headers: { "x-divisi-exclude": "a" } },
+  "a header that names the others": { headers: { "x-divisi-only": "b, c" } },
+  "a field of the body that leaves it out": { body: { divisi: { exclude: ["a"] } } },
+  "a field of the body that names the others": { body: { divisi: { only: ["b", "c"] } } },
+  "metadata that leave it out": { body: { metadata: { divisi_exclude: "a" } } },
+  "metadata that name the others": { body: { metadata: { divisi_only: "b,c" } } },
+  "what stands behind the model": { suffix: ":-a" }
+} satisfies Readonly<Record<string, Way>>
+
+interface Way {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: object
+  readonly suffix?: string
+}
+
+const options = () => ({ ...alone(...["a", "b", "c"].map((id) => worker(id, said(id)))), aliases: { gpt: "divisi" } })
+
+const asking =
+  (url: string, path: keyof typeof wires) =>
+  async (model: string, { body, headers = {}, suffix = "" }: Way) => {
+    const sent = JSON.stringify({ model: `${model}${suffix}`, ...wires[path], ...body })
+    const response = await fetch(`${url}/${path}`, { method: "POST", body: sent, headers })
+    return { status: response.status, ...(await response.json()) }
+  }
+
+describe("who works is chosen by", () => {
+  for (const [name, way] of Object.entries<Way>(ways)) {
+    it(`${name}, on each wire and for each model`, () =>
+      serving(options(), async ({ url }) => {
+        for (const path of Object.keys(wires) as Array<keyof typeof wires>) {
+          const ask = asking(url, path)
+          for (const model of ["divisi", "divisi-fast", "gpt", "worker/b"]) {
+            assert.deepInclude((await ask(model, way)).divisi, { workers: ["b"] }, `${path} ${model}`)
+          }
+          const { error, status } = await ask("worker/a", way)
+          assert.strictEqual(status, 400, path)
+          assert.match(error.message, /^Nobody may answer this request: a is (left out|not among those)/, path)
+        }
+      }))
+  }
+
+  it("what its key allows, too: what is left of both works, and where nobody is, the error says why", () => {
+    const authenticate = () => Effect.succeed({ owner: "me", workers: ["b", "c"] })
+    return serving({ ...options(), authenticate }, async ({ url }) => {
+      for (const path of Object.keys(wires) as Array<keyof typeof wires>) {
+        const ask = asking(url, path)
+        assert.deepInclude((await ask("divisi", { suffix: ":-b" })).divisi, { workers: ["c"] }, path)
+        const { error, status } = await ask("divisi", { suffix: ":-b", headers: { "x-divisi-only": "a,b" } })
+        assert.strictEqual(status, 400, path)
+        assert.include(error.message, "b is left out, c is not among those that alone may work")
+        assert.include(error.message, "a is no worker that may be asked here")
+      }
+    })
+  })
+
+  it("the headers of a connection for many responses", () =>
+    serving(options(), async ({ url }) => {
+      // Node's own takes headers, which browsers' do not.
+      const headers = { "x-divisi-exclude": "a" }
+      const socket = new WebSocket(`${url.replace(/^http/, "ws")}/responses`, { headers } as never)
+      await new Promise((resolve) => socket.addEventListener("open", resolve))
+      const completed = new Promise<string>((resolve) =>
+        socket.addEventListener("message", ({ data }) => {
+          if (String(data).includes('"type":"response.completed"')) resolve(String(data))
+        })
+      )
+      socket.send(JSON.stringify({ type: "response.create", model: "divisi", input: "Who?" }))
+      assert.deepInclude(JSON.parse(await completed).response.divisi, { workers: ["b"] })
+    }))
+})

@@ -1,0 +1,67 @@
+import type OpenAI from "openai"
+import { assert, describe, it } from "vitest"
+import { serving } from "./serving.ts"
+import { asks, said, team, worker } from "./teams.ts"
+
+const tools = [{ type: "function" as const, function: { name: "look", parameters: { type: "object" } } }]
+
+/** Asks, and answers tools until there are no calls any more; the calls of each turn, and the last answer. */
+const talk = async (client: OpenAI, more: object) => {
+  const messages: Array<OpenAI.ChatCompletionMessageParam> = [{ role: "user", content: "Where?" }]
+  const turns: Array<ReadonlyArray<string>> = []
+  for (;;) {
+    const { choices } = await client.chat.completions.create({ model: "divisi", messages, tools, ...more })
+    const { message } = choices[0]!
+    const calls = (message.tool_calls ?? []).filter((call) => call.type === "function")
+    if (calls.length === 0) return { turns, answer: message.content }
+    turns.push(calls.map((call) => call.function.arguments))
+    messages.push(message)
+    for (const { function: asked, id } of calls) {
+      messages.push({ role: "tool", tool_call_id: id, content: `seen ${asked.arguments}` })
+    }
+  }
+}
+
+describe("tools that several steps ask for", () => {
+  const made = () => {
+    const a = worker("a", asks(["look", { at: 1 }]), said("left"))
+    const b = worker("b", asks(["look", { at: 2 }], ["look", { at: 3 }]), said("right"))
+    const c = worker("c", said("there"))
+    return { workers: [a, b, c], options: { ...team(a, b, c), settings: { toolAccess: "every-step" as const } } }
+  }
+
+  const seenBy = ({ calls }: ReturnType<typeof worker>) =>
+    calls.at(-1)!.messages.flatMap(({ content, role }) => (role === "tool" ? [content] : []))
+
+  it("come in one turn, and each step sees what it has asked for", () => {
+    const { options, workers } = made()
+    return serving(options, async ({ client }) => {
+      const { answer, turns } = await talk(client, {})
+      // Who asks first is told first.
+      assert.deepStrictEqual(
+        turns.map((calls) => calls.toSorted()),
+        [['{"at":1}', '{"at":2}', '{"at":3}']]
+      )
+      assert.strictEqual(answer, "there")
+      assert.deepStrictEqual(seenBy(workers[0]!), ['seen {"at":1}'])
+      assert.deepStrictEqual(seenBy(workers[1]!), ['seen {"at":2}', 'seen {"at":3}'])
+    })
+  })
+
+  it("come one after another to a client that takes one at a time, and nobody is asked twice", () => {
+    const { options, workers } = made()
+    return serving(options, async ({ client }) => {
+      const { answer, turns } = await talk(client, { parallel_tool_calls: false })
+      assert.deepStrictEqual(
+        turns.toSorted((left, right) => (left[0]! < right[0]! ? -1 : 1)),
+        [['{"at":1}'], ['{"at":2}'], ['{"at":3}']]
+      )
+      assert.strictEqual(answer, "there")
+      assert.deepStrictEqual(
+        workers.map(({ calls }) => calls.length),
+        [2, 2, 1]
+      )
+      assert.deepStrictEqual(seenBy(workers[1]!), ['seen {"at":2}', 'seen {"at":3}'])
+    })
+  })
+})
