@@ -5,7 +5,9 @@ import { describe, expect, it } from "vitest"
 import { config, divisi, inFolder } from "./process.ts"
 
 interface Life {
-  /** Asks, and gives what the server answers. */
+  /** Sends a body to a path of the server. */
+  readonly post: (path: string, body: object) => Promise<Response>
+  /** Asks on Chat Completions, and gives what the server answers. */
   readonly ask: (messages: ReadonlyArray<object>, more?: object) => Promise<Response>
   readonly asked: () => ReadonlyArray<string>
 }
@@ -16,6 +18,7 @@ const killed = async <A>(folder: string, use: (life: Life) => Promise<A>, more: 
   const environment = {
     BOOK: book,
     DIVISI_RUNS: path.join(folder, "runs.sqlite"),
+    DIVISI_RESPONSES: path.join(folder, "responses.sqlite"),
     DIVISI_OUTCOMES: "none",
     DIVISI_KEYS: path.join(folder, "keys.json"),
     ...more
@@ -27,12 +30,10 @@ const killed = async <A>(folder: string, use: (life: Life) => Promise<A>, more: 
     onOutput: (output, child) => {
       const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
       if (url === undefined || using !== undefined) return
-      const ask: Life["ask"] = (messages, more = {}) =>
-        fetch(`${url}/chat/completions`, {
-          method: "POST",
-          body: JSON.stringify({ model: "divisi", messages, ...more })
-        })
-      using = use({ ask, asked }).finally(() => child.kill("SIGKILL"))
+      const post: Life["post"] = (path, body) =>
+        fetch(`${url}/${path}`, { method: "POST", body: JSON.stringify({ model: "divisi", ...body }) })
+      const ask: Life["ask"] = (messages, more = {}) => post("chat/completions", { messages, ...more })
+      using = use({ post, ask, asked }).finally(() => child.kill("SIGKILL"))
     }
   })
   if (using === undefined) throw new Error(ended.errors)
@@ -62,6 +63,33 @@ describe("divisi serve, killed with SIGKILL", () => {
       })
       expect(again.answer.choices[0].message.content).toBe("done")
       expect(again.book).toHaveLength(4)
+    }))
+
+  it("while runs of Responses and Messages wait, goes on with them, too", () =>
+    inFolder(async (folder) => {
+      const shape = { type: "object" }
+      const ofResponses = { tools: [{ type: "function", name: "look", parameters: shape }] }
+      const ofMessages = { max_tokens: 100, tools: [{ name: "look", input_schema: shape }] }
+      const [response, message] = await killed(folder, async ({ post }) => [
+        await (await post("responses", { ...ofResponses, input: [question] })).json(),
+        await (await post("messages", { ...ofMessages, messages: [question] })).json()
+      ])
+      const { call_id } = response.output.find(({ type }: { readonly type: string }) => type === "function_call")
+      const { id: tool_use_id } = message.content.find(({ type }: { readonly type: string }) => type === "tool_use")
+      const { book, texts } = await killed(folder, async ({ asked, post }) => {
+        // What was kept of the response is there again, so that only the result is sent.
+        const input = [{ type: "function_call_output", call_id, output: "left" }]
+        const previous = { ...ofResponses, previous_response_id: response.id, input }
+        const results = { role: "user", content: [{ type: "tool_result", tool_use_id, content: "left" }] }
+        const messages = [question, { role: "assistant", content: message.content }, results]
+        const texts = [
+          await (await post("responses", previous)).text(),
+          await (await post("messages", { ...ofMessages, messages })).text()
+        ]
+        return { texts, book: asked() }
+      })
+      for (const text of texts) expect(text).toContain('"text":"done"')
+      expect(book.toSorted()).toEqual(["first", "first", "second", "second", ...Array(4).fill("third")])
     }))
 
   it("while it streams, goes on with the run when the same request comes", () =>

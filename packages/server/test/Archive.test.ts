@@ -60,6 +60,24 @@ describe("responses that are kept on disk", () => {
     })
   })
 
+  it("say of one in the background that its server was killed, and not that it never was", async () => {
+    const { responses, texts } = keeping()
+    const hanging = { ...alone(worker("a", { hang: true })), responses }
+    const [id, left] = await serving(hanging, async ({ client }) => {
+      const { id } = await client.responses.create({ model: "divisi", input: "?", background: true })
+      assert.strictEqual((await client.responses.retrieve(id)).status, "in_progress")
+      // As it stands on the disk at this moment.
+      return [id, new Map(texts)] as const
+    })
+    const killed = keeping()
+    for (const [name, text] of left) killed.responses.set(name, text)
+    await serving({ ...hanging, responses: killed.responses }, async ({ client }) => {
+      const { error, status } = await client.responses.retrieve(id)
+      assert.strictEqual(status, "failed")
+      assert.match(error?.message ?? "", /send the request again/)
+    })
+  })
+
   it("belong to their owner, and what another version wrote is not found", async () => {
     const { responses, texts } = keeping()
     const tools = [{ type: "function" as const, name: "look", parameters: {}, strict: false }]

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Failure from "../segment/Failure.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import { isObject, type JsonObject, text } from "../wire/Json.ts"
@@ -96,6 +97,8 @@ const overhead = 4096
 
 const sizeOf = (parts: ReadonlyArray<Part>): number =>
   parts.reduce((sum, part) => sum + 64 + ("text" in part ? part.text.length : 0), 0)
+
+const stopped: Part = { type: "error", error: Failure.stopped }
 
 const unknown = (id: string): ApiError =>
   new ApiError({ kind: "not-found", field: "response_id", message: `Response with id '${id}' not found.` })
@@ -217,9 +220,12 @@ export const make = Effect.fnUntraced(function* ({
       }
       put(kept)
       running.add(id)
+      const isInBackground = about.body.background === true
+      // Who asks for it once this process was killed is told so.
+      if (isInBackground) archive?.set(id, Archive.encode({ ...kept, segment: { ...segment, parts: [stopped] } }))
       write(kept)
+      if (!isInBackground) return Effect.void
       // Somebody reads it to its end, so that it goes on when its client has gone.
-      if (about.body.background !== true) return Effect.void
       return Effect.asVoid(Effect.forkIn(segment.over, scope))
     })
 
