@@ -1,5 +1,5 @@
 /**
- * Reads GGUF files: the metadata, the list of tensors, and the numbers of tensors that are not quantised.
+ * Reads GGUF files: the metadata, the list of tensors, and the numbers of those that are not quantised to under 8 bits.
  *
  * A file is checked first: one that is cut off, damaged or of another kind gives an error that says so, never a
  * half-read model. Only the header is read, so a file of any size takes the same time.
@@ -10,7 +10,8 @@ import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
 import { EndOfBytes } from "./internal/byteReader.ts"
 import { type Decoded, decode } from "./internal/decodeHeader.ts"
-import { type FileSource, isReadable, numbers, use } from "./internal/fileSource.ts"
+import * as EightBits from "./internal/eightBits.ts"
+import { type Decoder, decoders, type FileSource, numbers, use } from "./internal/fileSource.ts"
 import { bounds } from "./internal/format.ts"
 import { shown } from "./internal/shown.ts"
 import { tensorTypes } from "./internal/tensorTypes.ts"
@@ -124,13 +125,19 @@ export const number = ({ metadata }: Pick<GgufFile, "metadata">, key: string): n
 /** The architecture that the file names, e.g. `qwen2`. */
 export const architecture = (file: Pick<GgufFile, "metadata">): string | undefined => text(file, "general.architecture")
 
-/** A tensor with its numbers, read in pieces when they are asked for. Only F32, F16 and BF16 can be read. */
+const readable: Readonly<Record<string, Decoder>> = {
+  ...decoders,
+  Q8_0: { size: EightBits.block.bytes / EightBits.block.count, decode: EightBits.decode }
+}
+
+/** A tensor with its numbers, read in pieces when they are asked for. Only F32, F16, BF16 and Q8_0 can be read. */
 export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tensor, GgufError> => {
   const info = file.tensors.find((one) => one.name === name)
   const invalid = (detail: string) =>
     Result.fail(Errors.make({ _tag: "InvalidTensor", tensor: name, detail }, file.path))
   if (info === undefined) return invalid("The file has no such tensor.")
   const { position, shape, type } = info
-  if (!isReadable(type)) return invalid(`It is stored as ${type}; F32, F16 and BF16 can be read.`)
-  return Result.succeed({ shape, data: () => numbers(file.path, type, position, Tensor.size(shape)) })
+  const decoder = Object.hasOwn(readable, type) ? readable[type] : undefined
+  if (decoder === undefined) return invalid(`It is stored as ${type}; F32, F16, BF16 and Q8_0 can be read.`)
+  return Result.succeed({ shape, data: () => numbers(file.path, decoder, position, Tensor.size(shape)) })
 }

@@ -135,7 +135,7 @@ export const read = (path: string, { except = [] }: ReadOptions = {}): Effect.Ef
   use(path, (source) => readHeader(source, except)).pipe(
     Effect.map(({ dataStart, entries, metadata }) => {
       const tensors = entries.map(({ name, shape, start, type }) => {
-        const data = () => numbers(path, type, dataStart + start, Tensor.size(shape))
+        const data = () => numbers(path, decoders[type], dataStart + start, Tensor.size(shape))
         return [name, { type, shape, data }] as const
       })
       return { path, metadata, tensors: Object.fromEntries(tensors) }

@@ -95,14 +95,17 @@ describe("a written file", () => {
           const { path } = yield* GgufWriter.write(yield* temporaryFile("a.gguf"), { metadata: {}, tensors: [tensor] })
           const [{ position, type }] = (yield* GgufReader.read(path)).tensors as [GgufReader.TensorInfo]
           assert.strictEqual(type, "Q8_0")
-          return fs.readFileSync(path).subarray(position, position + 3 * 34)
+          const { data: read } = Result.getOrThrow(GgufReader.tensor(yield* GgufReader.read(path), "one"))
+          const numbers = yield* Effect.promise(() => Tensor.collect({ shape: [3, 32], data: read }))
+          return { bytes: fs.readFileSync(path).subarray(position, position + 3 * 34), numbers }
         })
-      const bytes = yield* written([data])
-      assert.deepStrictEqual(yield* written([data.slice(0, 5), data.slice(5, 70), data.slice(70)]), bytes)
+      const { bytes, numbers } = yield* written([data])
+      assert.deepStrictEqual((yield* written([data.slice(0, 5), data.slice(5, 70), data.slice(70)])).bytes, bytes)
       for (const [at, value] of data.entries()) {
         const block = bytes.subarray(34 * Math.floor(at / 32))
         const [scale] = Float16.decode(Uint16Array.of(block.readUInt16LE(0)))
         assert.closeTo(block.readInt8(2 + (at % 32)) * scale!, value, 0.51 * scale! + Math.abs(value) / 1000)
+        assert.strictEqual(numbers[at], block.readInt8(2 + (at % 32)) * scale!)
       }
     })
   )

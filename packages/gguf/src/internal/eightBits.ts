@@ -32,6 +32,19 @@ export const encode = (values: Float32Array): Uint8Array<ArrayBuffer> | number =
   return bytes
 }
 
+/** The numbers of whole blocks. */
+export const decode = (bytes: Uint8Array<ArrayBuffer>): Float32Array<ArrayBuffer> => {
+  const values = new Float32Array((bytes.length / block.bytes) * block.count)
+  const view = new DataView(bytes.buffer)
+  const half = new Uint16Array(1)
+  for (let at = 0, from = 0; at < values.length; at += block.count, from += block.bytes) {
+    half[0] = view.getUint16(from, true)
+    const scale = Float16.decode(half)[0]!
+    for (let index = 0; index < block.count; index++) values[at + index] = view.getInt8(from + 2 + index) * scale
+  }
+  return values
+}
+
 /** The same numbers in pieces that each fill blocks; what is left over at the end comes as it is. */
 export async function* filling(
   chunks: Iterable<Float32Array> | AsyncIterable<Float32Array>

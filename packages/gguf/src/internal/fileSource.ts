@@ -51,7 +51,13 @@ export const use = <A>(path: string, body: (source: FileSource) => Promise<A>): 
   )
 }
 
-/** The kinds of numbers that can be read, and how. */
+/** How numbers are read: the bytes of each, and what they mean. */
+export interface Decoder {
+  readonly size: number
+  readonly decode: (bytes: Uint8Array<ArrayBuffer>) => Float32Array<ArrayBuffer>
+}
+
+/** The kinds of numbers that can be read in files of every kind. */
 export const decoders = {
   F32: { size: 4, decode: (bytes: Uint8Array<ArrayBuffer>) => new Float32Array(bytes.buffer) },
   F16: { size: 2, decode: (bytes: Uint8Array<ArrayBuffer>) => Float16.decode(new Uint16Array(bytes.buffer)) },
@@ -62,7 +68,7 @@ export const decoders = {
       return new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer)
     }
   }
-} as const
+} as const satisfies Readonly<Record<string, Decoder>>
 
 /** Whether numbers of a type can be read, by its name in a file. */
 export const isReadable = (type: string): type is keyof typeof decoders => Object.hasOwn(decoders, type)
@@ -73,11 +79,10 @@ const countAtATime = 1 << 18
 /** `count` numbers from `position` on, in pieces. The file is open only while they are read. */
 export async function* numbers(
   path: string,
-  type: keyof typeof decoders,
+  { decode, size }: Decoder,
   position: number,
   count: number
 ): AsyncGenerator<Float32Array<ArrayBuffer>> {
-  const { decode, size } = decoders[type]
   const file = await open(path).catch((cause) => {
     throw Errors.fromUnknown(cause, path, "read the file")
   })
