@@ -3,7 +3,8 @@
  * what it is about. Its forward pass in plain code; `@divisi/trainer-jax` trains it.
  *
  * Words are sums of hashed pieces of three to five letters, so that words that it has not seen are near to their
- * relatives. Two layers of attention, in which distance counts and place does not, read each text by itself.
+ * relatives, and of their vectors where it has been given any, so that they are near to words that are used as they are.
+ * Two layers of attention, in which distance counts and place does not, read each text by itself.
  */
 import * as Effect from "effect/Effect"
 import * as Errors from "./GgufError.ts"
@@ -17,19 +18,27 @@ import * as Tensor from "./Tensor.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Sizes: all readers have the same. */
-export const sizes = { rows: 4096, width: 64, heads: 4, inner: 128, layers: 2, distance: 12 } as const
-
-/** What is said of a word's subject. */
-export const marks = ["none", "good", "weak", "check"] as const
+export const sizes = { rows: 4096, width: 64, heads: 4, inner: 128, layers: 2, distance: 12, vector: 96 } as const
 
 /** What is said of whom a text describes. */
 export const flags = ["careless", "exact", "general"] as const
 
+/** What is said of a word's subject, or by a word itself. */
+export const marks = ["none", "good", "weak", "check", ...flags] as const
+
 /** How many subjects there are. */
 export const subjects = 8
 
-/** Tensors by name. */
+/** Tensors by name: those of {@link shapes}, and those of {@link Vectors} where it has been given them. */
 export type Weights = Readonly<Record<string, Float32Array>>
+
+/** Vectors of words, learned elsewhere: a training leaves them as they are. */
+export interface Vectors extends Weights {
+  /** The {@link keyOf} each word. */
+  readonly "vector.key": Float32Array
+  /** `[words, sizes.vector]`. */
+  readonly vector: Float32Array
+}
 
 /** What has been read. */
 export interface Reading {
@@ -44,13 +53,14 @@ export interface Reading {
   readonly about: ReadonlyArray<number>
 }
 
-const { distance, heads, inner, layers, rows, width } = sizes
+const { distance, heads, inner, layers, rows, vector: vectorSize, width } = sizes
 const headSize = width / heads
 const buckets = 2 * distance + 1
 
-/** The shapes of all tensors, by name. */
+/** The shapes of all tensors that are trained, by name. */
 export const shapes: Readonly<Record<string, ReadonlyArray<number>>> = {
   embedding: [rows, width],
+  word: [width, vectorSize],
   ...Object.fromEntries(
     Array.from({ length: layers }, (_, layer) => [
       [`${layer}.norm`, [width]],
@@ -105,7 +115,31 @@ export const wordsOf = (text: string): ReadonlyArray<string> =>
 const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
-  return (value >>> 0) % rows
+  return value >>> 0
+}
+
+/** What a word is found by: as much of its hash as a number of 32 bits holds. */
+export const keyOf = (word: string): number => hash(word) >>> 8
+
+const rowsByKey = new WeakMap<Float32Array, ReadonlyMap<number, number>>()
+
+/** The row of a word among vectors, if it has one. */
+const rowOf = (keys: Float32Array, word: string): number | undefined => {
+  const own = rowsByKey.get(keys) ?? new Map(Array.from(keys, (key, row) => [key, row]))
+  rowsByKey.set(keys, own)
+  return own.get(keyOf(word))
+}
+
+/** The vectors of words, one after another; zeros for a word that has none. */
+export const vectorsOf = (weights: Weights, words: ReadonlyArray<string>): Float32Array => {
+  const found = new Float32Array(words.length * vectorSize)
+  const [keys, vectors] = [weights["vector.key"], weights.vector]
+  if (keys === undefined || vectors === undefined) return found
+  for (const [at, word] of words.entries()) {
+    const row = rowOf(keys, word)
+    if (row !== undefined) found.set(vectors.subarray(row * vectorSize, (row + 1) * vectorSize), at * vectorSize)
+  }
+  return found
 }
 
 const known = new Map<string, ReadonlyArray<number>>()
@@ -115,10 +149,10 @@ export const piecesOf = (word: string): ReadonlyArray<number> => {
   const found = known.get(word)
   if (found !== undefined) return found
   const bounded = `<${word}>`
-  const pieces = new Set([hash(`=${word}`)])
+  const pieces = new Set([hash(`=${word}`) % rows])
   for (let length = 3; length <= 5; length++) {
     for (let start = 0; start + length <= bounded.length; start++)
-      pieces.add(hash(bounded.slice(start, start + length)))
+      pieces.add(hash(bounded.slice(start, start + length)) % rows)
   }
   const own = [...pieces]
   if (known.size < 100_000) known.set(word, own)
@@ -197,9 +231,10 @@ const attend = (states: Float32Array, layer: number, weights: Weights): Float32A
   return linear(found, weights[`${layer}.output`]!, width, width)
 }
 
-/** The words of a text as vectors. */
-const embedded = (words: ReadonlyArray<string>, table: Float32Array): Float32Array => {
-  const states = new Float32Array(words.length * width)
+/** The states that words begin with. */
+const embedded = (words: ReadonlyArray<string>, weights: Weights): Float32Array => {
+  const table = weights.embedding!
+  const states = linear(vectorsOf(weights, words), weights.word!, vectorSize, width)
   for (const [row, word] of words.entries()) {
     const pieces = piecesOf(word)
     for (const piece of pieces) {
@@ -227,7 +262,7 @@ export const read = (weights: Weights, text: string): Reading => {
   const words = wordsOf(text).slice(0, longest)
   // An empty text is one empty line.
   const all = words.length === 0 ? ["\n"] : words
-  let states = embedded(all, weights.embedding!)
+  let states = embedded(all, weights)
   for (let layer = 0; layer < layers; layer++) {
     states = add(states, attend(normed(states, weights[`${layer}.norm`]!), layer, weights))
     const opened = linear(normed(states, weights[`${layer}.innerNorm`]!), weights[`${layer}.up`]!, width, inner)
@@ -262,24 +297,38 @@ export interface File {
   readonly parts?: Weights | undefined
 }
 
+/** The vectors of a reader's weights as tensors of a file, with 8 bits for each number. */
+const vectorTensors = (weights: Weights): ReadonlyArray<GgufWriter.NamedTensor> => {
+  const [keys, vectors] = [weights["vector.key"], weights.vector]
+  if (keys === undefined || vectors === undefined) return []
+  return [
+    { name: "vector.key", shape: [keys.length], data: keys },
+    { name: "vector", shape: [keys.length, vectorSize], data: vectors, type: "Q8_0" }
+  ]
+}
+
+const vectorNames: ReadonlyArray<string> = ["vector.key", "vector"] satisfies ReadonlyArray<keyof Vectors>
+
+const numbersOf = Effect.fnUntraced(function* (file: GgufReader.GgufFile, name: string) {
+  const found = yield* Effect.fromResult(GgufReader.tensor(file, name))
+  return yield* Effect.promise(() => Tensor.collect(found))
+})
+
 const corrupt = (path: string, detail: string) => Errors.make({ _tag: "Corrupt", detail }, path)
 
 /** Reads a reader from a GGUF file. One of another architecture, or without all of its tensors, is corrupt. */
 export const load = Effect.fnUntraced(function* (path: string) {
   const file = yield* GgufReader.read(path)
   if (GgufReader.architecture(file) !== architecture) return yield* corrupt(path, "it holds no reader.")
-  const numbersOf = Effect.fnUntraced(function* (name: string) {
-    const found = yield* Effect.fromResult(GgufReader.tensor(file, name))
-    return yield* Effect.promise(() => Tensor.collect(found))
-  })
   const weights: Record<string, Float32Array> = {}
   const parts: Record<string, Float32Array> = {}
   for (const [name, shape] of Object.entries(shapes)) {
-    weights[name] = yield* numbersOf(name)
+    weights[name] = yield* numbersOf(file, name)
     if (weights[name].length !== Tensor.size(shape)) return yield* corrupt(path, `its ${name} is of another size.`)
   }
   for (const { name } of file.tensors) {
-    if (shapes[name] === undefined) parts[name] = yield* numbersOf(name)
+    if (vectorNames.includes(name)) weights[name] = yield* numbersOf(file, name)
+    else if (shapes[name] === undefined) parts[name] = yield* numbersOf(file, name)
   }
   const metadata = Object.fromEntries(
     Object.entries(file.metadata).flatMap(([key, { type, value }]) =>
@@ -305,6 +354,22 @@ export const save = (
     metadata: { "general.architecture": Metadata.string(architecture), ...Metadata.texts(metadata) },
     tensors: [
       ...Object.entries(shapes).map(([name, shape]) => ({ name, shape, type, data: weights[name]! })),
+      ...vectorTensors(weights),
       ...Object.entries(parts).map(([name, data]) => ({ name, shape: [data.length], data }))
     ]
+  })
+
+/** Reads the vectors of words alone, from a file of a reader or one of {@link saveVectors}. */
+export const loadVectors = Effect.fnUntraced(function* (path: string) {
+  const file = yield* GgufReader.read(path)
+  const [keys, vector] = [yield* numbersOf(file, "vector.key"), yield* numbersOf(file, "vector")]
+  if (vector.length !== keys.length * vectorSize) return yield* corrupt(path, "its vectors are of another size.")
+  return { "vector.key": keys, vector } satisfies Vectors
+})
+
+/** Writes vectors of words as a file by themselves, for a training to begin with. */
+export const saveVectors = (path: string, vectors: Vectors): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
+  GgufWriter.write(path, {
+    metadata: { "general.architecture": Metadata.string("divisi-words") },
+    tensors: vectorTensors(vectors)
   })

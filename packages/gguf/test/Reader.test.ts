@@ -21,6 +21,12 @@ const near = (left: ReadonlyArray<number>, right: ReadonlyArray<number>) =>
     assert.approximately(value, right[index]!, 1e-5)
   })
 
+/** Words with vectors. */
+const vectorsOf = (words: ReadonlyArray<string>): Reader.Vectors => ({
+  "vector.key": Float32Array.from(words, Reader.keyOf),
+  vector: Float32Array.from({ length: words.length * Reader.sizes.vector }, (_, at) => Math.sin(1.7 * at))
+})
+
 describe("Reader", () => {
   it("words are in small letters, and every number is the same word", () => {
     assert.deepStrictEqual(Reader.wordsOf("Good at 3,456 Sums; 2027-05-03"), [
@@ -73,6 +79,18 @@ describe("Reader", () => {
     near(last(`sums ${filler} so dates`), last(`so sums ${filler} dates`))
   })
 
+  it("a word that has a vector is read by it, another as before", () => {
+    const weights = { ...weightsOf(1), ...vectorsOf(["superb", "dates"]) }
+    const first = (weights: Reader.Weights, text: string) => Reader.read(weights, text).marks[0]!
+    assert.deepStrictEqual(first(weights, "sums"), first(weightsOf(1), "sums"))
+    assert.notDeepEqual(first(weights, "superb"), first(weightsOf(1), "superb"))
+    const [none, dates] = [0, 1].map((at) =>
+      Reader.vectorsOf(weights, ["sums", "dates"]).slice(at * Reader.sizes.vector, (at + 1) * Reader.sizes.vector)
+    )
+    assert.deepStrictEqual(none, new Float32Array(Reader.sizes.vector))
+    assert.deepStrictEqual(dates, weights.vector.slice(Reader.sizes.vector))
+  })
+
   it("a text without words can be read", () => {
     assert.lengthOf(Reader.read(weightsOf(1), "").about, Reader.subjects)
   })
@@ -85,6 +103,26 @@ describe("Reader", () => {
       yield* Reader.save(file, { weights, metadata: { "divisi.seed": "3" }, parts })
       assert.strictEqual(GgufReader.architecture(yield* GgufReader.read(file)), Reader.architecture)
       assert.deepStrictEqual(yield* Reader.load(file), { weights, metadata: { "divisi.seed": "3" }, parts })
+    })
+  )
+
+  it.live("vectors of words are kept with 8 bits for each number, and come back the same from then on", () =>
+    Effect.gen(function* () {
+      const file = path.join(os.tmpdir(), `reader-vectors-${process.pid}.gguf`)
+      const again = Effect.fnUntraced(function* (weights: Reader.Weights) {
+        yield* Reader.save(file, { weights, metadata: {} })
+        return (yield* Reader.load(file)).weights
+      })
+      const weights = { ...weightsOf(5), ...vectorsOf(["superb", "dates"]) }
+      const once = yield* again(weights)
+      for (const [at, value] of once.vector!.entries()) assert.approximately(value, weights.vector[at]!, 0.005)
+      assert.deepStrictEqual(yield* again(once), once)
+      assert.deepStrictEqual(once["vector.key"], weights["vector.key"])
+      const { "vector.key": key, vector } = once as Reader.Vectors
+      const vectors = { "vector.key": key, vector }
+      assert.deepStrictEqual(yield* Reader.loadVectors(file), vectors)
+      yield* Reader.saveVectors(file, vectors)
+      assert.deepStrictEqual(yield* Reader.loadVectors(file), vectors)
     })
   )
 

@@ -65,13 +65,20 @@ const mostSaid = ({ marks, subjects }: Reader.Reading, mark: (typeof Reader.mark
   )
 }
 
+/** How much a text says each flag: the mean of what it says as a whole and of the word that says it most. */
+const flagsOf = ({ flags, marks }: Reader.Reading): ReadonlyArray<number> =>
+  Reader.flags.map((flag, index) => {
+    const at = Reader.marks.indexOf(flag)
+    return (flags[index]! + Math.max(...marks.map((shares) => shares[at]!))) / 2
+  })
+
 const saidBy = (reader: Reader.Weights, text: string): Said => {
   const reading = Reader.read(reader, text)
   return {
     good: mostSaid(reading, "good"),
     weak: mostSaid(reading, "weak"),
     checks: mostSaid(reading, "check"),
-    flags: reading.flags,
+    flags: flagsOf(reading),
     about: reading.about
   }
 }

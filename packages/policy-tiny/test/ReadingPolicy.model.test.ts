@@ -33,6 +33,15 @@ describe("the reader that ships", () => {
     })
   )
 
+  it.live("knows what words mean that no training had, where they are used like others", () =>
+    Effect.gen(function* () {
+      const able = "Adroit, even ingenious with dates and weekdays."
+      const unable = "Woefully hapless with dates and weekdays."
+      assert.deepStrictEqual(yield* asked(days, { able, unable }), ["able"])
+      assert.deepStrictEqual(yield* asked(days, { unable, able }), ["able"])
+    })
+  )
+
   it.live("goes by the record where the description says nothing", () =>
     Effect.gen(function* () {
       const found = yield* asked(days, {

@@ -3,6 +3,7 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import type { Policy } from "@divisi/core/Policy"
+import * as Reader from "@divisi/gguf/Reader"
 import * as Teams from "@divisi/gym/Teams"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
@@ -19,8 +20,10 @@ afterAll(() => fs.rmSync(folder, { recursive: true }))
 describe("a training of a reading Conductor", () => {
   it.live("goes on where it stopped with the weights of one that was not stopped, and its model plans", () =>
     Effect.gen(function* () {
+      const vectors = yield* Reader.loadVectors(ReadingPolicy.file)
       const train = (name: string, until: number) =>
         Training.trainReader({
+          vectors,
           folder: path.join(folder, name),
           seed: 2,
           steps: 4,

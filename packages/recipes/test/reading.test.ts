@@ -5,6 +5,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Breadth from "../src/teams/Breadth.ts"
 import * as Choices from "../src/teams/Choices.ts"
 import * as Examples from "../src/teams/Examples.ts"
+import * as Judgements from "../src/teams/Judgements.ts"
+import * as Lots from "../src/teams/Lots.ts"
 import * as Words from "../src/teams/wordsOfBreadth.ts"
 
 describe("what a reader learns from", () => {
@@ -20,12 +22,24 @@ describe("what a reader learns from", () => {
   })
 
   it("words of its own vocabulary carry the mark of the phrase around them", () => {
-    const marked = Breadth.draw(1, 300, 0).flatMap(({ said = [] }) => said.filter(({ mark }) => mark > 0))
+    const labels = Breadth.draw(1, 300, 0).flatMap(({ said = [] }) => said.filter((label) => label !== undefined))
+    const marked = labels.filter(({ mark }) => mark > 0)
     assert.isAbove(marked.filter(({ mark }) => Reader.marks[mark] === "weak").length, 100)
     // Of fields that no question is about, something is said too; a few words stand for several kinds.
     for (const { subjects } of marked) assert.isAtMost(subjects.length, 3)
     assert.isAbove(marked.filter(({ subjects }) => subjects.length === 0).length, 10)
     assert.isAbove(marked.filter(({ subjects }) => subjects.length === 1).length, 300)
+  })
+
+  it("words that praise and blame carry the mark, too; of those that do both none is learned from", () => {
+    const words = Breadth.draw(1, 1000, 0).flatMap(({ said = [], words }) =>
+      words.map((word, at) => ({ word, label: said[at] }))
+    )
+    const marksOf = (some: RegExp) =>
+      words.flatMap(({ label, word }) => (label !== undefined && some.test(word) ? [Reader.marks[label.mark]] : []))
+    assert.isAbove(marksOf(/^(weak|poor|bad)$/).filter((mark) => mark === "weak").length, 5)
+    assert.isAbove(marksOf(/./).filter((mark) => mark === "careless").length, 100)
+    assert.isAbove(words.filter(({ label }) => label === undefined).length, 20)
   })
 
   it("nothing of it is held out by the gym, in its lexicon or by hand", () => {
@@ -50,6 +64,34 @@ describe("what a reader learns from", () => {
       [...texts, ...asked.map((text) => text.toLowerCase())].filter((text) => held.has(text)),
       []
     )
+  })
+})
+
+describe("judgements by lot", () => {
+  const of = Lots.make(11)
+  const many = <A>(draw: () => A) => Array.from({ length: 1000 }, draw)
+
+  it("hardly ever come twice, and speak of X once", () => {
+    for (const side of ["good", "weak"] as const) {
+      const said = many(() => Judgements.said(of, side))
+      for (const text of said) assert.lengthOf(text.match(/\bX\b/g) ?? [], 1, text)
+      assert.isAbove(new Set(said).size, 800)
+    }
+    const checks = many(() => Judgements.checks(of))
+    for (const text of checks) assert.lengthOf(text.match(/\bX\b/g) ?? [], 1, text)
+    assert.isAbove(new Set(checks).size, 800)
+  })
+
+  it("have no phrase that the gym holds out", () => {
+    const phrases = Teams.heldOutTexts.flatMap((text) => text.toLowerCase().split(/\bx\b/)).map((text) => text.trim())
+    const texts = (["careless", "exact", "general"] as const)
+      .flatMap((flag) => many(() => Judgements.flagged(of, flag)))
+      .concat((["good", "weak"] as const).flatMap((side) => many(() => Judgements.said(of, side))))
+      .concat(many(() => Judgements.checks(of)))
+    const found = phrases.filter(
+      (phrase) => phrase.length > 3 && texts.some((text) => ` ${text.toLowerCase()} `.includes(` ${phrase} `))
+    )
+    assert.deepStrictEqual(found, [])
   })
 })
 

@@ -7,6 +7,7 @@
 import * as Reader from "@divisi/gguf/Reader"
 import * as Tensor from "@divisi/gguf/Tensor"
 import type * as Jax from "@jax-js/jax"
+import * as Predicate from "effect/Predicate"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import * as Instances from "./internal/instances.ts"
 import type { Library } from "./internal/network.ts"
@@ -16,11 +17,20 @@ import * as Optimizer from "./internal/optimizer.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
+/** What a word speaks of, and what it says or is said of that. */
+export interface Label {
+  /** A place in `Reader.marks`. */
+  readonly mark: number
+  readonly subjects: ReadonlyArray<number>
+}
+
 /** A text with its labels; what has no label is not learned from. */
 export interface Example {
   readonly words: ReadonlyArray<string>
-  /** For each word, the place of its mark in `Reader.marks` and the subjects that it speaks of. */
-  readonly said?: ReadonlyArray<{ readonly mark: number; readonly subjects: ReadonlyArray<number> }> | undefined
+  /** For each word, whether it goes by its vector alone, as one whose pieces were never met. None by default. */
+  readonly isUnspelt?: ReadonlyArray<boolean> | undefined
+  /** For each word, its label. */
+  readonly said?: ReadonlyArray<Label | undefined> | undefined
   /** Which of `Reader.flags` hold. */
   readonly flags?: ReadonlyArray<boolean> | undefined
   /** The subject that a question is about. */
@@ -41,7 +51,7 @@ export interface Shape {
   readonly words: number
 }
 
-const { distance, heads, layers, width } = Reader.sizes
+const { distance, heads, layers, vector: vectorSize, width } = Reader.sizes
 const headSize = width / heads
 const buckets = 2 * distance + 1
 const unseen = -1e9
@@ -61,7 +71,7 @@ const normals = (seed: number) => {
 
 const deviation = (name: string, shape: ReadonlyArray<number>): number => {
   if (name.endsWith("bias")) return 0
-  if (name === "embedding") return 1
+  if (name === "embedding") return 0.5
   return (name.endsWith("output") || name.endsWith("down") ? 0.5 : 1) / Math.sqrt(shape.at(-1)!)
 }
 
@@ -82,8 +92,8 @@ const firstDistances = (numbers: Float32Array): Float32Array =>
 const zeros = (): Reader.Weights =>
   Object.fromEntries(Object.entries(Reader.shapes).map(([name, shape]) => [name, new Float32Array(Tensor.size(shape))]))
 
-/** A training that has not begun. */
-export const begin = (seed: number): Training => {
+/** A training that has not begun, with vectors of words if it is given any. */
+export const begin = (seed: number, vectors?: Reader.Vectors): Training => {
   const normal = normals(seed)
   const weights = Object.fromEntries(
     Object.entries(Reader.shapes).map(([name, shape]) => {
@@ -92,7 +102,7 @@ export const begin = (seed: number): Training => {
       return [name, /orm$/.test(name) ? numbers : numbers.map(() => deviation(name, shape) * normal())]
     })
   )
-  return { weights, first: zeros(), second: zeros(), steps: 0 }
+  return { weights: { ...weights, ...vectors }, first: zeros(), second: zeros(), steps: 0 }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -171,7 +181,8 @@ const program = (jax: Library, shape: Shape) => {
   const { texts: N, words: L } = shape
   const loss = (own: Array<Jax.Array>, embedded_ND: Jax.Array, given: Array<Jax.Array>): Jax.Array => {
     const weight = (name: string) => own[order.indexOf(name)]!
-    const [padding, places, means, mark, subject, subjectWeight, flag, flagWeight, about] = given as [
+    const [vectors, padding, places, means, mark, subject, subjectWeight, flag, flagWeight, about] = given as [
+      Jax.Array,
       Jax.Array,
       Jax.Array,
       Jax.Array,
@@ -182,7 +193,8 @@ const program = (jax: Library, shape: Shape) => {
       Jax.Array,
       Jax.Array
     ]
-    const states = hidden(jax, weight, embedded_ND, padding, places, shape)
+    const words_ND = embedded_ND.ref.add(linear(jax, vectors, weight("word")))
+    const states = hidden(jax, weight, words_ND, padding, places, shape)
     const mean_ND = einsum(jax, "nl,nld->nd", means, states.ref.reshape([N, L, width]))
     const headOf = (from: Jax.Array, name: string) => linear(jax, from, weight(name)).add(weight(`${name}.bias`).ref)
     const ofMark = crossEntropy(jax, headOf(states, "mark"), mark).mul(shares.mark)
@@ -220,7 +232,7 @@ const tablesOf = (examples: ReadonlyArray<Example>, { texts: N, words: L }: Shap
     flagWeight: of(N * flags),
     about: of(N * subjects)
   }
-  const labelled = examples.reduce((sum, { said }) => sum + Math.min(L, said?.length ?? 0), 0) || 1
+  const labelled = examples.flatMap(({ said = [] }) => said.slice(0, L)).filter(Predicate.isNotUndefined).length || 1
   const flagged = examples.filter(({ flags }) => flags !== undefined).length || 1
   const asked = examples.filter(({ about }) => about !== undefined).length || 1
   for (const [row, { about, flags: own, said, words }] of examples.entries()) {
@@ -250,14 +262,24 @@ const lookUp = (table: Float32Array, examples: ReadonlyArray<Example>, { texts, 
   return found
 }
 
+/** The vectors of all words. */
+const vectorsOf = (weights: Reader.Weights, examples: ReadonlyArray<Example>, { texts, words: L }: Shape) => {
+  const found = new Float32Array(texts * L * vectorSize)
+  for (const [row, { words }] of examples.entries()) {
+    found.set(Reader.vectorsOf(weights, words.slice(0, L)), row * L * vectorSize)
+  }
+  return found
+}
+
 /** Calls with each piece of each word, its share of it, and where the word begins in a table of all words. */
 const forEachPiece = (
   examples: ReadonlyArray<Example>,
   length: number,
   use: (piece: number, share: number, to: number) => void
 ): void => {
-  for (const [row, { words }] of examples.entries()) {
+  for (const [row, { isUnspelt, words }] of examples.entries()) {
     for (let place = 0; place < Math.min(length, words.length); place++) {
+      if (isUnspelt?.[place] === true) continue
       const pieces = Reader.piecesOf(words[place]!)
       for (const piece of pieces) use(piece, 1 / pieces.length, (row * length + place) * width)
     }
@@ -295,6 +317,7 @@ export const make = async (training: Training, shape: Shape): Promise<Step> => {
     const { weights } = training
     const tables = tablesOf(examples, shape)
     const given = [
+      array(vectorsOf(weights, examples, shape), N * L, vectorSize),
       array(tables.padding, N, 1, 1, L),
       places.ref,
       array(tables.means, N, L),

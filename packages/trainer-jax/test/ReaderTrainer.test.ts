@@ -29,6 +29,7 @@ const lossOf = (weights: Reader.Weights): number => {
   for (const example of examples) {
     const reading = Reader.read(weights, example.words.join(" "))
     for (const [place, label] of example.said?.entries() ?? []) {
+      if (label === undefined) continue
       words += 1
       mark -= (label.mark === 0 ? 1 : 5) * Math.log(reading.marks[place]![label.mark]!)
       for (const [at, value] of reading.subjects[place]!.entries()) subject += yes(value, label.subjects.includes(at))

@@ -10,7 +10,7 @@ import * as Lexicon from "./lexicon.ts"
 /** What a description says of a kind where it names it. */
 export type Mark = "good" | "weak" | "check"
 
-/** A piece of a description: words for kinds carry what is said of them. */
+/** A piece of a description: words for kinds carry what is said of them, and so do the words that say it. */
 export interface Piece {
   readonly text: string
   readonly kinds?: ReadonlyArray<FamilyName> | undefined
@@ -164,9 +164,9 @@ const list = (draw: Draw, pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> =>
 }
 
 /** A phrase with its X filled. */
-const filled = (phrase: string, topics: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
+const filled = (phrase: string, topics: ReadonlyArray<Piece>, mark: Mark): ReadonlyArray<Piece> => {
   const [before = "", after = ""] = phrase.split("X")
-  return [{ text: before }, ...topics, { text: after }].filter(({ text }) => text !== "")
+  return [{ text: before, mark }, ...topics, { text: after, mark }].filter(({ text }) => text !== "")
 }
 
 const said = (draw: Draw, kinds: ReadonlyArray<FamilyName>, of: Phrases, mark: Mark, style: Style) =>
@@ -175,7 +175,8 @@ const said = (draw: Draw, kinds: ReadonlyArray<FamilyName>, of: Phrases, mark: M
     list(
       draw,
       topicsFor(draw, kinds, style).map((topic) => topicPiece(draw, topic, mark, style))
-    )
+    ),
+    mark
   )
 
 /** Several statements as one text: sentences, a list, a contrast. */
@@ -224,7 +225,7 @@ const fields = (draw: Draw, facts: Facts, style: Style): ReadonlyArray<Piece> =>
         ["+ ", "- "]
       ])
   const field = (name: string, kinds: ReadonlyArray<FamilyName>, mark: Mark) => [
-    { text: name },
+    { text: name, mark },
     ...list(
       draw,
       topicsFor(draw, kinds, style).map((topic) => topicPiece(draw, topic, mark, style))

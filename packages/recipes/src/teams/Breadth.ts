@@ -6,40 +6,24 @@ import * as Reader from "@divisi/gguf/Reader"
 import { type FamilyName, names as kinds } from "@divisi/gym/Family"
 import * as Teams from "@divisi/gym/Teams"
 import type { Example } from "@divisi/trainer-jax/ReaderTrainer"
-import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
+import * as Judgements from "./Judgements.ts"
+import * as Lots from "./Lots.ts"
 import * as Words from "./wordsOfBreadth.ts"
-
-// -------------------------------------------------------------------------------------------------------------------
-// Lots
-// -------------------------------------------------------------------------------------------------------------------
-
-/** Draws by lot. */
-interface Lots {
-  readonly chance: (share: number) => boolean
-  /** From the least to the most, both of them possible. */
-  readonly int: (least: number, most: number) => number
-  readonly pick: <A>(items: ReadonlyArray<A>) => A
-  /** As many of the items, in any order. */
-  readonly some: <A>(items: ReadonlyArray<A>, count: number) => ReadonlyArray<A>
-}
-
-const lots = (seed: number): Lots => {
-  const generator = xoroshiro128plus(seed)
-  const uniform = () => (generator.next() >>> 0) / 2 ** 32
-  const int = (least: number, most: number) => least + Math.floor(uniform() * (most - least + 1))
-  const pick = <A>(items: ReadonlyArray<A>) => items[int(0, items.length - 1)]!
-  const some = <A>(items: ReadonlyArray<A>, count: number) => {
-    const left = [...items]
-    return Array.from({ length: Math.min(count, items.length) }, () => left.splice(int(0, left.length - 1), 1)[0]!)
-  }
-  return { chance: (share) => uniform() < share, int, pick, some }
-}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Descriptions
 // -------------------------------------------------------------------------------------------------------------------
 
-type Pieces = ReadonlyArray<Teams.Piece>
+/** A piece of a description. */
+interface Piece extends Teams.Piece {
+  /** Whether it says several things at once, so that no word of it has one label. */
+  readonly isMixed?: boolean | undefined
+}
+
+type Pieces = ReadonlyArray<Piece>
+
+/** How many statements are put together from words and shapes; the others have a phrase of the list. */
+const composed = 0.5
 
 const plain = (text: string, flag?: Teams.Piece["flag"]): Pieces => [{ text, flag }]
 
@@ -47,7 +31,7 @@ const between = (parts: ReadonlyArray<Pieces>, separator: string): Pieces =>
   parts.flatMap((part, index) => (index === 0 ? part : [{ text: separator }, ...part]))
 
 /** A word for a kind, of this vocabulary or of the gym's training grammar, in one of several forms. */
-const topic = ({ chance, pick }: Lots, kind: FamilyName, mark: Teams.Piece["mark"]): Pieces => {
+const topic = ({ chance, pick }: Lots.Lots, kind: FamilyName, mark: Teams.Piece["mark"]): Pieces => {
   const text = pick(chance(0.5) ? Words.topics[kind] : Teams.knownWords.get(kind)!.filter((one) => !joint.has(one)))
   const opened = chance(0.08) ? `${pick(["any", "all", "simple", "hard", "complex", "everyday", "basic"])} ` : ""
   const closed = chance(0.06) ? ` ${pick(["questions", "tasks", "work", "problems", "of every kind"])}` : ""
@@ -64,13 +48,18 @@ const joint: ReadonlySet<string> = new Set(
 )
 
 /** A word that nobody knows, or a field that no question is about: something is said of it all the same. */
-const stranger = ({ chance, int, pick }: Lots, mark: Teams.Piece["mark"]): Pieces => {
+const stranger = ({ chance, int, pick }: Lots.Lots, mark: Teams.Piece["mark"]): Pieces => {
   const invented = () => Array.from({ length: int(2, 4) }, () => pick(Words.syllables)).join("")
   return [{ text: chance(0.5) ? pick(Words.distractors) : invented(), kinds: [], mark }]
 }
 
 /** Words for kinds, now and then one for several of them at once, and among strangers. */
-const topics = (of: Lots, some: ReadonlyArray<FamilyName>, mark: Teams.Piece["mark"], separator?: string): Pieces => {
+const topics = (
+  of: Lots.Lots,
+  some: ReadonlyArray<FamilyName>,
+  mark: Teams.Piece["mark"],
+  separator?: string
+): Pieces => {
   const { chance, pick } = of
   const joints = Words.jointTopics.filter((one) => one.kinds.every((kind) => some.includes(kind)))
   const one = joints.length > 0 && chance(0.7) ? pick(joints) : undefined
@@ -81,9 +70,15 @@ const topics = (of: Lots, some: ReadonlyArray<FamilyName>, mark: Teams.Piece["ma
   return between(of.some(all, all.length), separator ?? pick([", ", " and ", " & ", " or ", "; ", " as well as "]))
 }
 
-/** A phrase with X, and perhaps Y, filled. */
-const filled = (phrase: string, x: Pieces, y: Pieces = []): Pieces =>
-  phrase.split(/\b([XY])\b/).flatMap((part) => (part === "X" ? x : part === "Y" ? y : part === "" ? [] : plain(part)))
+/** A phrase around what it is about. */
+const filled = (phrase: string, x: Pieces, mark: Piece["mark"]): Pieces =>
+  phrase.split(/\b(X)\b/).flatMap((part) => (part === "X" ? x : part === "" ? [] : [{ text: part, mark }]))
+
+/** A phrase around what it praises and what it blames. */
+const contrast = (phrase: string, x: Pieces, y: Pieces): Pieces =>
+  phrase
+    .split(/\b([XY])\b/)
+    .flatMap((part) => (part === "X" ? x : part === "Y" ? y : part === "" ? [] : [{ text: part, isMixed: true }]))
 
 interface Facts {
   readonly good: ReadonlyArray<FamilyName>
@@ -92,7 +87,7 @@ interface Facts {
   readonly flag: Teams.Piece["flag"]
 }
 
-const factsOf = ({ chance, int, pick, some }: Lots): Facts => {
+const factsOf = ({ chance, int, pick, some }: Lots.Lots): Facts => {
   const all = some(kinds, kinds.length)
   const kind = int(0, 9)
   const flag = chance(0.3) ? pick(["careless", "exact"] as const) : undefined
@@ -108,31 +103,42 @@ const factsOf = ({ chance, int, pick, some }: Lots): Facts => {
 }
 
 /** What somebody does, well or badly, as verbs. */
-const act = ({ pick }: Lots, kind: FamilyName, mark: "good" | "weak"): Pieces =>
+const act = ({ pick }: Lots.Lots, kind: FamilyName, mark: "good" | "weak"): Pieces =>
   pick(mark === "good" ? Words.actsGood : Words.actsWeak)
     .split(/\b(V)\b/)
     .flatMap((part) =>
-      part === "V" ? [{ text: pick(Words.acts[kind]), kinds: [kind], mark }] : part === "" ? [] : plain(part)
+      part === "V" ? [{ text: pick(Words.acts[kind]), kinds: [kind], mark }] : part === "" ? [] : [{ text: part, mark }]
     )
 
-const statements = (of: Lots, { checks, flag, good, weak }: Facts): ReadonlyArray<Pieces> => {
+const phrases = { good: Words.good, weak: Words.weak, check: Words.check } as const
+
+/** A phrase around X: what is said of X by the mark. */
+const phrase = (of: Lots.Lots, mark: NonNullable<Teams.Piece["mark"]>): string => {
+  if (!of.chance(composed)) return of.pick(phrases[mark])
+  return mark === "check" ? Judgements.checks(of) : Judgements.said(of, mark)
+}
+
+const flagged = (of: Lots.Lots, flag: NonNullable<Teams.Piece["flag"]>): string =>
+  of.chance(composed) ? Judgements.flagged(of, flag) : of.pick(Words.flags[flag])
+
+const statements = (of: Lots.Lots, { checks, flag, good, weak }: Facts): ReadonlyArray<Pieces> => {
   const { chance, pick, some } = of
   const found: Array<Pieces> = []
   if (chance(0.15)) {
     for (const kind of good) found.push(act(of, kind, "good"))
     for (const kind of weak) found.push(act(of, kind, "weak"))
   } else if (good.length > 0 && weak.length > 0 && chance(0.5)) {
-    found.push(filled(pick(Words.contrasts), topics(of, good, "good"), topics(of, weak, "weak")))
+    found.push(contrast(pick(Words.contrasts), topics(of, good, "good"), topics(of, weak, "weak")))
   } else {
     const apart = good.length > 1 && chance(0.4) ? good.map((one) => [one]) : [good]
-    for (const one of apart) if (one.length > 0) found.push(filled(pick(Words.good), topics(of, one, "good")))
-    if (weak.length > 0) found.push(filled(pick(Words.weak), topics(of, weak, "weak")))
+    for (const one of apart) if (one.length > 0) found.push(filled(phrase(of, "good"), topics(of, one, "good"), "good"))
+    if (weak.length > 0) found.push(filled(phrase(of, "weak"), topics(of, weak, "weak"), "weak"))
   }
-  if (checks.length > 0) found.push(filled(pick(Words.check), topics(of, checks, "check")))
-  if (flag !== undefined) found.push(plain(pick(Words.flags[flag]), flag))
+  if (checks.length > 0) found.push(filled(phrase(of, "check"), topics(of, checks, "check"), "check"))
+  if (flag !== undefined) found.push(plain(flagged(of, flag), flag))
   if (chance(0.2)) {
-    const isGood = chance(0.5)
-    found.push(filled(pick(isGood ? Words.good : Words.weak), stranger(of, isGood ? "good" : "weak")))
+    const mark = chance(0.5) ? "good" : "weak"
+    found.push(filled(phrase(of, mark), stranger(of, mark), mark))
   }
   return some(found, found.length)
 }
@@ -140,7 +146,7 @@ const statements = (of: Lots, { checks, flag, good, weak }: Facts): ReadonlyArra
 const subjects = ["It is ", "It ", "This model: ", "The assistant is ", "We find it ", "Description: ", "Note: "]
 
 /** Sentences one after another, now and then with a subject. */
-const sentences = (of: Lots, facts: Facts): Pieces => {
+const sentences = (of: Lots.Lots, facts: Facts): Pieces => {
   const { chance, pick } = of
   const separator = pick([". ", ". ", ". ", "; ", ", ", " - ", "\n", "\n* ", ", but ", ", and ", "... "])
   return between(
@@ -150,7 +156,7 @@ const sentences = (of: Lots, facts: Facts): Pieces => {
 }
 
 /** A table, a list of fields, or tags. */
-const rows = (of: Lots, { flag, good, weak }: Facts): Pieces => {
+const rows = (of: Lots.Lots, { flag, good, weak }: Facts): Pieces => {
   const { int, pick, some } = of
   const [high, low] = pick(Words.levels)
   const [open, middle, close] = pick([
@@ -165,15 +171,15 @@ const rows = (of: Lots, { flag, good, weak }: Facts): Pieces => {
   const row = (kind: FamilyName, mark: "good" | "weak"): Pieces => [
     { text: open },
     ...topic(of, kind, mark),
-    { text: `${middle}${mark === "good" ? high : low}${close}` }
+    { text: `${middle}${mark === "good" ? high : low}${close}`, mark }
   ]
   const other: Pieces = plain(`${open}${pick(Words.distractors)}${middle}${pick([high, low])}${close}`)
   const all = [...good.map((kind) => row(kind, "good")), ...weak.map((kind) => row(kind, "weak"))]
   const said = some(int(0, 3) === 0 ? [...all, other] : all, all.length + 1).flat()
-  return flag === undefined ? said : [...said, ...plain(pick(Words.flags[flag]), flag)]
+  return flag === undefined ? said : [...said, ...plain(flagged(of, flag), flag)]
 }
 
-const tags = (of: Lots, { flag, good }: Facts): Pieces => {
+const tags = (of: Lots.Lots, { flag, good }: Facts): Pieces => {
   const { pick } = of
   const [open, separator] = pick([
     ["#", " #"],
@@ -185,10 +191,10 @@ const tags = (of: Lots, { flag, good }: Facts): Pieces => {
     ["", " | "]
   ] as const)
   const named = [plain(open), topics(of, good, "good", separator)].flat()
-  return flag === undefined ? named : [...named, { text: separator }, ...plain(pick(Words.flags[flag]), flag)]
+  return flag === undefined ? named : [...named, { text: separator }, ...plain(flagged(of, flag), flag)]
 }
 
-const describe = (of: Lots): Pieces => {
+const describe = (of: Lots.Lots): Pieces => {
   const { chance, int, pick } = of
   const facts = factsOf(of)
   const shape = facts.good.length === 0 ? 0 : int(0, 9)
@@ -202,18 +208,17 @@ const describe = (of: Lots): Pieces => {
 
 const marks: ReadonlyArray<string> = Reader.marks
 
-/** A text with a label for each of its words. */
+/** A text with a label for each of its words, but of those that say several things. */
 export const labelled = (pieces: Pieces): Example => {
-  const said = pieces.flatMap(({ kinds: own = [], mark = "none", text }) =>
+  const words = pieces.flatMap(({ flag, isMixed, kinds: own = [], mark = flag ?? "none", text }) =>
     Reader.wordsOf(text).map((word) => ({
       word,
-      mark: marks.indexOf(mark),
-      subjects: own.map((kind) => kinds.indexOf(kind))
+      label: isMixed ? undefined : { mark: marks.indexOf(mark), subjects: own.map((kind) => kinds.indexOf(kind)) }
     }))
   )
   return {
-    words: said.map(({ word }) => word),
-    said,
+    words: words.map(({ word }) => word),
+    said: words.map(({ label }) => label),
     flags: Reader.flags.map((flag) => pieces.some((piece) => piece.flag === flag))
   }
 }
@@ -222,7 +227,7 @@ export const labelled = (pieces: Pieces): Example => {
 // Questions
 // -------------------------------------------------------------------------------------------------------------------
 
-const dateOf = ({ int, pick }: Lots): string => {
+const dateOf = ({ int, pick }: Lots.Lots): string => {
   const [day, month, year] = [int(1, 28), int(1, 12), int(1950, 2060)]
   const name = Words.months[month - 1]!
   return pick([
@@ -235,7 +240,7 @@ const dateOf = ({ int, pick }: Lots): string => {
   ])
 }
 
-const question = (of: Lots, kind: FamilyName): string => {
+const question = (of: Lots.Lots, kind: FamilyName): string => {
   const { chance, int, pick, some } = of
   const [first, second] = some(pick(Words.unitPairs), 2)
   const [a, b, c] = some(Words.names, 3)
@@ -264,7 +269,7 @@ const closings = [" Thank you.", " Answer with the result only.", " (short answe
 
 /** Descriptions and questions by lot: the same seed gives the same. */
 export const draw = (seed: number, descriptions: number, questions: number): ReadonlyArray<Example> => {
-  const of = lots(seed)
+  const of = Lots.make(seed)
   return [
     ...Array.from({ length: questions }, () => {
       const kind = of.pick(kinds)

@@ -12,21 +12,12 @@ import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
 import { retry } from "../gym/ComparedPolicies.ts"
+import * as Lots from "./Lots.ts"
 import { syllables } from "./wordsOfBreadth.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Teams
 // -------------------------------------------------------------------------------------------------------------------
-
-const mixture: ReadonlyArray<Partial<Teams.Options> & { readonly isStrange?: boolean }> = [
-  {},
-  { isStrange: true },
-  { workers: [2, 4] },
-  { truth: "doubtful", record: 20 },
-  { truth: "doubtful" },
-  { careless: true },
-  { careless: true, truth: "doubtful", record: 20 }
-]
 
 /** A team whose descriptions have words for kinds that nobody knows: then the rest of them has to do. */
 const inStrangeWords = (team: Teams.Team, index: number): Teams.Team => {
@@ -40,9 +31,33 @@ const inStrangeWords = (team: Teams.Team, index: number): Teams.Team => {
   return { ...team, pool: WorkerPool.makeUnsafe(workers) }
 }
 
+/** How many words of a blurred team are not what they were. */
+const blurredWords = 0.5
+
+/** A team whose descriptions are hard to read: a reader is then as unsure as with words that it has not met. */
+const blurred = (team: Teams.Team, index: number): Teams.Team => {
+  const of = Lots.make(index)
+  const told = (text = "") => text.replace(/[a-z]+/gi, (word) => Lots.blurred(of, word, blurredWords))
+  const workers = team.pool.workers.map((worker) => ({ ...worker, description: told(worker.description) }))
+  return { ...team, pool: WorkerPool.makeUnsafe(workers) }
+}
+
+const mixture: ReadonlyArray<
+  Partial<Teams.Options> & { readonly as?: (team: Teams.Team, index: number) => Teams.Team }
+> = [
+  {},
+  { as: inStrangeWords },
+  { as: blurred },
+  { workers: [2, 4] },
+  { truth: "doubtful", record: 20 },
+  { truth: "doubtful" },
+  { careless: true },
+  { careless: true, truth: "doubtful", record: 20 }
+]
+
 /** Training teams, as many of each kind. */
 export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> =>
-  mixture.flatMap(({ isStrange, ...options }, index) => {
+  mixture.flatMap(({ as, ...options }, index) => {
     const teams = Teams.draw({
       workers: [2, 14],
       ...options,
@@ -50,7 +65,7 @@ export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> 
       seed: 5_000_011 + 97 * seed + index,
       count: Math.ceil(count / mixture.length)
     })
-    return isStrange === true ? teams.map(inStrangeWords) : teams
+    return as === undefined ? teams : teams.map(as)
   })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -65,8 +80,8 @@ export interface Lesson {
   readonly values: ReadonlyArray<number>
 }
 
-/** What a call takes off the reward, and what ten times the cost does. */
-const prices = { call: 0.01, tenfold: TeamsOracle.priceWeight } as const
+/** What a call takes off the reward, and what ten times the cost does: more than twice what it does for the oracle. */
+const prices = { call: 0.01, tenfold: 0.07 } as const
 
 /** Where nobody can answer, whoever is asked says so: to ask is right, and dearer than to refuse. */
 const valuesOf = ({ members }: Teams.Team, family: FamilyName, isAnswerable: boolean): ReadonlyArray<number> => [

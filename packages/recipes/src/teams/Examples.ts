@@ -6,6 +6,7 @@ import * as Gym from "@divisi/gym/Gym"
 import * as Teams from "@divisi/gym/Teams"
 import type { Example, Shape } from "@divisi/trainer-jax/ReaderTrainer"
 import * as Breadth from "./Breadth.ts"
+import * as Lots from "./Lots.ts"
 
 /** The sizes of a batch: half of it from teams of the gym, half in other words and shapes. */
 export const shape = { texts: 56, words: 48 } as const
@@ -40,6 +41,9 @@ const questionsOf = ({ task }: Teams.Team): ReadonlyArray<Example> => {
   }))
 }
 
+/** How many words of a batch have a letter less, or another end, and how many go by their vectors alone. */
+const [blurredWords, unspeltWords] = [0.1, 0.2]
+
 /** The batch of a step: the same seed and step give the same batch. */
 export const batch = (seed: number, step: number, { texts }: Shape = shape): ReadonlyArray<Example> => {
   const options = mixture[step % mixture.length]!
@@ -52,5 +56,10 @@ export const batch = (seed: number, step: number, { texts }: Shape = shape): Rea
   })
   const broad = Breadth.draw(7 + seed * 1_000_003 + step, broadDescriptions, broadQuestions)
   const own = teams.flatMap((team) => [...questionsOf(team), ...team.members.flatMap(description)])
-  return [...broad, ...own].slice(0, texts)
+  const of = Lots.make(13 + seed * 1_000_003 + step)
+  return [...broad, ...own].slice(0, texts).map((example) => ({
+    ...example,
+    words: example.words.map((word) => Lots.blurred(of, word, blurredWords)),
+    isUnspelt: example.words.map(() => of.chance(unspeltWords))
+  }))
 }

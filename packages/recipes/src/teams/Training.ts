@@ -25,6 +25,8 @@ export interface ReaderOptions {
   readonly folder: string
   readonly seed: number
   readonly steps: number
+  /** Vectors of words; none by default. */
+  readonly vectors?: Reader.Vectors | undefined
   /** Stops after as many steps, to go on later; `steps` by default. */
   readonly until?: number | undefined
   /** The sizes of a batch; those of the examples by default. */
@@ -49,8 +51,8 @@ const fileOf = (folder: string, name: string) => path.join(folder, `${name}.gguf
 const parts = ["first", "second", "weights"] as const
 
 /** The training in the folder, or one that has not begun. */
-const resume = Effect.fnUntraced(function* (folder: string, seed: number) {
-  if (!fs.existsSync(fileOf(folder, "weights"))) return ReaderTrainer.begin(seed)
+const resume = Effect.fnUntraced(function* ({ folder, seed, vectors }: ReaderOptions) {
+  if (!fs.existsSync(fileOf(folder, "weights"))) return ReaderTrainer.begin(seed, vectors)
   const [first, second, weights] = yield* Effect.forEach(parts, (name) => Reader.load(fileOf(folder, name)))
   const done = [first, second, weights].map((one) => one!.metadata["divisi.steps"])
   if (new Set(done).size > 1) throw new Error(`The files of ${folder} are of different steps: ${done.join(", ")}.`)
@@ -67,7 +69,7 @@ const resume = Effect.fnUntraced(function* (folder: string, seed: number) {
 export const trainReader = Effect.fnUntraced(function* (options: ReaderOptions) {
   const { everySteps = 200, folder, onCheckpoint, seed, shape = Examples.shape, steps, until = steps } = options
   fs.mkdirSync(folder, { recursive: true })
-  const training = yield* resume(folder, seed)
+  const training = yield* resume(options)
   if (training.steps >= until) return training.weights
   const step = yield* Effect.promise(() => ReaderTrainer.make(training, shape))
   let losses: Array<number> = []

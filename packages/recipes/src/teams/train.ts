@@ -2,10 +2,14 @@
  * Trains a Conductor that reads, from a seed, and goes on where a training stopped. The model is `reader.gguf` in the
  * folder.
  *
- *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--steps 1500] [--teams 840] [--rollouts 20]
+ *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--steps 2400] [--teams 840] [--rollouts 20]
+ *     [--words words.gguf]
+ *
+ * Vectors of words are those of the file that ships, unless another is named.
  */
 import path from "node:path"
 import { parseArgs } from "node:util"
+import * as Reader from "@divisi/gguf/Reader"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
 import * as Training from "./Training.ts"
@@ -14,14 +18,16 @@ const { values } = parseArgs({
   options: {
     out: { type: "string", default: "runs/reader" },
     seed: { type: "string", default: "1" },
-    steps: { type: "string", default: "1500" },
+    steps: { type: "string", default: "2400" },
     teams: { type: "string", default: "840" },
-    rollouts: { type: "string", default: "20" }
+    rollouts: { type: "string", default: "20" },
+    words: { type: "string", default: ReadingPolicy.file }
   }
 })
 
 /** Files are named from where the command was given, which a package manager changes. */
-const folder = path.resolve(process.env.INIT_CWD ?? ".", values.out)
+const at = (file: string) => path.resolve(process.env.INIT_CWD ?? ".", file)
+const folder = at(values.out)
 const [seed, steps, teams, rollouts] = [values.seed, values.steps, values.teams, values.rollouts].map(Number) as [
   number,
   number,
@@ -36,7 +42,8 @@ const say = (line: object) => {
 
 const program = Effect.gen(function* () {
   const onCheckpoint = (step: number, loss: number) => say({ step, loss: Number(loss.toFixed(4)) })
-  const reader = yield* Training.trainReader({ folder, seed, steps, onCheckpoint })
+  const vectors = yield* Reader.loadVectors(at(values.words))
+  const reader = yield* Training.trainReader({ folder, seed, steps, vectors, onCheckpoint })
   const onRollouts = (step: number, reward: number) => say({ rollouts: step, reward: Number(reward.toFixed(3)) })
   const onGate = (before: number, after: number) =>
     say({ gateBefore: before, gateAfter: after, isKept: after >= before })
