@@ -46,6 +46,41 @@ const upstream = async <A>(
   }
 }
 
+const whole = (content: string): string =>
+  JSON.stringify({
+    id: "c",
+    object: "chat.completion",
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+  })
+
+const withJson = (response: ServerResponse, length?: number) =>
+  response.writeHead(200, {
+    "content-type": "application/json",
+    ...(length !== undefined && { "content-length": length })
+  })
+
+/** What an upstream sends in the place of an answer that nobody streams. */
+const wholeFaults: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  "cuts it": (response) => {
+    withJson(response, 1_000).write(whole("It is ").slice(0, 40))
+    setTimeout(() => response.destroy(), 20)
+  },
+  "ends it in the middle": (response) => withJson(response).end(whole("It is ").slice(0, 80)),
+  "says an error with status 200": (response) =>
+    withJson(response).end('{"error":{"message":"out of memory","code":500}}'),
+  "answers with nothing": (response) => withJson(response, 0).end(),
+  "answers with a page": (response) => response.writeHead(200, { "content-type": "text/html" }).end("<h1>Hi</h1>"),
+  "answers without a choice": (response) => withJson(response).end('{"id":"c","choices":[]}'),
+  "sends half a character": (response) => {
+    const bytes = Buffer.from(whole("It is ü"))
+    withJson(response, bytes.length).write(bytes.subarray(0, bytes.indexOf(0xc3) + 1))
+    setTimeout(() => response.destroy(), 20)
+  },
+  "falls silent": (response) => void withJson(response).write(whole("It is ").slice(0, 40)),
+  "refuses with a page": (response) => response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad</h1>")
+}
+
 const workerAt = (baseURL: string) =>
   openaiCompatible({ baseURL, model: "model-1", apiKey: "none", pricing: { inputPerMillion: 1, outputPerMillion: 1 } })
 
@@ -79,6 +114,22 @@ describe("an upstream that", () => {
               else assert.isAtLeast(response.status, 500, path)
             })
           )
+        })
+      ))
+  }
+
+  for (const [name, fault] of Object.entries(wholeFaults)) {
+    it(`${name} where nobody streams gives an error of the server's, in the form of each wire`, () =>
+      upstream(fault, (baseUrl) =>
+        serving({ ...alone(workerAt(baseUrl)), settings }, async ({ url }) => {
+          for (const [path, body] of wires) {
+            const sent = JSON.stringify({ model: "divisi", ...body })
+            const response = await fetch(`${url}/${path}`, { method: "POST", body: sent })
+            const { error, type } = await response.json()
+            assert.isAtLeast(response.status, 500, path)
+            assert.isString(error.message, path)
+            if (path === "messages") assert.strictEqual(type, "error")
+          }
         })
       ))
   }

@@ -137,6 +137,18 @@ const toolChoiceOf = (value: unknown, field: string): ToolChoice => {
   return { name: Json.text(named.name, `${field}.function.name`) }
 }
 
+/** The tools that a choice leaves. */
+const allowed = (tools: ReadonlyArray<ToolDefinition>, choice: unknown): ReadonlyArray<ToolDefinition> => {
+  if (!Json.isObject(choice) || choice.type !== "allowed_tools") return tools
+  const of = "tool_choice.allowed_tools"
+  const left = Json.list(Json.object(choice.allowed_tools, of).tools, `${of}.tools`)
+  const names = left.map((tool, at) => {
+    const named = Json.object(tool, `${of}.tools[${at}]`)
+    return Json.isObject(named.function) ? named.function.name : undefined
+  })
+  return tools.filter(({ name }) => names.includes(name))
+}
+
 const outputOf = (value: unknown, field: string): Output | undefined => {
   const format = Json.object(value, field)
   switch (format.type) {
@@ -182,7 +194,10 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
   return {
     model,
     messages: messagesOf(body.messages),
-    tools: tools.flatMap((tool, at) => toolOf(tool, `tools[${at}]`)),
+    tools: allowed(
+      tools.flatMap((tool, at) => toolOf(tool, `tools[${at}]`)),
+      body.tool_choice
+    ),
     toolChoice: Json.optional(body.tool_choice, "tool_choice", toolChoiceOf),
     parallelToolCalls: Json.optional(body.parallel_tool_calls, "parallel_tool_calls", Json.flag),
     output: Json.optional(body.response_format, "response_format", outputOf),

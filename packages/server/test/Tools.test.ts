@@ -1,7 +1,7 @@
 import type OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
-import { asks, said, team, worker } from "./teams.ts"
+import { alone, asks, said, team, worker } from "./teams.ts"
 
 const tools = [{ type: "function" as const, function: { name: "look", parameters: { type: "object" } } }]
 
@@ -62,6 +62,34 @@ describe("tools that several steps ask for", () => {
         [2, 2, 1]
       )
       assert.deepStrictEqual(seenBy(workers[1]!), ['seen {"at":2}', 'seen {"at":3}'])
+    })
+  })
+})
+
+describe("tools of which some are allowed", () => {
+  it("are those alone that workers are told of, on both of OpenAI's wires", () => {
+    const a = worker("a", said("one"), said("two"))
+    return serving(alone(a), async ({ client }) => {
+      const [look, go] = ["look", "go"].map((name) => ({ type: "function" as const, name }))
+      await client.chat.completions.create({
+        model: "divisi",
+        messages: [{ role: "user", content: "Where?" }],
+        tools: [look!, go!].map(({ name }) => ({ type: "function" as const, function: { name } })),
+        tool_choice: {
+          type: "allowed_tools",
+          allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "go" } }] }
+        }
+      })
+      await client.responses.create({
+        model: "divisi",
+        input: "Where?",
+        tools: [look, go].map((tool) => ({ ...tool!, parameters: null, strict: null })),
+        tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ ...go }] }
+      })
+      assert.deepStrictEqual(
+        a.calls.map(({ tools = [] }) => tools.map(({ name }) => name)),
+        [["go"], ["go"]]
+      )
     })
   })
 })
