@@ -73,7 +73,7 @@ export interface Config extends Omit<RunSettings, "checks"> {
   /**
    * What plans may have the answers of steps checked by, by name: checks of code, or texts as `--policy checked:…` takes
    * them: `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or a worker of the pool that judges. A chat
-   * model that plans is told their names. `--check` adds more.
+   * model that plans is told their names; the router has answers pass it where there is one alone. `--check` adds more.
    */
   readonly checks?: Readonly<Record<string, Check | string>> | undefined
   /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */

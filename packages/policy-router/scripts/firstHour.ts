@@ -27,7 +27,7 @@ const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => su
 
 /** As the vendor serves it: by its price, which is what it cost per question here. */
 const workerOf = (id: string): Worker => ({
-  ...ScriptedWorker.echo(id),
+  ...ScriptedWorker.make({ id, replies: [id] }),
   isLanguageModel: true,
   pricing: { inputPerMillion: 0, outputPerMillion: mean(known.map(({ costUsd }) => 1e6 * costUsd.get(id)!)) }
 })
@@ -36,17 +36,22 @@ const [cheap, dear] = pool.workers.toSorted(
   (left, right) => left.pricing!.outputPerMillion - right.pricing!.outputPerMillion
 )
 
-/** Plays a policy on a question: whom it asked, and what the last of them came to by the record. */
-const play = (policy: Policy, question: Outcomes.GradedQuestion) =>
+/** A policy, and the checks of the run. */
+type Way = Pick<Conductor.Options, "policy" | "checks">
+
+/** Plays a question: whom it was asked of, and what the answer that stands came to by the record. */
+const play = (way: Way, question: Outcomes.GradedQuestion) =>
   Effect.gen(function* () {
     const recorder = Transcript.recorder()
-    yield* Conductor.make({ pool, policy }).run(question.text!, { listener: recorder.listener })
+    yield* Conductor.make({ pool, ...way }).run(question.text!, { listener: recorder.listener })
     const { rounds } = recorder.transcript()!
+    const decision = rounds.at(-1)?.revisions?.at(-1)?.decision
     const asked = rounds.flatMap(({ steps }) => steps.map(({ worker }) => worker))
     return {
       asked,
       notes: rounds.flatMap(({ notes }) => notes),
-      score: question.scores.get(asked.at(-1)!)!,
+      // Where nobody has passed, the first one's answer stands.
+      score: question.scores.get(decision === "stop" ? asked[0]! : asked.at(-1)!)!,
       costUsd: asked.reduce((sum, id) => sum + question.costUsd.get(id)!, 0)
     }
   })
@@ -57,27 +62,32 @@ const alone = (id: string): Policy => ({
   propose: () => Effect.succeed({ workflow: { steps: [{ worker: ids.indexOf(id), subtask: "", access: [] }] } })
 })
 
-const checkedBy = (question: Outcomes.GradedQuestion): Policy =>
-  checked(cheap!.id, dear!.id, () => question.scores.get(cheap!.id)! >= 0.5)
+/** A check by the record: workers answer with their names. */
+const right = ({ scores }: Outcomes.GradedQuestion) => ({ right: (answer: string) => scores.get(answer)! >= 0.5 })
 
-const ways: Readonly<Record<string, (question: Outcomes.GradedQuestion) => Policy>> = {
-  router: () => Prior.make(),
-  "router:within-2": () => Prior.make({ dial: "within-2" }),
-  "router:half": () => Prior.make({ dial: "half" }),
-  "checked, a check that is right": checkedBy,
-  [`${cheap!.id} alone`]: () => alone(cheap!.id),
-  [`${dear!.id} alone`]: () => alone(dear!.id)
+const ways: Readonly<Record<string, (question: Outcomes.GradedQuestion) => Way>> = {
+  router: () => ({ policy: Prior.make() }),
+  "router:within-2": () => ({ policy: Prior.make({ dial: "within-2" }) }),
+  "router:half": () => ({ policy: Prior.make({ dial: "half" }) }),
+  "router, a check that is right": (question) => ({ policy: Prior.make(), checks: right(question) }),
+  "router:half, a check that is right": (question) => ({
+    policy: Prior.make({ dial: "half" }),
+    checks: right(question)
+  }),
+  "checked, a check that is right": (question) => ({ policy: checked(cheap!.id, dear!.id, right(question).right) }),
+  [`${cheap!.id} alone`]: () => ({ policy: alone(cheap!.id) }),
+  [`${dear!.id} alone`]: () => ({ policy: alone(dear!.id) })
 }
 
 for (const [at, question] of ten.entries()) {
-  const { asked, notes } = await Effect.runPromise(play(Prior.make(), question))
+  const { asked, notes } = await Effect.runPromise(play({ policy: Prior.make() }, question))
   if (at === 0) process.stdout.write(`${notes.join(" ")}\n`)
   process.stdout.write(`${at + 1}. ${question.kind}: ${asked.join(", then ")}\n`)
 }
 for (const [label, some] of [["ten questions", ten] as const, [`all ${known.length}`, known] as const]) {
   process.stdout.write(`\n${label}\n`)
-  for (const [name, policyOf] of Object.entries(ways)) {
-    const played = await Effect.runPromise(Effect.forEach(some, (question) => play(policyOf(question), question)))
+  for (const [name, wayOf] of Object.entries(ways)) {
+    const played = await Effect.runPromise(Effect.forEach(some, (question) => play(wayOf(question), question)))
     const right = mean(played.map(({ score }) => score))
     const error = Math.sqrt(mean(played.map(({ score }) => (score - right) ** 2)) / played.length)
     const costUsd = played.reduce((sum, one) => sum + one.costUsd, 0)

@@ -11,6 +11,7 @@ import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import { able } from "./able.ts"
+import { asked, asking, checkOf, standing } from "./asking.ts"
 import { type Shipped, shipped } from "./shipped.ts"
 import type { Dial } from "./Table.ts"
 
@@ -202,7 +203,11 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
  *
  * At the dial `"within-2"` it asks the cheapest that public records show within two points of the best; at `"half"` two
  * cheap workers, and the strongest where their answers differ, or a single worker at half the price. Where a worker
- * fails, or a critic objects, the next strongest is asked. Its notes say why.
+ * fails, or a critic objects, the strongest of the others is asked. Its notes say why.
+ *
+ * Where the run has one check by name (`checks`), each answer has to pass it, or the strongest of the others is asked,
+ * for as long as the run may revise (`revisions`); where nobody is left, the strongest one's answer stands. Then one
+ * cheap worker is enough at `"half"`.
  *
  * **Example**
  *
@@ -217,24 +222,37 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
  * answer // => "I am large."
  * ```
  */
-export const make = (options: Options = {}): Policy.Policy => ({
-  name: options.name ?? "router",
-  maxSteps: 2,
-  recursion: options.dial === "half" ? 1 : undefined,
-  propose: Effect.fnUntraced(function* (context: Policy.Context) {
+export const make = (options: Options = {}): Policy.Policy => {
+  const propose = Effect.fnUntraced(function* (context: Policy.Context) {
     const { previous } = context
     const can = able(context)
     const { why, workers } = chooseAmong(context, can, options)
-    if (workers.length === 3) {
+    if (workers.length === 3 && checkOf(context) === undefined) {
       const [a, b, otherwise] = workers.map((ordinal) => context.pool.workers[ordinal]!.id)
       const team = agreed(a!, b!, otherwise!)
       const proposal = yield* team.propose(context)
       return { policy: team.name, author: team, ...proposal, notes: proposal.notes ?? [why] }
     }
     if (Policy.canStand(previous) && previous?.feedback === undefined) return { workflow: { steps: [] } }
-    const tried = [...(previous?.failed ?? []), ...(previous?.workflow.steps.map(({ worker }) => worker) ?? [])]
-    const left = can.filter((ordinal) => !tried.includes(ordinal))
-    const next = previous === undefined || left.length === 0 ? { why, workers } : chooseAmong(context, left, options)
-    return { workflow: { steps: [{ worker: next.workers[0], subtask: "", access: [] }] }, notes: [next.why] }
+    const left = previous === undefined ? [] : notAsked(can, previous)
+    const next = left.length === 0 ? { why, workers } : chooseAmong(context, left, { ...options, dial: "best" })
+    return { workflow: asking(context, next.workers[0]), notes: [next.why] }
   })
-})
+  return {
+    name: options.name ?? "router",
+    maxSteps: 2,
+    recursion: options.dial === "half" ? 1 : undefined,
+    propose,
+    revise: (context) => {
+      const { previous } = context
+      const can = able(context)
+      if (notAsked(can, previous).length > 0) return Effect.map(propose(context), Policy.revisionOf)
+      return Effect.sync(() => standing(previous, chooseAmong(context, can, { ...options, dial: "best" }).workers[0]))
+    }
+  }
+}
+
+const notAsked = (can: ReadonlyArray<number>, previous: Policy.Previous): ReadonlyArray<number> => {
+  const were = asked(previous)
+  return can.filter((ordinal) => !were.includes(ordinal))
+}

@@ -61,10 +61,11 @@ export const routed = (options: Options = {}): Policy.Policy => {
       const { note, table } = yield* known
       if (table === undefined || table.embedder !== embedder.name || !Table.knows(table, context.pool)) {
         const proposal = yield* prior.propose(context)
-        return note === undefined ? proposal : { ...proposal, notes: [note, ...(proposal.notes ?? [])] }
+        const notes = [...(note === undefined ? [] : [note]), ...(proposal.notes ?? [])]
+        return { author: prior, ...proposal, notes }
       }
       router ??= Router.make(table, { dial, embedder, explore, name })
-      return yield* router.propose(context)
+      return { author: router, ...(yield* router.propose(context)) }
     })
   }
 }

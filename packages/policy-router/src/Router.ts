@@ -11,6 +11,7 @@ import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import { able } from "./able.ts"
+import { asked, asking, standing } from "./asking.ts"
 import * as Space from "./space.ts"
 import { type Dial, isWorker, type Kind, type Standing, type Table } from "./Table.ts"
 import { argmax, dot, pointOf } from "./vectors.ts"
@@ -156,7 +157,10 @@ const explored = (share: number, { worker, why }: Decision, others: ReadonlyArra
  * It gives the worker the question as it is. It knows the workers of a pool whose ids are in the table; the others are
  * asked only when it explores. Where it knows no worker of the pool it fails with a `PolicyError`, so that a fallback
  * can plan. Where a team is the choice, its policy plans. In a recursive round the previous answer stands; where there
- * is none, or a critic has objected, the best of the workers that have not failed is asked.
+ * is none, or a critic has objected, the best of the workers that were not asked yet is asked.
+ *
+ * Where the run has one check by name (`checks`), a worker's answer has to pass it, or the best of the others is asked,
+ * for as long as the run may revise (`revisions`); where nobody is left, the first choice's answer stands.
  */
 export const make = (table: Table, options: Options = {}): Policy.Policy => {
   const {
@@ -177,46 +181,68 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
   const most = (values: ReadonlyArray<number | undefined>) =>
     Math.max(0, ...values.map((value = 0) => value)) || undefined
   const planners = [...teams.values()]
+  /** The workers that may be asked, of whom the table knows, and where the question lies. */
+  const look = Effect.fnUntraced(function* (context: Policy.Context) {
+    if (table.embedder !== embedder.name) {
+      return yield* fail(`its table was learned with the embedder ${table.embedder}, not ${embedder.name}.`)
+    }
+    const can = able(context).map((ordinal) => context.pool.workers[ordinal]!)
+    const known = can.flatMap(({ id }) => (isKnown(table, id) ? [id] : []))
+    if (known.length === 0)
+      return yield* fail(
+        `its table knows nobody of this pool. It knows ${table.workers.map(({ worker }) => worker).join(", ")}.`
+      )
+    const [point] = yield* Effect.mapError(
+      embedder.embed([Task.question(context.task)]),
+      ({ message: detail }) => new Policy.PolicyError({ policy: name, detail })
+    )
+    return { can, known, point: point! }
+  })
+  const notAsked = ({ pool }: Policy.Context, known: ReadonlyArray<string>, previous: Policy.Previous) => {
+    const were = asked(previous).map((ordinal) => pool.workers[ordinal]?.id)
+    return known.filter((id) => !were.includes(id))
+  }
+  const propose = Effect.fnUntraced(function* (context: Policy.Context) {
+    const { pool, previous, seed, task } = context
+    const isDone = Policy.canStand(previous) && previous?.feedback === undefined
+    if (isDone && teams.size === 0) return { workflow: { steps: [] } }
+    const { can, known, point } = yield* look(context)
+    const decision = deciderOf([...known, ...teams.keys()])(point)
+    const team = teams.get(decision.worker)
+    if (team !== undefined) {
+      const proposal = yield* team.propose(context)
+      return { policy: team.name, author: team, ...proposal, notes: [decision.why, ...(proposal.notes ?? [])] }
+    }
+    if (isDone) return { workflow: { steps: [] } }
+    const ask = (worker: string) =>
+      asking(
+        context,
+        pool.workers.findIndex(({ id }) => id === worker)
+      )
+    if (previous === undefined) {
+      if (explore === 0) return { workflow: ask(decision.worker), notes: [decision.why] }
+      const others = [...decision.alike, ...strangers(table, decision.worker, can)]
+      const chosen = explored(explore, decision, others, Seed.derive(seed, "explore", task.id))
+      return { workflow: ask(chosen.worker), notes: [chosen.why], probability: chosen.probability }
+    }
+    const left = notAsked(context, known, previous)
+    const { why, worker } = deciderOf(left.length === 0 ? known : left)(point)
+    return { workflow: ask(worker), notes: [why] }
+  })
   return {
     name,
     maxSteps: most(planners.map(({ maxSteps }) => maxSteps)),
     recursion: most(planners.map(({ recursion }) => recursion)),
-    propose: Effect.fnUntraced(function* (context: Policy.Context) {
-      const { pool, previous, seed, task } = context
-      const isDone = Policy.canStand(previous) && previous?.feedback === undefined
-      if (isDone && teams.size === 0) return { workflow: { steps: [] } }
-      if (table.embedder !== embedder.name) {
-        return yield* fail(`its table was learned with the embedder ${table.embedder}, not ${embedder.name}.`)
-      }
-      const can = able(context).map((ordinal) => pool.workers[ordinal]!)
-      const known = can.flatMap(({ id }) => (isKnown(table, id) ? [id] : []))
-      if (known.length === 0)
-        return yield* fail(
-          `its table knows nobody of this pool. It knows ${table.workers.map(({ worker }) => worker).join(", ")}.`
-        )
-      const [point] = yield* Effect.mapError(
-        embedder.embed([Task.question(task)]),
-        ({ message: detail }) => new Policy.PolicyError({ policy: name, detail })
+    propose,
+    revise: Effect.fnUntraced(function* (context) {
+      const { pool, previous } = context
+      const { known, point } = yield* look(context)
+      if (notAsked(context, known, previous).length > 0) return Policy.revisionOf(yield* propose(context))
+      const { worker } = deciderOf(known)(point)
+      return standing(
+        previous,
+        pool.workers.findIndex(({ id }) => id === worker)
       )
-      const decision = deciderOf([...known, ...teams.keys()])(point!)
-      const team = teams.get(decision.worker)
-      if (team !== undefined) {
-        const proposal = yield* team.propose(context)
-        return { policy: team.name, author: team, ...proposal, notes: [decision.why, ...(proposal.notes ?? [])] }
-      }
-      if (isDone) return { workflow: { steps: [] } }
-      const ids = pool.workers.map(({ id }) => id)
-      const asking = (worker: string) => ({ steps: [{ worker: ids.indexOf(worker), subtask: "", access: [] }] })
-      if (previous === undefined) {
-        if (explore === 0) return { workflow: asking(decision.worker), notes: [decision.why] }
-        const others = [...decision.alike, ...strangers(table, decision.worker, can)]
-        const chosen = explored(explore, decision, others, Seed.derive(seed, "explore", task.id))
-        return { workflow: asking(chosen.worker), notes: [chosen.why], probability: chosen.probability }
-      }
-      const asked = [...previous.workflow.steps.map(({ worker }) => worker), ...previous.failed].map((at) => ids[at])
-      const left = known.filter((id) => !asked.includes(id))
-      const { why, worker } = deciderOf(left.length === 0 ? known : left)(point!)
-      return { workflow: asking(worker), notes: [why] }
     })
   }
 }

@@ -1,3 +1,4 @@
+import type { Checks } from "@divisi/core/Check"
 import * as Conductor from "@divisi/core/Conductor"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Transcript from "@divisi/core/Transcript"
@@ -97,4 +98,54 @@ describe("The first day of a pool", () => {
       assert.include(notes[0], "large is asked, which has the highest price")
     })
   )
+
+  describe("where the run has a check", () => {
+    const checked = (pool: WorkerPool.WorkerPool, passes: string, dial?: Dial, more: Checks = {}) =>
+      Effect.gen(function* () {
+        const recorder = Transcript.recorder()
+        const checks = { passes: (answer: string) => answer === passes || "Not that one.", ...more }
+        const conductor = Conductor.make({ pool, policy: Prior.make({ dial }), checks })
+        const { answer, ending } = yield* conductor.run("Why?", { listener: recorder.listener })
+        const { rounds } = recorder.transcript()!
+        const asked = rounds.flatMap(({ steps }) => steps.map(({ worker }) => worker))
+        return { answer, asked, ending, rounds }
+      })
+
+    const three = poolOf(priced("small", 1), priced("large", 10), priced("middle", 5))
+
+    it.effect("asks the strongest of the others for as long as no answer passes", () =>
+      Effect.gen(function* () {
+        assert.deepInclude(yield* checked(three, "large"), { answer: "large", asked: ["large"] })
+        assert.deepInclude(yield* checked(three, "middle"), { answer: "middle", asked: ["large", "middle"] })
+        assert.deepInclude(yield* checked(three, "small"), { answer: "small", asked: ["large", "middle", "small"] })
+      })
+    )
+
+    it.effect("lets the strongest one's answer stand where none passes, and says so", () =>
+      Effect.gen(function* () {
+        const pool = poolOf(priced("small", 1), priced("large", 10))
+        const { answer, asked, ending, rounds } = yield* checked(pool, "nobody says this")
+        assert.deepStrictEqual(
+          { answer, asked, ending },
+          { answer: "large", asked: ["large", "small"], ending: "answered" }
+        )
+        assert.include(JSON.stringify(rounds), "No answer has passed the check, and nobody is left to ask.")
+      })
+    )
+
+    it.effect("asks one cheap worker first at half the price, and then the strongest", () =>
+      Effect.gen(function* () {
+        const pool = poolOf(priced("large", 100), priced("small", 1), priced("other", 2), priced("middle", 60))
+        assert.deepInclude(yield* checked(pool, "other", "half"), { answer: "other", asked: ["other"] })
+        assert.deepInclude(yield* checked(pool, "large", "half"), { answer: "large", asked: ["other", "large"] })
+      })
+    )
+
+    it.effect("leaves answers unchecked where it has several, as it does not know which fits", () =>
+      Effect.gen(function* () {
+        const found = yield* checked(three, "small", "best", { another: () => "Never." })
+        assert.deepInclude(found, { answer: "large", asked: ["large"] })
+      })
+    )
+  })
 })

@@ -56,6 +56,28 @@ describe("routed", () => {
     assert.strictEqual((await ask(file, others)).answer, "I am large.")
   })
 
+  it("has answers checked where the run has a check, with what was learned and without", async () => {
+    for (const file of [path.join(folder, "none.json"), await Effect.runPromise(learned)]) {
+      const sure = (await ask(file)).answer
+      const checks = { other: (answer: string) => answer !== sure || "Somebody else, please." }
+      const { answer, spend } = await conduct({
+        question: "How much is 8 plus 3?",
+        pool,
+        policy: routed({ file }),
+        checks
+      })
+      assert.deepStrictEqual([answer, spend.calls], [sure === "I am large." ? "I am small." : "I am large.", 2])
+      const none = { nobody: () => "Nobody is good enough." }
+      const { answer: stands } = await conduct({
+        question: "How much is 8 plus 3?",
+        pool,
+        policy: routed({ file }),
+        checks: none
+      })
+      assert.strictEqual(stands, sure)
+    }
+  })
+
   it("is stopped by no file that cannot be used, and says so", async () => {
     const file = path.join(folder, "damaged.json")
     fs.writeFileSync(file, "{")

@@ -246,6 +246,26 @@ describe("The policy", () => {
     })
   )
 
+  it.effect("asks the next best where an answer fails the run's check, and lets its choice stand where all do", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 60))
+      const asked = (passes: string) =>
+        Effect.gen(function* () {
+          const recorder = Transcript.recorder()
+          const policy = Router.make(table)
+          const pool = poolOf("strong", "new", "lawyer")
+          const conductor = Conductor.make({ policy, pool, checks: { passes: (answer) => answer === passes } })
+          const { answer } = yield* conductor.run(textOf("law", Seed.draw(5)), { listener: recorder.listener })
+          const { rounds } = recorder.transcript()!
+          return [answer, ...rounds.flatMap(({ steps }) => steps.map(({ worker }) => worker))]
+        })
+      assert.deepStrictEqual(yield* asked("lawyer"), ["lawyer", "lawyer"])
+      assert.deepStrictEqual(yield* asked("strong"), ["strong", "lawyer", "strong"])
+      // Of the third one nothing is known.
+      assert.deepStrictEqual(yield* asked("new"), ["lawyer", "lawyer", "strong"])
+    })
+  )
+
   it.effect(
     "tries others that are as good at no higher price for a share of the questions, and says how likely that was",
     () =>

@@ -26,7 +26,7 @@ export const flags = {
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "A check that plans may use by this name: tests=command:<command>, form=schema:<file>, right=grader, or a worker that judges. Repeatable"
+      "A check that plans may use by this name: tests=command:<command>, form=schema:<file>, right=grader, or a worker that judges. The router has answers pass it where it is the only one. Repeatable"
     ),
     Flag.atLeast(0)
   ),
