@@ -5,6 +5,8 @@
  *     node --conditions=@divisi/source bench/gpu.ts                  # 7.6 billion weights in F16: 15 GB of disk and of memory
  *     node --conditions=@divisi/source bench/gpu.ts --size small     # the same with half a million, as in CI
  *     node --conditions=@divisi/source bench/gpu.ts --model x.gguf   # a model that is here
+ *     node --conditions=@divisi/source bench/gpu.ts --gpu vulkan     # not the machine's best
+ *     node --conditions=@divisi/source bench/gpu.ts --top-k 40       # of the likeliest tokens; of all without it
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -26,6 +28,7 @@ const text = (name: string, otherwise: string): string => {
 const isSmall = text("size", "7b") === "small"
 const tokens = option("tokens", isSmall ? 16 : 128)
 const many = option("sequences", isSmall ? 4 : 32)
+const sampling = { temperature: 1, topK: option("top-k", 0), topP: 1 }
 
 /** The sizes of Qwen2.5-7B. */
 const shape = {
@@ -51,9 +54,22 @@ const matrix = (shape: ReadonlyArray<number>): Tensor.Tensor => ({
   }
 })
 
+/** Tokens of one, two and three letters, as many as the model has, so that whatever it samples is text. */
+const tokenizer = (): Tokenizer.Tokenizer => {
+  const letters = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"]
+  const pairs = letters.flatMap((left) => letters.map((right) => [left, right]))
+  const triples = pairs.flatMap((pair) => letters.map((right) => [pair.join(""), right]))
+  const merges = [...pairs, ...triples].map((merge) => merge.join(" "))
+  const { tokens } = Tokenizer.makeUnsafe()
+  return Tokenizer.makeUnsafe({
+    merges: merges.slice(0, shape.vocabularySize - tokens.length),
+    chatTemplate: Tokenizer.chatMl
+  })
+}
+
 const large = (): Model.Model => ({
   config: shape,
-  tokenizer: Tokenizer.makeUnsafe({ chatTemplate: Tokenizer.chatMl }),
+  tokenizer: tokenizer(),
   tensors: Object.fromEntries(Object.entries(Model.shapes(shape)).map(([name, shape]) => [name, matrix(shape)]))
 })
 
@@ -78,12 +94,13 @@ const program = Effect.gen(function* () {
   const source = text("model", "") || (yield* Effect.promise(write))
   const written = seconds(writing)
   const loading = performance.now()
-  const model = yield* LlamaCppModel.load({ source, contextTokens: 2048, sequences: many, gpuLayers: "max" })
+  const gpu = text("gpu", "auto") as "auto" | "cuda" | "vulkan" | "metal" | "none"
+  const model = yield* LlamaCppModel.load({ source, gpu, contextTokens: 2048, sequences: many, gpuLayers: "max" })
   const loaded = seconds(loading)
-  const { generate } = LlamaCppModel.worker(model, { temperature: 1, topK: 0, topP: 1 })
+  const { generate } = LlamaCppModel.worker(model, sampling)
   const system = {
     role: "system",
-    content: "Rules of a plan, and examples of plans. ".repeat(isSmall ? 10 : 25)
+    content: "Rules of a plan, and examples of plans. ".repeat(isSmall ? 10 : 50)
   } as const
   const run = (index: number) =>
     Effect.gen(function* () {
@@ -115,12 +132,15 @@ const program = Effect.gen(function* () {
     await sequence.evaluateWithoutGeneratingNewTokens(prompt)
     const start = performance.now()
     let count = 0
-    const sampling = { temperature: 1, topK: 0, topP: 1, seed: 1, yieldEogToken: true }
-    for await (const _ of sequence.evaluate(model.llama.tokenize("A"), sampling)) if (++count >= tokens) break
+    const options = { ...sampling, seed: 1, yieldEogToken: true }
+    for await (const _ of sequence.evaluate(model.llama.tokenize("A"), options)) if (++count >= tokens) break
     return Math.round(count / seconds(start))
   })
   print({
     model: { parameters: model.parameters, backend: model.backend, gpuLayers: model.gpuLayers, threads: model.threads },
+    gpu: yield* Effect.promise(() => model.llama.llama.getGpuDeviceNames()),
+    topK: sampling.topK,
+    promptTokens: model.llama.tokenize(system.content).length,
     seconds: { writing: written, loading: loaded, firstTokenCold: cold.first, firstTokenWarm: warm.first },
     tokensPerSecond: {
       oneRun: Math.round((warm.count - 1) / Math.max(warm.seconds - warm.first, 0.001)),

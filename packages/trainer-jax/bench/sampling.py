@@ -18,6 +18,7 @@ except ImportError:
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--size", default="128x3")
 arguments.add_argument("--threads", type=int, default=1)
+arguments.add_argument("--device", default="cpu", help="cpu, or cuda")
 arguments.add_argument("--prompt", type=int, default=200)
 arguments.add_argument("--prompts", type=int, default=8)
 arguments.add_argument("--tokens", type=int, default=48)
@@ -31,6 +32,7 @@ K = 32
 FF = 512 if D == 192 else 2 * D
 P, G, S = options.prompt - 1, 16, options.tokens
 torch.set_num_threads(options.threads)
+torch.set_default_device(options.device)
 torch.manual_seed(0)
 
 
@@ -135,10 +137,17 @@ def run():
         sample(torch.randint(250, (min(options.together, options.prompts - start), options.prompt)))
 
 
+def wait():
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+
+
 run()
+wait()
 start, cpu = time.perf_counter(), time.process_time()
 for _ in range(3):
     run()
+wait()
 sampled = 3 * options.prompts * G * S
 results = {
     "size": options.size,

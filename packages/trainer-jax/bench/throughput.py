@@ -18,6 +18,7 @@ except ImportError:
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--size", default="128x3")
 arguments.add_argument("--threads", type=int, default=1)
+arguments.add_argument("--device", default="cpu", help="cpu, or cuda")
 arguments.add_argument("--groups", type=int, default=4)
 arguments.add_argument("--passes", type=int, default=3)
 arguments.add_argument("--vocabulary", type=int, default=1000)
@@ -29,6 +30,7 @@ K = 32
 FF = 512 if D == 192 else 2 * D
 P, G, C = 255, 16, 48
 torch.set_num_threads(options.threads)
+torch.set_default_device(options.device)
 torch.manual_seed(0)
 
 
@@ -147,11 +149,18 @@ def run_repeated():
     step()
 
 
+def wait():
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+
+
 def measure(run):
     run()
+    wait()
     start, cpu = time.perf_counter(), time.process_time()
     for _ in range(options.passes):
         run()
+    wait()
     learned = options.passes * options.groups * G * C
     return {
         "completion tokens per second": round(learned / (time.perf_counter() - start)),
