@@ -1,6 +1,7 @@
 /**
- * How long a plan for a question of the gym takes: in plain TypeScript, and in llama.cpp. Both plan the same questions
- * in turn, in one process; the first plan of each, which reads the whole prompt, is told apart.
+ * How long a plan for a question of the gym takes: in plain TypeScript, in llama.cpp, and by the Conductor that reads.
+ * All plan the same questions in turn, in one process; the first plan of each, which reads all descriptions, is told
+ * apart.
  *
  *     node --conditions=@divisi/source bench/planning.ts [--tasks 40] [--rounds 7]
  */
@@ -12,6 +13,8 @@ import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as ReadingPolicy from "../src/ReadingPolicy.ts"
 import * as TinyConductor from "../src/TinyConductor.ts"
 
 /** A number of the command line, as in `--tasks 40`. */
@@ -37,7 +40,8 @@ const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, 
 const noting = (policy: Policy, times: Array<Time>): Policy => ({
   ...policy,
   propose: (context) =>
-    Effect.map(timed(policy.propose(context)), ({ time, value }) => {
+    // One that plans at once does so when it is asked.
+    Effect.map(timed(Effect.suspend(() => policy.propose(context))), ({ time, value }) => {
       times.push(time)
       return value
     })
@@ -64,10 +68,12 @@ const tasks = Gym.tasks({ split: "test", count: option("tasks", 40), seed: 1 })
 const program = Effect.gen(function* () {
   const rounds = option("rounds", 7)
   const contenders = []
-  for (const [name, load] of [
+  const loads: ReadonlyArray<readonly [string, Effect.Effect<Policy, unknown, Scope.Scope>]> = [
     ["typescript", TinyConductor.policy()],
-    ["llama.cpp", viaLlamaCpp]
-  ] as const) {
+    ["llama.cpp", viaLlamaCpp],
+    ["reading", Effect.map(ReadingPolicy.load(), (model) => ReadingPolicy.make(model))]
+  ]
+  for (const [name, load] of loads) {
     const { time, value } = yield* timed(load)
     contenders.push({ name, policy: value, loading: time, first: [] as Array<Time>, rounds: [] as Array<Array<Time>> })
   }
@@ -81,7 +87,7 @@ const program = Effect.gen(function* () {
         if (event.type === "workflow-proposed") plans.push(event.workflow)
       }
       for (const task of tasks) yield* conductor.run(task, { listener })
-      answers.add(JSON.stringify(plans))
+      if (contender.name !== "reading") answers.add(JSON.stringify(plans))
       if (round === 0) contender.first.push(times.shift()!)
       contender.rounds.push(times)
     }
