@@ -83,7 +83,7 @@ export const checks = (of: Lots): string =>
     const only = chance(0.3) ? `${pick(["only", "just", "solely", "merely", "exclusively"])} ` : ""
     const how = chance(0.15) ? `${pick(["independently", "carefully", "patiently", "afterwards"])} ` : ""
     const work = pick(Words.works)
-    const of_ = pick(["to", "on", "in", "about", "for", "regarding"])
+    const about = pick(["to", "on", "in", "about", "for", "regarding"])
     const others = chance(0.4) ? ` ${pick(Words.ofOthers)}` : ""
     const end = chance(0.2)
       ? `, ${pick(["and answers nothing", "no answers of its own", "solves nothing itself", "never the first to answer"])}`
@@ -91,12 +91,12 @@ export const checks = (of: Lots): string =>
     const verb = pick(Words.checking)
     const noun = pick(Words.checkers)
     return pick([
-      `${only}${how}${verb} ${work} ${of_} X${others}${end}`,
+      `${only}${how}${verb} ${work} ${about} X${others}${end}`,
       `${only}${how}${verb} X${others === "" ? ` ${pick(Words.ofOthers)}` : others}${end}`,
-      `${noun} ${pick(["of", "for", "in", "on"])} ${chance(0.5) ? `${work} ${of_} ` : ""}X${end}`,
+      `${noun} ${pick(["of", "for", "in", "on"])} ${chance(0.5) ? `${work} ${about} ` : ""}X${end}`,
       `X ${noun}${end}`,
       `X: ${only}${verb} ${work}${others}`,
-      `${pick(["here to", "made to", "meant to", "its job is to"])} ${verb.replace(/(?<=[a-z])s$/, "")} ${work} ${of_} X${others}`
+      `${pick(["here to", "made to", "meant to", "its job is to"])} ${verb.replace(/(?<=[a-z])s$/, "")} ${work} ${about} X${others}`
     ])
   })
 
