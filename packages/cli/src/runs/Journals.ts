@@ -13,6 +13,14 @@ export const open = (file: Option.Option<string>): Effect.Effect<Journal.Journal
       Effect.mapError(DiskJournal.make({ file: Option.getOrUndefined(file) }), ({ message }) => failed(message))
   )
 
+/** Lets go of runs that nobody has changed for so long, now and each hour. A journal that fails is tried again then. */
+export const pruning = (journal: Journal.Journal, olderThanMillis: number): Effect.Effect<never> =>
+  Effect.forever(
+    Effect.clockWith((clock) =>
+      Effect.ignore(Journal.prune(journal, clock.currentTimeMillisUnsafe(), { olderThanMillis }))
+    ).pipe(Effect.andThen(Effect.sleep("1 hour")))
+  )
+
 /** The runs of a journal. */
 export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>
   Effect.mapError(journal.list, ({ message }) => failed(message))

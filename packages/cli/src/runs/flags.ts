@@ -15,7 +15,8 @@ export const parseAge = (text: string): number | undefined => {
   return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]
 }
 
-const age = (name: string, description: string) =>
+/** An age, as days and hours. */
+export const age = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(parseAge(text)),

@@ -237,9 +237,13 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const ledger = Option.isNone(input.maxTotalCost) ? undefined : Budget.make({ costUsd: input.maxTotalCost.value })
   const { authenticate, hasKeys } = yield* authenticateOf(Server, input)
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
+  const journal = yield* journalOf(input, isGym)
+  if (journal !== undefined && Option.isSome(input.keepRuns)) {
+    yield* Effect.forkScoped(Journals.pruning(journal, input.keepRuns.value))
+  }
   const options: NodeServer.Options = {
     ...offered,
-    journal: yield* journalOf(input, isGym),
+    journal,
     responses: yield* responsesOf(input, isGym),
     ledger,
     // On an address that others reach there are keys from the start, or nothing listens.

@@ -5,6 +5,7 @@ import * as Struct from "effect/Struct"
 import { cost, timeout, toggle, whole } from "../invocation/flags.ts"
 import { keys } from "../key/flags.ts"
 import { flags as ofRun } from "../run/flags.ts"
+import { age } from "../runs/flags.ts"
 import { clients } from "./ClientConfig.ts"
 
 const team = Struct.omit(ofRun, ["file", "json", "question", "transcript", "durable", "runId"])
@@ -40,6 +41,10 @@ export const flags = {
   maxCost: cost("max-cost", "The most that one run may cost, in USD; never exceeded"),
   maxTotalCost: cost("max-total-cost", "The most that all runs together may cost, in USD; never exceeded"),
   timeout: timeout("The longest that one segment of a run may take: 30s, 2m"),
+  keepRuns: age(
+    "keep-runs",
+    "Delete runs from the journal that nobody has changed for so long, at the start and each hour: 30d (default keep all)"
+  ),
   keys: keys.pipe(
     Flag.withDescription(
       "The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder); none for none. Where it has keys, only they are let in"
