@@ -9,7 +9,7 @@ import * as Tensor from "@divisi/gguf/Tensor"
 import type * as Jax from "@jax-js/jax"
 import * as Predicate from "effect/Predicate"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
-import * as Instances from "./internal/instances.ts"
+import { load } from "./internal/library.ts"
 import type { Library } from "./internal/network.ts"
 import * as Optimizer from "./internal/optimizer.ts"
 
@@ -304,10 +304,7 @@ const placesOf = (length: number): Float32Array<ArrayBuffer> => {
 
 /** Loads jax-js and compiles a step for a training. The training's weights are changed in place. */
 export const make = async (training: Training, shape: Shape): Promise<Step> => {
-  WebAssembly.Instance = Instances.keeping(WebAssembly.Instance)
-  const jax = await import("@jax-js/jax")
-  await jax.init("wasm")
-  jax.defaultDevice("wasm")
+  const jax = await load()
   const run = program(jax, shape)
   const { texts: N, words: L } = shape
   const places = jax.numpy.array(placesOf(L), { shape: [buckets, L * L] })

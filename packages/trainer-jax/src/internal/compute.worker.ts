@@ -1,7 +1,7 @@
 /** A thread that computes: it says that it is there, and then answers each message with what came of it. */
 import { getHeapStatistics } from "node:v8"
 import { parentPort } from "node:worker_threads"
-import * as Instances from "./instances.ts"
+import * as Library from "./library.ts"
 import * as ThreadTask from "./threadTask.ts"
 
 /** What a thread answers. `heldBytes` is the memory that jax-js has taken; it never gives any back. */
@@ -16,11 +16,7 @@ const succeed = (value: unknown, transferred?: ReadonlyArray<ArrayBuffer>) =>
 const fail = (cause: unknown) => send({ problem: cause instanceof Error ? cause.message : String(cause) })
 
 const start = async () => {
-  WebAssembly.Instance = Instances.keeping(WebAssembly.Instance)
-  const jax = await import("@jax-js/jax")
-  if (!(await jax.init("wasm")).includes("wasm")) throw new Error("This JavaScript engine has no WebAssembly.")
-  jax.defaultDevice("wasm")
-  const memory = ThreadTask.make(jax)
+  const memory = ThreadTask.make(await Library.load())
   parentPort!.on("message", (message: ThreadTask.Message) =>
     ThreadTask.run(memory, message).then(
       (value) => succeed(value, "gradient" in value ? [value.gradient.buffer] : []),
