@@ -24,7 +24,7 @@ const train = (options: JaxEngine.Options) =>
       const second = yield* engine.forwardBackward(data, loss)
       const step = yield* engine.step({ learningRate: 1e-2 })
       const sampler = yield* engine.sampler
-      const requests = [4, 1, 20, 1, 1, 3].map((count, index) =>
+      const requests = [4, 1, 20, 1, 1, 3, 9, 12, 12].map((count, index) =>
         sampler.sample({ prompt: prompts[index % 3]!, maxTokens: 8, count, seed: index })
       )
       const samples = yield* Effect.all(requests, { concurrency: "unbounded" })

@@ -2,8 +2,11 @@
  * The network one token at a time, for sampling: keys and values of a prompt are computed once for all its completions,
  * those of the completions are kept.
  *
- * Shapes are named as in `network.ts`; S is how many tokens a completion may have. Each array lies as the step that
- * reads it again and again walks through it: numbers that are multiplied at once stand beside each other.
+ * What a token adds is written by copying all places among which it stands, so completions are kept in two parts: full
+ * blocks, which nobody writes to any more, and the block that is being written.
+ *
+ * Shapes are named as in `network.ts`; S are the places of a block, W the tokens in full blocks. Each array lies as the
+ * step that reads it again and again walks through it: numbers that are multiplied at once stand beside each other.
  */
 
 import type * as Model from "@divisi/gguf/Model"
@@ -14,11 +17,13 @@ import {
   einsum,
   exponentials,
   gather,
+  indexes,
   type Library,
   largestOf,
   layerOf,
-  logits,
+  linear,
   norm,
+  outputOf,
   proceed,
   project,
   rotaryTables,
@@ -36,7 +41,8 @@ export interface DecodingShape {
   readonly prompts_B: number
   readonly promptTokens_P: number
   readonly completions_G: number
-  readonly tokens_S: number
+  readonly written_W: number
+  readonly block_S: number
 }
 
 /** Keys `[1, H, K, P]` and values `[1, H, P, K]` of all layers of a prompt, from its embeddings `[P, D]`. */
@@ -55,9 +61,18 @@ export const makePrefill = (jax: Library, config: Model.Config, order: Order, P:
       const values = project(jax, weight, normed, "v").reshape([1, P, H, K])
       kept.push(keys.ref.transpose([0, 2, 3, 1]), values.ref.transpose([0, 2, 1, 3]))
       if (layer === config.layers - 1) break
-      const queries = rotate(jax, project(jax, weight, normed, "q"), tables, [1, P, H * R, K])
-      const queries_1PHRK = queries.mul(1 / Math.sqrt(K)).reshape([1, P, H, R, K])
-      states = proceed(jax, config, weight, states, attendToSelf(jax, queries_1PHRK, keys, values, mask_111PP))
+      const found = indexes(H).map((head) => {
+        const queries = rotate(jax, project(jax, weight, normed, "q", [head, H]), tables, [1, P, R, K])
+        const of = (all: Jax.Array) => all.ref.slice([], [], [head, head + 1])
+        return attendToSelf(
+          jax,
+          queries.mul(1 / Math.sqrt(K)).reshape([1, P, 1, R, K]),
+          of(keys),
+          of(values),
+          mask_111PP
+        )
+      })
+      states = proceed(jax, config, weight, states, found)
     }
     return kept
   })
@@ -72,84 +87,98 @@ export interface Place {
   readonly mask_1S: Jax.Array
 }
 
-/** The place of token `place` of the completions. */
+/** Place `place` of the block that is being written. */
 export const placeOf = (jax: Library, config: Model.Config, shape: DecodingShape, place: number): Place => {
-  const { promptTokens_P: P, tokens_S: S } = shape
+  const { block_S: S, promptTokens_P: P, written_W: W } = shape
   const numbers = (value: (index: number) => number, dimensions: Array<number>) =>
     jax.numpy.array(
       Float32Array.from({ length: S }, (_, index) => value(index)),
       { shape: dimensions }
     )
   return {
-    ...rotaryTables(jax, config, P + place, 1),
+    ...rotaryTables(jax, config, P + W + place, 1),
     isHere_S: numbers((index) => (index === place ? 1 : 0), [S]),
     mask_1S: numbers((index) => (index <= place ? 0 : unseen), [1, S])
   }
 }
 
-/** What is known of a layer's past: of the prompt as {@link makePrefill} gives it, and of the completions. */
+/** A part of a layer's past: of the prompt as {@link makePrefill} gives it, or of the completions. */
 interface Past {
-  readonly promptKeys_BHKP: Jax.Array
-  readonly promptValues_BHPK: Jax.Array
-  readonly keys_BGHKS: Jax.Array
-  readonly values_BGHSK: Jax.Array
+  readonly keys: Jax.Array
+  readonly values: Jax.Array
+  /** What is added to the scores. */
+  readonly mask: Jax.Array | undefined
 }
 
-/** The last tokens of completions look at their prompt and at what they have written: `[B * G, H * R * K]`. */
-const attend = (
-  jax: Library,
-  queries_BGHRK: Jax.Array,
-  { keys_BGHKS, promptKeys_BHKP, promptValues_BHPK, values_BGHSK }: Past,
-  padding_B111P: Jax.Array,
-  mask_S: Jax.Array
-): Jax.Array => {
-  const toPrompt = einsum(jax, "bghrk,bhkp->bhrgp", queries_BGHRK, promptKeys_BHKP).add(padding_B111P.ref)
-  const toOwn = einsum(jax, "bghrk,bghks->bhrgs", queries_BGHRK, keys_BGHKS).add(mask_S.ref)
-  const largest = jax.numpy.maximum(largestOf(jax, toPrompt), largestOf(jax, toOwn)) as Jax.Array
-  const ofPrompt = exponentials(jax, toPrompt, largest)
-  const ofOwn = exponentials(jax, toOwn, largest)
-  const fromPrompt = einsum(jax, "bhrgp,bhpk->bhrgk", ofPrompt.values, promptValues_BHPK)
-  const fromOwn = einsum(jax, "bhrgs,bghsk->bhrgk", ofOwn.values, values_BGHSK)
-  return gather(fromPrompt.add(fromOwn), ofPrompt.sums.add(ofOwn.sums))
+/**
+ * The last tokens of completions look at the parts of their past: `[B * G, H * R * K]`. The prompt's keys are `[B, H, K,
+ * P]` and its values `[B, H, P, K]`; the completions' have G behind B.
+ */
+const attend = (jax: Library, queries_BGHRK: Jax.Array, pasts: ReadonlyArray<Past>): Jax.Array => {
+  const scores = pasts.map(({ keys, mask }) => {
+    const found = einsum(jax, keys.ndim === 4 ? "bghrk,bhkp->bhrgp" : "bghrk,bghkp->bhrgp", queries_BGHRK, keys)
+    return mask === undefined ? found : found.add(mask.ref)
+  })
+  const largest = scores
+    .map((part) => largestOf(jax, part))
+    .reduce((most, one) => jax.numpy.maximum(most, one) as Jax.Array)
+  const shares = scores.map((part) => exponentials(jax, part, largest))
+  const found = pasts.map(({ values }, part) =>
+    einsum(jax, values.ndim === 4 ? "bhrgp,bhpk->bhrgk" : "bhrgp,bghpk->bhrgk", shares[part]!.values, values)
+  )
+  const sum = (arrays: ReadonlyArray<Jax.Array>) => arrays.reduce((all, one) => all.add(one))
+  return gather(sum(found), sum(shares.map(({ sums }) => sums)))
 }
 
 /**
  * The logits behind the last token of each completion, `[B * G, V]`; keys `[B, G, H, K, S]` and values `[B, G, H, S, K]`
- * of the completions with that token's, for each layer; and what was written into them, which is of no other use.
+ * of the block with that token's, for each layer; and what was written into them, which is of no other use.
  */
 export const makeDecode = (jax: Library, config: Model.Config, order: Order, shape: DecodingShape) =>
-  jax.jit((arrays: Arrays, prompt: Arrays, own: Arrays, tokens_ND: Jax.Array, padding_BP: Jax.Array, place: Arrays) => {
-    const weights: Weights = named(order, arrays)
-    const { epsilon, group_R: R, headSize_K: K, heads_H: H } = sizesOf(config)
-    const { completions_G: G, prompts_B: B, promptTokens_P: P, tokens_S: S } = shape
-    const [cosines, sines, isHere_S, mask_1S] = place as [Jax.Array, Jax.Array, Jax.Array, Jax.Array]
-    const tables = { cosines, sines }
-    const isHere_S1 = isHere_S.ref.reshape([S, 1])
-    const padding_B111P = padding_BP.ref.reshape([B, 1, 1, 1, P])
-    let states = tokens_ND.ref
-    const kept: Arrays = []
-    // Being results they are stored; else each would be computed for every place that it is not written to.
-    const written: Arrays = []
-    for (let layer = 0; layer < config.layers; layer++) {
-      const weight = layerOf(weights, layer)
-      const normed = norm(jax, states, weight("input_layernorm"), epsilon)
-      const keys = rotate(jax, project(jax, weight, normed, "k"), tables, [B * G, 1, H, K]).reshape([B, G, H, K, 1])
-      const values = project(jax, weight, normed, "v").reshape([B, G, H, 1, K])
-      written.push(keys.ref, values.ref)
-      // There are zeros where nothing has been written.
-      const keys_BGHKS = own[2 * layer]!.ref.add(keys.mul(isHere_S.ref))
-      const values_BGHSK = own[2 * layer + 1]!.ref.add(values.mul(isHere_S1.ref))
-      kept.push(keys_BGHKS.ref, values_BGHSK.ref)
-      const queries = rotate(jax, project(jax, weight, normed, "q"), tables, [B * G, 1, H * R, K])
-      const queries_BGHRK = queries.mul(1 / Math.sqrt(K)).reshape([B, G, H, R, K])
-      const past = {
-        promptKeys_BHKP: prompt[2 * layer]!,
-        promptValues_BHPK: prompt[2 * layer + 1]!,
-        keys_BGHKS,
-        values_BGHSK
+  jax.jit(
+    (
+      arrays: Arrays,
+      prompt: Arrays,
+      written: Arrays,
+      block: Arrays,
+      tokens_ND: Jax.Array,
+      padding_BP: Jax.Array,
+      place: Arrays
+    ) => {
+      const weights: Weights = named(order, arrays)
+      const { epsilon, group_R: R, headSize_K: K, heads_H: H } = sizesOf(config)
+      const { block_S: S, completions_G: G, prompts_B: B, promptTokens_P: P } = shape
+      const [cosines, sines, isHere_S, mask_1S] = place as [Jax.Array, Jax.Array, Jax.Array, Jax.Array]
+      const tables = { cosines, sines }
+      const isHere_S1 = isHere_S.ref.reshape([S, 1])
+      const padding_B111P = padding_BP.ref.reshape([B, 1, 1, 1, P])
+      let states = tokens_ND.ref
+      const kept: Arrays = []
+      // Being results they are stored; else each would be computed for every place that it is not written to.
+      const added: Arrays = []
+      for (let layer = 0; layer < config.layers; layer++) {
+        const weight = layerOf(weights, layer)
+        const normed = norm(jax, states, weight("input_layernorm"), epsilon)
+        const keys = rotate(jax, project(jax, weight, normed, "k"), tables, [B * G, 1, H, K]).reshape([B, G, H, K, 1])
+        const values = project(jax, weight, normed, "v").reshape([B, G, H, 1, K])
+        added.push(keys.ref, values.ref)
+        // There are zeros where nothing has been written.
+        const keys_BGHKS = block[2 * layer]!.ref.add(keys.mul(isHere_S.ref))
+        const values_BGHSK = block[2 * layer + 1]!.ref.add(values.mul(isHere_S1.ref))
+        kept.push(keys_BGHKS.ref, values_BGHSK.ref)
+        const queries = rotate(jax, project(jax, weight, normed, "q"), tables, [B * G, 1, H * R, K])
+        const queries_BGHRK = queries.mul(1 / Math.sqrt(K)).reshape([B, G, H, R, K])
+        const of = (all: Arrays, mask?: Jax.Array) => {
+          return all.length === 0 ? [] : [{ keys: all[2 * layer]!, values: all[2 * layer + 1]!, mask }]
+        }
+        const pasts = [
+          ...of(prompt, padding_B111P),
+          ...of(written),
+          { keys: keys_BGHKS, values: values_BGHSK, mask: mask_1S }
+        ]
+        states = proceed(jax, config, weight, states, [attend(jax, queries_BGHRK, pasts)])
       }
-      states = proceed(jax, config, weight, states, attend(jax, queries_BGHRK, past, padding_B111P, mask_1S))
+      const hidden = norm(jax, states, weights["model.norm.weight"]!, epsilon)
+      return [linear(jax, hidden, outputOf(weights)), ...kept, ...added]
     }
-    const hidden = norm(jax, states, weights["model.norm.weight"]!, epsilon)
-    return [logits(jax, weights, hidden), ...kept, ...written]
-  })
+  )

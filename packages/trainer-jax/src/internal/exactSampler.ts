@@ -2,8 +2,9 @@
  * Samples by the engine's own arithmetic, in shapes that follow from a request alone, so that its tokens and their
  * log-probabilities are the same bits whatever else is sampled.
  *
- * Completions of one prompt are computed together. Requests for one completion are computed several at a time, in as
- * many places as there always are; what stands in the other places does not change a bit.
+ * Completions of one prompt are computed together, and so are some prompts with as many completions each, where that
+ * does not change a bit. Requests for one completion are computed several at a time, in as many places as there always
+ * are; what stands in the other places does not change a bit.
  */
 
 import type { Sample, SampleRequest } from "@divisi/trainer/Engine"
@@ -51,12 +52,22 @@ export const most = 16
 /** Requests for one completion that are computed at once. */
 const places = 8
 
-/** The shape in which a part is computed. It depends on the part alone. */
-export const shapeOf = ({ count, maxTokens, prompt }: Part): DecodingShape => ({
-  prompts_B: count === 1 ? places : 1,
+/** Requests for many completions that may be computed at once. */
+const mostTogether = 4
+
+/** From so many rows of each prompt on, a row's bits do not depend on how many prompts there are. */
+const leastTogether = 8
+
+/** Blocks of a completion, each of which makes a shape of its own. */
+const mostBlocks = 4
+
+/** The shape in which parts are computed that stand beside each other. */
+const shapeOf = ({ count, maxTokens, prompt }: Part, prompts = 1): DecodingShape => ({
+  prompts_B: count === 1 ? places : prompts,
   promptTokens_P: padded(prompt.length - 1, leastPrompt),
   completions_G: powerOfTwo(count),
-  tokens_S: padded(maxTokens, leastCompletion)
+  written_W: 0,
+  block_S: Math.max(leastCompletion, padded(maxTokens, leastCompletion) / mostBlocks)
 })
 
 /** Empties a queue. */
@@ -67,13 +78,19 @@ export const withdraw = <A>(queue: Array<A>, one: A): void => {
 
 /**
  * Takes a part out of a queue, with others that fit into the same pass; gives nothing when the part has been taken
- * already.
+ * already. Other threads get their share of what waits.
  */
-export const take = <A extends { readonly part: Part }>(queue: Array<A>, first: A): ReadonlyArray<A> => {
+export const take = <A extends { readonly part: Part }>(
+  queue: Array<A>,
+  first: A,
+  threads: number
+): ReadonlyArray<A> => {
   if (!queue.includes(first)) return []
   const key = ({ part }: A) => Object.values(shapeOf(part)).join()
   const others = queue.filter((one) => one !== first && key(one) === key(first))
-  const taken = [first, ...others.slice(0, shapeOf(first.part).prompts_B - 1)]
+  const share = Math.max(1, Math.min(mostTogether, 2 ** Math.floor(Math.log2((others.length + 1) / threads))))
+  const { completions_G, prompts_B } = shapeOf(first.part)
+  const taken = [first, ...others.slice(0, (completions_G < leastTogether ? prompts_B : share) - 1)]
   for (const one of taken) withdraw(queue, one)
   return taken
 }
@@ -129,10 +146,10 @@ const prefillAll = async (
   return all
 }
 
-/** Keys and values of completions that have no tokens yet. */
+/** Keys and values of a block that has no tokens yet. */
 const nothingKept = ({ jax, snapshot: { config } }: Weights, shape: DecodingShape): Array<Jax.Array> => {
   const { headSize_K: K, heads_H: H } = sizesOf(config)
-  const { completions_G: G, prompts_B: B, tokens_S: S } = shape
+  const { block_S: S, completions_G: G, prompts_B: B } = shape
   const sizes = [
     [B, G, H, K, S],
     [B, G, H, S, K]
@@ -140,20 +157,11 @@ const nothingKept = ({ jax, snapshot: { config } }: Weights, shape: DecodingShap
   return Array.from({ length: 2 * config.layers }, (_, index) => jax.numpy.zeros(sizes[index % 2]!))
 }
 
-/** Places for the first tokens; more come when these are full, as all of them are walked through for each token. */
-const firstPlaces = 16
-
-/** How many places there are once a token stands at `place`. */
-const windowOf = (place: number, { tokens_S }: DecodingShape): number =>
-  Math.min(tokens_S, padded(place + 1, firstPlaces))
-
-/** Makes room for more tokens. */
-const widened = (jax: Library, kept: ReadonlyArray<Jax.Array>, more: number): Array<Jax.Array> =>
-  kept.map((array, index) => {
-    const axis = index % 2 === 0 ? 4 : 3
-    const added = array.shape.with(axis, more)
-    return jax.numpy.concatenate([array, jax.numpy.zeros(added)], axis)
-  })
+/** Full blocks with one more. */
+const joined = (jax: Library, written: ReadonlyArray<Jax.Array>, block: ReadonlyArray<Jax.Array>): Array<Jax.Array> =>
+  block.map((array, index) =>
+    written.length === 0 ? array : jax.numpy.concatenate([written[index]!, array], index % 2 === 0 ? 4 : 3)
+  )
 
 const arraysOf = ({ cosines, isHere_S, mask_1S, sines }: Place): Array<Jax.Array> => [cosines, sines, isHere_S, mask_1S]
 
@@ -183,44 +191,54 @@ export const sample = async (
   const { arrays, jax, snapshot, table } = weights
   const { config } = snapshot
   const { hiddenSize: D, vocabularySize: V } = config
-  const shape = shapeOf(parts[0]!)
+  const shape = shapeOf(parts[0]!, parts.length)
   const rows = shape.prompts_B * shape.completions_G
   const prompts = parts.map(({ prompt }) => prompt)
   const ofPrompts = await prefillAll(decoders, weights, prompts, shape)
   const padding_BP = ofPrompts.pop()!
-  let width = windowOf(0, shape)
-  let own = nothingKept(weights, { ...shape, tokens_S: width })
+  let written: Array<Jax.Array> = []
+  let block = nothingKept(weights, shape)
   const drafts = parts.map(draftsOf)
-  const all = drafts.flat()
+  // What stands in the places that are left is of no use to anybody.
+  const drafted = Array.from({ length: rows }, (_, row) => {
+    const [prompt, completion] = [Math.floor(row / shape.completions_G), row % shape.completions_G]
+    return drafts[prompt]?.[completion] ?? drafts[0]![0]!
+  })
   try {
-    for (let place = 0; all.some(({ reason }) => reason === undefined); place++) {
-      const inputs = Int32Array.from({ length: rows }, (_, row) => {
-        const draft = all[row] ?? all[0]!
-        return draft.tokens.at(-1) ?? draft.prompt.at(-1)!
-      })
-      const needed = windowOf(place, shape)
-      const taken = needed > width ? widened(jax, own, needed - width) : own
-      width = needed
-      own = []
-      const window = { ...shape, tokens_S: width }
+    for (let place = 0; drafts.flat().some(({ reason }) => reason === undefined); place++) {
+      const inputs = Int32Array.from(drafted, ({ prompt, tokens }) => tokens.at(-1) ?? prompt.at(-1)!)
+      const inBlock = place % shape.block_S
+      if (place > 0 && inBlock === 0) {
+        written = joined(jax, written, block)
+        block = nothingKept(weights, shape)
+      }
+      const window = { ...shape, written_W: place - inBlock }
       const decode = compiled(decoders.decode, keyOf(weights, window), () =>
         makeDecode(jax, config, orderOf(weights), window)
       )
+      const taken = block
+      block = []
       const [logits, ...next] = decode(
         shared(arrays),
         shared(ofPrompts),
+        shared(written),
         taken,
         jax.numpy.array(lookUp(table, inputs, D), { shape: [rows, D] }),
         padding_BP.ref,
-        arraysOf(placeOf(jax, config, window, place))
+        arraysOf(placeOf(jax, config, window, inBlock))
       )
-      own = next.slice(0, 2 * config.layers)
+      block = next.slice(0, 2 * config.layers)
       for (const array of next.slice(2 * config.layers)) array.dispose()
       const values = await numbersOf(logits!)
-      for (const [row, draft] of all.entries()) append(draft, values.subarray(row * V, (row + 1) * V), endToken)
+      for (const [prompt, some] of drafts.entries()) {
+        for (const [completion, draft] of some.entries()) {
+          const row = prompt * shape.completions_G + completion
+          append(draft, values.subarray(row * V, (row + 1) * V), endToken)
+        }
+      }
     }
     return drafts.map((some) => some.map(sampleOf))
   } finally {
-    for (const array of [...ofPrompts, ...own, padding_BP]) array.dispose()
+    for (const array of [...ofPrompts, ...written, ...block, padding_BP]) array.dispose()
   }
 }

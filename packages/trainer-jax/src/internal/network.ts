@@ -123,11 +123,44 @@ export const causal = (jax: Library, length: number): Jax.Array => {
 // Attention
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Exponents end here, where the series gives a number below {@link vanishing}. */
+const leastExponent = -62
+
+/** What the exponential takes for 0. */
+const vanishing = 1e-33
+
+/**
+ * The exponential by additions and multiplications alone: jax-js computes its own one number at a time, and all that it
+ * merges with it, too. Up to 0 it errs by less than a millionth, and the unseen get 0; up to 5 by less than two
+ * millionths of the result, above by more.
+ *
+ * With q = exp(x / 32) - 1 from its series, 1 + q is squared five times: as long as q is small as q (2 + q), which loses
+ * nothing of it.
+ */
+const exponentialOf = (jax: Library, input: Jax.Array): Jax.Array => {
+  const np = jax.numpy
+  const small = (np.maximum(input, leastExponent) as Jax.Array).mul(1 / 32)
+  let q = small.ref.mul(1 / 120).add(1 / 24)
+  for (const term of [1 / 6, 1 / 2, 1]) q = q.mul(small.ref).add(term)
+  q = q.mul(small)
+  for (let time = 0; time < 2; time++) q = q.ref.mul(q.add(2))
+  let result = q.add(1)
+  for (let time = 0; time < 3; time++) result = result.ref.mul(result)
+  return np.maximum(result.sub(vanishing), 0) as Jax.Array
+}
+
+/** {@link exponentialOf} with its derivative, which is itself. */
+export const exponential = (jax: Library, input: Jax.Array): Jax.Array => {
+  const stopped = jax.lax.stopGradient(input.ref) as Jax.Array
+  const values = exponentialOf(jax, stopped.ref)
+  return values.mul(input.sub(stopped).add(1))
+}
+
 /**
  * Exponentials of scores, whose sums are over the last axis. The largest is taken off first, which changes no share.
  */
 export const exponentials = (jax: Library, scores: Jax.Array, largest: Jax.Array) => {
-  const values = jax.numpy.exp(scores.ref.sub(largest.ref))
+  const values = exponential(jax, scores.ref.sub(largest.ref))
   return { values, sums: values.ref.sum(-1, { keepdims: true }) }
 }
 
@@ -201,24 +234,45 @@ export const layerOf =
   (name) =>
     weights[`model.layers.${layer}.${name}.weight`]!
 
-/** Takes what attention has found into the stream of hidden states, and runs the feed-forward part. */
+/**
+ * Takes what heads have found, `[N, size]` each, into the stream of hidden states, and runs the feed-forward part.
+ */
 export const proceed = (
   jax: Library,
   config: Model.Config,
   weight: Layer,
   states: Jax.Array,
-  found: Jax.Array
+  found: ReadonlyArray<Jax.Array>
 ): Jax.Array => {
-  const attended = states.ref.add(linear(jax, found, weight("self_attn.o_proj")))
+  const output = weight("self_attn.o_proj")
+  const size = output.shape[1]! / found.length
+  const attended = found.reduce(
+    (sum, one, head) => sum.add(linear(jax, one, output.ref.slice([], [head * size, (head + 1) * size]))),
+    states.ref
+  )
   const normed = norm(jax, attended, weight("post_attention_layernorm"), sizesOf(config).epsilon)
   const gate = linear(jax, normed, weight("mlp.gate_proj"))
-  const inner = jax.nn.silu(gate).mul(linear(jax, normed, weight("mlp.up_proj")))
+  const closing = exponential(jax, jax.numpy.minimum(gate.ref.neg(), -leastExponent) as Jax.Array)
+  const opened = gate.mul(jax.numpy.reciprocal(closing.add(1)))
+  const inner = opened.mul(linear(jax, normed, weight("mlp.up_proj")))
   return attended.ref.add(linear(jax, inner, weight("mlp.down_proj")))
 }
 
-/** Queries, keys or values of normed hidden states, `[N, heads * K]`. */
-export const project = (jax: Library, weight: Layer, normed: Jax.Array, name: "q" | "k" | "v"): Jax.Array =>
-  linear(jax, normed, weight(`self_attn.${name}_proj`))
+/** Queries, keys or values of normed hidden states, `[N, heads * K]`: of all heads, or of one of `count` parts. */
+export const project = (
+  jax: Library,
+  weight: Layer,
+  normed: Jax.Array,
+  name: "q" | "k" | "v",
+  [part, count]: readonly [part: number, count: number] = [0, 1]
+): Jax.Array => {
+  const all = weight(`self_attn.${name}_proj`)
+  const size = all.shape[0]! / count
+  return linear(jax, normed, all.ref.slice([part * size, (part + 1) * size]))
+}
+
+/** Numbers from 0. */
+export const indexes = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, index) => index)
 
 /** The last hidden states of all completions, `[B * G * C, D]`, ready for the output layer. */
 export const hiddenStates = (
@@ -243,30 +297,38 @@ export const hiddenStates = (
     const weight = layerOf(weights, layer)
     const ofPrompts = norm(jax, prompts, weight("input_layernorm"), epsilon)
     const ofCompletions = norm(jax, completions, weight("input_layernorm"), epsilon)
-    const keys_BPHK = rotate(jax, project(jax, weight, ofPrompts, "k"), promptTables, [B, P, H, K])
-    const prompt = {
-      keys_BPHK: keys_BPHK.reshape([B, P, H, K]),
-      values_BPHK: project(jax, weight, ofPrompts, "v").reshape([B, P, H, K]),
-      mask_B111P
-    }
-    const keys_BGCHK = rotate(jax, project(jax, weight, ofCompletions, "k"), completionTables, [B * G, C, H, K])
-    const own = {
-      keys_BGCHK: keys_BGCHK.reshape([B, G, C, H, K]),
-      values_BGCHK: project(jax, weight, ofCompletions, "v").reshape([B, G, C, H, K]),
-      mask_CC
-    }
-    const queries = rotate(jax, project(jax, weight, ofCompletions, "q"), completionTables, [B * G, C, H * R, K])
-    const found = attendToBoth(jax, queries.mul(scale).reshape([B, G, C, H, R, K]), prompt, own)
+    const heads = indexes(H).map((head) => {
+      const part = [head, H] as const
+      const keys = rotate(jax, project(jax, weight, ofPrompts, "k", part), promptTables, [B, P, 1, K])
+      return {
+        part,
+        keys_BPHK: keys.reshape([B, P, 1, K]),
+        values_BPHK: project(jax, weight, ofPrompts, "v", part).reshape([B, P, 1, K]),
+        mask_B111P
+      }
+    })
+    const found = heads.map((prompt) => {
+      const { part } = prompt
+      const keys = rotate(jax, project(jax, weight, ofCompletions, "k", part), completionTables, [B * G, C, 1, K])
+      const own = {
+        keys_BGCHK: keys.reshape([B, G, C, 1, K]),
+        values_BGCHK: project(jax, weight, ofCompletions, "v", part).reshape([B, G, C, 1, K]),
+        mask_CC
+      }
+      const queries = rotate(jax, project(jax, weight, ofCompletions, "q", part), completionTables, [B * G, C, R, K])
+      return attendToBoth(jax, queries.mul(scale).reshape([B, G, C, 1, R, K]), prompt, own)
+    })
     completions = proceed(jax, config, weight, completions, found)
     if (layer === config.layers - 1) break
-    const promptQueries = rotate(jax, project(jax, weight, ofPrompts, "q"), promptTables, [B, P, H * R, K])
-    const queries_BPHRK = promptQueries.mul(scale).reshape([B, P, H, R, K])
-    const seen = attendToSelf(jax, queries_BPHRK, prompt.keys_BPHK, prompt.values_BPHK, mask_PP)
+    const seen = heads.map(({ keys_BPHK, part, values_BPHK }) => {
+      const queries = rotate(jax, project(jax, weight, ofPrompts, "q", part), promptTables, [B, P, R, K])
+      return attendToSelf(jax, queries.mul(scale).reshape([B, P, 1, R, K]), keys_BPHK, values_BPHK, mask_PP)
+    })
     prompts = proceed(jax, config, weight, prompts, seen)
   }
   return norm(jax, completions, weights["model.norm.weight"]!, epsilon)
 }
 
-/** The logits of all tokens, `[B * G * C, V]`. */
-export const logits = (jax: Library, weights: Weights, hidden_ND: Jax.Array): Jax.Array =>
-  linear(jax, hidden_ND, weights["lm_head.weight"] ?? weights["model.embed_tokens.weight"]!)
+/** The weights of the output layer, `[V, D]`. */
+export const outputOf = (weights: Weights): Jax.Array =>
+  (weights["lm_head.weight"] ?? weights["model.embed_tokens.weight"]!).ref

@@ -8,7 +8,17 @@
 import type * as Model from "@divisi/gguf/Model"
 import type { Loss, LossName } from "@divisi/trainer/Engine"
 import type * as Jax from "@jax-js/jax"
-import { hiddenStates, type Inputs, type Library, logits, type Shape, type Weights } from "./network.ts"
+import {
+  exponential,
+  hiddenStates,
+  type Inputs,
+  indexes,
+  type Library,
+  linear,
+  outputOf,
+  type Shape,
+  type Weights
+} from "./network.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -70,30 +80,53 @@ const slopes = (jax: Library, loss: LossName, logProbs: Jax.Array, targets: Targ
 
 const flat = (values: Jax.Array): Jax.Array => values.ref.reshape([values.size, 1])
 
-/**
- * The log-probabilities and entropies `[N, 1]` of tokens from their logits `[N, V]`, and what the gradient needs
- * besides.
- */
-const statistics = (jax: Library, logits_NV: Jax.Array, tokens: Jax.Array) => {
-  const np = jax.numpy
-  const largest_N1 = np.max(logits_NV.ref, -1, { keepdims: true })
-  const centred_NV = logits_NV.ref.sub(largest_N1)
-  const exponentials_NV = np.exp(centred_NV.ref)
-  const sums_N1 = exponentials_NV.ref.sum(-1, { keepdims: true })
-  const logSums_N1 = np.log(sums_N1.ref)
-  const isToken_NV = flat(tokens).equal(
-    np.arange(logits_NV.shape[1]!).reshape([1, logits_NV.shape[1]!]).astype(np.float32)
+/** How many tokens of the vocabulary are computed at once: where rows are longer, matrices are multiplied more slowly. */
+const widest = 256
+
+/** The logits `[N, at most widest]` of one part of the vocabulary after another. */
+const logits = (jax: Library, weights: Weights, hidden_ND: Jax.Array): Array<Jax.Array> => {
+  const output_VD = outputOf(weights)
+  const size = output_VD.shape[0]!
+  return indexes(Math.ceil(size / widest)).map((part) =>
+    linear(jax, hidden_ND, output_VD.ref.slice([part * widest, Math.min(size, (part + 1) * widest)]))
   )
-  const chosen_N1 = np.where(isToken_NV.ref, centred_NV.ref, 0).sum(-1, { keepdims: true })
-  const probabilities_NV = exponentials_NV.mul(np.reciprocal(sums_N1))
-  const expected_N1 = probabilities_NV.ref.mul(centred_NV.ref).sum(-1, { keepdims: true })
+}
+
+const added = (arrays: ReadonlyArray<Jax.Array>): Jax.Array => arrays.reduce((sum, one) => sum.add(one))
+
+/**
+ * The log-probabilities and entropies `[N, 1]` of tokens from the {@link logits}, and what the gradient needs besides,
+ * for each part of the vocabulary.
+ */
+const statistics = (jax: Library, logits: ReadonlyArray<Jax.Array>, tokens: Jax.Array) => {
+  const np = jax.numpy
+  const largest_N1 = logits
+    .map((part) => np.max(part.ref, -1, { keepdims: true }))
+    .reduce((most, one) => np.maximum(most, one) as Jax.Array)
+  const centred = logits.map((part) => part.ref.sub(largest_N1.ref))
+  const exponentials = centred.map((part) => exponential(jax, part.ref))
+  const sums_N1 = added(exponentials.map((part) => part.ref.sum(-1, { keepdims: true })))
+  const logSums_N1 = np.log(sums_N1.ref)
+  const tokens_N1 = flat(tokens)
+  const isToken = logits.map(({ shape: [, size] }, part) => {
+    const ids = Float32Array.from({ length: size! }, (_, index) => part * widest + index)
+    return tokens_N1.ref.equal(np.array(ids, { shape: [1, size!] }))
+  })
+  const chosen_N1 = added(
+    centred.map((part, index) => np.where(isToken[index]!.ref, part.ref, 0).sum(-1, { keepdims: true }))
+  )
+  const inverse_N1 = np.reciprocal(sums_N1)
+  const probabilities = exponentials.map((part) => part.mul(inverse_N1.ref))
+  const expected_N1 = added(
+    probabilities.map((part, index) => part.ref.mul(centred[index]!.ref).sum(-1, { keepdims: true }))
+  )
   return {
     logProbs_N1: chosen_N1.sub(logSums_N1.ref),
     entropies_N1: logSums_N1.ref.sub(expected_N1),
-    centred_NV,
+    centred,
     logSums_N1,
-    isToken_NV,
-    probabilities_NV
+    isToken,
+    probabilities
   }
 }
 
@@ -139,18 +172,19 @@ export const makeBackward = (jax: Library, config: Model.Config, order: Order, s
         hiddenStates(jax, config, all, inputsOf([prompts_BPD, completions_BND, inputs[2]!]), shape)
       )
     }
-    const [logits_NV, pull] = jax.vjp(run, [weights.map((one) => one.ref), inputs[0]!.ref, inputs[1]!.ref])
-    const found = statistics(jax, logits_NV, tokens)
+    const [found_NV, pull] = jax.vjp(run, [weights.map((one) => one.ref), inputs[0]!.ref, inputs[1]!.ref])
+    const found = statistics(jax, found_NV, tokens)
     const logProbs = found.logProbs_N1.reshape(tokens.shape)
     const slopes_N1 = flat(slopes(jax, loss.name, logProbs, targets))
-    const ofToken_NV = np.where(found.isToken_NV, 1, 0).sub(found.probabilities_NV.ref).mul(slopes_N1)
-    const entropy = (): Jax.Array => {
+    const ofLogits = found.probabilities.map((probabilities, part) => {
+      const ofToken = np.where(found.isToken[part]!, 1, 0).sub(probabilities.ref).mul(slopes_N1.ref)
+      if (!loss.entropy) return ofToken
       // The derivative of the entropy by a logit is -p (log p + H).
-      const log_NV = found.centred_NV.ref.sub(found.logSums_N1.ref).add(found.entropies_N1.ref)
+      const logs = found.centred[part]!.ref.sub(found.logSums_N1.ref).add(found.entropies_N1.ref)
       const counts_N1 = flat(targets.weights.ref.mul(settings.ref.slice(2)))
-      return found.probabilities_NV.ref.mul(log_NV).mul(counts_N1)
-    }
-    const [gradients, ofPrompts, ofCompletions] = pull(loss.entropy ? ofToken_NV.add(entropy()) : ofToken_NV)
+      return ofToken.add(probabilities.ref.mul(logs).mul(counts_N1))
+    })
+    const [gradients, ofPrompts, ofCompletions] = pull(ofLogits)
     pull.dispose()
     return [
       logProbs.ref,

@@ -102,7 +102,7 @@ export const embedded = (
 ): Sampler => {
   const queue: Array<Job> = []
   const work = Effect.fnUntraced(function* (thread: Threads.Thread, job: Job) {
-    const jobs = ExactSampler.take(queue, job)
+    const jobs = ExactSampler.take(queue, job, threads.count)
     if (jobs.length === 0) return
     const task = { type: "sample", parts: jobs.map(({ part }) => part), endToken } as const
     const exit = yield* Effect.exit(Threads.runOn(threads, thread, weights, task, "sample"))
