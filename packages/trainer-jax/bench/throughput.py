@@ -168,6 +168,18 @@ def measure(run):
     }
 
 
+def product(rows, inner, columns):
+    """Billion operations per second of a product of matrices."""
+    left, right, result = torch.randn(rows, inner), torch.randn(inner, columns), torch.empty(rows, columns)
+    best = 0
+    for _ in range(40):
+        start = time.perf_counter()
+        torch.mm(left, right, out=result)
+        best = max(best, 2 * rows * inner * columns / (time.perf_counter() - start) / 1e9)
+    return round(best, 1)
+
+
 results = {"size": options.size, "threads": options.threads, "groups": options.groups, "torch": torch.__version__}
+results |= {"product, billion operations per second": product(G * C, D, FF)}
 results |= {"shared": measure(run_shared), "repeated": measure(run_repeated), "load": os.getloadavg()}
 print(json.dumps(results))
