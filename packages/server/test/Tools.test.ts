@@ -1,3 +1,6 @@
+import type * as Policy from "@divisi/core/Policy"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
 import type OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
@@ -5,15 +8,21 @@ import { alone, asks, said, team, worker } from "./teams.ts"
 
 const tools = [{ type: "function" as const, function: { name: "look", parameters: { type: "object" } } }]
 
-/** Asks, and answers tools until there are no calls any more; the calls of each turn, and the last answer. */
+/**
+ * Asks, and answers tools until there are no calls any more: the calls of each turn, the last answer, and what each segment
+ * has read, for its answer and besides.
+ */
 const talk = async (client: OpenAI, more: object) => {
   const messages: Array<OpenAI.ChatCompletionMessageParam> = [{ role: "user", content: "Where?" }]
   const turns: Array<ReadonlyArray<string>> = []
+  const used: Array<readonly [answer: number | undefined, orchestration: unknown]> = []
   for (;;) {
-    const { choices } = await client.chat.completions.create({ model: "divisi", messages, tools, ...more })
+    const { choices, usage } = await client.chat.completions.create({ model: "divisi", messages, tools, ...more })
     const { message } = choices[0]!
+    const details = usage?.prompt_tokens_details as unknown as Readonly<Record<string, unknown>>
+    used.push([usage?.prompt_tokens, details.orchestration_input_tokens])
     const calls = (message.tool_calls ?? []).filter((call) => call.type === "function")
-    if (calls.length === 0) return { turns, answer: message.content }
+    if (calls.length === 0) return { turns, used, answer: message.content }
     turns.push(calls.map((call) => call.function.arguments))
     messages.push(message)
     for (const { function: asked, id } of calls) {
@@ -62,6 +71,39 @@ describe("tools that several steps ask for", () => {
         [2, 2, 1]
       )
       assert.deepStrictEqual(seenBy(workers[1]!), ['seen {"at":2}', 'seen {"at":3}'])
+    })
+  })
+})
+
+describe("tools that a run within a step asks for", () => {
+  it("lead back to it, and a segment has used what was used since", () => {
+    const a = worker("a", said("one"), said("two"))
+    const b = worker("b", asks(["look", {}]), said("there"))
+    const policy: Policy.Policy = {
+      name: "delegates",
+      propose: ({ self }) =>
+        Effect.succeed({
+          workflow: {
+            steps: [
+              { worker: 0, subtask: "", access: [] },
+              { worker: self ? 2 : 1, subtask: "", access: "all" as const }
+            ]
+          }
+        })
+    }
+    const pool = WorkerPool.makeUnsafe([a, b])
+    return serving({ pool, policy, settings: { self: { maxDepth: 1 } } }, async ({ client }) => {
+      const { answer, turns, used } = await talk(client, {})
+      assert.deepStrictEqual([turns, answer], [[["{}"]], "there"])
+      assert.deepStrictEqual(
+        [a, b].map(({ calls }) => calls.length),
+        [2, 2]
+      )
+      // Two that advise, and the call of the tool; then the answer alone.
+      assert.deepStrictEqual(used, [
+        [7, 14],
+        [7, 0]
+      ])
     })
   })
 })
