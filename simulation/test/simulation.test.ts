@@ -29,7 +29,7 @@ describe("simulation", () => {
 
   it("what is to be held happens", async () => {
     const seen = new Set<string>()
-    for (let seed = 0; seed < 400; seed++) {
+    for (let seed = 0; seed < 2000; seed++) {
       const { events, reserved } = await Simulation.simulate(seed)
       if (reserved > 0) seen.add("reserved")
       for (const event of events) {
