@@ -21,13 +21,14 @@ const isLibrary = (url: string): boolean => /\/@jax-js\/jax\/dist\/backend-[^/]+
 /** Loads jax-js for this thread. */
 export const load = async (): Promise<Library> => {
   WebAssembly.Instance = Instances.keeping(WebAssembly.Instance)
-  const hooks = Modules.registerHooks({
+  // Other runtimes than Node have no such hooks.
+  const hooks: Modules.ModuleHooks | undefined = Modules.registerHooks?.({
     load: (url, context, next) => {
       const loaded = next(url, context)
       return isLibrary(url) && loaded.source ? { ...loaded, source: narrowed(loaded.source) } : loaded
     }
   })
-  const jax = await import("@jax-js/jax").finally(() => hooks.deregister())
+  const jax = await import("@jax-js/jax").finally(() => hooks?.deregister())
   if (!(await jax.init("wasm")).includes("wasm")) throw new Error("This JavaScript engine has no WebAssembly.")
   jax.defaultDevice("wasm")
   return jax
