@@ -45,7 +45,7 @@ export const make = ({
   const forget =
     forgets &&
     journal &&
-    Effect.flatMap(journal.list, (runs) => Effect.ignore(journal.remove(runs.map(({ run }) => run))))
+    Effect.flatMap(journal.list(), (runs) => Effect.ignore(journal.remove(runs.map(({ run }) => run))))
   return NodeServer.make({
     port,
     journal,

@@ -94,7 +94,7 @@ const doubtsIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlySet<string> =>
 }
 
 const unfinished = (journal: Journal.Journal) =>
-  Effect.map(journal.list, (runs) => runs.filter(({ ending }) => ending === undefined).map(({ run }) => run))
+  Effect.map(journal.list(), (runs) => runs.filter(({ ending }) => ending === undefined).map(({ run }) => run))
 
 /** Adds the calls that are in doubt now. One stays in doubt until somebody who goes on with its run has told it. */
 const addDoubts = (journal: Journal.Journal, known: Set<string>) =>
@@ -134,7 +134,7 @@ const compare = (place: Place, journal: Journal.Journal, kills: number, inDoubt:
     const book = yield* Effect.promise(place.book)
     const problems: Array<string> = []
     const sum = { asked: 0, answered: 0, lost: 0 }
-    const runs = yield* journal.list
+    const runs = yield* journal.list()
     for (const { run } of runs) {
       const entries = yield* journal.read(run)
       const asked = book[run] ?? 0

@@ -45,7 +45,7 @@ const program = Effect.gen(function* () {
   const journal = moment === undefined ? kept : mortal(kept, moment, Number(count))
   const go = (runId: string) => conductor.run(World.questionOf(runId), { runId, journal, ledger })
   if (moment !== undefined) return void (yield* go("r"))
-  const open = (yield* journal.list).filter(({ ending }) => ending === undefined).map(({ run }) => run)
+  const open = (yield* journal.list()).filter(({ ending }) => ending === undefined).map(({ run }) => run)
   console.log("going")
   const names = fresh()
   const lane = Effect.forever(Effect.suspend(() => go(open.pop() ?? names.next().value)))

@@ -15,7 +15,7 @@ describe("divisi serve --keep-runs", () => {
       const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
       const conductor = Conductor.make({ pool, policy: Baselines.single("a") })
       const run = (runId: string) => conductor.run("6 times 7?", { runId, journal })
-      const kept = Effect.map(journal.list, (runs) => runs.map(({ run }) => run).toSorted())
+      const kept = Effect.map(journal.list(), (runs) => runs.map(({ run }) => run).toSorted())
       yield* run("old")
       yield* TestClock.adjust("2 days")
       yield* run("new")

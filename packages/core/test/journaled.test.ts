@@ -159,7 +159,7 @@ describe("a run with a journal", () => {
       while (books.answered.length < 3) yield* Effect.sleep(1)
       while (books.asked.length < 5) yield* Effect.sleep(1)
       yield* Fiber.interrupt(fiber)
-      const [summary] = yield* Journal.makeMemory(memory).list
+      const [summary] = yield* Journal.makeMemory(memory).list()
       assert.strictEqual(Journal.stateOf(summary!), "stopped")
       assert.isAbove(summary!.costUsd, 0)
       const journal = Journal.makeMemory(memory)
@@ -172,7 +172,7 @@ describe("a run with a journal", () => {
       const transcript = Transcript.fromEvents(yield* eventsIn(memory))!
       assert.deepStrictEqual(transcript.spend, result.spend)
       assert.strictEqual(result.spend.calls, 7)
-      assert.strictEqual(Journal.stateOf((yield* journal.list)[0]!), "answered")
+      assert.strictEqual(Journal.stateOf((yield* journal.list())[0]!), "answered")
     })
   )
 

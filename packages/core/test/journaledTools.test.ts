@@ -135,7 +135,7 @@ describe("tools of a run with a journal", () => {
       const memory = Journal.memory()
       const [a, b] = [clerk("a", ["sum", "mean"]), clerk("b", ["sum"])]
       const tools = [Tool.make({ name: "sum", input: empty }), Tool.make({ name: "mean", input: empty })]
-      const summary = Effect.map(Journal.makeMemory(memory).list, (runs) => runs[0]!)
+      const summary = Effect.map(Journal.makeMemory(memory).list(), (runs) => runs[0]!)
       const heard: Array<RunEvent> = []
       const going = (results: Conductor.Past["results"] = {}) =>
         make([a.worker, b.worker], tools).resume(

@@ -26,7 +26,7 @@ describe("a journal in memory with a limit", () => {
         yield* conductor.run(question, { runId: `${run}`, listener: journal.listener(`${run}`) })
         assert.isAtMost(memory.bytes, 20_000)
       }
-      const runs = (yield* journal.list).map(({ run }) => run)
+      const runs = (yield* journal.list()).map(({ run }) => run)
       assert.isAbove(runs.length, 2)
       assert.sameMembers(
         runs,
@@ -63,7 +63,7 @@ describe("a journal in memory with a limit", () => {
       const kept = Journal.makeMemory()
       yield* conductor.run(question, { runId: "1", listener: heard.listener("1"), journal: kept })
       const of = (journal: Journal.Journal) =>
-        Effect.map(Effect.all([journal.list, journal.read("1")]), ([[summary], entries]) => {
+        Effect.map(Effect.all([journal.list(), journal.read("1")]), ([[summary], entries]) => {
           const { bytes: _, changedAt: __, length: ___, ...rest } = summary!
           return { rest, events: Journal.eventsOf(entries) }
         })

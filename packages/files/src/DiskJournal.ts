@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
-  const summaryOf = ({ bytes, changed_at, head, length, owner, run }: JournalTable.Row & { readonly head: string }) =>
+  const summaryOf = ({ bytes, changed_at, head, length, owner, run }: JournalTable.Listed) =>
     Effect.map(
       owner === null ? Effect.undefined : find(owner),
       (owner): Journal.Summary => ({
@@ -117,12 +117,16 @@ export const make = Effect.fnUntraced(function* (
         isWritten ? Effect.void : Effect.fail(failed({ _tag: "Fenced", run: batch.run }))
       ),
     read: (run, from = 0) => orFail(Database.patiently(() => table.read(run, from))),
-    list: Effect.flatMap(orFail(Database.patiently(table.list)), (rows) => Effect.forEach(rows, summaryOf)),
+    find: (run) =>
+      Effect.flatMap(orFail(Database.patiently(() => table.find(run))), (row) =>
+        row === undefined ? Effect.undefined : summaryOf(row)
+      ),
+    list: (query = {}) =>
+      Effect.flatMap(orFail(Database.patiently(() => table.list(query))), (rows) => Effect.forEach(rows, summaryOf)),
     remove: (runs) =>
       Effect.gen(function* () {
         // Whose process is no more is found out before.
-        const rows = yield* orFail(Database.patiently(table.list))
-        for (const { owner } of rows) if (owner !== null) yield* find(owner)
+        yield* Effect.forEach(yield* orFail(Database.patiently(table.owners)), find, { discard: true })
         return yield* orFail(writer.write(() => runs.filter((run) => table.remove(run, isDead)), true))
       })
   }

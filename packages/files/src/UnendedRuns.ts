@@ -82,7 +82,7 @@ export const open = Effect.fnUntraced(function* (
     })
   )
   const journal = yield* DiskJournal.make({ file })
-  const runs = yield* journal.list
+  const runs = yield* journal.list()
   isEmpty = runs.length === 0
   const left = new Map<string, Left>()
   for (const { costUsd, run } of runs) {
@@ -105,7 +105,7 @@ export const open = Effect.fnUntraced(function* (
     }),
     remove: Effect.fnUntraced(function* (names) {
       if (names.length > 0) yield* journal.remove(names)
-      isEmpty = (yield* journal.list).length === 0
+      isEmpty = (yield* journal.list({ limit: 1 })).length === 0
     })
   }
 })

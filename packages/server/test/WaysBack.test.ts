@@ -128,7 +128,7 @@ describe("a run that its user has gone on without", () => {
       const asked = choices[0]!.message
       const result = { role: "tool", tool_call_id: asked.tool_calls![0]!.id, content: "left" }
       const states = async () =>
-        (await Effect.runPromise(journal.list)).map((summary) => Journal.stateOf(summary)).toSorted()
+        (await Effect.runPromise(journal.list())).map((summary) => Journal.stateOf(summary)).toSorted()
       assert.deepStrictEqual(await states(), ["waiting"])
       const next = await ask(question, asked, result, { role: "user", content: "Never mind. When?" })
       assert.strictEqual(next.choices[0]?.message.content, "new")

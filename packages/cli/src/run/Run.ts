@@ -188,7 +188,7 @@ const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undef
     const Journals = yield* Effect.promise(() => import("../runs/Journals.ts"))
     const opened = yield* Journals.open(journal)
     const id = Option.getOrElse(runId, () => randomUUID())
-    const known = (yield* Journals.list(opened)).find(({ run }) => run === id)
+    const known = yield* Journals.named(opened, id)
     return { journal: opened, runId: id, hasEnded: known?.ending !== undefined }
   })
 }

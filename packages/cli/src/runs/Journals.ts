@@ -23,17 +23,20 @@ export const pruning = (journal: Journal.Journal, olderThanMillis: number): Effe
 
 /** The runs of a journal. */
 export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>
-  Effect.mapError(journal.list, ({ message }) => failed(message))
+  Effect.mapError(journal.list(), ({ message }) => failed(message))
+
+/** What is known of a run of this id. */
+export const named = (journal: Journal.Journal, run: string): Effect.Effect<Journal.Summary | undefined, Failure> =>
+  Effect.mapError(journal.find(run), ({ message }) => failed(message))
 
 /** Finds a run by its id, or by the beginning of it that no other has. */
 export const find = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   name: string
 ): Effect.fn.Return<Journal.Summary, Failure> {
-  const runs = yield* list(journal)
-  const exact = runs.find(({ run }) => run === name)
+  const exact = yield* named(journal, name)
   if (exact !== undefined) return exact
-  const begun = runs.filter(({ run }) => run.startsWith(name))
+  const begun = (yield* list(journal)).filter(({ run }) => run.startsWith(name))
   if (begun.length === 1) return begun[0]!
   return yield* usage(
     begun.length === 0

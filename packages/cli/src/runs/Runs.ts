@@ -29,7 +29,9 @@ export const list = (input: ListInput): Effect.Effect<void, Failure> =>
         Option.match(worker, { onNone: () => true, onSome: (id) => run.workers.includes(id) }) &&
         Option.match(minCost, { onNone: () => true, onSome: (usd) => run.costUsd >= usd }) &&
         Option.match(newerThan, { onNone: () => true, onSome: (age) => now - run.changedAt <= age })
-      const runs = (yield* Journals.list(journal)).filter(isMeant)
+      const runs = (yield* Journals.list(journal))
+        .filter(isMeant)
+        .sort((left, right) => right.changedAt - left.changedAt)
       const shown = runs.slice(0, input.limit)
       if (input.json)
         return print(

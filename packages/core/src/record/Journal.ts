@@ -78,6 +78,8 @@ export interface Head {
   readonly calls: number
   /** What a suspended run waits for, in words. */
   readonly waitsFor?: ReadonlyArray<string> | undefined
+  /** Who asked: `metadata.owner` of its task, where that is a text. */
+  readonly caller?: string | undefined
 }
 
 /** A run in a journal. */
@@ -90,6 +92,16 @@ export interface Summary extends Head {
   readonly changedAt: number
   /** Who carries it on now, in words; `undefined` when nobody does. */
   readonly owner: string | undefined
+}
+
+/** Which runs are listed; all by default. */
+export interface Query {
+  /** Those of one caller. */
+  readonly caller?: string | undefined
+  /** Those that were begun before a run; none where that run is not known. */
+  readonly after?: string | undefined
+  /** How many at most. */
+  readonly limit?: number | undefined
 }
 
 /** The right to append to a run. */
@@ -198,8 +210,10 @@ export interface Journal {
   readonly append: (batch: Batch) => Effect.Effect<void, JournalError>
   /** The entries of a run from a sequence number on (default 0); none of one that is not known. */
   readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
-  /** The runs that have entries, the last changed first. */
-  readonly list: Effect.Effect<ReadonlyArray<Summary>, JournalError>
+  /** What is known of one run that has entries; `undefined` for others. */
+  readonly find: (run: string) => Effect.Effect<Summary | undefined, JournalError>
+  /** The runs that have entries, the last begun first. */
+  readonly list: (query?: Query) => Effect.Effect<ReadonlyArray<Summary>, JournalError>
   /** Removes runs; returns those that it has removed. A run that a living process carries on stays. */
   readonly remove: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, JournalError>
 }
@@ -242,10 +256,11 @@ export const prune = (
   now: number,
   bounds: Bounds
 ): Effect.Effect<ReadonlyArray<string>, JournalError> =>
-  Effect.flatMap(journal.list, (runs) => {
+  Effect.flatMap(journal.list(), (runs) => {
     const { maxBytes = Number.POSITIVE_INFINITY, olderThanMillis = Number.POSITIVE_INFINITY } = bounds
     let bytes = 0
-    const gone = runs.filter((run) => {
+    const lastChangedFirst = runs.toSorted((left, right) => right.changedAt - left.changedAt)
+    const gone = lastChangedFirst.filter((run) => {
       bytes += run.bytes
       return now - run.changedAt > olderThanMillis || bytes > maxBytes
     })
@@ -257,6 +272,8 @@ export const prune = (
 // -------------------------------------------------------------------------------------------------------------------
 
 interface Kept {
+  /** Higher than that of each run that was begun before. */
+  readonly number: number
   epoch: number
   /** The process that has the claim. */
   owner: Process | undefined
@@ -274,6 +291,8 @@ interface Process {
 export interface Memory {
   /** Those that were claimed last stand last. */
   readonly runs: Map<string, Kept>
+  /** How many were begun so far. */
+  begun: number
   /** About how many bytes they are. */
   bytes: number
   /** How many there may be. */
@@ -286,6 +305,7 @@ export interface Memory {
  */
 export const memory = ({ maxBytes = Number.POSITIVE_INFINITY }: Pick<Bounds, "maxBytes"> = {}): Memory => ({
   runs: new Map(),
+  begun: 0,
   bytes: 0,
   maxBytes
 })
@@ -357,7 +377,15 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
   }
 
   const own = (run: string, known: Kept | undefined): Kept => {
-    const kept = known ?? { epoch: 0, owner: undefined, entries: [], head: undefined, bytes: 0, changedAt: 0 }
+    const kept: Kept = known ?? {
+      number: store.begun++,
+      epoch: 0,
+      owner: undefined,
+      entries: [],
+      head: undefined,
+      bytes: 0,
+      changedAt: 0
+    }
     kept.epoch += 1
     kept.owner = self
     runs.delete(run)
@@ -402,20 +430,31 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
     }
   }
 
-  const list = Effect.sync(() =>
-    [...runs]
-      .flatMap(
-        ([run, { bytes, changedAt, entries, head, owner }]): ReadonlyArray<Summary> =>
-          head === undefined ? [] : [{ ...head, run, bytes, changedAt, length: entries.length, owner: owner?.name }]
-      )
-      .sort((left, right) => right.changedAt - left.changedAt)
-  )
+  const summaryOf = (run: string, { bytes, changedAt, entries, head, owner }: Kept): Summary | undefined =>
+    head && { ...head, run, bytes, changedAt, length: entries.length, owner: owner?.name }
+
+  const find = (run: string) =>
+    Effect.sync(() => {
+      const kept = runs.get(run)
+      return kept && summaryOf(run, kept)
+    })
+
+  const list = ({ after, caller, limit }: Query = {}) =>
+    Effect.sync(() => {
+      const before = after === undefined ? Number.POSITIVE_INFINITY : (runs.get(after)?.number ?? 0)
+      return [...runs]
+        .filter(([, { head, number }]) => number < before && (caller === undefined || head?.caller === caller))
+        .sort(([, left], [, right]) => right.number - left.number)
+        .flatMap(([run, kept]) => summaryOf(run, kept) ?? [])
+        .slice(0, limit)
+    })
 
   return {
     name,
     claim,
     append,
     listener,
+    find,
     list,
     release: (run, epoch) =>
       Effect.sync(() => {

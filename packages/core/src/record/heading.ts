@@ -33,8 +33,16 @@ export const heading = () => {
       if (event.runId !== run) return
       if (event.type === "run-started") {
         const { at, policy, pool, task } = event
-        const workers = pool.map(({ id }) => id)
-        head = { question: question(task).slice(0, mostShown), policy, workers, startedAt: at, costUsd, calls }
+        const owner = task.metadata?.owner
+        head = {
+          question: question(task).slice(0, mostShown),
+          policy,
+          workers: pool.map(({ id }) => id),
+          startedAt: at,
+          costUsd,
+          calls,
+          caller: typeof owner === "string" ? owner : undefined
+        }
       }
       if (event.type === "run-finished" && head !== undefined) head = { ...head, ending: event.ending }
     } else if ("usage" in entry && !("unasked" in entry)) {

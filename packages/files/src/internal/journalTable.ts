@@ -1,7 +1,7 @@
 /** Runs and their entries in a SQLite file: its schema, and the statements that read and write it. */
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
-import type { Batch, Claim, Entry, Head } from "@divisi/core/Journal"
+import type { Batch, Claim, Entry, Head, Query } from "@divisi/core/Journal"
 import { type Kind, pragma, transact } from "./database.ts"
 
 /** What says that a SQLite file is a journal of ours: "DivJ". */
@@ -9,6 +9,15 @@ const applicationId = 0x4469764a
 
 /** The version of the schema below. A file of another one is not read. */
 const schemaVersion = 1
+
+// A table for whose runs are listed: a row for each run that is written once, however often its head is.
+const callers = `
+  CREATE TABLE IF NOT EXISTS callers (
+    caller TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    PRIMARY KEY (caller, run)
+  ) STRICT, WITHOUT ROWID;
+`
 
 // A row for each batch: what is written together is read together, and one row is cheaper than many.
 const schema = `
@@ -40,6 +49,8 @@ const prepare = (database: DatabaseSync): void => {
   transact(database, () => {
     if (pragma(database, "user_version") === 0) database.exec(schema)
     else database.exec(`PRAGMA user_version = ${schemaVersion}`)
+    // Files of before it have the same version: who does not know of it can leave it be.
+    database.exec(callers)
   })
 }
 
@@ -58,6 +69,9 @@ export interface Row {
   readonly head: string | null
 }
 
+/** A run that has entries. */
+export type Listed = Row & { readonly head: string }
+
 /** Entries that do not match their checksum, or are not there. */
 export class Torn extends Error {}
 
@@ -72,7 +86,10 @@ export interface JournalTable {
   /** Returns whether it was written: not where the epoch or the sequence number is another. */
   readonly append: (batch: Batch, now: number) => boolean
   readonly read: (run: string, from: number) => ReadonlyArray<Entry>
-  readonly list: () => ReadonlyArray<Row & { readonly head: string }>
+  readonly find: (run: string) => Listed | undefined
+  readonly list: (query: Query) => ReadonlyArray<Listed>
+  /** Who has claimed runs. */
+  readonly owners: () => ReadonlyArray<string>
   readonly remove: (run: string, isDead: (owner: string) => boolean) => boolean
 }
 
@@ -95,12 +112,23 @@ export const make = (database: DatabaseSync): JournalTable => {
     SELECT seq, sum, entries FROM batches
     WHERE run = ? AND seq >= coalesce((SELECT max(seq) FROM batches WHERE run = ? AND seq <= ?), 0) ORDER BY seq
   `)
-  const all = database.prepare("SELECT * FROM runs WHERE head IS NOT NULL ORDER BY changed_at DESC, id DESC")
+  const place = "id < coalesce(?, 9e18) AND head IS NOT NULL ORDER BY id DESC LIMIT ?"
+  const all = database.prepare(`SELECT * FROM runs WHERE ${place}`)
+  const theirs = database.prepare(
+    `SELECT runs.* FROM callers CROSS JOIN runs ON runs.id = callers.run
+     WHERE callers.caller = ? AND callers.run < coalesce(?, 9e18) AND head IS NOT NULL
+     ORDER BY callers.run DESC LIMIT ?`
+  )
+  const claimed = database.prepare("SELECT DISTINCT owner FROM runs WHERE owner IS NOT NULL")
+  const note = database.prepare("INSERT OR IGNORE INTO callers (caller, run) VALUES (?, ?)")
+  const forget = database.prepare("DELETE FROM callers WHERE caller = ? AND run = ?")
   const empty = database.prepare("DELETE FROM batches WHERE run = ?")
   const drop = database.prepare("DELETE FROM runs WHERE id = ?")
 
   /** Of the runs that were claimed here: a row is found by its id at half the cost. */
   const ids = new Map<string, number>()
+  /** Those whose caller is noted. */
+  const noted = new Set<number>()
 
   const rowOf = (run: string) => find.get(run) as Row | undefined
   const idOf = (run: string) => ids.get(run) ?? rowOf(run)?.id
@@ -120,6 +148,7 @@ export const make = (database: DatabaseSync): JournalTable => {
     release: (run, epoch, owner) => {
       const id = idOf(run)
       ids.delete(run)
+      if (id !== undefined) noted.delete(id)
       if (id !== undefined && free.get(id, run, epoch, owner)?.length === 0) drop.run(id)
     },
     append: ({ entries, epoch, head, run, seq }, now) => {
@@ -130,6 +159,10 @@ export const make = (database: DatabaseSync): JournalTable => {
       const { changes } = grow.run(entries.length, Buffer.byteLength(text), now, kept, id, run, epoch, seq)
       if (changes === 0) return false
       add.run(id, seq, sumOf(run, seq, text), text)
+      if (head?.caller !== undefined && !noted.has(id)) {
+        note.run(head.caller, id)
+        noted.add(id)
+      }
       return true
     },
     read: (run, first) => {
@@ -148,12 +181,23 @@ export const make = (database: DatabaseSync): JournalTable => {
       if (start > first || next < row.length) throw new Torn(`entries of run ${run} from ${Math.min(next, first)} on`)
       return entries.slice(first - start)
     },
-    list: () => all.all() as unknown as ReadonlyArray<Row & { readonly head: string }>,
+    find: (run) => {
+      const row = rowOf(run)
+      return row?.head == null ? undefined : (row as Listed)
+    },
+    list: ({ after, caller, limit = -1 }) => {
+      const last = after === undefined ? null : (rowOf(after)?.id ?? 0)
+      const rows = caller === undefined ? all.all(last, limit) : theirs.all(caller, last, limit)
+      return rows as unknown as ReadonlyArray<Listed>
+    },
+    owners: () => claimed.all().map(({ owner }) => String(owner)),
     remove: (run, isDead) => {
       const row = rowOf(run)
       if (row === undefined || (row.owner !== null && !isDead(row.owner))) return false
       empty.run(row.id)
       drop.run(row.id)
+      const { caller } = JSON.parse(row.head ?? "{}") as Partial<Head>
+      if (caller !== undefined) forget.run(caller, row.id)
       return true
     }
   }

@@ -83,7 +83,7 @@ const paths = (): JsonObject => ({
   "/v1/runs": {
     get: {
       operationId: "listRuns",
-      summary: "The runs of the key, the last changed first",
+      summary: "The runs of the key, the last begun first",
       parameters: [
         inQuery(OwnSchemas.limit),
         { name: "after", in: "query", description: "The id of the run before the first", schema: text }

@@ -71,15 +71,8 @@ const list = Effect.fnUntraced(function* (
   url: URL
 ): Effect.fn.Return<Response, ApiError> {
   const limit = Math.min(yield* numberIn(url, OwnSchemas.limit, OwnSchemas.defaultLimit), OwnSchemas.mostListed)
-  const runs = yield* Effect.mapError(journal.list, unusable)
-  const after = url.searchParams.get("after")
-  const from = after === null ? 0 : runs.findIndex(({ run }) => run === after) + 1
-  const found: Array<Journal.Summary> = []
-  for (const run of runs.slice(from)) {
-    if (found.length > limit) break
-    const isTheirs = yield* Effect.option(eventsOf(journal, owner, run.run))
-    if (isTheirs._tag === "Some") found.push(run)
-  }
+  const after = url.searchParams.get("after") ?? undefined
+  const found = yield* Effect.mapError(journal.list({ caller: owner, after, limit: limit + 1 }), unusable)
   const data = found.slice(0, limit).map(summaryOf)
   const page: typeof OwnSchemas.Runs.Type = {
     object: "list",
@@ -96,7 +89,7 @@ const one = Effect.fnUntraced(function* (
   id: string
 ): Effect.fn.Return<Response, ApiError> {
   const events = yield* eventsOf(journal, owner, id)
-  const summary = (yield* Effect.mapError(journal.list, unusable)).find(({ run }) => run === id)
+  const summary = yield* Effect.mapError(journal.find(id), unusable)
   if (summary === undefined) return yield* unknown(id)
   return Respond.json({ ...summaryOf(summary), transcript: Transcript.fromEvents(events) })
 })

@@ -18,9 +18,9 @@ export const abandon = Effect.fnUntraced(function* (
   if (!isTheirs || transcript === undefined || Journal.isEnded(runId, entries)) return
   const { epoch, length } = yield* journal.claim(runId)
   const end = Effect.gen(function* () {
-    const summary = (yield* journal.list).find(({ run }) => run === runId)
+    const summary = yield* journal.find(runId)
     if (summary === undefined || length !== entries.length) return
-    const { calls, costUsd, policy, question, startedAt, workers } = summary
+    const { caller, calls, costUsd, policy, question, startedAt, workers } = summary
     const at = yield* Clock.currentTimeMillis
     const event = {
       type: "run-finished",
@@ -31,7 +31,7 @@ export const abandon = Effect.fnUntraced(function* (
       spend: Transcript.spendSoFar(transcript),
       durationMillis: at - startedAt
     } as const
-    const head = { question, policy, workers, startedAt, costUsd, calls, ending: "interrupted" } as const
+    const head = { question, policy, workers, startedAt, costUsd, calls, caller, ending: "interrupted" } as const
     yield* journal.append({ run: runId, epoch, seq: length, entries: [{ type: "event", event }], head })
   })
   yield* Effect.ensuring(end, journal.release(runId, epoch))

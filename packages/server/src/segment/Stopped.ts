@@ -22,7 +22,7 @@ const requestOf = (entries: ReadonlyArray<Journal.Entry>): unknown => {
 export const find = (journal: Journal.Journal): Effect.Effect<Stopped> =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const runs = (yield* journal.list)
+    const runs = (yield* journal.list())
       .filter((run) => Journal.stateOf(run) === "stopped" && now - run.changedAt < limits.ageMillis)
       .slice(0, limits.runs)
     const known = new Map<string, string>()

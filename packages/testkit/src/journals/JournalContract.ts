@@ -245,7 +245,7 @@ export const cases: ReadonlyArray<Case> = [
       assert.deepEqual(yield* second.read("r", 1), [event("r", 2)])
     })
   ),
-  define("list/heads", "the list has each run that has entries, with its last head, the last changed first", (open) =>
+  define("list/heads", "the list has each run that has entries, with its last head, the last begun first", (open) =>
     Effect.gen(function* () {
       const journal = yield* open
       for (const run of ["a", "b", "c"]) {
@@ -256,14 +256,41 @@ export const cases: ReadonlyArray<Case> = [
       }
       const again = head("a", { ending: "answered", costUsd: 0.5, calls: 3, waitsFor: ["x"] })
       yield* journal.append({ run: "a", epoch: 1, seq: 8, entries: [event("a", 1)], head: again })
-      const runs = yield* journal.list
+      const runs = yield* journal.list()
       assert.deepEqual(
         runs.map(({ run }) => run),
-        ["a", "b"]
+        ["b", "a"]
       )
-      const { bytes, changedAt, owner, ...rest } = runs[0]!
+      assert.deepEqual(yield* journal.find("a"), runs[1])
+      for (const run of ["c", "d"]) assert.equal(yield* journal.find(run), undefined)
+      const { bytes, changedAt, owner, ...rest } = runs[1]!
       assert.deepEqual(rest, { run: "a", length: 9, ...again })
       assert.ok(bytes > 0 && changedAt > 0 && owner !== undefined && owner !== "")
+    })
+  ),
+  define("list/pages", "the runs of one caller are listed, so many at a time", (open) =>
+    Effect.gen(function* () {
+      const first = yield* process(open)
+      for (const run of ["a", "b", "c", "d", "e"]) {
+        const { epoch } = yield* first.journal.claim(run)
+        const caller = run === "c" ? "other" : "one"
+        yield* first.journal.append({ run, epoch, seq: 0, entries: each(run), head: head(run, { caller }) })
+      }
+      const again = head("a", { caller: "one", ending: "answered" })
+      yield* first.journal.append({ run: "a", epoch: 1, seq: 8, entries: [event("a", 1)], head: again })
+      const second = yield* open
+      const listed = (query: Journal.Query) =>
+        Effect.map(second.list(query), (runs) => runs.map(({ run }) => run).join(""))
+      assert.equal(yield* listed({}), "edcba")
+      assert.equal(yield* listed({ limit: 2, after: "d" }), "cb")
+      assert.equal(yield* listed({ caller: "one" }), "edba")
+      assert.equal(yield* listed({ caller: "one", limit: 2 }), "ed")
+      assert.equal(yield* listed({ caller: "one", limit: 2, after: "d" }), "ba")
+      for (const after of ["a", "never begun"]) assert.equal(yield* listed({ caller: "one", after }), "")
+      assert.equal(yield* listed({ caller: "nobody" }), "")
+      yield* first.end
+      assert.deepEqual(yield* second.remove(["e"]), ["e"])
+      assert.equal(yield* listed({ caller: "one" }), "dba")
     })
   ),
   define("list/owners", "the list says who carries a run on, and nobody once its process has ended", (open) =>
@@ -272,9 +299,9 @@ export const cases: ReadonlyArray<Case> = [
       const second = yield* open
       const { epoch } = yield* first.journal.claim("r")
       yield* first.journal.append({ run: "r", epoch, seq: 0, entries: each("r"), head: head("r") })
-      assert.notEqual((yield* second.list)[0]?.owner, undefined)
+      assert.notEqual((yield* second.list())[0]?.owner, undefined)
       yield* first.end
-      assert.equal((yield* second.list)[0]?.owner, undefined)
+      assert.equal((yield* second.list())[0]?.owner, undefined)
     })
   ),
   define("remove/runs", "runs that nobody carries on are removed, and may begin anew", (open) =>
@@ -289,7 +316,7 @@ export const cases: ReadonlyArray<Case> = [
       yield* first.end
       assert.deepEqual(yield* second.remove(["a", "c"]), ["a"])
       assert.deepEqual(yield* second.read("a"), [])
-      assert.equal((yield* second.list).length, 1)
+      assert.equal((yield* second.list()).length, 1)
       assert.equal((yield* second.claim("a")).length, 0)
     })
   ),
@@ -303,7 +330,7 @@ export const cases: ReadonlyArray<Case> = [
       }
       yield* first.end
       const journal = yield* open
-      const [newest] = yield* journal.list
+      const [newest] = yield* journal.list()
       const now = newest!.changedAt
       assert.deepEqual(yield* Journal.prune(journal, now, { olderThanMillis: 60_000, maxBytes: 1e9 }), [])
       assert.deepEqual(yield* Journal.prune(journal, now, { maxBytes: 2.5 * newest!.bytes }), ["a"])
