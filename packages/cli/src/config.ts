@@ -54,6 +54,11 @@ export interface Serve {
   readonly aliases?: Readonly<Record<string, string>> | undefined
   /** What `divisi-fast` is: a worker by its id, or a policy by the name that `--policy` takes. `--fast` wins over it. */
   readonly fast?: string | undefined
+  /**
+   * Policies that a request may name in the place of that of `divisi`, by the names that `--policy` takes, as in
+   * `["router:half", "lexical"]`. `--policies` wins over it.
+   */
+  readonly policies?: ReadonlyArray<string> | undefined
   /** Who does the housekeeping of agents, such as titles: `divisi-fast` (`"fast"`, the default), or who is asked. */
   readonly housekeeping?: "fast" | "as-asked" | undefined
 }

@@ -73,6 +73,16 @@ describe("divisi serve", () => {
     expect(dial.errors).toMatch(/--fast: The policy router takes one of .*half.* got "hlaf"\./)
   })
 
+  it("has policies that a request may name, and says what is meant where there is none of a name", async () => {
+    const flags = ["--config", "none", "--policies", "router:half, single:professor"]
+    const named = { divisi: { policy: "single:professor" } }
+    const { value } = await served(flags, (url) => ask(url, "What is 17 times 23?", named))
+    assert.deepStrictEqual([value.status, JSON.parse(value.body).divisi.workers], [200, ["professor"]])
+    const { code, errors } = await divisi(["serve", "--port", "0", "--config", "none", "--policies", "lexicla"])
+    assert.strictEqual(code, 2)
+    expect(errors).toMatch(/--policies: There is no policy "lexicla": did you mean lexical\?/)
+  })
+
   it("lets what goes on end before it stops, and takes nothing new", async () => {
     let going: ReturnType<typeof ask> | undefined
     let late: ReturnType<typeof ask> | undefined

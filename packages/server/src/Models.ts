@@ -9,7 +9,7 @@ import type { Pricing } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Result from "effect/Result"
-import { ApiError } from "./wire/ApiError.ts"
+import { ApiError, invalid } from "./wire/ApiError.ts"
 import * as Choice from "./wire/Choice.ts"
 
 /** The options of the models. */
@@ -23,6 +23,8 @@ export interface Options {
   readonly fast?: Policy | undefined
   /** Who does the housekeeping of agents that ask `divisi` for titles and the like: `divisi-fast` by default. */
   readonly housekeeping?: "fast" | "as-asked" | undefined
+  /** Policies that a request may name in the place of that of `divisi`, by their names. */
+  readonly policies?: Readonly<Record<string, Policy>> | undefined
   /** Other names of models, e.g. `gpt-4o` for `divisi`. {@link problemOf} says what is wrong with them. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
 }
@@ -115,6 +117,14 @@ export const chosen = (
   })
 }
 
+/** The policy that a request names. */
+const namedPolicy = ({ policies = {} }: Options, name: string): Policy => {
+  if (Object.hasOwn(policies, name)) return policies[name]!
+  const known = Object.keys(policies)
+  const hint = known.length === 0 ? "a request may name none" : `there are ${known.join(", ")}`
+  throw invalid("divisi.policy", `There is no policy "${name}" here: ${hint}.`)
+}
+
 /** What a caller may use of them. Throws an `ApiError` where its key allows none of the workers. */
 export const allowed = (options: Options, workers: ReadonlyArray<string> | undefined): Options => {
   if (workers === undefined) return options
@@ -136,9 +146,18 @@ export const team = (options: Options, asked: string, choice: Choice.Choice, isH
   const [named] = Choice.ofModel(asked)
   const { aliases = {}, policy, pool } = options
   const meant = Object.hasOwn(aliases, named) ? aliases[named]! : named
+  if (meant === conductor && choice.policy !== undefined) {
+    return { policy: namedPolicy(options, choice.policy), pool: chosen(pool, choice) }
+  }
   const isSmall = isHousekeeping && options.housekeeping !== "as-asked"
   const model = meant === conductor && isSmall ? fast : meant
   if (model === conductor) return { policy, pool: chosen(pool, choice) }
+  if (choice.policy !== undefined) {
+    throw invalid(
+      "divisi.policy",
+      `Who asks for ${named} has chosen who answers: a policy goes with the model ${conductor}.`
+    )
+  }
   if (model === fast) {
     const left = chosen(pool, choice)
     return { policy: options.fast ?? Baselines.single(cheapest(left)), pool: left }

@@ -16,6 +16,8 @@ export interface Options extends Server.Options {
   readonly host?: string | undefined
   /** How many connections there may be at once; 10,000 by default. */
   readonly maxConnections?: number | undefined
+  /** How long a client may take to send a request, in milliseconds; 120,000 by default, 10,000 of it for the headers. */
+  readonly requestMillis?: number | undefined
 }
 
 /** A server that listens. */
@@ -38,15 +40,15 @@ const reasonOf = ({ code, message }: NodeJS.ErrnoException, host: string, port: 
   return `Cannot listen on ${host}, port ${port}: ${message}.`
 }
 
-/** Slow clients: headers within 10 seconds, a request within two minutes; a connection that idles goes after a minute. */
-const limits = {
-  headersTimeout: 10_000,
-  requestTimeout: 120_000,
+/** Clients that are slow, or send nothing: a connection that idles goes after a minute. */
+const limitsOf = (requestMillis: number): Http.ServerOptions => ({
+  headersTimeout: Math.min(10_000, requestMillis),
+  requestTimeout: requestMillis,
   keepAliveTimeout: 60_000,
   maxHeaderSize: 32_768,
   // Node looks at the times every half a minute otherwise.
-  connectionsCheckingInterval: 2_000
-}
+  connectionsCheckingInterval: Math.min(2_000, requestMillis)
+})
 
 const listen = (server: Http.Server, host: string, port: number): Effect.Effect<void, ListenError> =>
   Effect.callback((resume) => {
@@ -71,7 +73,7 @@ const close = (server: Http.Server, sockets: NodeWS.WebSocketServer): Effect.Eff
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<NodeServer, ListenError, Scope.Scope> {
-  const { host = "127.0.0.1", maxConnections = 10_000, port = 8080 } = options
+  const { host = "127.0.0.1", maxConnections = 10_000, port = 8080, requestMillis = 120_000 } = options
   if (options.authenticate === undefined && !isThisMachine(host)) {
     const detail = `Without keys this server listens on this machine alone, and not on ${host}: make a key, or leave the host out.`
     return yield* new ListenError({ detail })
@@ -79,7 +81,7 @@ export const make = Effect.fnUntraced(function* (
   const server = yield* Server.make(options)
   const scope = yield* Effect.scope
   const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
-  const node = Http.createServer(limits, handler)
+  const node = Http.createServer(limitsOf(requestMillis), handler)
   node.maxConnections = maxConnections
   const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes ?? 2 ** 25 })
   node.on("upgrade", yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope }))

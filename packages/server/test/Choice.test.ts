@@ -1,3 +1,4 @@
+import * as Baselines from "@divisi/core/Baselines"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
@@ -80,5 +81,64 @@ describe("who works is chosen by", () => {
       )
       socket.send(JSON.stringify({ type: "response.create", model: "divisi", input: "Who?" }))
       assert.deepInclude(JSON.parse(await completed).response.divisi, { workers: ["b"] })
+    }))
+})
+
+describe("who plans is chosen by", () => {
+  const second: Readonly<Record<string, Way>> = {
+    "a header": { headers: { "x-divisi-policy": "second" } },
+    "a field of the body": { body: { divisi: { policy: "second" } } },
+    metadata: { body: { metadata: { divisi_policy: "second" } } }
+  }
+  const served = () => ({ ...options(), policies: { second: Baselines.single("b") } })
+
+  for (const [name, way] of Object.entries(second)) {
+    it(`${name}, on each wire, for divisi alone`, () =>
+      serving(served(), async ({ url }) => {
+        for (const path of Object.keys(wires) as Array<keyof typeof wires>) {
+          const ask = asking(url, path)
+          for (const model of ["divisi", "gpt"]) {
+            assert.deepInclude((await ask(model, way)).divisi, { workers: ["b"] }, `${path} ${model}`)
+          }
+          const { error, status } = await ask("worker/a", way)
+          assert.deepStrictEqual(
+            [status, error.message],
+            [400, "Who asks for worker/a has chosen who answers: a policy goes with the model divisi."],
+            path
+          )
+        }
+      }))
+  }
+
+  it("no name that is not offered", () =>
+    serving(served(), async ({ url }) => {
+      const { error, status } = await asking(url, "responses")("divisi", { headers: { "x-divisi-policy": "toString" } })
+      assert.deepStrictEqual([status, error.message], [400, 'There is no policy "toString" here: there are second.'])
+    }))
+})
+
+describe("the seed of a run is chosen by", () => {
+  const seven: Readonly<Record<string, Way>> = {
+    "a header": { headers: { "x-divisi-seed": "7" }, body: { seed: 5 } },
+    "a field of the body": { body: { divisi: { seed: 7 }, seed: 5 } }
+  }
+
+  for (const [name, way] of Object.entries(seven)) {
+    it(`${name}, on each wire`, () =>
+      serving(options(), async ({ url }) => {
+        for (const path of Object.keys(wires) as Array<keyof typeof wires>) {
+          const { divisi } = await asking(url, path)("divisi", way)
+          const { transcript } = await (await fetch(`${url}/runs/${divisi.run}`)).json()
+          assert.strictEqual(transcript.seed, 7, path)
+        }
+      }))
+  }
+
+  it("nothing that is no whole number", () =>
+    serving(options(), async ({ url }) => {
+      for (const seed of ["", "1.5", "-1", "many"]) {
+        const { status } = await asking(url, "responses")("divisi", { headers: { "x-divisi-seed": seed } })
+        assert.strictEqual(status, 400, seed)
+      }
     }))
 })

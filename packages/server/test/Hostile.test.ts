@@ -120,6 +120,28 @@ describe("what nobody should send", () => {
       for (const socket of sockets) socket.destroy()
     }))
 
+  for (const [part, head] of [
+    ["headers", "POST /v1/responses HTTP/1.1\r\nhost: localhost\r\nx-slow: "],
+    ["a body", "POST /v1/responses HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000\r\n\r\n"]
+  ] as const) {
+    it(`is not waited for while ${part} comes drop by drop, and others are answered meanwhile`, () =>
+      serving({ ...alone(worker("a", said("here"))), requestMillis: 300 }, async ({ client, port }) => {
+        const socket = connect(port, "127.0.0.1").on("error", () => {})
+        let answer = ""
+        socket.on("data", (data) => {
+          answer += String(data)
+        })
+        const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
+        socket.write(head)
+        const drops = setInterval(() => socket.write("a"), 20)
+        const { output_text } = await client.responses.create({ model: "divisi", input: "Who?" })
+        assert.strictEqual(output_text, "here")
+        await closed
+        clearInterval(drops)
+        assert.match(answer, /^HTTP\/1\.1 408 /)
+      }))
+  }
+
   it("is not shown to pages of other origins, also where there are keys", () =>
     serving(
       { ...alone(worker("a", said("here"))), authenticate: () => Effect.succeed({ owner: "me" }) },

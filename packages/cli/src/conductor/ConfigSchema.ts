@@ -124,6 +124,9 @@ const ConfigSchema = Schema.Struct({
         Schema.Record(Schema.String, Text).annotate({ message: "Expected an object of models, by name" })
       ),
       fast: Schema.optional(Text),
+      policies: Schema.optional(
+        Schema.Array(Text).annotate({ message: 'Expected a list of names of policies, as in ["router:half"]' })
+      ),
       housekeeping: Schema.optional(
         Schema.Literals(["fast", "as-asked"]).annotate({ message: 'Expected "fast" or "as-asked"' })
       )

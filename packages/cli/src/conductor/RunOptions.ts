@@ -33,7 +33,8 @@ export interface Flags {
   readonly check?: ReadonlyArray<string> | undefined
 }
 
-const listOf = (names: string): ReadonlyArray<string> =>
+/** The names in a text with commas between them. */
+export const listOf = (names: string): ReadonlyArray<string> =>
   names
     .split(",")
     .map((name) => name.trim())

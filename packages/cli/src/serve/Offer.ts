@@ -52,6 +52,20 @@ const fastOf = (
   })
 }
 
+/** The policies that a request may name, by their names. */
+const policiesOf = Effect.fnUntraced(function* (
+  pool: WorkerPool.WorkerPool,
+  input: ServeInput,
+  configured: ReadonlyArray<string>
+): Effect.fn.Return<Readonly<Record<string, Policy>>, Failure, Scope.Scope> {
+  const names = Option.match(input.policies, { onNone: () => configured, onSome: RunOptions.listOf })
+  const where = Option.isSome(input.policies) ? "--policies" : "The config's serve.policies"
+  const policies = yield* Effect.forEach(names, (name) =>
+    Effect.mapError(PolicyName.resolve(name, pool), ({ message }) => usage(`${where}: ${message}`))
+  )
+  return Object.fromEntries(names.map((name, at) => [name, policies[at]!]))
+})
+
 /** Who is at fault for an alias that stands for nothing. */
 const checked = (
   { problemOf }: typeof Models,
@@ -76,7 +90,7 @@ export const read = Effect.fnUntraced(function* (
   const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
   const { policy, pool, ...settings } = yield* RunOptions.resolve(config, input, { profiles })
   const isGym = RunOptions.isGym(config, input)
-  const { aliases = {}, fast, housekeeping } = config.serve ?? {}
+  const { aliases = {}, fast, housekeeping, policies = [] } = config.serve ?? {}
   return {
     config,
     isGym,
@@ -84,6 +98,7 @@ export const read = Effect.fnUntraced(function* (
       pool,
       policy,
       fast: yield* fastOf(pool, input, fast),
+      policies: yield* policiesOf(pool, input, policies),
       aliases: yield* checked(Models, pool, yield* aliasesOf(input.alias), aliases),
       housekeeping,
       // Who computes answers calls no tools: what agents bring along is left out.

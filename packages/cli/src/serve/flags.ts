@@ -33,6 +33,13 @@ export const flags = {
     ),
     Flag.optional
   ),
+  policies: Flag.String("policies").pipe(
+    Flag.withMetavar("<name,name>"),
+    Flag.withDescription(
+      "Policies that a request to divisi may name instead of its own, as in router:half,lexical (default none)"
+    ),
+    Flag.optional
+  ),
   alias: Flag.String("alias").pipe(
     Flag.withMetavar("<name>=<model>"),
     Flag.withDescription("Another name for a model, as in gpt-4o=divisi; may be given several times"),

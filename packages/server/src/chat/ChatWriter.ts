@@ -98,6 +98,7 @@ export const write = (state: ChatState, part: Part): Written<ChatState> => {
       return [state, chunk(state, choice({ refusal: part.text }))]
     case "state":
       return [state, ""]
+    case "given":
     case "heartbeat":
       return [state, chunk(state, choice({}))]
     case "tool-call": {

@@ -150,11 +150,24 @@ export interface Keeping {
 
 const nothing: Keeping = { recall: (body) => body, keep: () => Effect.void, atOnce: () => undefined }
 
+/** A response that may have several segments, as the results of its tools come while it goes on. */
+export interface Joining {
+  readonly about: About
+  /** The body of its request, with what it refers to in its place. */
+  readonly body: JsonObject
+  /** Its first segment. */
+  readonly turn: Turn.Prepared
+  /** The segment that another body begins. */
+  readonly again: (body: JsonObject) => Effect.Effect<Turn.Prepared, ApiError>
+}
+
 /** A request, on whatever connection it came. */
 export interface Asked {
   readonly headers: Headers
   /** The body, which is read once it is known whose it is. */
   readonly text: Effect.Effect<string, ApiError>
+  /** Runs the segments of a response as one; the first alone by default. */
+  readonly join?: ((joining: Joining) => Turn.Prepared["run"]) | undefined
 }
 
 /** Finds or begins the segment of a request. */
@@ -179,22 +192,22 @@ export const open = Effect.fnUntraced(function* <State>(
   const offer = context.offer()
   const team = yield* attempt(() => teamOf(offer, caller, request))
   const key = RequestKey.make(owner, wire, headers, request, body)
-  const turn = yield* Turn.prepare(offer.turns, {
-    key,
-    stopped: context.stopped(key),
-    request,
-    team,
-    owner,
-    ledger: caller.ledger,
-    runId: CallId.random()
-  })
+  const prepare = (request: Request, stopped?: string | undefined) =>
+    Turn.prepare(offer.turns, { key, stopped, request, team, owner, ledger: caller.ledger, runId: CallId.random() })
+  const turn = yield* prepare(request, context.stopped(key))
   const about = { id: CallId.random(), runId: turn.runId, createdAt: Math.floor(logged.at / 1000), request, body }
+  const again = (body: JsonObject) =>
+    Effect.flatMap(
+      attempt(() => wire.read(body, headers)),
+      (next) => prepare(next)
+    )
+  const run = asked.join?.({ about, body: recalled, turn, again }) ?? turn.run
   const segment = yield* context.segments.open({
     key,
     isRepeated: RequestKey.isRepeated(headers),
     about,
     characters: text.length,
-    run: (tell) => offer.use(turn.run(tell))
+    run: (tell) => offer.use(run(tell))
   })
   logged.segment = segment
   logged.isFirst = segment.about === about

@@ -208,6 +208,7 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
     // Nothing follows: a stream that broke off must not look whole.
     case "error":
       return [state, event(errorBody(part.error), "error")]
+    case "given":
     case "heartbeat":
       return [state, named("ping")]
     default:

@@ -219,6 +219,7 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
     seals: sealsIn(body.input),
     carriesState: Array.isArray(body.include) && body.include.includes("reasoning.encrypted_content"),
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,
-    isCommented: Choice.isCommented(body, headers)
+    isCommented: Choice.isCommented(body, headers),
+    isTagged: Choice.isTagged(body, headers)
   }
 }

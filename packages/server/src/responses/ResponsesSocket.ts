@@ -13,7 +13,9 @@ import type { Segment } from "../segment/Segments.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import type { JsonObject } from "../wire/Json.ts"
+import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
+import * as Injected from "./Injected.ts"
 import * as ResponseStore from "./ResponseStore.ts"
 import { responses } from "./Responses.ts"
 
@@ -58,6 +60,10 @@ const lifeMillis = 3_600_000
 const ownCharacters = 8 * 2 ** 20
 
 interface Connection {
+  /** Where results are handed in for a response that goes on. */
+  readonly desk: Injected.Desk
+  /** The number of the last event that was sent. */
+  lastNumber: number
   readonly context: Endpoint.Context
   readonly headers: Headers
   readonly store: ResponseStore.ResponseStore
@@ -76,8 +82,9 @@ const keepingOf = ({ own, store }: Connection): Endpoint.Keeping => ({
   atOnce: () => undefined
 })
 
-const say = ({ send }: Connection, segment: Segment): Effect.Effect<void, Socket.SocketError> =>
+const say = (connection: Connection, segment: Segment): Effect.Effect<void, Socket.SocketError> =>
   Effect.suspend(() => {
+    const { send } = connection
     let [state, events] = responses.begin(segment.about)
     const rest = Stream.runForEach(segment.read, (parts) => {
       let more = ""
@@ -86,6 +93,7 @@ const say = ({ send }: Connection, segment: Segment): Effect.Effect<void, Socket
         state = next
         more += text
       }
+      connection.lastNumber = state.sequence - 1
       return send(framesOf(more))
     })
     return Effect.andThen(send(framesOf(events)), rest)
@@ -97,10 +105,45 @@ const bodyOf = (text: string): JsonObject => {
   throw invalid("type", "type must be response.create.")
 }
 
+/** Whether a frame brings results for a response that goes on. */
+const injectionOf = (text: string): JsonObject | undefined => {
+  if (!text.includes("response.inject")) return undefined
+  try {
+    const body = Endpoint.parse(text)
+    return body.type === "response.inject" ? body : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Hands results in at once, whatever is being said meanwhile. What is not taken is given back. */
+const inject = (connection: Connection, owner: string, body: JsonObject): Effect.Effect<void, Socket.SocketError> => {
+  const { desk, lastNumber: sequence_number, own, send, store } = connection
+  const taking = Effect.map(
+    Endpoint.attempt(() => {
+      const response_id = Json.text(body.response_id, "response_id")
+      const input = Json.list(body.input, "input")
+      if (desk.give(response_id, input)) return { type: "response.inject.created", response_id, sequence_number }
+      const isKnown = own.has(response_id, owner) || store.has(response_id, owner)
+      const error = isKnown
+        ? { code: "response_already_completed", message: `Response '${response_id}' waits for nothing.` }
+        : { code: "response_not_found", message: `Response with id '${response_id}' not found.` }
+      return { type: "response.inject.failed", response_id, sequence_number, error, input }
+    }),
+    (event) => JSON.stringify(event)
+  )
+  return Effect.flatMap(
+    Effect.catch(taking, (error) => Effect.succeed(errorFrame(error))),
+    (frame) => send([frame])
+  )
+}
+
 /** Answers one frame. What goes on from a response in vain cannot be tried again: that response is forgotten here. */
 const turn = (connection: Connection, text: string): Effect.Effect<void, Socket.SocketError> =>
   Effect.clockWith((clock) => {
-    const { context, headers, own, send } = connection
+    const { context, desk, headers, own, send } = connection
+    const join = (joining: Endpoint.Joining) =>
+      joining.about.request.isTagged === true ? Injected.join(desk)(joining) : joining.turn.run
     const logged: RequestLog.Open = { at: clock.currentTimeMillisUnsafe(), wire: "responses socket" }
     const end = (status: number, isCut: boolean) =>
       RequestLog.tell(context.log, logged, status, clock.currentTimeMillisUnsafe(), isCut)
@@ -110,7 +153,7 @@ const turn = (connection: Connection, text: string): Effect.Effect<void, Socket.
     const answered = Effect.gen(function* () {
       const body = yield* Endpoint.attempt(() => bodyOf(text))
       const failing = Effect.tapError(
-        Endpoint.open(context, responses, keepingOf(connection), { headers, text: Effect.succeed(text) }, logged),
+        Endpoint.open(context, responses, keepingOf(connection), { headers, text: Effect.succeed(text), join }, logged),
         () => Effect.sync(() => forget(body.previous_response_id))
       )
       const segment = yield* failing
@@ -129,17 +172,28 @@ const connect = Effect.fnUntraced(function* (
   store: ResponseStore.ResponseStore,
   request: HttpServerRequest.HttpServerRequest
 ) {
-  yield* context.authenticate(request.headers)
+  const { owner } = yield* context.authenticate(request.headers)
   const socket = yield* request.upgrade
   const { pull } = yield* socket.reader
   const writer = yield* socket.writer
   const own = yield* ResponseStore.make({ maxCharacters: ownCharacters, keepsAll: true })
   const send = ([first, ...rest]: ReadonlyArray<string>) =>
     first === undefined ? Effect.void : writer.writeAll([first, ...rest])
-  const connection = { context, headers: shared(request.headers), store, own, send }
   const frames = yield* Queue.bounded<string>(waitingFrames)
-  const reading = Effect.forever(Effect.flatMap(pull, (news) => Queue.offerAll(frames, news.map(textOf))))
+  const desk = Injected.desk(() => Queue.sizeUnsafe(frames) > 0)
+  const connection: Connection = { context, desk, lastNumber: 0, headers: shared(request.headers), store, own, send }
+  const take = (text: string) => {
+    const injection = injectionOf(text)
+    if (injection !== undefined) return inject(connection, owner, injection)
+    // Who asks for something else has the response that waits end with its calls.
+    desk.end()
+    return Queue.offer(frames, text)
+  }
+  const reading = Effect.forever(
+    Effect.flatMap(pull, (news) => Effect.forEach(news, (frame) => take(textOf(frame)), { discard: true }))
+  )
   const answering = Effect.forever(Effect.flatMap(Queue.take(frames), (frame) => turn(connection, frame)))
+  yield* Effect.addFinalizer(() => Effect.sync(desk.end))
   // A client that goes away is noticed while it is answered, too.
   yield* Effect.timeoutOption(Effect.raceFirst(reading, answering), lifeMillis)
 }, Effect.scoped)

@@ -1,5 +1,4 @@
 /** Writes responses of Responses: a body, or events. */
-import type { ToolCall } from "@divisi/core/Message"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
@@ -13,7 +12,12 @@ import * as ResponsesTools from "./ResponsesTools.ts"
 
 /** An item that goes on: a message with one part, or reasoning with notes. */
 type Open =
-  | { readonly type: "message"; readonly part: "output_text" | "refusal"; readonly text: string }
+  | {
+      readonly type: "message"
+      readonly part: "output_text" | "refusal"
+      readonly text: string
+      readonly by: string | undefined
+    }
   | { readonly type: "reasoning"; readonly notes: ReadonlyArray<string> }
 
 /** A response that is being written. */
@@ -44,6 +48,10 @@ export const objectOf = ({ about, output, progress }: ResponsesState): JsonObjec
 // Items
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The agent that an item is of, for clients that ask: a worker by its id, or the Conductor. */
+const agentOf = ({ about }: ResponsesState, by: string | undefined): JsonObject =>
+  about.request.isTagged === true ? { agent: { agent_name: by ?? "divisi" } } : {}
+
 const itemId = (prefix: string, { about, output }: ResponsesState): string => `${prefix}_${about.id}_${output.length}`
 
 const partOf = (part: "output_text" | "refusal", text: string): JsonObject =>
@@ -56,6 +64,7 @@ const messageOf = (
   id: string,
   status: string,
   content: ReadonlyArray<JsonObject>,
+  agent: JsonObject,
   phase?: Phase | undefined
 ): JsonObject => ({
   type: "message",
@@ -63,7 +72,8 @@ const messageOf = (
   status,
   role: "assistant",
   content,
-  ...(phase === undefined ? {} : { phase })
+  ...(phase === undefined ? {} : { phase }),
+  ...agent
 })
 
 const summary = (text: string): JsonObject => ({ type: "summary_text", text })
@@ -83,7 +93,12 @@ const close = (
   const { open } = state
   if (open === undefined) return [state, []]
   if (open.type === "reasoning") {
-    const item = { type: "reasoning", id: itemId("rs", state), summary: open.notes.map(summary) }
+    const item = {
+      type: "reasoning",
+      id: itemId("rs", state),
+      summary: open.notes.map(summary),
+      ...agentOf(state, undefined)
+    }
     return done(state, item, [])
   }
   const at = { item_id: itemId("msg", state), output_index: state.output.length, content_index: 0 }
@@ -93,7 +108,7 @@ const close = (
       ? { type: "response.refusal.done", ...at, refusal: open.text }
       : { type: "response.output_text.done", ...at, text: open.text, logprobs: [] }
   const told = state.about.request.isCommented === true ? phase : undefined
-  return done(state, messageOf(at.item_id, status, [part], told), [
+  return done(state, messageOf(at.item_id, status, [part], agentOf(state, open.by), told), [
     said,
     { type: "response.content_part.done", ...at, part }
   ])
@@ -106,14 +121,14 @@ const added = ({ output }: ResponsesState, item: JsonObject): Event => ({
 })
 
 /** A piece of what is said. */
-const say = (before: ResponsesState, part: "output_text" | "refusal", text: string): Step => {
+const say = (before: ResponsesState, part: "output_text" | "refusal", text: string, by: string | undefined): Step => {
   const isOpen = before.open?.type === "message" && before.open.part === part
   const [state, closed] = isOpen ? [before, []] : close(before)
   const at = { item_id: itemId("msg", state), output_index: state.output.length, content_index: 0 }
   const begun: ReadonlyArray<Event> = isOpen
     ? []
     : [
-        added(state, messageOf(at.item_id, "in_progress", [])),
+        added(state, messageOf(at.item_id, "in_progress", [], agentOf(state, by))),
         { type: "response.content_part.added", ...at, part: partOf(part, "") }
       ]
   const piece: Event =
@@ -121,25 +136,26 @@ const say = (before: ResponsesState, part: "output_text" | "refusal", text: stri
       ? { type: "response.refusal.delta", ...at, delta: text }
       : { type: "response.output_text.delta", ...at, delta: text, logprobs: [] }
   const said = state.open?.type === "message" && isOpen ? state.open.text + text : text
-  return [{ ...state, open: { type: "message", part, text: said } }, [...closed, ...begun, piece]]
+  return [{ ...state, open: { type: "message", part, text: said, by } }, [...closed, ...begun, piece]]
 }
 
 /** Something that is said whole, beside the answer. */
-const comment = (before: ResponsesState, text: string): Step => {
+const comment = (before: ResponsesState, text: string, by: string | undefined): Step => {
   const [ready, closed] = close(before)
-  const [said, events] = say(ready, "output_text", text)
+  const [said, events] = say(ready, "output_text", text, by)
   const [state, ended] = close(said, "completed", "commentary")
   return [state, [...closed, ...events, ...ended]]
 }
 
 /** A note, as a part of a summary of reasoning, or as commentary. */
-const note = (before: ResponsesState, text: string): Step => {
-  if (before.about.request.isCommented === true) return comment(before, text)
+const note = (before: ResponsesState, text: string, by: string | undefined): Step => {
+  if (before.about.request.isCommented === true) return comment(before, text, by)
   const notes = before.open?.type === "reasoning" ? before.open.notes : undefined
   const [state, closed] = notes === undefined ? close(before) : [before, []]
   const item_id = itemId("rs", state)
   const at = { item_id, output_index: state.output.length, summary_index: notes?.length ?? 0 }
-  const begun = notes === undefined ? [added(state, { type: "reasoning", id: item_id, summary: [] })] : []
+  const agent = agentOf(state, undefined)
+  const begun = notes === undefined ? [added(state, { type: "reasoning", id: item_id, summary: [], ...agent })] : []
   return [
     { ...state, open: { type: "reasoning", notes: [...(notes ?? []), text] } },
     [
@@ -157,18 +173,25 @@ const note = (before: ResponsesState, text: string): Step => {
 const carry = (before: ResponsesState, encrypted_content: string): Step => {
   const notes = before.open?.type === "reasoning" ? before.open.notes : undefined
   const [state, closed] = notes === undefined ? close(before, "completed", "commentary") : [before, []]
-  const item = { type: "reasoning", id: itemId("rs", state), summary: (notes ?? []).map(summary), encrypted_content }
+  const item = {
+    type: "reasoning",
+    id: itemId("rs", state),
+    summary: (notes ?? []).map(summary),
+    encrypted_content,
+    ...agentOf(state, undefined)
+  }
   const begun = notes === undefined ? [added(state, { ...item, encrypted_content: "" })] : []
   return done(state, item, [...closed, ...begun])
 }
 
 /** How a call is written: a function has arguments, a tool of any text an input. */
-const writing = (state: ResponsesState, call: ToolCall) => {
+const writing = (state: ResponsesState, call: Extract<Part, { readonly type: "tool-call" }>) => {
   const tool = ResponsesTools.calledOf(state.tools, call)
   const named = {
     call_id: call.id,
     name: tool?.name ?? call.name,
-    ...(tool?.namespace === undefined ? {} : { namespace: tool.namespace })
+    ...(tool?.namespace === undefined ? {} : { namespace: tool.namespace }),
+    ...agentOf(state, call.by)
   }
   if (tool?.type === "custom") {
     const item = { type: "custom_tool_call", id: itemId("ctc", state), status: "completed", ...named }
@@ -178,7 +201,7 @@ const writing = (state: ResponsesState, call: ToolCall) => {
   return { item, given: { arguments: call.arguments }, events: "response.function_call_arguments" }
 }
 
-const call = (before: ResponsesState, made: ToolCall): Step => {
+const call = (before: ResponsesState, made: Extract<Part, { readonly type: "tool-call" }>): Step => {
   const [state, closed] = close(before, "completed", "commentary")
   const { events, given, item } = writing(state, made)
   const at = { item_id: item.id, output_index: state.output.length }
@@ -189,6 +212,17 @@ const call = (before: ResponsesState, made: ToolCall): Step => {
     { type: `${events}.delta`, ...at, delta: text },
     { type: `${events}.done`, ...at, name: item.name, ...given }
   ])
+}
+
+/** The result of a tool, between the call and what comes of it. */
+const given = (before: ResponsesState, told: JsonObject): Step => {
+  const [state, closed] = close(before)
+  const item = {
+    status: "completed",
+    ...told,
+    id: itemId(told.type === "function_call_output" ? "fco" : "ctco", state)
+  }
+  return done(state, item, [...closed, added(state, item)])
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -222,13 +256,15 @@ const finish = (before: ResponsesState, part: Extract<Part, { readonly type: "fi
 const step = (state: ResponsesState, part: Part): Step => {
   switch (part.type) {
     case "text":
-      return say(state, "output_text", part.text)
+      return say(state, "output_text", part.text, part.by)
     case "refusal":
-      return say(state, "refusal", part.text)
+      return say(state, "refusal", part.text, part.by)
     case "note":
-      return note(state, part.text)
+      return note(state, part.text, part.by)
     case "tool-call":
       return call(state, part)
+    case "given":
+      return given(state, part.item)
     case "state":
       return carry(state, part.state)
     case "finish":

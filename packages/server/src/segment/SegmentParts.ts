@@ -32,6 +32,8 @@ export interface Options {
   readonly stopSequences?: ReadonlyArray<string> | undefined
   /** Whether the client is given one call of a tool at a time, also where several steps wait. */
   readonly isOneByOne: boolean
+  /** Whether each part says who it is by. */
+  readonly isTagged: boolean
   /** The calls of the run whose results begin this segment; none for the first. */
   readonly given: ReadonlyArray<string>
 }
@@ -47,7 +49,8 @@ export interface SegmentParts {
 
 const nothing: ReadonlyArray<Part> = []
 
-const textPart = (text: string): ReadonlyArray<Part> => (text === "" ? nothing : [{ type: "text", text }])
+const textPart = (text: string, by?: string | undefined): ReadonlyArray<Part> =>
+  text === "" ? nothing : [by === undefined ? { type: "text", text } : { type: "text", text, by }]
 
 // -------------------------------------------------------------------------------------------------------------------
 // Notes
@@ -92,7 +95,9 @@ const noting = (notes: Notes) => {
   /** Of the step that answers what others do not see: the text is under way, or has passed. */
   const isSilent = ({ passed, step }: Told<"step-checked">) =>
     step === steps - 1 && (passed || workflow.steps[step]?.check?.onFailure === "continue")
-  const line = (about: "plan" | "step", text: string): ReadonlyArray<Part> => [{ type: "note", about, text }]
+  const line = (about: "plan" | "step", text: string, by?: string | undefined): ReadonlyArray<Part> => [
+    { type: "note", about, text, by }
+  ]
   return (event: RunEvent): ReadonlyArray<Part> => {
     switch (event.type) {
       case "run-started":
@@ -106,12 +111,12 @@ const noting = (notes: Notes) => {
       case "step-finished": {
         if (notes === "off" || event.step === steps - 1) return nothing
         const title = `${place(event.step)}: ${event.worker} has answered`
-        return line("step", notes === "full" ? `${title}: ${event.answer}` : title)
+        return line("step", notes === "full" ? `${title}: ${event.answer}` : title, event.worker)
       }
       case "step-failed":
         return notes === "off" || event.step === steps - 1
           ? nothing
-          : line("step", `${place(event.step)}: ${event.worker} failed`)
+          : line("step", `${place(event.step)}: ${event.worker} failed`, event.worker)
       case "step-checked": {
         if (notes === "off" || isSilent(event)) return nothing
         const { check, objection = "", passed, step, worker } = event
@@ -125,6 +130,26 @@ const noting = (notes: Notes) => {
       default:
         return nothing
     }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Who says what
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Knows whose a text of the run is: of the step that it comes from, or of whom the answer is. */
+const speaking = () => {
+  const workers = new Map<number, string>()
+  const answers = new Map<string, string>()
+  let speaker: string | undefined
+  return {
+    hear: (event: RunEvent) => {
+      if (event.type === "step-started") workers.set(event.step, event.worker)
+      if (event.type === "step-finished") answers.set(event.answer, event.worker)
+      if (event.type === "step-delta") speaker = workers.get(event.step)
+      if (event.type === "run-finished") speaker = answers.get(event.answer ?? "") ?? speaker
+    },
+    who: () => speaker
   }
 }
 
@@ -174,13 +199,14 @@ export const make = (options: Options): SegmentParts => {
   const meter = Metering.make()
   const pathOf = Place.paths()
   const isOurs = beginning(options.given)
+  const speakers = options.isTagged ? speaking() : undefined
 
   const say = (text: string): ReadonlyArray<Part> => {
     if (text === "") return nothing
     const [next, said] = StopText.take(stop, gap + text)
     gap = ""
     stop = next
-    return textPart(said)
+    return textPart(said, speakers?.who())
   }
 
   const take = (event: RunEvent): ReadonlyArray<Part> => {
@@ -190,6 +216,7 @@ export const make = (options: Options): SegmentParts => {
     const [next, text] = AnswerText.emit(answer, event)
     const isRoot = event.runId === next.runId
     answer = next
+    if (isRoot) speakers?.hear(event)
     const noted = isRoot ? notes(event) : nothing
     if (!isBegun) return nothing
     if (event.type === "turn-finished") {
@@ -214,18 +241,19 @@ export const make = (options: Options): SegmentParts => {
     const { ending, runId, waitingFor } = result
     if (ending === "suspended") {
       const calls = (options.isOneByOne ? waitingFor.slice(0, 1) : waitingFor).map(
-        ({ call, id }): Part => ({
+        ({ call, id, worker }): Part => ({
           type: "tool-call",
           id: CallId.make(runId, id),
           name: call.name,
-          arguments: call.arguments
+          arguments: call.arguments,
+          by: worker
         })
       )
-      return [...textPart(StopText.end(stop)), ...calls, finish("tool-calls", result)]
+      return [...textPart(StopText.end(stop), speakers?.who()), ...calls, finish("tool-calls", result)]
     }
     if (ending === "answered" || (ending === "budget" && result.answer !== undefined)) {
       if (answer.isContradicted) return failing(brokenOff)
-      const rest = textPart(stop.stoppedBy === undefined ? StopText.end(stop) : "")
+      const rest = textPart(stop.stoppedBy === undefined ? StopText.end(stop) : "", speakers?.who())
       const reason =
         stop.stoppedBy !== undefined
           ? "stop-sequence"
@@ -238,8 +266,8 @@ export const make = (options: Options): SegmentParts => {
       const said = "text" in Object(result.error) ? String((result.error as { readonly text: unknown }).text) : ""
       const text = said.trim() === "" ? (result.detail ?? "The worker declined to answer.") : said
       return answer.emitted.length > answer.from
-        ? [...textPart(StopText.end(stop)), finish("refusal", result)]
-        : [{ type: "refusal", text }, finish("refusal", result)]
+        ? [...textPart(StopText.end(stop), speakers?.who()), finish("refusal", result)]
+        : [{ type: "refusal", text, by: speakers?.who() }, finish("refusal", result)]
     }
     return failing(Failure.of(result))
   }

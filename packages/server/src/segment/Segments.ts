@@ -95,7 +95,13 @@ const failed = new ApiError({
 })
 
 const sizeOf = (part: Part): number =>
-  "text" in part ? part.text.length : part.type === "tool-call" ? part.arguments.length : 0
+  "text" in part
+    ? part.text.length
+    : part.type === "tool-call"
+      ? part.arguments.length
+      : part.type === "given"
+        ? JSON.stringify(part.item).length
+        : 0
 
 /** What a segment needs besides its texts, in characters: more than there are in most. */
 const overhead = 4096

@@ -83,7 +83,7 @@ const conductorOf = ({ settings }: Options, { request, team }: Turn): Conductor.
     reassign: settings.reassign ?? "next",
     policy: team.policy,
     pool: team.pool,
-    seed: asked.seed === undefined ? settings.seed : Math.abs(asked.seed),
+    seed: choice.seed ?? (asked.seed === undefined ? settings.seed : Math.abs(asked.seed)),
     worker: {
       ...settings.worker,
       maxOutputTokens: least(asked.maxOutputTokens, settings.worker?.maxOutputTokens),
@@ -204,6 +204,7 @@ export const prepare = Effect.fnUntraced(function* (
       isShaped: request.output !== undefined && request.output.type !== "text",
       stopSequences: request.settings.stopSequences,
       isOneByOne: request.parallelToolCalls === false,
+      isTagged: request.isTagged === true,
       given
     })
     const keep = isKept ? undefined : options.recent?.listener(runId)

@@ -1,6 +1,6 @@
 /**
- * Who may work on a request, and for how much: what a client chooses, by a header, a field of the body, its metadata, or
- * behind the name of the model. All that is said counts together: who is left out anywhere is left out.
+ * Who may work on a request, for how much and by which plan: what a client chooses, by a header, a field of the body, its
+ * metadata, or behind the name of the model. All that is said counts together: who is left out anywhere is left out.
  */
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
@@ -13,6 +13,10 @@ export interface Choice {
   readonly exclude: ReadonlyArray<string>
   /** The most that the run may cost, in USD. */
   readonly costUsd?: number | undefined
+  /** The name of the policy that plans; the server's own when absent. */
+  readonly policy?: string | undefined
+  /** What all that is random in the run follows from. */
+  readonly seed?: number | undefined
 }
 
 /** The headers of a request; their names are in lower case. */
@@ -32,8 +36,10 @@ const workers = (value: unknown, field: string): ReadonlyArray<string> =>
 
 const costUsd = Json.number(0, Number.MAX_VALUE)
 
-const ofHeader = (value: string | undefined): number | undefined =>
-  value === undefined ? undefined : costUsd(Number(value), "x-divisi-max-cost")
+const seed = Json.whole(0)
+
+const numberOf = (value: string | undefined, field: string, read: (value: unknown, field: string) => number) =>
+  value === undefined ? undefined : read(value.trim() === "" ? Number.NaN : Number(value), field)
 
 const both = (lists: ReadonlyArray<ReadonlyArray<string> | undefined>): ReadonlyArray<string> | undefined =>
   lists
@@ -64,6 +70,14 @@ export const isCommented = (body: Json.JsonObject, headers: Headers): boolean =>
   throw invalid("divisi.notes_as", "divisi.notes_as, and x-divisi-notes-as, must be reasoning or commentary.")
 }
 
+/**
+ * Whether a client of Responses wants to know of each item who it is by: it takes part in OpenAI's beta of responses by
+ * several agents (`responses_multi_agent=v1`, https://developers.openai.com/api/docs/guides/responses-multi-agent).
+ */
+export const isTagged = (body: Json.JsonObject, headers: Headers): boolean =>
+  headers["openai-beta"]?.split(",").some((name) => name.trim() === "responses_multi_agent=v1") === true ||
+  (Json.isObject(body.multi_agent) && body.multi_agent.enabled === true)
+
 /** All that a request chooses. Throws an `ApiError` where it cannot be read. */
 export const read = (model: string, body: Json.JsonObject, headers: Headers): Choice => {
   const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
@@ -79,8 +93,14 @@ export const read = (model: string, body: Json.JsonObject, headers: Headers): Ch
     ),
     exclude: [...new Set([...exclude, ...ofModel(model)[1]])],
     costUsd: least([
-      ofHeader(headers["x-divisi-max-cost"]),
+      numberOf(headers["x-divisi-max-cost"], "x-divisi-max-cost", costUsd),
       Json.optional(own.max_cost_usd, "divisi.max_cost_usd", costUsd)
-    ])
+    ]),
+    policy: Json.optional(
+      headers["x-divisi-policy"] ?? own.policy ?? metadata.divisi_policy,
+      "divisi.policy",
+      Json.text
+    ),
+    seed: numberOf(headers["x-divisi-seed"], "x-divisi-seed", seed) ?? Json.optional(own.seed, "divisi.seed", seed)
   }
 }

@@ -44,6 +44,8 @@ export interface Request {
   readonly isStreamed: boolean
   /** Whether notes are shown as what the assistant says beside its answer, where the wire can tell the two apart. */
   readonly isCommented?: boolean | undefined
+  /** Whether it is said of each part who it is by, where the wire can say so. */
+  readonly isTagged?: boolean | undefined
   /** The states of runs that the client's history holds, in its order. */
   readonly seals: ReadonlyArray<string>
   /** Whether the client carries the state of a run that waits, and sends it back. */
@@ -73,15 +75,22 @@ export interface SegmentUsage {
 /** Why a segment ended. `tool-calls`: it waits for the results of tools, which the next request brings. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "refusal" | "stop-sequence"
 
+/** Who a part is by: a worker, where that is asked for. */
+interface By {
+  readonly by?: string | undefined
+}
+
 /** A piece of what a segment of a run has to say. The last part is `finish` or `error`, and there is one of them. */
 export type Part =
-  | { readonly type: "text"; readonly text: string }
+  | ({ readonly type: "text"; readonly text: string } & By)
   /** What happens meanwhile, in a line for people: the plan, or a step that has ended. */
-  | { readonly type: "note"; readonly about: "plan" | "step"; readonly text: string }
+  | ({ readonly type: "note"; readonly about: "plan" | "step"; readonly text: string } & By)
   /** What is said instead of an answer. */
-  | { readonly type: "refusal"; readonly text: string }
+  | ({ readonly type: "refusal"; readonly text: string } & By)
   /** A tool for the client to run. Its id leads back to the run. */
-  | ({ readonly type: "tool-call" } & ToolCall)
+  | ({ readonly type: "tool-call" } & ToolCall & By)
+  /** The result of a tool that has come while the response goes on, as its wire has it. */
+  | { readonly type: "given"; readonly item: JsonObject }
   /** The sealed state of the run, which waits for the tools that follow: for the client to carry. */
   | { readonly type: "state"; readonly state: string }
   /** Nothing has happened for a while: something must be sent, so that the client goes on waiting. */

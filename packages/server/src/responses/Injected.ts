@@ -1,0 +1,143 @@
+/**
+ * Responses that go on over the tools that they ask for: the results come on the same connection while the response is
+ * open, and its run goes on with them. It is `response.inject` of OpenAI's beta of responses by several agents.
+ */
+import type { ToolCall } from "@divisi/core/Message"
+import * as Usage from "@divisi/core/Usage"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { Joining } from "../http/Endpoint.ts"
+import { type ApiError, invalid } from "../wire/ApiError.ts"
+import * as Json from "../wire/Json.ts"
+import { type Part, type SegmentUsage, toolCallsOf, totalOf } from "../wire/Wire.ts"
+import { whole } from "./ResponsesWriter.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Where results are handed in
+// -------------------------------------------------------------------------------------------------------------------
+
+type Items = ReadonlyArray<Json.JsonObject>
+
+/** A response that waits for results. */
+interface Open {
+  readonly responseId: string
+  readonly awaited: Set<unknown>
+  readonly items: Array<Json.JsonObject>
+  readonly done: Deferred.Deferred<Items | undefined>
+}
+
+/** Where the results of one connection are handed in. */
+export interface Desk {
+  /** Waits for the results of calls; `undefined` where the response is to end with its calls instead. */
+  readonly results: (responseId: string, calls: ReadonlyArray<ToolCall>) => Effect.Effect<Items | undefined>
+  /** Hands results in; returns false where no such response waits. Throws an `ApiError` where they are none of its own. */
+  readonly give: (responseId: string, items: ReadonlyArray<unknown>) => boolean
+  /** Has a response that waits end with its calls, as its client has something else to say. */
+  readonly end: () => void
+}
+
+const outputs = ["function_call_output", "custom_tool_call_output"]
+
+const checked = ({ awaited }: Open, value: unknown, field: string): Json.JsonObject => {
+  const item = Json.object(value, field)
+  if (!outputs.includes(String(item.type))) throw invalid(field, `${field}.type must be one of ${outputs.join(", ")}.`)
+  if (!awaited.has(item.call_id)) throw invalid(field, `The response waits for no call ${String(item.call_id)}.`)
+  return item
+}
+
+/** Makes a desk; `isOther` says whether the client has asked for something else by then. */
+export const desk = (isOther: () => boolean): Desk => {
+  let open: Open | undefined
+  const close = (items: Items | undefined) => {
+    if (open !== undefined) Deferred.doneUnsafe(open.done, Exit.succeed(items))
+    open = undefined
+  }
+  return {
+    results: (responseId, calls) =>
+      Effect.suspend(() => {
+        if (isOther()) return Effect.undefined
+        const done = Deferred.makeUnsafe<Items | undefined>()
+        open = { responseId, awaited: new Set(calls.map(({ id }) => id)), items: [], done }
+        return Deferred.await(done)
+      }),
+    give: (responseId, values) => {
+      if (open?.responseId !== responseId) return false
+      const waiting = open
+      // All of them or none.
+      const items = values.map((value, at) => checked(waiting, value, `input[${at}]`))
+      for (const item of items) waiting.awaited.delete(item.call_id)
+      waiting.items.push(...items)
+      if (waiting.awaited.size === 0) close(waiting.items)
+      return true
+    },
+    end: () => close(undefined)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Segments that go on
+// -------------------------------------------------------------------------------------------------------------------
+
+type Finish = Extract<Part, { readonly type: "finish" }>
+
+/** What two segments used: the answer is that of the second. */
+const bothUsed = (first: SegmentUsage, second: SegmentUsage): SegmentUsage => ({
+  answer: second.answer,
+  orchestration: Usage.addUsage(totalOf(first), second.orchestration),
+  costUsd: first.costUsd + second.costUsd,
+  unpricedCalls: first.unpricedCalls + second.unpricedCalls,
+  calls: first.calls + second.calls
+})
+
+const joined = (first: Finish | undefined, second: Finish): Finish =>
+  first === undefined
+    ? second
+    : {
+        ...second,
+        usage: bothUsed(first.usage, second.usage),
+        workers: [...new Set([...first.workers, ...second.workers])],
+        durationMillis: first.durationMillis + second.durationMillis
+      }
+
+/** An error after segments that were paid for. */
+const failing = (error: ApiError, before: Finish | undefined, usage?: SegmentUsage | undefined): Part => ({
+  type: "error",
+  error,
+  usage: before === undefined || usage === undefined ? (usage ?? before?.usage) : bothUsed(before.usage, usage)
+})
+
+const itemsOf = (input: unknown): ReadonlyArray<unknown> =>
+  typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input : []
+
+/** The segments of a response as one: each begins with the results that the one before has asked for. */
+export const join =
+  ({ results }: Desk) =>
+  ({ about, again, body, turn }: Joining) =>
+  (tell: (parts: ReadonlyArray<Part>) => void): Effect.Effect<ReadonlyArray<Part>> =>
+    Effect.gen(function* () {
+      const said: Array<Part> = []
+      const hear = (parts: ReadonlyArray<Part>) => {
+        said.push(...parts)
+        tell(parts)
+      }
+      let { run } = turn
+      let before: Finish | undefined
+      for (;;) {
+        const last = yield* run(hear)
+        const end = last.at(-1)
+        if (end?.type === "error") return [...last.slice(0, -1), failing(end.error, before, end.usage)]
+        if (end?.type !== "finish") return last
+        const finish = joined(before, end)
+        if (finish.reason !== "tool-calls") return [...last.slice(0, -1), finish]
+        hear(last.slice(0, -1))
+        const items = yield* results(`resp_${about.id}`, toolCallsOf(last))
+        if (items === undefined) return [finish]
+        hear(items.map((item): Part => ({ type: "given", item })))
+        const output = whole(about, said).output as Items
+        const next = yield* Effect.result(again({ ...body, input: [...itemsOf(body.input), ...output] }))
+        if (next._tag === "Failure") return [failing(next.failure, finish)]
+        run = next.success.run
+        before = finish
+      }
+    })
