@@ -1,5 +1,5 @@
 /** What runs of `@divisi/core/promise` share on disk, for people who do not use Effect. */
-import { Journal } from "@divisi/core/Journal"
+import { Journal, type Query } from "@divisi/core/Journal"
 import { open } from "@divisi/core/promise"
 import { ResponseCache } from "@divisi/core/ResponseCache"
 import * as Effect from "effect/Effect"
@@ -35,6 +35,8 @@ export const openCache = (options: DiskCache.Options): Promise<ResponseCache & A
  * Opens a file that keeps runs, so that they survive their process: by default one in this user's data folder. It is closed
  * by `await using`, or never. The promise is rejected with a `JournalError` when the file cannot be used.
  *
+ * `runs()` lists the runs that it has, the last begun first: how they ended, what they cost, what they wait for.
+ *
  * **Example**
  *
  * ```ts
@@ -56,10 +58,14 @@ export const openCache = (options: DiskCache.Options): Promise<ResponseCache & A
  * const again = await resume({ ...options, journal })
  * again.answer // => "42"
  * calls // => 1
+ * const [run] = await journal.runs({ limit: 10 })
+ * run?.ending // => "answered"
  * ```
  */
-export const openJournal = (options: DiskJournal.Options = {}): Promise<Journal & AsyncDisposable> =>
-  open(Journal, DiskJournal.layer(options))
+export const openJournal = async (options: DiskJournal.Options = {}) => {
+  const journal: Journal & AsyncDisposable = await open(Journal, DiskJournal.layer(options))
+  return { ...journal, runs: (query?: Query) => Effect.runPromise(journal.list(query)) }
+}
 
 /**
  * Opens a file of accounts, which limit what runs spend in all processes that use the file, and after a restart: each is
