@@ -14,7 +14,7 @@ const environment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!execpath$)/i.test(name)))
 
 /** Longer than any command of the checks takes on a slow machine. */
-const limitMinutes = 60
+const limitMinutes = 30
 
 /** How long output may still come after a program has ended. */
 const lastWordsMillis = 5_000
