@@ -68,6 +68,44 @@ describe("runs", () => {
     })
   })
 
+  it("are listed by the page, the last begun first, and those of others stand between them", () =>
+    serving(
+      {
+        ...alone(worker("a", said("one"))),
+        authenticate: ({ authorization = "" }) => Effect.succeed({ owner: authorization })
+      },
+      async ({ url }) => {
+        const as = async (name: string, path: string, body?: object) =>
+          (
+            await fetch(`${url}${path}`, {
+              headers: { authorization: name },
+              ...(body && { method: "POST", body: JSON.stringify(body) })
+            })
+          ).json()
+        for (const name of ["me", "other", "me", "other", "me"]) await as(name, "/chat/completions", request)
+        const first = await as("me", "/runs?limit=2")
+        const second = await as("me", `/runs?limit=2&after=${first.last_id}`)
+        assert.deepStrictEqual(
+          [first, second].map(({ data, has_more }) => [data.length, has_more]),
+          [
+            [2, true],
+            [1, false]
+          ]
+        )
+        const all = (await as("me", "/runs")).data.map(({ id }: { readonly id: string }) => id)
+        assert.deepStrictEqual(
+          all,
+          [...first.data, ...second.data].map(({ id }) => id)
+        )
+        const times = (await as("me", "/runs")).data.map((run: { readonly started_at: number }) => run.started_at)
+        assert.deepStrictEqual(
+          times,
+          times.toSorted((left: number, right: number) => right - left)
+        )
+        assert.lengthOf((await as("other", "/runs")).data, 2)
+      }
+    ))
+
   it("of others are not there", () =>
     serving(
       {
