@@ -1,4 +1,5 @@
 import * as Reader from "@divisi/gguf/Reader"
+import { names } from "@divisi/gym/Family"
 import * as Teams from "@divisi/gym/Teams"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import { assert, describe, it } from "@effect/vitest"
@@ -6,8 +7,18 @@ import * as Breadth from "../src/teams/Breadth.ts"
 import * as Choices from "../src/teams/Choices.ts"
 import * as Examples from "../src/teams/Examples.ts"
 import * as Judgements from "../src/teams/Judgements.ts"
+import * as Lists from "../src/teams/Lists.ts"
 import * as Lots from "../src/teams/Lots.ts"
 import * as Words from "../src/teams/wordsOfBreadth.ts"
+
+/** The phrases of the gym's held-out texts, cut at their topics, that stand in one of these. */
+const heldOutIn = (texts: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const padded = texts.map((text) => ` ${text.toLowerCase()} `)
+  return Teams.heldOutTexts
+    .flatMap((text) => text.toLowerCase().split(/\bx\b/))
+    .map((text) => text.trim())
+    .filter((phrase) => phrase.length > 3 && padded.some((text) => text.includes(` ${phrase} `)))
+}
 
 describe("what a reader learns from", () => {
   it("has a label for every word, and the same seed and step give the same batch", () => {
@@ -83,15 +94,44 @@ describe("judgements by lot", () => {
   })
 
   it("have no phrase that the gym holds out", () => {
-    const phrases = Teams.heldOutTexts.flatMap((text) => text.toLowerCase().split(/\bx\b/)).map((text) => text.trim())
     const texts = (["careless", "exact", "general"] as const)
       .flatMap((flag) => many(() => Judgements.flagged(of, flag)))
       .concat((["good", "weak"] as const).flatMap((side) => many(() => Judgements.said(of, side))))
       .concat(many(() => Judgements.checks(of)))
-    const found = phrases.filter(
-      (phrase) => phrase.length > 3 && texts.some((text) => ` ${text.toLowerCase()} `.includes(` ${phrase} `))
+    assert.deepStrictEqual(heldOutIn(texts), [])
+  })
+})
+
+describe("lists of phrases", () => {
+  const all = (part: Lists.Part) => [
+    ...["good", "weak", "contrast"].flatMap((mark) => Lists.of("praise", mark, part)),
+    ...["check", "careless", "exact", "general", "cheap", "dear", "quick", "slow", "boast", "noise", "vague"].flatMap(
+      (mark) => Lists.of("manner", mark, part)
+    ),
+    ...names.flatMap((kind) => [...Lists.of("topics", kind, part), ...Lists.of("acts", kind, part)]),
+    ...Lists.of("others", "", part)
+  ]
+
+  it("have no phrase that the gym holds out", () => {
+    assert.isAbove(all("training").length, 10_000)
+    assert.deepStrictEqual(heldOutIn([...all("training"), ...all("development")]), [])
+  })
+
+  it("keep a tenth from training", () => {
+    const [training, development] = [new Set(all("training")), all("development")]
+    assert.closeTo(development.length / training.size, 1 / 9, 0.03)
+    assert.deepStrictEqual(
+      development.filter((phrase) => training.has(phrase)),
+      []
     )
-    assert.deepStrictEqual(found, [])
+  })
+
+  it("say all that there is to say with those that are kept, too", () => {
+    const said = Breadth.draw(1, 500, 0, "development").flatMap(({ said = [] }) => said)
+    for (const [mark, name] of Reader.marks.entries()) {
+      assert.isAbove(said.filter((label) => label?.mark === mark).length, 50, name)
+    }
+    assert.isAbove(said.filter((label) => label === undefined).length, 5)
   })
 })
 

@@ -7,8 +7,72 @@ import { type FamilyName, names as kinds } from "@divisi/gym/Family"
 import * as Teams from "@divisi/gym/Teams"
 import type { Example } from "@divisi/trainer-jax/ReaderTrainer"
 import * as Judgements from "./Judgements.ts"
+import * as Lists from "./Lists.ts"
 import * as Lots from "./Lots.ts"
 import * as Words from "./wordsOfBreadth.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Vocabularies
+// -------------------------------------------------------------------------------------------------------------------
+
+type OfKinds = { readonly [Name in FamilyName]: ReadonlyArray<string> }
+
+/** The phrases that descriptions are made of. */
+interface Vocabulary {
+  readonly topics: OfKinds
+  readonly acts: OfKinds
+  readonly good: ReadonlyArray<string>
+  readonly weak: ReadonlyArray<string>
+  readonly check: ReadonlyArray<string>
+  readonly contrasts: ReadonlyArray<string>
+  readonly flags: { readonly [Flag in NonNullable<Teams.Piece["flag"]>]: ReadonlyArray<string> }
+  /** What is said beside skills: of prices, speed, and nothing at all. */
+  readonly asides: ReadonlyArray<string>
+  readonly fillers: ReadonlyArray<string>
+  readonly others: ReadonlyArray<string>
+  /** How many words for kinds are the gym's, and how many statements are put together from words and shapes. */
+  readonly ofGym: number
+  readonly composed: number
+}
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+
+/** What was written for a part; for training, the first lists of this vocabulary are with it. */
+const vocabulary = (part: Lists.Part): Vocabulary => {
+  const isTraining = part === "training"
+  const praise = (mark: string) => Lists.of("praise", mark, part)
+  const manner = (mark: string) => Lists.of("manner", mark, part)
+  const first = (list: ReadonlyArray<string>) => (isTraining ? list : [])
+  const ofKinds = (file: "topics" | "acts") =>
+    Object.fromEntries(
+      kinds.map((kind) => [kind, [...Lists.of(file, kind, part), ...first(Words[file][kind])]])
+    ) as unknown as OfKinds
+  return {
+    topics: ofKinds("topics"),
+    acts: ofKinds("acts"),
+    good: [...praise("good"), ...first(Words.good)],
+    weak: [...praise("weak"), ...first(Words.weak)],
+    check: [...manner("check"), ...first(Words.check)],
+    contrasts: [...praise("contrast"), ...first(Words.contrasts)],
+    flags: {
+      careless: [...manner("careless"), ...first(Words.flags.careless)],
+      exact: [...manner("exact"), ...first(Words.flags.exact)],
+      general: [...manner("general"), ...first(Words.flags.general)]
+    },
+    asides: ["cheap", "dear", "quick", "slow", "boast", "vague"].flatMap(manner),
+    fillers: [...["noise", "boast", "vague"].flatMap(manner).map(sentence), ...first(Words.filler)],
+    others: [...Lists.of("others", "", part), ...first(Words.distractors)],
+    ofGym: isTraining ? 0.35 : 0,
+    composed: isTraining ? 0.3 : 0
+  }
+}
+
+const vocabularies = { training: vocabulary("training"), development: vocabulary("development") } as const
+
+/** Draws with a vocabulary. */
+interface Source extends Lots.Lots {
+  readonly words: Vocabulary
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Descriptions
@@ -22,17 +86,16 @@ interface Piece extends Teams.Piece {
 
 type Pieces = ReadonlyArray<Piece>
 
-/** How many statements are put together from words and shapes; the others have a phrase of the list. */
-const composed = 0.5
-
 const plain = (text: string, flag?: Teams.Piece["flag"]): Pieces => [{ text, flag }]
 
 const between = (parts: ReadonlyArray<Pieces>, separator: string): Pieces =>
   parts.flatMap((part, index) => (index === 0 ? part : [{ text: separator }, ...part]))
 
 /** A word for a kind, of this vocabulary or of the gym's training grammar, in one of several forms. */
-const topic = ({ chance, pick }: Lots.Lots, kind: FamilyName, mark: Teams.Piece["mark"]): Pieces => {
-  const text = pick(chance(0.5) ? Words.topics[kind] : Teams.knownWords.get(kind)!.filter((one) => !joint.has(one)))
+const topic = ({ chance, pick, words }: Source, kind: FamilyName, mark: Teams.Piece["mark"]): Pieces => {
+  const text = pick(
+    chance(words.ofGym) ? Teams.knownWords.get(kind)!.filter((one) => !joint.has(one)) : words.topics[kind]
+  )
   const opened = chance(0.08) ? `${pick(["any", "all", "simple", "hard", "complex", "everyday", "basic"])} ` : ""
   const closed = chance(0.06) ? ` ${pick(["questions", "tasks", "work", "problems", "of every kind"])}` : ""
   return [{ text: `${opened}${text}${closed}`, kinds: [kind], mark }]
@@ -48,18 +111,13 @@ const joint: ReadonlySet<string> = new Set(
 )
 
 /** A word that nobody knows, or a field that no question is about: something is said of it all the same. */
-const stranger = ({ chance, int, pick }: Lots.Lots, mark: Teams.Piece["mark"]): Pieces => {
+const stranger = ({ chance, int, pick, words }: Source, mark: Teams.Piece["mark"]): Pieces => {
   const invented = () => Array.from({ length: int(2, 4) }, () => pick(Words.syllables)).join("")
-  return [{ text: chance(0.5) ? pick(Words.distractors) : invented(), kinds: [], mark }]
+  return [{ text: chance(0.5) ? pick(words.others) : invented(), kinds: [], mark }]
 }
 
 /** Words for kinds, now and then one for several of them at once, and among strangers. */
-const topics = (
-  of: Lots.Lots,
-  some: ReadonlyArray<FamilyName>,
-  mark: Teams.Piece["mark"],
-  separator?: string
-): Pieces => {
+const topics = (of: Source, some: ReadonlyArray<FamilyName>, mark: Teams.Piece["mark"], separator?: string): Pieces => {
   const { chance, pick } = of
   const joints = Words.jointTopics.filter((one) => one.kinds.every((kind) => some.includes(kind)))
   const one = joints.length > 0 && chance(0.7) ? pick(joints) : undefined
@@ -74,11 +132,24 @@ const topics = (
 const filled = (phrase: string, x: Pieces, mark: Piece["mark"]): Pieces =>
   phrase.split(/\b(X)\b/).flatMap((part) => (part === "X" ? x : part === "" ? [] : [{ text: part, mark }]))
 
-/** A phrase around what it praises and what it blames. */
-const contrast = (phrase: string, x: Pieces, y: Pieces): Pieces =>
-  phrase
-    .split(/\b([XY])\b/)
-    .flatMap((part) => (part === "X" ? x : part === "Y" ? y : part === "" ? [] : [{ text: part, isMixed: true }]))
+/** Where a phrase between praise and blame turns from the one to the other. */
+const turn = /[,;.:?!\n]|(?=\b(?:but|and|while|whereas|yet|not|never|unlike)\b)/
+
+/** A phrase around what it praises and what it blames. Each of its words belongs to the nearer one of the same clause. */
+const contrast = (phrase: string, x: Pieces, y: Pieces): Pieces => {
+  const [before, first, middle, , after] = phrase.split(/\b([XY])\b/) as [string, "X" | "Y", string, string, string]
+  const [left, right] = first === "X" ? (["good", "weak"] as const) : (["weak", "good"] as const)
+  const at = middle.search(turn)
+  const between: Pieces =
+    at < 0
+      ? [{ text: middle, isMixed: true }]
+      : [
+          { text: middle.slice(0, at), mark: left },
+          { text: middle.slice(at), mark: right }
+        ]
+  const [one, other] = first === "X" ? [x, y] : [y, x]
+  return [{ text: before, mark: left }, ...one, ...between, ...other, { text: after, mark: right }]
+}
 
 interface Facts {
   readonly good: ReadonlyArray<FamilyName>
@@ -103,32 +174,30 @@ const factsOf = ({ chance, int, pick, some }: Lots.Lots): Facts => {
 }
 
 /** What somebody does, well or badly, as verbs. */
-const act = ({ pick }: Lots.Lots, kind: FamilyName, mark: "good" | "weak"): Pieces =>
+const act = ({ pick, words }: Source, kind: FamilyName, mark: "good" | "weak"): Pieces =>
   pick(mark === "good" ? Words.actsGood : Words.actsWeak)
     .split(/\b(V)\b/)
     .flatMap((part) =>
-      part === "V" ? [{ text: pick(Words.acts[kind]), kinds: [kind], mark }] : part === "" ? [] : [{ text: part, mark }]
+      part === "V" ? [{ text: pick(words.acts[kind]), kinds: [kind], mark }] : part === "" ? [] : [{ text: part, mark }]
     )
 
-const phrases = { good: Words.good, weak: Words.weak, check: Words.check } as const
-
 /** A phrase around X: what is said of X by the mark. */
-const phrase = (of: Lots.Lots, mark: NonNullable<Teams.Piece["mark"]>): string => {
-  if (!of.chance(composed)) return of.pick(phrases[mark])
+const phrase = (of: Source, mark: NonNullable<Teams.Piece["mark"]>): string => {
+  if (!of.chance(of.words.composed)) return of.pick(of.words[mark])
   return mark === "check" ? Judgements.checks(of) : Judgements.said(of, mark)
 }
 
-const flagged = (of: Lots.Lots, flag: NonNullable<Teams.Piece["flag"]>): string =>
-  of.chance(composed) ? Judgements.flagged(of, flag) : of.pick(Words.flags[flag])
+const flagged = (of: Source, flag: NonNullable<Teams.Piece["flag"]>): string =>
+  of.chance(of.words.composed) ? Judgements.flagged(of, flag) : of.pick(of.words.flags[flag])
 
-const statements = (of: Lots.Lots, { checks, flag, good, weak }: Facts): ReadonlyArray<Pieces> => {
+const statements = (of: Source, { checks, flag, good, weak }: Facts): ReadonlyArray<Pieces> => {
   const { chance, pick, some } = of
   const found: Array<Pieces> = []
   if (chance(0.15)) {
     for (const kind of good) found.push(act(of, kind, "good"))
     for (const kind of weak) found.push(act(of, kind, "weak"))
   } else if (good.length > 0 && weak.length > 0 && chance(0.5)) {
-    found.push(contrast(pick(Words.contrasts), topics(of, good, "good"), topics(of, weak, "weak")))
+    found.push(contrast(pick(of.words.contrasts), topics(of, good, "good"), topics(of, weak, "weak")))
   } else {
     const apart = good.length > 1 && chance(0.4) ? good.map((one) => [one]) : [good]
     for (const one of apart) if (one.length > 0) found.push(filled(phrase(of, "good"), topics(of, one, "good"), "good"))
@@ -136,6 +205,7 @@ const statements = (of: Lots.Lots, { checks, flag, good, weak }: Facts): Readonl
   }
   if (checks.length > 0) found.push(filled(phrase(of, "check"), topics(of, checks, "check"), "check"))
   if (flag !== undefined) found.push(plain(flagged(of, flag), flag))
+  if (chance(0.2)) found.push(plain(pick(of.words.asides)))
   if (chance(0.2)) {
     const mark = chance(0.5) ? "good" : "weak"
     found.push(filled(phrase(of, mark), stranger(of, mark), mark))
@@ -146,7 +216,7 @@ const statements = (of: Lots.Lots, { checks, flag, good, weak }: Facts): Readonl
 const subjects = ["It is ", "It ", "This model: ", "The assistant is ", "We find it ", "Description: ", "Note: "]
 
 /** Sentences one after another, now and then with a subject. */
-const sentences = (of: Lots.Lots, facts: Facts): Pieces => {
+const sentences = (of: Source, facts: Facts): Pieces => {
   const { chance, pick } = of
   const separator = pick([". ", ". ", ". ", "; ", ", ", " - ", "\n", "\n* ", ", but ", ", and ", "... "])
   return between(
@@ -156,7 +226,7 @@ const sentences = (of: Lots.Lots, facts: Facts): Pieces => {
 }
 
 /** A table, a list of fields, or tags. */
-const rows = (of: Lots.Lots, { flag, good, weak }: Facts): Pieces => {
+const rows = (of: Source, { flag, good, weak }: Facts): Pieces => {
   const { int, pick, some } = of
   const [high, low] = pick(Words.levels)
   const [open, middle, close] = pick([
@@ -173,13 +243,13 @@ const rows = (of: Lots.Lots, { flag, good, weak }: Facts): Pieces => {
     ...topic(of, kind, mark),
     { text: `${middle}${mark === "good" ? high : low}${close}`, mark }
   ]
-  const other: Pieces = plain(`${open}${pick(Words.distractors)}${middle}${pick([high, low])}${close}`)
+  const other: Pieces = plain(`${open}${pick(of.words.others)}${middle}${pick([high, low])}${close}`)
   const all = [...good.map((kind) => row(kind, "good")), ...weak.map((kind) => row(kind, "weak"))]
   const said = some(int(0, 3) === 0 ? [...all, other] : all, all.length + 1).flat()
   return flag === undefined ? said : [...said, ...plain(flagged(of, flag), flag)]
 }
 
-const tags = (of: Lots.Lots, { flag, good }: Facts): Pieces => {
+const tags = (of: Source, { flag, good }: Facts): Pieces => {
   const { pick } = of
   const [open, separator] = pick([
     ["#", " #"],
@@ -194,12 +264,12 @@ const tags = (of: Lots.Lots, { flag, good }: Facts): Pieces => {
   return flag === undefined ? named : [...named, { text: separator }, ...plain(flagged(of, flag), flag)]
 }
 
-const describe = (of: Lots.Lots): Pieces => {
+const describe = (of: Source): Pieces => {
   const { chance, int, pick } = of
   const facts = factsOf(of)
   const shape = facts.good.length === 0 ? 0 : int(0, 9)
   const body = shape < 6 ? sentences(of, facts) : shape < 8 ? rows(of, facts) : tags(of, facts)
-  const fillers = () => (chance(0.35) ? [plain(`${pick(Words.filler)} `)] : [])
+  const fillers = () => (chance(0.35) ? [plain(`${pick(of.words.fillers)} `)] : [])
   const before = chance(0.2) ? [...fillers(), ...fillers(), ...fillers()] : fillers()
   const after = chance(0.2) ? [...fillers(), ...fillers(), ...fillers()] : fillers()
   const end = plain(chance(0.7) ? ". " : " ")
@@ -267,9 +337,14 @@ const question = (of: Lots.Lots, kind: FamilyName): string => {
 const openings = ["Hello, ", "Question: ", "please: ", "I wonder, ", "urgent: ", "Next: ", "a customer asks: "]
 const closings = [" Thank you.", " Answer with the result only.", " (short answer)", " Keep it brief.", " thx"]
 
-/** Descriptions and questions by lot: the same seed gives the same. */
-export const draw = (seed: number, descriptions: number, questions: number): ReadonlyArray<Example> => {
-  const of = Lots.make(seed)
+/** Descriptions and questions by lot: the same seed gives the same. Questions have no part for development. */
+export const draw = (
+  seed: number,
+  descriptions: number,
+  questions: number,
+  part: Lists.Part = "training"
+): ReadonlyArray<Example> => {
+  const of: Source = { ...Lots.make(seed), words: vocabularies[part] }
   return [
     ...Array.from({ length: questions }, () => {
       const kind = of.pick(kinds)

@@ -11,8 +11,8 @@ import * as Lots from "./Lots.ts"
 /** The sizes of a batch: half of it from teams of the gym, half in other words and shapes. */
 export const shape = { texts: 56, words: 48 } as const
 
-const [broadDescriptions, broadQuestions] = [22, 6] as const
-const teamsInBatch = 4
+const [broadDescriptions, broadQuestions] = [30, 6] as const
+const teamsInBatch = 3
 const workersInTeam = 5
 const partsOfTeam = 2
 

@@ -2,7 +2,7 @@
  * Judgements by lot: that somebody is good or weak at something, checks it, or is careless, exact or general, put
  * together from words and shapes, so that a reader meets few of them twice.
  */
-import * as Teams from "@divisi/gym/Teams"
+import * as HeldOut from "./HeldOut.ts"
 import type { Lots } from "./Lots.ts"
 import * as Words from "./wordsOfJudgement.ts"
 
@@ -10,18 +10,11 @@ type Side = "good" | "weak"
 
 const other = { good: "weak", weak: "good" } as const
 
-/** What no training text may have: phrases that the gym holds out, cut at their topics. */
-const heldOut = Teams.heldOutTexts
-  .flatMap((text) => text.toLowerCase().split(/\bx\b/))
-  .map((text) => text.trim())
-  .filter((text) => text.length > 3)
-
 /** Phrases that are held out now and then come of lots, too: they are drawn again. */
 const unlessHeldOut = (draw: () => string): string => {
   for (;;) {
     const text = draw()
-    const small = ` ${text.toLowerCase()} `
-    if (!heldOut.some((one) => small.includes(` ${one} `))) return text
+    if (!HeldOut.has(text)) return text
   }
 }
 
