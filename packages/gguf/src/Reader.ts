@@ -18,7 +18,7 @@ import * as Tensor from "./Tensor.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Sizes: all readers have the same. */
-export const sizes = { rows: 4096, width: 64, heads: 4, inner: 128, layers: 2, distance: 12, vector: 96 } as const
+export const sizes = { rows: 8192, width: 64, heads: 4, inner: 128, layers: 2, distance: 12, vector: 96 } as const
 
 /** What is said of whom a text describes. */
 export const flags = ["careless", "exact", "general"] as const

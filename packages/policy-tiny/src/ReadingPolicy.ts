@@ -1,6 +1,6 @@
 /**
  * A Conductor that reads who is on the team: descriptions, records of past answers, and the question, with a network of
- * a third of a million weights in plain TypeScript.
+ * six tenths of a million weights in plain TypeScript.
  *
  * A question is cut into parts by its wording, each text is read by itself, and for each part somebody is pointed at:
  * who answers, who checks, or nobody. What it can ask for are the kinds of question that it was trained with.
