@@ -8,7 +8,7 @@ import type { Example, Shape } from "@divisi/trainer-jax/ReaderTrainer"
 import * as Breadth from "./Breadth.ts"
 import * as Lots from "./Lots.ts"
 
-/** The sizes of a batch: half of it from teams of the gym, half in other words and shapes. */
+/** The sizes of a batch: a third of it from teams of the gym, the others in other words and shapes. */
 export const shape = { texts: 56, words: 48 } as const
 
 const [broadDescriptions, broadQuestions] = [30, 6] as const
