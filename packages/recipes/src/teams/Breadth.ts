@@ -43,13 +43,13 @@ const vocabulary = (part: Lists.Part): Vocabulary => {
   const praise = (mark: string) => Lists.of("praise", mark, part)
   const manner = (mark: string) => Lists.of("manner", mark, part)
   const first = (list: ReadonlyArray<string>) => (isTraining ? list : [])
-  const ofKinds = (file: "topics" | "acts") =>
+  const ofKinds = (file: "topics" | "acts", old: OfKinds) =>
     Object.fromEntries(
-      kinds.map((kind) => [kind, [...Lists.of(file, kind, part), ...first(Words[file][kind])]])
+      kinds.map((kind) => [kind, [...Lists.of(file, kind, part), ...first(old[kind])]])
     ) as unknown as OfKinds
   return {
-    topics: ofKinds("topics"),
-    acts: ofKinds("acts"),
+    topics: ofKinds("topics", Words.topics),
+    acts: ofKinds("acts", Words.acts),
     good: [...praise("good"), ...first(Words.good)],
     weak: [...praise("weak"), ...first(Words.weak)],
     check: [...manner("check"), ...first(Words.check)],
