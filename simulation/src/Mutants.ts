@@ -173,7 +173,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // A process that was taken over writes on.
   unfenced: {
     survival: true,
-    file: "core/src/record/Journal.ts",
+    file: "core/src/record/memoryJournal.ts",
     edits: [
       {
         from: "if (isOver || kept?.epoch !== epoch || kept.owner !== self || kept.entries.length !== seq)",
@@ -184,7 +184,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // What is written does not have to be next by its number.
   "number-unchecked": {
     survival: true,
-    file: "core/src/record/Journal.ts",
+    file: "core/src/record/memoryJournal.ts",
     edits: [{ from: "kept.entries.length !== seq)", to: "kept.entries.length < seq)" }]
   },
   // A handler begins before its call stands in the journal.

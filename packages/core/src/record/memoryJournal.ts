@@ -1,0 +1,214 @@
+/** The journal in memory. */
+import * as Effect from "effect/Effect"
+import { heading } from "./heading.ts"
+import type { Batch, Bounds, Claim, Entry, Head, Journal, Query, Summary } from "./Journal.ts"
+import { JournalError, type JournalErrorReason } from "./journalErrors.ts"
+import type { Listener } from "./RunEvent.ts"
+
+interface Kept {
+  /** Higher than that of each run that was begun before. */
+  readonly number: number
+  epoch: number
+  /** The process that has the claim. */
+  owner: Process | undefined
+  readonly entries: Array<Entry>
+  head: Head | undefined
+  bytes: number
+  changedAt: number
+}
+
+interface Process {
+  readonly name: string
+}
+
+/** What journals in memory share: each journal over it stands for a process. */
+export interface Memory {
+  /** Those that were claimed last stand last. */
+  readonly runs: Map<string, Kept>
+  /** How many were begun so far. */
+  begun: number
+  /** About how many bytes they are. */
+  bytes: number
+  /** How many there may be. */
+  readonly maxBytes: number
+}
+
+/**
+ * Memory without runs. Where it gets larger than `maxBytes` (about, and no limit by default), the runs that were claimed
+ * longest ago go at once, but for those that go on.
+ */
+export const memory = ({ maxBytes = Number.POSITIVE_INFINITY }: Pick<Bounds, "maxBytes"> = {}): Memory => ({
+  runs: new Map(),
+  begun: 0,
+  bytes: 0,
+  maxBytes
+})
+
+/** A journal in memory. */
+export interface MemoryJournal extends Journal {
+  /**
+   * Takes the events of a run that cannot be gone on with, as it calls no tools of its client: they are kept at a
+   * fraction of what it costs to keep a run with its calls. They are listed and read as those of others.
+   */
+  readonly listener: (run: string) => Listener
+  /** Its process ends: its claims are free, and it takes nothing more. */
+  readonly end: () => void
+}
+
+/** About how many bytes a value is as JSON. To write it out only to count it would cost more than to keep it. */
+const sizeOf = (value: unknown): number => {
+  if (typeof value === "string") return value.length + 2
+  if (typeof value !== "object" || value === null) return 8
+  let size = 2
+  if (Array.isArray(value)) for (const one of value) size += 1 + sizeOf(one)
+  else for (const name in value) size += name.length + 4 + sizeOf((value as Readonly<Record<string, unknown>>)[name])
+  return size
+}
+
+let processes = 0
+
+/**
+ * A journal in memory: for tests, and for runs that several places of one process carry on.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Journal from "@divisi/core/Journal"
+ * import * as Effect from "effect/Effect"
+ *
+ * const journal = Journal.makeMemory()
+ * const claim = await Effect.runPromise(journal.claim("run-1"))
+ * claim // => { epoch: 1, length: 0 }
+ * ```
+ */
+export const makeMemory = (store: Memory = memory()): MemoryJournal => {
+  const { maxBytes, runs } = store
+  const name = "in memory"
+  const self: Process = { name: `process ${++processes}` }
+  let isOver = false
+  const fail = (reason: JournalErrorReason) => Effect.fail(new JournalError({ journal: name, reason }))
+
+  const forget = (run: string, { bytes }: Kept): boolean => {
+    store.bytes -= bytes
+    return runs.delete(run)
+  }
+
+  /** Lets go of the oldest that nobody carries on. */
+  const prune = () => {
+    for (const [run, kept] of runs) {
+      if (store.bytes <= maxBytes) return
+      if (kept.owner === undefined) forget(run, kept)
+    }
+  }
+
+  const grow = (kept: Kept, entries: ReadonlyArray<Entry>, now: number) => {
+    const bytes = sizeOf(entries)
+    kept.entries.push(...entries)
+    kept.bytes += bytes
+    kept.changedAt = now
+    store.bytes += bytes
+    if (store.bytes > maxBytes) prune()
+  }
+
+  const own = (run: string, known: Kept | undefined): Kept => {
+    const kept: Kept = known ?? {
+      number: store.begun++,
+      epoch: 0,
+      owner: undefined,
+      entries: [],
+      head: undefined,
+      bytes: 0,
+      changedAt: 0
+    }
+    kept.epoch += 1
+    kept.owner = self
+    runs.delete(run)
+    runs.set(run, kept)
+    return kept
+  }
+
+  const claim = (run: string): Effect.Effect<Claim, JournalError> =>
+    Effect.suspend(() => {
+      if (isOver) return fail({ _tag: "Unwritable", detail: "its process has ended" })
+      const known = runs.get(run)
+      if (known?.owner !== undefined) return fail({ _tag: "Held", run, owner: known.owner.name })
+      const { entries, epoch } = own(run, known)
+      return Effect.succeed({ epoch, length: entries.length })
+    })
+
+  const append = ({ entries, epoch, head, run, seq }: Batch): Effect.Effect<void, JournalError> =>
+    Effect.clockWith((clock) => {
+      const kept = runs.get(run)
+      if (isOver || kept?.epoch !== epoch || kept.owner !== self || kept.entries.length !== seq)
+        return fail({ _tag: "Fenced", run })
+      kept.head = head ?? kept.head
+      grow(kept, entries, clock.currentTimeMillisUnsafe())
+      return Effect.void
+    })
+
+  const listener = (run: string): Listener => {
+    const { head, take } = heading()
+    let kept: Kept | undefined
+    return (event) => {
+      if (isOver || event.type === "step-delta" || event.type === "completion-delta") return
+      const entry: Entry = { type: "event", event }
+      take(entry, run)
+      kept ??= own(run, runs.get(run))
+      kept.head = head()
+      if (event.type === "run-finished" && event.runId === run) {
+        const { calls, costUsd } = event.spend
+        kept.head = kept.head && { ...kept.head, calls, costUsd }
+        kept.owner = undefined
+      }
+      grow(kept, [entry], event.at)
+    }
+  }
+
+  const summaryOf = (run: string, { bytes, changedAt, entries, head, owner }: Kept): Summary | undefined =>
+    head && { ...head, run, bytes, changedAt, length: entries.length, owner: owner?.name }
+
+  const find = (run: string) =>
+    Effect.sync(() => {
+      const kept = runs.get(run)
+      return kept && summaryOf(run, kept)
+    })
+
+  const list = ({ after, caller, limit }: Query = {}) =>
+    Effect.sync(() => {
+      const before = after === undefined ? Number.POSITIVE_INFINITY : (runs.get(after)?.number ?? 0)
+      return [...runs]
+        .filter(([, { head, number }]) => number < before && (caller === undefined || head?.caller === caller))
+        .sort(([, left], [, right]) => right.number - left.number)
+        .flatMap(([run, kept]) => summaryOf(run, kept) ?? [])
+        .slice(0, limit)
+    })
+
+  return {
+    name,
+    claim,
+    append,
+    listener,
+    find,
+    list,
+    release: (run, epoch) =>
+      Effect.sync(() => {
+        const kept = runs.get(run)
+        if (kept?.epoch !== epoch || kept.owner !== self) return
+        kept.owner = undefined
+        if (kept.entries.length === 0) runs.delete(run)
+        else if (store.bytes > maxBytes) prune()
+      }),
+    read: (run, from = 0) => Effect.sync(() => runs.get(run)?.entries.slice(from) ?? []),
+    remove: (gone) =>
+      Effect.sync(() =>
+        gone.filter((run) => {
+          const kept = runs.get(run)
+          return kept !== undefined && kept.owner === undefined && forget(run, kept)
+        })
+      ),
+    end: () => {
+      isOver = true
+      for (const kept of runs.values()) if (kept.owner === self) kept.owner = undefined
+    }
+  }
+}
