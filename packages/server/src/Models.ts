@@ -146,13 +146,13 @@ export const team = (options: Options, asked: string, choice: Choice.Choice, isH
   const [named] = Choice.ofModel(asked)
   const { aliases = {}, policy, pool } = options
   const meant = Object.hasOwn(aliases, named) ? aliases[named]! : named
-  if (meant === conductor && choice.policy !== undefined) {
-    return { policy: namedPolicy(options, choice.policy), pool: chosen(pool, choice) }
-  }
-  const isSmall = isHousekeeping && options.housekeeping !== "as-asked"
+  const { policy: asks } = choice
+  const isSmall = isHousekeeping && options.housekeeping !== "as-asked" && asks === undefined
   const model = meant === conductor && isSmall ? fast : meant
-  if (model === conductor) return { policy, pool: chosen(pool, choice) }
-  if (choice.policy !== undefined) {
+  if (model === conductor) {
+    return { policy: asks === undefined ? policy : namedPolicy(options, asks), pool: chosen(pool, choice) }
+  }
+  if (asks !== undefined) {
     throw invalid(
       "divisi.policy",
       `Who asks for ${named} has chosen who answers: a policy goes with the model ${conductor}.`

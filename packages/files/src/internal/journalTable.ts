@@ -112,8 +112,9 @@ export const make = (database: DatabaseSync): JournalTable => {
     SELECT seq, sum, entries FROM batches
     WHERE run = ? AND seq >= coalesce((SELECT max(seq) FROM batches WHERE run = ? AND seq <= ?), 0) ORDER BY seq
   `)
-  const place = "id < coalesce(?, 9e18) AND head IS NOT NULL ORDER BY id DESC LIMIT ?"
-  const all = database.prepare(`SELECT * FROM runs WHERE ${place}`)
+  const all = database.prepare(
+    "SELECT * FROM runs WHERE id < coalesce(?, 9e18) AND head IS NOT NULL ORDER BY id DESC LIMIT ?"
+  )
   const theirs = database.prepare(
     `SELECT runs.* FROM callers CROSS JOIN runs ON runs.id = callers.run
      WHERE callers.caller = ? AND callers.run < coalesce(?, 9e18) AND head IS NOT NULL

@@ -1,7 +1,6 @@
 /** The runs of a server, for who they belong to: a list, one run, and its events as they happen. */
 import * as Journal from "@divisi/core/Journal"
 import * as JournalStream from "@divisi/core/JournalStream"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -9,6 +8,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Authenticate } from "../Caller.ts"
+import { ownerIn } from "../segment/Owner.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import * as OwnSchemas from "./OwnSchemas.ts"
@@ -41,14 +41,11 @@ const summaryOf = (run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   waits_for: run.waitsFor ?? []
 })
 
-const ownerOf = (first: RunEvent | undefined): unknown =>
-  first?.type === "run-started" ? first.task.metadata?.owner : undefined
-
 /** The events of a run of a caller. One of somebody else is not known to it. */
 export const eventsOf = (journal: Journal.Journal, owner: string, id: string) =>
   Effect.flatMap(Effect.mapError(journal.read(id), unusable), (entries) => {
     const events = Journal.eventsOf(entries)
-    return ownerOf(events[0]) === owner ? Effect.succeed(events) : Effect.fail(unknown(id))
+    return ownerIn(events[0]) === owner ? Effect.succeed(events) : Effect.fail(unknown(id))
   })
 
 /** A number of the query. */

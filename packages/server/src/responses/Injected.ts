@@ -11,6 +11,7 @@ import type { Joining } from "../http/Endpoint.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
 import { type Part, type SegmentUsage, toolCallsOf, totalOf } from "../wire/Wire.ts"
+import { itemsOf } from "./ResponseStore.ts"
 import { whole } from "./ResponsesWriter.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -106,9 +107,6 @@ const failing = (error: ApiError, before: Finish | undefined, usage?: SegmentUsa
   error,
   usage: before === undefined || usage === undefined ? (usage ?? before?.usage) : bothUsed(before.usage, usage)
 })
-
-const itemsOf = (input: unknown): ReadonlyArray<unknown> =>
-  typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input : []
 
 /** The segments of a response as one: each begins with the results that the one before has asked for. */
 export const join =

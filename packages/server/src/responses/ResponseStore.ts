@@ -77,7 +77,8 @@ const listed = (item: JsonObject, id: string): JsonObject => {
   return type === "message" ? { ...named, content: partsOf(item) } : named
 }
 
-const itemsOf = (input: unknown): ReadonlyArray<JsonObject> => {
+/** The items of an input, which may be a text of the user. */
+export const itemsOf = (input: unknown): ReadonlyArray<JsonObject> => {
   if (typeof input === "string") return [{ role: "user", content: input }]
   return Array.isArray(input) ? input.filter(isObject) : []
 }

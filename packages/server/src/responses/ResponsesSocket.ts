@@ -12,7 +12,6 @@ import * as RequestLog from "../RequestLog.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
-import type { JsonObject } from "../wire/Json.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import * as Injected from "./Injected.ts"
@@ -99,14 +98,14 @@ const say = (connection: Connection, segment: Segment): Effect.Effect<void, Sock
     return Effect.andThen(send(framesOf(events)), rest)
   })
 
-const bodyOf = (text: string): JsonObject => {
+const bodyOf = (text: string): Json.JsonObject => {
   const body = Endpoint.parse(text)
   if (body.type === "response.create") return body
   throw invalid("type", "type must be response.create.")
 }
 
 /** Whether a frame brings results for a response that goes on. */
-const injectionOf = (text: string): JsonObject | undefined => {
+const injectionOf = (text: string): Json.JsonObject | undefined => {
   if (!text.includes("response.inject")) return undefined
   try {
     const body = Endpoint.parse(text)
@@ -117,7 +116,11 @@ const injectionOf = (text: string): JsonObject | undefined => {
 }
 
 /** Hands results in at once, whatever is being said meanwhile. What is not taken is given back. */
-const inject = (connection: Connection, owner: string, body: JsonObject): Effect.Effect<void, Socket.SocketError> => {
+const inject = (
+  connection: Connection,
+  owner: string,
+  body: Json.JsonObject
+): Effect.Effect<void, Socket.SocketError> => {
   const { desk, lastNumber: sequence_number, own, send, store } = connection
   const taking = Effect.map(
     Endpoint.attempt(() => {

@@ -3,6 +3,7 @@ import * as Journal from "@divisi/core/Journal"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { ownerIn } from "./Owner.ts"
 
 /** Ends a run of an owner that waits, as interrupted. One that has ended or goes on is left as it is. */
 export const abandon = Effect.fnUntraced(function* (
@@ -12,10 +13,8 @@ export const abandon = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, Journal.JournalError> {
   const entries = yield* journal.read(runId)
   const events = Journal.eventsOf(entries)
-  const [first] = events
-  const isTheirs = first?.type === "run-started" && first.task.metadata?.owner === owner
   const transcript = Transcript.fromEvents(events)
-  if (!isTheirs || transcript === undefined || Journal.isEnded(runId, entries)) return
+  if (ownerIn(events[0]) !== owner || transcript === undefined || Journal.isEnded(runId, entries)) return
   const { epoch, length } = yield* journal.claim(runId)
   const end = Effect.gen(function* () {
     const summary = yield* journal.find(runId)

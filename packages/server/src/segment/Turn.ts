@@ -8,7 +8,7 @@
 import type * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Journal from "@divisi/core/Journal"
-import type { Listener, RunEvent } from "@divisi/core/RunEvent"
+import type { Listener } from "@divisi/core/RunEvent"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import * as Telemetry from "@divisi/core/Telemetry"
 import type { Given, Tool } from "@divisi/core/Tool"
@@ -22,6 +22,7 @@ import { abandon } from "./Abandon.ts"
 import * as CallId from "./CallId.ts"
 import * as ClientTool from "./ClientTool.ts"
 import * as History from "./History.ts"
+import { ownerIn } from "./Owner.ts"
 import * as Seal from "./Seal.ts"
 import * as SegmentParts from "./SegmentParts.ts"
 
@@ -100,9 +101,6 @@ const toolsOf = ({ settings }: Options, { request }: Turn): ReadonlyArray<Tool> 
   const names = new Set(own.map(({ name }) => name))
   return [...own, ...request.tools.filter(({ name }) => !names.has(name)).map(ClientTool.make)]
 }
-
-const ownerIn = (event: RunEvent | undefined): unknown =>
-  event?.type === "run-started" ? event.task.metadata?.owner : undefined
 
 /** The run that a conversation goes on with, if its journal knows it and it is of the same owner. */
 const resumptionOf = Effect.fnUntraced(function* (
