@@ -10,12 +10,12 @@
  * other seeds; with `--gym`, on the fixed teams of the gym instead; with `--checks`, beside itself without checks.
  */
 import fs from "node:fs"
-import path from "node:path"
 import { parseArgs } from "node:util"
 import type * as Gym from "@divisi/gym/Gym"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
+import { givenFile } from "../givenFile.ts"
 import * as Markdown from "../tiny/Markdown.ts"
 import { seedsOfDate } from "../tiny/seedsOfDate.ts"
 import * as GymTeams from "../tiny/Teams.ts"
@@ -43,13 +43,10 @@ const count = Number(values.tasks)
 const seeds = values.seeds === "date" ? seedsOfDate() : values.seeds.split(",").map(Number)
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
-/** Files are named from where the command was given, which a package manager changes. */
-const at = (file: string) => path.resolve(process.env.INIT_CWD ?? ".", file)
-
 const isNamed = (list: string | undefined, name: string): boolean => list?.split(",").includes(name) ?? true
 
 const files = values.reader?.split(",") ?? []
-const trained = await Effect.runPromise(Effect.forEach(files, (file) => ReadingPolicy.load(at(file))))
+const trained = await Effect.runPromise(Effect.forEach(files, (file) => ReadingPolicy.load(givenFile(file))))
 const models = trained.map((model, index) =>
   ReadingPolicy.make(model, { name: index === 0 ? "reading" : `reading, training ${index + 1}` })
 )
@@ -89,6 +86,6 @@ if ((values.gym || values.checks) && reading === undefined)
 const table = await Effect.runPromise(values.gym ? onGym(reading!) : onDrawnTeams)
 if (values.table) console.log(table)
 if (values.write !== undefined) {
-  const file = at(values.write)
+  const file = givenFile(values.write)
   fs.writeFileSync(file, Markdown.fill(fs.readFileSync(file, "utf8"), values.name, table))
 }

