@@ -7,6 +7,7 @@
  * under the day's.
  */
 import path from "node:path"
+import * as Shared from "@divisi/core/Account"
 import type * as Budget from "@divisi/core/Budget"
 import { BudgetExceeded, type Paid } from "@divisi/core/Usage"
 import * as Clock from "effect/Clock"
@@ -36,44 +37,20 @@ export interface Options {
   readonly file?: string | undefined
 }
 
-/** What an account limits: USD, tokens, calls. An absent limit does not limit. */
-export type Limits = AccountTable.Limits
-
-/** An account that is opened. */
-export interface AccountOptions {
-  /** Its name in the file, e.g. `team/red`. */
-  readonly name: string
-  /** Its limits from now on, for all processes; when absent, it keeps those that it has. */
-  readonly limits?: Limits | undefined
-  /** With `"day"` it begins anew with each day, in UTC; a call counts for the day in which it began. */
-  readonly per?: "day" | undefined
-  /** The account above: whatever is charged here is charged there, too. */
-  readonly parent?: Account | undefined
-}
+/** An account that is opened; its name is one in the file. */
+export type AccountOptions = Shared.AccountOptions
 
 /** What all processes have spent and reserved on an account. */
-export interface Standing extends Budget.Standing {
-  readonly name: string
-  readonly limits: Limits
-}
+export type Standing = Shared.Standing
+
+/** What an account limits: USD, tokens, calls. An absent limit does not limit. */
+export type Limits = Shared.Limits
 
 /** An account in a file: a `Ledger` for `RunOptions.ledger`, for a `Payer`, or under a ledger in memory. */
-export interface Account extends Budget.Ledger {
-  readonly name: string
-  readonly standing: Effect.Effect<Standing, AccountsError>
-  /** Itself and those above it. */
-  readonly chain: ReadonlyArray<AccountOptions>
-}
+export type Account = Shared.Account<AccountsError>
 
 /** The accounts of a file. */
-export interface Accounts {
-  /** The file. */
-  readonly name: string
-  /** Opens an account, and makes it where there is none of this name. */
-  readonly open: (options: AccountOptions) => Effect.Effect<Account, AccountsError>
-  /** All accounts, the last changed first; those per day once for each day. */
-  readonly list: Effect.Effect<ReadonlyArray<Standing>, AccountsError>
-}
+export type Accounts = Shared.Accounts<AccountsError>
 
 /** The accounts of the context; none by default. */
 export const Accounts: Context.Reference<Accounts | undefined> = Context.Reference("@divisi/files/DiskAccounts", {
@@ -104,15 +81,9 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{
 /** The default file: what `DIVISI_ACCOUNTS` names, or else `accounts.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("accounts.sqlite", "DIVISI_ACCOUNTS")
 
-/** A day in UTC, as in 2026-11-24. */
-const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
-
 const namedAt =
   (now: number) =>
-  ({ limits, name, per }: AccountOptions): AccountTable.Named => ({
-    name: per === "day" ? `${name}@${dayOf(now)}` : name,
-    limits
-  })
+  (options: AccountOptions): AccountTable.Named => ({ name: Shared.nameAt(options, now), limits: options.limits })
 
 /** A reservation in the file. */
 interface Hold extends Budget.Reservation {
@@ -221,10 +192,11 @@ export const make = Effect.fnUntraced(function* (
       naps: number
     ): Effect.Effect<Budget.Reservation, BudgetExceeded | AccountsError> =>
       Effect.gen(function* () {
-        yield* Effect.interruptible(Effect.sleep(napMillis))
-        if (naps % napsToLook === 0) yield* bury
         const taken = yield* take(amount, call)
-        return yield* taken === "wait" ? wait(amount, call, naps + 1) : granted(amount, taken)
+        if (taken !== "wait") return yield* granted(amount, taken)
+        if (naps % napsToLook === 0) yield* bury
+        yield* Effect.interruptible(Effect.sleep(napMillis))
+        return yield* wait(amount, call, naps + 1)
       })
 
     const reserve = (amount: Budget.Amount, call?: string): Effect.Effect<Budget.Reservation, BudgetExceeded> =>

@@ -1,2 +1,4 @@
-/** The contract of journals. */
+/** The contracts of journals and of accounts, and a Postgres for those that stand on one. */
+export * as AccountsContract from "./journals/AccountsContract.ts"
 export * as JournalContract from "./journals/JournalContract.ts"
+export * as PostgresServer from "./journals/PostgresServer.ts"

@@ -11,6 +11,8 @@ export type JournalErrorReason =
   /** This runtime has no `node:sqlite`. */
   | { readonly _tag: "Unsupported" }
   | { readonly _tag: "Unwritable"; readonly detail: string }
+  /** Its database cannot be reached, or does not do what it is asked. */
+  | { readonly _tag: "Unreachable"; readonly detail: string }
   | { readonly _tag: "Full" }
   /** It is something else than a journal. */
   | { readonly _tag: "Foreign" }
@@ -30,6 +32,8 @@ const explain = (reason: JournalErrorReason): string => {
       return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
     case "Unwritable":
       return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+    case "Unreachable":
+      return `cannot be used (${reason.detail}): check that its database runs, and resume what has stopped`
     case "Full":
       return "cannot be written, as no space is left on its disk: free some, and resume what has stopped"
     case "Foreign":

@@ -3,6 +3,7 @@
  * function is a part of a transaction: between what it reads and what it writes comes no other process.
  */
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
+import type { Limits } from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 import { type Kind, pragma, transact } from "./database.ts"
@@ -64,9 +65,6 @@ export const kind: Kind = { applicationId, schemaVersion, prepare }
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
-
-/** What an account limits. */
-export type Limits = Omit<Budget.Limits, "durationMillis">
 
 /** An account in the table: by the name of its day, where it has one. */
 export interface Named {

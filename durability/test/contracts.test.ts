@@ -1,20 +1,31 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import * as DiskJournal from "@divisi/files/DiskJournal"
-import { JournalContract } from "@divisi/testkit/journals"
+import { AccountsContract, JournalContract } from "@divisi/testkit/journals"
 import { afterAll, describe, it } from "vitest"
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-journals-"))
 afterAll(() => fs.rmSync(root, { recursive: true }))
 let files = 0
 
-// Here, and not beside the journal: the testkit stands above it.
+// Here, and not beside what they hold: the testkit stands above it.
 JournalContract.contract({
   name: "The journal on disk",
   fresh: () => {
     const file = path.join(root, `${files++}`, "runs.sqlite")
     return DiskJournal.make({ file })
+  },
+  describe,
+  it
+})
+
+AccountsContract.contract({
+  name: "Accounts on disk",
+  fresh: () => {
+    const file = path.join(root, `${files++}`, "accounts.sqlite")
+    return DiskAccounts.make({ file })
   },
   describe,
   it

@@ -1,0 +1,183 @@
+/**
+ * A Postgres that several servers share: what their journals, accounts and records stand on.
+ *
+ * The tables lie in a schema of their own, `divisi`, and are made where there are none. Each process that opens it holds
+ * an advisory lock, which the database frees when the process ends, however it ends.
+ */
+import * as PgPool from "@effect/sql-pg/PgPool"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Owner from "./internal/owner.ts"
+import * as Schema from "./internal/schema.ts"
+import * as Session from "./internal/session.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Which database, and how it is used. */
+export interface Options {
+  /** As in `postgres://user:password@host:5432/database?sslmode=require`. Nothing tells it again. */
+  readonly url: Redacted.Redacted
+  /** The password, where the URL has none. */
+  readonly password?: Redacted.Redacted | undefined
+  /** The schema of the tables; `divisi` by default. Lower-case letters, digits and underscores. */
+  readonly schema?: string | undefined
+  /** How many connections there are at most, besides the one that holds the lock; 8 by default. */
+  readonly maxConnections?: number | undefined
+  /** How long a database that is away is waited for, in milliseconds; 30,000 by default. */
+  readonly patienceMillis?: number | undefined
+  /**
+   * How long after a start of the database nobody is taken for dead, in milliseconds; 10,000 by default. Its clients need
+   * that long to come again.
+   */
+  readonly graceMillis?: number | undefined
+}
+
+/** A database that is open. */
+export interface Postgres {
+  /** For people: host, port and database, without user and password. */
+  readonly name: string
+  readonly schema: string
+  /** The owner that this process is, in the tables. */
+  readonly self: string
+  /** A condition of SQL: whether the owner that a column names lives. */
+  readonly isAlive: (column: string) => string
+  /** Runs a statement, again while the database is away; it is told how often it was run before. */
+  readonly run: <A>(
+    work: (session: Session.Session, attempt: number) => Effect.Effect<A, SqlError>
+  ) => Effect.Effect<A, PostgresError>
+  /** Runs a transaction, again where the database went away, also as it was committed: it has to find that out. */
+  readonly transact: <A>(
+    work: (session: Session.Session) => Effect.Effect<A, SqlError>
+  ) => Effect.Effect<A, PostgresError>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a database cannot be used. */
+export type PostgresErrorReason =
+  | { readonly _tag: "Unreachable"; readonly detail: string }
+  | { readonly _tag: "Invalid"; readonly detail: string }
+  /** It does not let this user in, or not do that. */
+  | { readonly _tag: "Denied"; readonly detail: string }
+  /** A newer version of this package has made the tables. */
+  | { readonly _tag: "Newer" }
+  | { readonly _tag: "Failed"; readonly detail: string }
+
+const explain = (reason: PostgresErrorReason): string => {
+  switch (reason._tag) {
+    case "Unreachable":
+      return `cannot be reached (${reason.detail}): check that it runs, and its address`
+    case "Invalid":
+      return `cannot be used (${reason.detail})`
+    case "Denied":
+      return `does not allow it (${reason.detail}): check user, password and rights`
+    case "Newer":
+      return "has tables of a newer version of Divisi: update, or name another schema"
+    case "Failed":
+      return `has failed (${reason.detail})`
+  }
+}
+
+/** A database that cannot be used. `reason` says why; no password is in it. */
+export class PostgresError extends Data.TaggedError("PostgresError")<{
+  readonly database: string
+  readonly reason: PostgresErrorReason
+}> {
+  override get message(): string {
+    return `The database ${this.database} ${explain(this.reason)}.`
+  }
+}
+
+const reasonOf = (error: SqlError): PostgresErrorReason => {
+  const detail = Session.detailOf(error)
+  if (Session.isPassing(error)) return { _tag: "Unreachable", detail }
+  const isDenied = error.reason._tag === "AuthenticationError" || error.reason._tag === "AuthorizationError"
+  return { _tag: isDenied ? "Denied" : "Failed", detail }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A URL for people. What is no URL shows nothing of itself: a password may be in it. */
+const nameOf = (url: Redacted.Redacted): string | undefined => {
+  const text = Redacted.value(url)
+  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return undefined
+  const { host, pathname, searchParams } = new URL(text)
+  return `postgres://${host === "" ? (searchParams.get("host") ?? "localhost") : host}${pathname}`
+}
+
+/** The most bytes of one message: a run's batch may hold pictures. */
+const maxMessageSize = 512 * 2 ** 20
+
+/**
+ * Opens a database; it is closed with its scope.
+ *
+ * **Details**
+ *
+ * A statement that fails because the database is away is run again, for `patienceMillis`: a restart of the database
+ * fails nothing, and pays nothing twice.
+ *
+ * **Gotchas**
+ *
+ * It needs a connection to the database itself, or to a pooler that pools sessions: one that pools transactions, as
+ * PgBouncer may, does not keep the lock. A machine that is gone without a word is noticed after half a minute.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as Postgres from "@divisi/cluster/Postgres"
+ * import * as PostgresJournal from "@divisi/cluster/PostgresJournal"
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const opened = Postgres.open({ url: Redacted.make("postgres://divisi@localhost/divisi") })
+ * const claim = Effect.flatMap(Effect.flatMap(opened, PostgresJournal.make), (journal) => journal.claim("run-1"))
+ * await Effect.runPromise(Effect.scoped(claim))
+ * ```
+ */
+export const open = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Postgres, PostgresError, Scope.Scope> {
+  const {
+    graceMillis = 10_000,
+    maxConnections = 8,
+    password,
+    patienceMillis = 30_000,
+    schema = "divisi",
+    url
+  } = options
+  const name = nameOf(url)
+  const invalid = (detail: string) =>
+    new PostgresError({ database: name ?? "(no URL)", reason: { _tag: "Invalid", detail } })
+  if (name === undefined) return yield* invalid("its address must look like postgres://user@host/database")
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return yield* invalid("its schema has a name that is none")
+  const failed = (error: SqlError) => new PostgresError({ database: name, reason: reasonOf(error) })
+  const config: PgPool.Config = { url, password, applicationName: "divisi", keepAlive: "10 seconds", maxMessageSize }
+  const orFail = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, failed)
+  const pool = yield* orFail(PgPool.make({ ...config, maxConnections }))
+  const found = yield* orFail(Session.transact(pool, (session) => Schema.prepare(session, schema)))
+  if (found !== "ours") return yield* new PostgresError({ database: name, reason: { _tag: found } })
+  const self = yield* orFail(Owner.enter({ ...config, applicationName: "divisi owner" }))
+  return {
+    name,
+    schema,
+    self,
+    isAlive: (column) => Owner.isAlive(column, graceMillis / 1_000),
+    run: (work) =>
+      orFail(
+        Session.patiently(
+          (attempt) => pool.use((connection) => work(Session.sessionOf(connection), attempt)),
+          patienceMillis
+        )
+      ),
+    transact: (work) => orFail(Session.patiently(() => Session.transact(pool, work), patienceMillis))
+  }
+})

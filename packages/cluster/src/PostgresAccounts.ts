@@ -1,0 +1,201 @@
+/**
+ * Accounts in Postgres: what runs may spend, counted once for all servers that share a database. They are the same as those
+ * of `DiskAccounts`: never exceeded by all processes together, whichever of them are killed.
+ */
+import { randomUUID } from "node:crypto"
+import * as Account from "@divisi/core/Account"
+import type * as Budget from "@divisi/core/Budget"
+import { BudgetExceeded, noSpend, type Spend } from "@divisi/core/Usage"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type * as AccountBook from "./internal/accountBook.ts"
+import * as AccountTable from "./internal/accountTable.ts"
+import * as Batches from "./internal/batches.ts"
+import type { Postgres, PostgresError } from "./Postgres.ts"
+
+/** Accounts that cannot be used: `cause` says what is wrong with their database. */
+export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly cause: PostgresError }> {
+  override get message(): string {
+    return this.cause.message
+  }
+}
+
+/** The accounts of a database. */
+export type Accounts = Account.Accounts<AccountsError>
+
+/** A reservation in the database, with the accounts that it is on. */
+interface Hold extends Budget.Reservation {
+  readonly hold: Pick<AccountBook.Hold, "id" | "chain">
+}
+
+/** How long a call waits before it looks again whether others have made room. */
+const napMillis = 25
+
+/** After so many naps it looks whether one of the others has died. */
+const napsToLook = 20
+
+/** How long it is known of a call that it was charged: longer than anybody waits to go on with a run. */
+const keptMillis = 90 * 86_400_000
+
+/**
+ * Makes the accounts of a database that is open.
+ *
+ * **Details**
+ *
+ * What a call may cost is set aside in a transaction that sees all that other processes have set aside, and is committed
+ * before the call is sent; what waits goes in one transaction. What a killed process had set aside counts as spent at its
+ * worst case, until whoever goes on with its run knows better.
+ *
+ * **Gotchas**
+ *
+ * Accounts that cannot be written refuse calls: the run fails with an `AccountsError`, once the database has been waited
+ * for. A call that has ended while it could not be written stays set aside at its worst case.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as Postgres from "@divisi/cluster/Postgres"
+ * import * as PostgresAccounts from "@divisi/cluster/PostgresAccounts"
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const opened = Postgres.open({ url: Redacted.make("postgres://divisi@localhost/divisi") })
+ * const program = Effect.gen(function* () {
+ *   const accounts = yield* PostgresAccounts.make(yield* opened)
+ *   const team = yield* accounts.open({ name: "team/red", per: "day", limits: { costUsd: 5 } })
+ *   return (yield* team.standing).total.costUsd
+ * })
+ * await Effect.runPromise(Effect.scoped(program))
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  postgres: Postgres
+): Effect.fn.Return<Accounts, AccountsError, Scope.Scope> {
+  const { isAlive, name, schema, self } = postgres
+  const table = AccountTable.make(schema, self, isAlive)
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const orFail = <A>(effect: Effect.Effect<A, PostgresError>) =>
+    Effect.mapError(effect, (cause) => new AccountsError({ cause }))
+  /** How accounts stood when they were last looked at, by the names that they have now. */
+  const seen = new Map<string, AccountBook.Row>()
+
+  const perform = yield* Batches.make((tasks: ReadonlyArray<AccountBook.Task>) =>
+    Effect.map(orFail(postgres.transact((session) => table.perform(session, tasks, now()))), ({ accounts, done }) => {
+      for (const [name, row] of accounts) if (seen.has(name)) seen.set(name, row)
+      return done.map((one) => Effect.succeed(one))
+    })
+  )
+
+  const bury = (whose: "dead" | "own") =>
+    Effect.flatMap(orFail(postgres.run((session) => table.left(session, whose))), (left) =>
+      Effect.forEach(left, perform, { concurrency: "unbounded", discard: true })
+    )
+
+  const look = (account: AccountBook.Named, isGiven: boolean) =>
+    Effect.map(perform({ type: "open", account, isGiven }), () => seen.get(account.name)!)
+
+  const account = (
+    chain: ReadonlyArray<Account.AccountOptions>,
+    limits: Account.Limits
+  ): Account.Account<AccountsError> => {
+    const own = chain[0]!
+    const named = (): ReadonlyArray<AccountBook.Named> =>
+      chain.map((one) => ({ name: Account.nameAt(one, now()), limits: one.limits }))
+    const here = (): AccountBook.Named => {
+      const { name, limits } = named()[0]!
+      if (!seen.has(name)) seen.set(name, nothing(name))
+      return { name, limits }
+    }
+    const turn = Semaphore.makeUnsafe(1)
+
+    const take = (amount: Budget.Amount, call: string | undefined) =>
+      Effect.suspend(() => {
+        here()
+        return perform({ type: "reserve", id: randomUUID(), account: own.name, chain: named(), call, amount })
+      })
+
+    const granted = (amount: Budget.Amount, taken: AccountBook.Done): Effect.Effect<Hold, BudgetExceeded> =>
+      taken instanceof BudgetExceeded ? Effect.fail(taken) : Effect.succeed({ amount, hold: taken as AccountBook.Hold })
+
+    /** Looks again and again, as one of those who wait; the others of this account wait for their turn. */
+    const wait = (
+      amount: Budget.Amount,
+      call: string | undefined,
+      naps: number
+    ): Effect.Effect<Hold, BudgetExceeded | AccountsError> =>
+      Effect.gen(function* () {
+        const taken = yield* take(amount, call)
+        if (taken !== "wait") return yield* granted(amount, taken)
+        if (naps % napsToLook === 0) yield* bury("dead")
+        yield* Effect.interruptible(Effect.sleep(napMillis))
+        return yield* wait(amount, call, naps + 1)
+      })
+
+    const reserve = (amount: Budget.Amount, call?: string): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
+      Effect.uninterruptible(
+        Effect.flatMap(take(amount, call), (taken) =>
+          taken === "wait"
+            ? Effect.acquireUseRelease(
+                Effect.interruptible(turn.take(1)),
+                () => wait(amount, call, 0),
+                () => turn.release(1)
+              )
+            : granted(amount, taken)
+        )
+      ).pipe(Effect.catchTag("AccountsError", Effect.die))
+
+    /** What cannot be written now stays set aside at its worst case, and no answer is lost for it. */
+    const close = (reservation: Budget.Reservation, used: Extract<AccountBook.Task, { type: "close" }>["used"]) => {
+      const { chain, id } = (reservation as Hold).hold
+      return Effect.ignore(perform({ type: "close", id, chain, used }))
+    }
+
+    return {
+      name: own.name,
+      chain,
+      limits,
+      // Another process may set limits at any time.
+      isLimited: true,
+      reserve,
+      settle: close,
+      release: (reservation) => close(reservation, undefined),
+      charge: (costUsd) =>
+        Effect.orDie(
+          Effect.suspend(() => perform({ type: "charge", id: randomUUID(), chain: named(), costUsd }))
+        ) as Effect.Effect<void>,
+      spent: (): Spend => seen.get(here().name)?.total ?? noSpend,
+      standing: Effect.suspend(() => look(here(), false))
+    }
+  }
+
+  yield* bury("dead")
+  yield* orFail(postgres.run((session) => table.tidy(session, now() - keptMillis)))
+  // What goes on when it is closed is not known to the end.
+  yield* Effect.addFinalizer(() => Effect.ignore(bury("own")))
+  return {
+    name,
+    open: (options) =>
+      Effect.suspend(() => {
+        const named = { name: Account.nameAt(options, now()), limits: options.limits }
+        if (!seen.has(named.name)) seen.set(named.name, nothing(named.name))
+        return Effect.map(look(named, true), ({ limits }) =>
+          account([options, ...(options.parent?.chain ?? [])], limits)
+        )
+      }),
+    list: orFail(postgres.run((session) => table.list(session)))
+  }
+})
+
+/** An account that nobody has used yet. */
+const nothing = (name: string): AccountBook.Row => ({
+  name,
+  limits: {},
+  total: noSpend,
+  open: 0,
+  reservedCostUsd: 0,
+  reservedTokens: 0
+})

@@ -1,0 +1,168 @@
+/**
+ * The journal in Postgres: runs that several servers share, so that any of them goes on with a run that waits.
+ *
+ * What waits to be written goes in one statement, so that a thousand runs at once wait for the database as often as one.
+ * The right to carry a run on goes with an advisory lock that the database frees when its process ends, however it ends;
+ * and what comes with an older claim is refused.
+ */
+import * as Journal from "@divisi/core/Journal"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Batches from "./internal/batches.ts"
+import * as JournalTable from "./internal/journalTable.ts"
+import { nameOf } from "./internal/owner.ts"
+import * as Postgres from "./Postgres.ts"
+
+/** A run that waits for somebody is given back in a moment: how long that is waited for, and how often it is looked. */
+const patience = { millis: 5_000, napMillis: 25 }
+
+/** A claim that this process has, or is about to have. */
+type Held = JournalTable.Claimed | "claimed"
+
+/**
+ * Makes the journal of a database that is open.
+ *
+ * **Details**
+ *
+ * Each run is carried on by one process, and the others are told by which. A batch that was acknowledged is committed, as
+ * durable as the database makes it. A database that is away is waited for; a batch of which it is not known whether it
+ * was committed is written again, and is there once.
+ *
+ * **Gotchas**
+ *
+ * What lies in the database is not encrypted by this package.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as Postgres from "@divisi/cluster/Postgres"
+ * import * as PostgresJournal from "@divisi/cluster/PostgresJournal"
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const opened = Postgres.open({ url: Redacted.make("postgres://divisi@localhost/divisi") })
+ * const runs = Effect.flatMap(Effect.flatMap(opened, PostgresJournal.make), (journal) => journal.list({ limit: 10 }))
+ * await Effect.runPromise(Effect.scoped(runs))
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  postgres: Postgres.Postgres
+): Effect.fn.Return<Journal.Journal, never, Scope.Scope> {
+  const { isAlive, name, schema, self } = postgres
+  const table = JournalTable.make(schema, self, isAlive)
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  /** The claims of this process. */
+  const held = new Map<string, Held>()
+  const failed = (reason: Journal.JournalErrorReason) => new Journal.JournalError({ journal: name, reason })
+  const reasonOf = ({ reason }: Postgres.PostgresError): Journal.JournalErrorReason =>
+    reason._tag === "Newer" ? reason : { _tag: "Unreachable", detail: reason.detail }
+  const orFail = <A>(effect: Effect.Effect<A, Postgres.PostgresError>) =>
+    Effect.mapError(effect, (error) => failed(reasonOf(error)))
+
+  const claimAll = yield* Batches.make((runs: ReadonlyArray<string>) =>
+    Effect.map(orFail(postgres.run((session) => table.claim(session, runs, now()))), (claimed) =>
+      runs.map((run) => Effect.succeed(claimed.get(run)))
+    )
+  )
+
+  const appendAll = yield* Batches.make(
+    (batches: ReadonlyArray<JournalTable.Appended>) =>
+      Effect.map(
+        orFail(postgres.run((session, attempt) => table.append(session, batches, attempt > 0, now()))),
+        (written) =>
+          batches.map(({ id, run }) => (written.has(id) ? Effect.void : Effect.fail(failed({ _tag: "Fenced", run }))))
+      ),
+    ({ id }) => id
+  )
+
+  const releaseAll = yield* Batches.make((claims: ReadonlyArray<Omit<JournalTable.Claimed, "length">>) =>
+    Effect.map(Effect.ignore(postgres.run((session) => table.release(session, claims))), () =>
+      claims.map(() => Effect.void)
+    )
+  )
+
+  const isHeld = (run: string, owner: string) => Effect.fail(failed({ _tag: "Held", run, owner }))
+
+  const take = (run: string, begun: number): Effect.Effect<JournalTable.Claimed, Journal.JournalError> =>
+    Effect.flatMap(claimAll(run), (claimed) => {
+      if (claimed !== undefined) return Effect.succeed(claimed)
+      return Effect.flatMap(orFail(postgres.run((session) => table.holder(session, run))), (holder) => {
+        if (holder === undefined) return take(run, begun)
+        return holder.waits && now() - begun < patience.millis
+          ? Effect.andThen(Effect.sleep(patience.napMillis), take(run, begun))
+          : isHeld(run, nameOf(holder.owner))
+      })
+    })
+
+  yield* Effect.addFinalizer(() =>
+    held.size === 0 ? Effect.void : Effect.ignore(postgres.transact((session) => table.releaseAll(session)))
+  )
+
+  return {
+    name,
+    claim: (run) =>
+      Effect.suspend(() => {
+        if (held.has(run)) return isHeld(run, "this process")
+        held.set(run, "claimed")
+        return Effect.map(
+          Effect.onExit(take(run, now()), (exit) =>
+            Effect.sync(() => (exit._tag === "Success" ? held.set(run, exit.value) : held.delete(run)))
+          ),
+          ({ epoch, length }) => ({ epoch, length })
+        )
+      }),
+    release: (run, epoch) =>
+      Effect.suspend(() => {
+        const claimed = held.get(run)
+        if (claimed === undefined || claimed === "claimed" || claimed.epoch !== epoch) return Effect.void
+        held.delete(run)
+        return releaseAll(claimed)
+      }),
+    append: (batch) =>
+      Effect.suspend(() => {
+        const claimed = held.get(batch.run)
+        return claimed === undefined || claimed === "claimed"
+          ? Effect.fail(failed({ _tag: "Fenced", run: batch.run }))
+          : appendAll({ ...batch, id: claimed.id })
+      }),
+    read: (run, from = 0) =>
+      Effect.catch(
+        postgres.run((session) =>
+          Effect.catchIf(
+            table.read(session, run, from),
+            (error): error is JournalTable.Torn => error instanceof JournalTable.Torn,
+            (error) => Effect.succeed(error)
+          )
+        ),
+        (error) => Effect.fail(failed(reasonOf(error)))
+      ).pipe(
+        Effect.flatMap((read) =>
+          read instanceof JournalTable.Torn
+            ? Effect.fail(failed({ _tag: "Damaged", detail: read.message }))
+            : Effect.succeed(read)
+        )
+      ),
+    find: (run) =>
+      Effect.map(orFail(postgres.run((session) => table.find(session, run))), (found) => found && summaryOf(found)),
+    list: (query = {}) =>
+      Effect.map(orFail(postgres.run((session) => table.list(session, query))), (found) => found.map(summaryOf)),
+    remove: (runs) =>
+      Effect.map(orFail(postgres.run((session) => table.remove(session, runs))), (gone) => {
+        const names = new Set(gone)
+        return runs.filter((run) => names.has(run))
+      })
+  }
+})
+
+const summaryOf = ({ head, owner, ...listed }: JournalTable.Listed): Journal.Summary => ({
+  ...head,
+  ...listed,
+  owner: owner === undefined ? undefined : nameOf(owner)
+})
+
+/** The journal of a database, for all runs. */
+export const layer = (options: Postgres.Options): Layer.Layer<never, Postgres.PostgresError> =>
+  Layer.effect(Journal.Journal, Effect.flatMap(Postgres.open(options), make))

@@ -1,0 +1,127 @@
+/**
+ * Texts by name in Postgres, of several kinds: what servers keep for their clients, and all of them find.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Batches from "./internal/batches.ts"
+import { column } from "./internal/session.ts"
+import type { Postgres, PostgresError } from "./Postgres.ts"
+
+/** Which texts, and how many are kept. */
+export interface Options {
+  /** What they are, e.g. `responses`: names are told apart within a kind. */
+  readonly kind: string
+  /** How long a text is kept; for ever by default. A number is in milliseconds. */
+  readonly timeToLive?: Duration.Input | undefined
+  /** About the most bytes that texts take, the oldest go; no limit by default. */
+  readonly maxBytes?: number | undefined
+}
+
+/** Texts by name. What `set` has acknowledged is found by every process. */
+export interface Records {
+  readonly get: (name: string) => Effect.Effect<string | undefined, PostgresError>
+  readonly set: (name: string, text: string) => Effect.Effect<void, PostgresError>
+  readonly remove: (name: string) => Effect.Effect<void, PostgresError>
+  /** All texts by their names, the first kept first. */
+  readonly all: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
+}
+
+/** How many texts are written until it is looked again whether there are too many. */
+const countedEvery = 64
+
+/**
+ * Makes the texts of a kind in a database that is open. Those that are asked for at once are read in one statement.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as Postgres from "@divisi/cluster/Postgres"
+ * import * as PostgresRecords from "@divisi/cluster/PostgresRecords"
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const program = Effect.gen(function* () {
+ *   const postgres = yield* Postgres.open({ url: Redacted.make("postgres://divisi@localhost/divisi") })
+ *   const notes = yield* PostgresRecords.make(postgres, { kind: "notes", timeToLive: "30 days" })
+ *   yield* notes.set("one", "Forty-two.")
+ *   return yield* notes.get("one")
+ * })
+ * await Effect.runPromise(Effect.scoped(program))
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  { run, schema }: Postgres,
+  { kind, maxBytes, timeToLive }: Options
+): Effect.fn.Return<Records> {
+  const table = `${schema}.records`
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const lifeMillis = timeToLive === undefined ? undefined : Duration.toMillis(timeToLive)
+  const since = () => `${lifeMillis === undefined ? 0 : now() - lifeMillis}`
+  let written = 0
+
+  const find = `SELECT name, body FROM ${table} WHERE kind = $1 AND name = ANY ($2::text[]) AND kept_at >= $3::bigint`
+  const put = `
+    INSERT INTO ${table} (kind, name, bytes, kept_at, body)
+    SELECT $1, name, octet_length(body), $4::bigint, body FROM unnest($2::text[], $3::text[]) AS given (name, body)
+    ORDER BY name
+    ON CONFLICT (kind, name) DO UPDATE SET bytes = excluded.bytes, kept_at = excluded.kept_at, body = excluded.body`
+  const crowd = `
+    DELETE FROM ${table} WHERE kind = $1 AND name IN (
+      SELECT name FROM (
+        SELECT name, sum(bytes) OVER (ORDER BY kept_at DESC, name) AS sum FROM ${table} WHERE kind = $1
+      ) AS counted WHERE sum > $2::bigint
+    )`
+
+  const makeRoom = Effect.gen(function* () {
+    if (lifeMillis !== undefined) {
+      const old = `DELETE FROM ${table} WHERE kind = $1 AND kept_at < $2::bigint`
+      yield* run((session) => session.query(old, [kind, since()]))
+    }
+    if (maxBytes !== undefined) yield* run((session) => session.query(crowd, [kind, `${maxBytes}`]))
+  })
+
+  const get = yield* Batches.make((names: ReadonlyArray<string>) =>
+    Effect.map(
+      run((session) => session.query(find, [kind, [...new Set(names)], since()])),
+      (rows) => {
+        const found = new Map(rows.map(([name, body]) => [String(name), String(body)]))
+        return names.map((name) => Effect.succeed(found.get(name)))
+      }
+    )
+  )
+
+  const set = yield* Batches.make(
+    (texts: ReadonlyArray<{ readonly name: string; readonly text: string }>) => {
+      const names = column(texts, ({ name }) => name)
+      const bodies = column(texts, ({ text }) => text)
+      const stored = run((session) => session.query(put, [kind, names, bodies, `${now()}`]))
+      const isCounted = written % countedEvery === 0
+      written += 1
+      return Effect.as(
+        isCounted ? Effect.tap(stored, () => makeRoom) : stored,
+        texts.map(() => Effect.void)
+      )
+    },
+    ({ name }) => name
+  )
+
+  return {
+    get,
+    set: (name, text) => set({ name, text }),
+    remove: (name) =>
+      Effect.asVoid(
+        run((session) => session.query(`DELETE FROM ${table} WHERE kind = $1 AND name = $2`, [kind, name]))
+      ),
+    all: Effect.map(
+      run((session) =>
+        session.query(
+          `SELECT name, body FROM ${table} WHERE kind = $1 AND kept_at >= $2::bigint ORDER BY kept_at, name`,
+          [kind, since()]
+        )
+      ),
+      (rows) => new Map(rows.map(([name, body]) => [String(name), String(body)]))
+    )
+  }
+})

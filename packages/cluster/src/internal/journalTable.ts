@@ -1,0 +1,208 @@
+/** Runs and their entries in Postgres: the statements that read and write them. Those that write take many at once. */
+import type { Batch, Entry, Head, Query } from "@divisi/core/Journal"
+import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { column, type Row, type Session } from "./session.ts"
+
+/** A run that is claimed: where it lies in the table. */
+export interface Claimed {
+  readonly id: string
+  readonly epoch: number
+  readonly length: number
+}
+
+/** Entries that are not there. */
+export class Torn extends Error {}
+
+/** Entries to be appended to a run, by the id that it has in the table. */
+export interface Appended extends Batch {
+  readonly id: string
+}
+
+/** A run that has entries. */
+export interface Listed {
+  readonly run: string
+  readonly length: number
+  readonly bytes: number
+  readonly changedAt: number
+  readonly head: Head
+  /** Present where it lives. */
+  readonly owner: string | undefined
+}
+
+type Written<A> = Effect.Effect<A, SqlError>
+
+/** The statements. */
+export interface JournalTable {
+  /** Takes runs, each given once. One that somebody else carries on who lives is not among what it gives. */
+  readonly claim: (session: Session, runs: ReadonlyArray<string>, now: number) => Written<ReadonlyMap<string, Claimed>>
+  /** Who has a run, and whether it waits for somebody: then it is about to be given back. */
+  readonly holder: (session: Session, run: string) => Written<{ owner: string; waits: boolean } | undefined>
+  readonly release: (session: Session, claims: ReadonlyArray<Omit<Claimed, "length">>) => Written<void>
+  /** Gives back all that this process has. */
+  readonly releaseAll: (session: Session) => Written<void>
+  /** Returns the ids of those runs whose batch is written. Where it `isAgain`, it may have been before. */
+  readonly append: (
+    session: Session,
+    batches: ReadonlyArray<Appended>,
+    isAgain: boolean,
+    now: number
+  ) => Written<ReadonlySet<string>>
+  readonly read: (session: Session, run: string, from: number) => Effect.Effect<ReadonlyArray<Entry>, SqlError | Torn>
+  readonly find: (session: Session, run: string) => Written<Listed | undefined>
+  readonly list: (session: Session, query: Query) => Written<ReadonlyArray<Listed>>
+  readonly remove: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyArray<string>>
+}
+
+/** The statements of a schema, for a process. */
+export const make = (schema: string, self: string, isAlive: (column: string) => string): JournalTable => {
+  const [runs, batches] = [`${schema}.runs`, `${schema}.batches`]
+
+  // In one order, so that two processes do not wait for each other.
+  const claim = `
+    INSERT INTO ${runs} AS known (run, epoch, owner, length, bytes, changed_at)
+    SELECT run, 1, $2, 0, 0, $3::bigint FROM unnest($1::text[]) AS given (run) ORDER BY run
+    ON CONFLICT (run) DO UPDATE SET epoch = known.epoch + 1, owner = excluded.owner
+      WHERE known.owner IS NULL OR known.owner = excluded.owner OR NOT ${isAlive("known.owner")}
+    RETURNING run, id::text, epoch, length`
+  const release = `
+    WITH given AS (SELECT * FROM unnest($1::text[]::bigint[], $2::text[]::integer[]) AS given (id, epoch)),
+    mine AS (
+      SELECT ${runs}.id, length FROM given JOIN ${runs} USING (id, epoch) WHERE owner = $3 ORDER BY id
+      FOR UPDATE OF runs
+    ),
+    empty AS (DELETE FROM ${runs} USING mine WHERE runs.id = mine.id AND mine.length = 0)
+    UPDATE ${runs} SET owner = NULL FROM mine WHERE runs.id = mine.id AND mine.length > 0`
+  const append = `
+    WITH given AS (
+      SELECT * FROM unnest(
+        $1::text[]::bigint[], $2::text[]::integer[], $3::text[]::integer[], $4::text[]::integer[], $5::text[], $6::text[],
+        $7::text[]
+      ) AS given (id, epoch, seq, count, entries, head, caller)
+    ),
+    mine AS (
+      SELECT runs.id FROM given JOIN ${runs} ON runs.id = given.id AND runs.epoch = given.epoch AND runs.length = given.seq
+      WHERE owner = $9 ORDER BY runs.id FOR UPDATE OF runs
+    ),
+    grown AS (
+      UPDATE ${runs} SET length = runs.length + given.count, bytes = runs.bytes + octet_length(given.entries),
+        changed_at = $8::bigint, head = coalesce(nullif(given.head, ''), runs.head),
+        caller = coalesce(nullif(given.caller, ''), runs.caller)
+      FROM mine JOIN given USING (id) WHERE runs.id = mine.id
+      RETURNING runs.id
+    )
+    INSERT INTO ${batches} (run, seq, entries)
+    SELECT id, seq, entries FROM grown JOIN given USING (id) RETURNING run::text`
+  const there = `
+    SELECT runs.id::text
+    FROM unnest($1::text[]::bigint[], $2::text[]::integer[], $3::text[]::integer[], $4::text[]::integer[], $5::text[])
+      AS given (id, epoch, seq, count, entries)
+    JOIN ${runs} ON runs.id = given.id AND runs.epoch = given.epoch AND runs.length = given.seq + given.count
+    JOIN ${batches} ON batches.run = runs.id AND batches.seq = given.seq AND batches.entries = given.entries`
+  const read = `
+    SELECT runs.length, batches.seq, batches.entries FROM ${runs} LEFT JOIN ${batches}
+      ON batches.run = runs.id AND batches.seq >= coalesce(
+        (SELECT max(seq) FROM ${batches} WHERE batches.run = runs.id AND seq <= $2::integer), 0
+      )
+    WHERE runs.run = $1 AND runs.length > $2::integer ORDER BY batches.seq`
+  const listed = `SELECT run, length, bytes::double precision, changed_at::double precision, head,
+    CASE WHEN owner IS NOT NULL AND (owner = '${self.replaceAll("'", "''")}' OR ${isAlive("owner")}) THEN owner END`
+  const before = `id < coalesce((SELECT CASE WHEN $1 = '' THEN NULL ELSE coalesce(
+    (SELECT id FROM ${runs} WHERE run = $1), 0) END), ${Number.MAX_SAFE_INTEGER})`
+  const list = `${listed} FROM ${runs} WHERE ${before} AND head IS NOT NULL ORDER BY id DESC LIMIT nullif($2::bigint, -1)`
+  const theirs = `${listed} FROM ${runs} WHERE ${before} AND head IS NOT NULL AND caller = $3
+    ORDER BY id DESC LIMIT nullif($2::bigint, -1)`
+  const remove = `
+    WITH gone AS (
+      DELETE FROM ${runs} AS known WHERE run = ANY ($1::text[]) AND (
+        owner IS NULL OR (owner <> $2 AND NOT ${isAlive("known.owner")})
+      ) RETURNING id, run
+    ), emptied AS (DELETE FROM ${batches} USING gone WHERE batches.run = gone.id)
+    SELECT run FROM gone`
+
+  const listedOf = ([run, length, bytes, changedAt, head, owner]: Row): Listed => ({
+    run: String(run),
+    length: Number(length),
+    bytes: Number(bytes),
+    changedAt: Number(changedAt),
+    head: JSON.parse(String(head)),
+    owner: owner === null ? undefined : String(owner)
+  })
+
+  const entriesOf = (run: string, first: number, rows: ReadonlyArray<Row>): ReadonlyArray<Entry> => {
+    const [row] = rows
+    if (row === undefined) return []
+    const start = row[1] === null ? Number.POSITIVE_INFINITY : Number(row[1])
+    let next = start
+    const entries: Array<Entry> = []
+    for (const [, seq, text] of rows) {
+      if (seq !== next) throw new Torn(`entries of run ${run} from ${next} on`)
+      const some: ReadonlyArray<Entry> = JSON.parse(String(text))
+      entries.push(...some)
+      next += some.length
+    }
+    if (start > first || next < Number(row[0])) {
+      throw new Torn(`entries of run ${run} from ${start > first ? first : next} on`)
+    }
+    return entries.slice(first - start)
+  }
+
+  return {
+    claim: (session, names, now) =>
+      Effect.map(session.query(claim, [names, self, `${now}`]), (rows) => {
+        const entry = ([run, id, epoch, length]: Row) =>
+          [String(run), { id: String(id), epoch: Number(epoch), length: Number(length) }] as const
+        return new Map(rows.map(entry))
+      }),
+    holder: (session, run) =>
+      Effect.map(session.query(`SELECT owner, head FROM ${runs} WHERE run = $1`, [run]), ([row]) => {
+        if (row === undefined || row[0] === null) return undefined
+        const head = JSON.parse(String(row[1] ?? "{}")) as Partial<Head>
+        return { owner: String(row[0]), waits: head.waitsFor !== undefined || head.ending !== undefined }
+      }),
+    release: (session, claims) =>
+      Effect.asVoid(
+        session.query(release, [column(claims, ({ id }) => id), column(claims, ({ epoch }) => epoch), self])
+      ),
+    releaseAll: (session) =>
+      Effect.gen(function* () {
+        yield* session.query(`DELETE FROM ${runs} WHERE owner = $1 AND length = 0`, [self])
+        yield* session.query(`UPDATE ${runs} SET owner = NULL WHERE owner = $1`, [self])
+      }),
+    append: (session, given, isAgain, now) => {
+      const columns = [
+        column(given, ({ id }) => id),
+        column(given, ({ epoch }) => epoch),
+        column(given, ({ seq }) => seq),
+        column(given, ({ entries }) => entries.length),
+        column(given, ({ entries }) => JSON.stringify(entries))
+      ]
+      const heads = column(given, ({ head }) => (head === undefined ? "" : JSON.stringify(head satisfies Head)))
+      const callers = column(given, ({ head }) => head?.caller ?? "")
+      const written = session.query(append, [...columns, heads, callers, `${now}`, self])
+      const before = isAgain ? session.query(there, columns) : Effect.succeed([])
+      return Effect.flatMap(before, (before) =>
+        Effect.map(written, (rows) => new Set([...before, ...rows].map(([id]) => String(id))))
+      )
+    },
+    read: (session, run, from) =>
+      Effect.flatMap(session.query(read, [run, from]), (rows) =>
+        Effect.try({ try: () => entriesOf(run, from, rows), catch: (error) => new Torn((error as Error).message) })
+      ),
+    find: (session, run) =>
+      Effect.map(session.query(`${listed} FROM ${runs} WHERE run = $1 AND head IS NOT NULL`, [run]), ([row]) =>
+        row === undefined ? undefined : listedOf(row)
+      ),
+    list: (session, { after = "", caller, limit = -1 }) =>
+      Effect.map(
+        caller === undefined
+          ? session.query(list, [after, `${limit}`])
+          : session.query(theirs, [after, `${limit}`, caller]),
+        (rows) => rows.map(listedOf)
+      ),
+    remove: (session, names) =>
+      names.length === 0
+        ? Effect.succeed([])
+        : Effect.map(session.query(remove, [names, self]), (rows) => rows.map(([run]) => String(run)))
+  }
+}

@@ -1,0 +1,74 @@
+/** Statements of a database: how they are run, and which of their failures pass by themselves. */
+import type { PgConnection } from "@effect/sql-pg/PgConnection"
+import type { PgPool } from "@effect/sql-pg/PgPool"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** What a column of a row may be: numbers as they are, whole ones of 64 bits cast before. */
+export type Row = ReadonlyArray<unknown>
+
+/** What runs statements. */
+export interface Session {
+  readonly query: (
+    statement: string,
+    parameters?: ReadonlyArray<unknown>
+  ) => Effect.Effect<ReadonlyArray<Row>, SqlError>
+}
+
+export const sessionOf = (connection: PgConnection): Session => ({
+  query: (statement, parameters = []) => connection.queryValues(statement, parameters)
+})
+
+/** A column of many rows as one parameter, whose type the statement casts to. */
+export const column = <A>(items: ReadonlyArray<A>, of: (item: A) => string | number): ReadonlyArray<string> =>
+  items.map((item) => `${of(item)}`)
+
+/** What the database, or the way to it, has said. No URL is in it. */
+export const detailOf = ({ reason }: SqlError): string =>
+  reason.cause instanceof Error && reason.cause.message !== "" ? reason.cause.message : reason.message
+
+const codeOf = ({ reason }: SqlError): string => {
+  const code = (reason.cause as { readonly code?: unknown } | null | undefined)?.code
+  return typeof code === "string" ? code : ""
+}
+
+/** No connection, a server that begins or ends, too many clients; deadlocks, and what else is worth another try. */
+const passing = /^(?:08|57P|53300|40)/
+
+/** Whether a statement that failed may succeed by itself in a moment. */
+export const isPassing = (error: SqlError): boolean =>
+  error.reason._tag === "ConnectionError" || passing.test(codeOf(error))
+
+/** How long is waited before a next try: a database that starts anew is there in a second or two. */
+const napMillis = (attempt: number): number => Math.min(20 * 2 ** attempt, 500)
+
+/** Tries again what may pass by itself, for some time. `work` is told how often it was tried before. */
+export const patiently = <A>(
+  work: (attempt: number) => Effect.Effect<A, SqlError>,
+  patienceMillis: number
+): Effect.Effect<A, SqlError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (begun) => {
+    const go = (attempt: number): Effect.Effect<A, SqlError> =>
+      Effect.catch(work(attempt), (error) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          isPassing(error) && now - begun < patienceMillis
+            ? Effect.andThen(Effect.sleep(napMillis(attempt)), go(attempt + 1))
+            : Effect.fail(error)
+        )
+      )
+    return go(0)
+  })
+
+/** Runs a transaction on a connection of its own. */
+export const transact = <A>(
+  pool: PgPool,
+  work: (session: Session) => Effect.Effect<A, SqlError>
+): Effect.Effect<A, SqlError> =>
+  Effect.scoped(
+    Effect.flatMap(pool.reserve, (connection) => {
+      const session = sessionOf(connection)
+      const done = Effect.tap(Effect.andThen(session.query("BEGIN"), work(session)), () => session.query("COMMIT"))
+      return Effect.onError(done, () => Effect.ignore(session.query("ROLLBACK")))
+    })
+  )

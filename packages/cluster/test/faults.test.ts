@@ -1,0 +1,187 @@
+import { inspect } from "node:util"
+import { PostgresServer } from "@divisi/testkit/journals"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as Postgres from "../src/Postgres.ts"
+import * as PostgresAccounts from "../src/PostgresAccounts.ts"
+import * as PostgresJournal from "../src/PostgresJournal.ts"
+import * as PostgresRecords from "../src/PostgresRecords.ts"
+import { fresh, hasPostgres } from "./database.ts"
+
+const entry = { type: "begun" } as const
+
+describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
+  let server: PostgresServer.PostgresServer
+  beforeAll(async () => {
+    server = await PostgresServer.start()
+  })
+  afterAll(() => server.stop())
+  const place = (options?: Partial<Postgres.Options>) => fresh(() => server, options)
+  const run = <A, E>(program: Effect.Effect<A, E, never>) => Effect.runPromise(program)
+
+  it("refuses what a process writes whose run another has taken over, since its connection was cut", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place()
+          const [one, two] = [yield* opened, yield* opened]
+          const [first, second] = [yield* PostgresJournal.make(one), yield* PostgresJournal.make(two)]
+          const claim = yield* first.claim("r")
+          yield* first.append({ run: "r", epoch: claim.epoch, seq: 0, entries: [entry] })
+          assert.strictEqual((yield* Effect.flip(second.claim("r"))).reason._tag, "Held")
+          yield* two.run((session) =>
+            session.query("SELECT pg_terminate_backend(pid)::text FROM pg_locks WHERE objid::bigint = $1", [
+              one.self.split(" ")[0]
+            ])
+          )
+          const taken = yield* Effect.retry(second.claim("r"), { times: 100 })
+          assert.deepStrictEqual(taken, { epoch: 2, length: 1 })
+          const late = yield* Effect.flip(
+            first.append({ run: "r", epoch: claim.epoch, seq: 1, entries: [{ type: "begun", seed: 1 }] })
+          )
+          assert.strictEqual(late.reason._tag, "Fenced")
+          assert.deepStrictEqual(yield* first.read("r"), [entry])
+        })
+      )
+    ))
+
+  it("takes nobody for dead for a while after the database has begun", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place({ graceMillis: 3_600_000 })
+          const [one, two] = [yield* opened, yield* opened]
+          const [first, second] = [yield* PostgresJournal.make(one), yield* PostgresJournal.make(two)]
+          yield* first.claim("r")
+          yield* two.run((session) =>
+            session.query("SELECT pg_terminate_backend(pid)::text FROM pg_locks WHERE objid::bigint = $1", [
+              one.self.split(" ")[0]
+            ])
+          )
+          assert.strictEqual((yield* Effect.flip(second.claim("r"))).reason._tag, "Held")
+        })
+      )
+    ))
+
+  it("writes a batch once, though it is not known whether it was committed", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const postgres = yield* place()
+          const cut: Postgres.Postgres = {
+            ...postgres,
+            // Each statement is done, and its first answer lost.
+            run: (work) =>
+              postgres.run((session, attempt) =>
+                attempt > 0
+                  ? work(session, attempt)
+                  : Effect.andThen(
+                      work(session, attempt),
+                      session.query("SELECT pg_terminate_backend(pg_backend_pid())")
+                    ).pipe(Effect.andThen(work(session, 1)))
+              )
+          }
+          const journal = yield* PostgresJournal.make(cut)
+          const { epoch } = yield* journal.claim("r")
+          yield* journal.append({ run: "r", epoch, seq: 0, entries: [entry] })
+          yield* journal.append({ run: "r", epoch, seq: 1, entries: [entry, entry] })
+          assert.strictEqual((yield* journal.read("r")).length, 3)
+        })
+      )
+    ))
+
+  it("charges a call once, though it is not known whether that was committed", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const postgres = yield* place()
+          const cut: Postgres.Postgres = {
+            ...postgres,
+            transact: (work) => Effect.andThen(postgres.transact(work), postgres.transact(work))
+          }
+          const accounts = yield* PostgresAccounts.make(cut)
+          const account = yield* accounts.open({ name: "a", limits: { costUsd: 10 } })
+          const paid = { usage: { inputTokens: 1, outputTokens: 1 }, costUsd: 0.5 }
+          yield* account.settle(yield* account.reserve({ costUsd: 1, tokens: 2 }), paid)
+          yield* account.settle(yield* account.reserve({ costUsd: 1, tokens: 2 }, "r/0/0/0/0"), paid)
+          yield* account.charge(0.25)
+          const { open, reservedCostUsd, total } = yield* account.standing
+          assert.deepStrictEqual([total.calls, total.costUsd, open, reservedCostUsd], [2, 1.25, 0, 0])
+        })
+      )
+    ))
+
+  it("does not give a run for whole of which entries are missing", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const postgres = yield* place()
+          const journal = yield* PostgresJournal.make(postgres)
+          const { epoch } = yield* journal.claim("r")
+          for (const seq of [0, 1, 2]) yield* journal.append({ run: "r", epoch, seq, entries: [entry] })
+          yield* postgres.run((session) => session.query(`DELETE FROM ${postgres.schema}.batches WHERE seq = 1`))
+          const { reason } = yield* Effect.flip(journal.read("r"))
+          assert.deepStrictEqual(reason, { _tag: "Damaged", detail: "entries of run r from 1 on" })
+        })
+      )
+    ))
+
+  it("keeps texts for all processes, each kind for itself, and lets the oldest go", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place()
+          const [one, two] = [yield* opened, yield* opened]
+          const first = yield* PostgresRecords.make(one, { kind: "a", maxBytes: 250 })
+          const second = yield* PostgresRecords.make(two, { kind: "a", maxBytes: 250 })
+          const other = yield* PostgresRecords.make(two, { kind: "b" })
+          yield* first.set("x", "ünï")
+          yield* other.set("x", "other")
+          assert.strictEqual(yield* second.get("x"), "ünï")
+          yield* second.set("x", "again")
+          assert.strictEqual(yield* first.get("x"), "again")
+          yield* first.remove("x")
+          assert.strictEqual(yield* second.get("x"), undefined)
+          for (let index = 0; index < 64; index++) yield* first.set(`${index % 10}`, "x".repeat(100))
+          const third = yield* PostgresRecords.make(one, { kind: "a", maxBytes: 250 })
+          yield* third.set("last", "y".repeat(100))
+          const left = [...(yield* third.all).keys()]
+          assert.strictEqual(left.length, 2)
+          assert.include(left, "last")
+          assert.deepStrictEqual([...(yield* other.all)], [["x", "other"]])
+        })
+      )
+    ))
+
+  it("says what is wrong with a database, and never its password", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const good = yield* place()
+          const refusal = (url: string, options: Partial<Postgres.Options> = {}) =>
+            Effect.flip(Effect.scoped(Postgres.open({ url: Redacted.make(url), ...options })))
+          const wrong = "a-wrong-password"
+          const errors = [
+            yield* refusal(server.url.replace(PostgresServer.password, wrong)),
+            yield* refusal(server.url.replace(/:\d+\//, ":1/")),
+            yield* refusal(`http://divisi:${wrong}@localhost/`),
+            yield* refusal(`postgres://divisi:${wrong}@[localhost`),
+            yield* refusal(server.url, { schema: "a b" })
+          ]
+          assert.deepStrictEqual(
+            errors.map(({ reason }) => reason._tag),
+            ["Denied", "Unreachable", "Invalid", "Invalid", "Invalid"]
+          )
+          yield* good.run((session) => session.query(`UPDATE ${good.schema}.version SET version = 99`))
+          const newer = yield* refusal(server.url, { schema: good.schema })
+          assert.match(newer.message, /has tables of a newer version of Divisi/)
+          for (const error of [...errors, newer]) {
+            const all = `${inspect(error, { depth: 20 })} ${error.message} ${error.stack} ${JSON.stringify(error)}`
+            assert.notInclude(all, PostgresServer.password)
+            assert.notInclude(all, wrong)
+          }
+        })
+      )
+    ))
+})

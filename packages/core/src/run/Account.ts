@@ -1,0 +1,61 @@
+/**
+ * Accounts that outlive a process: what runs may spend, counted in one place for all processes that share it.
+ *
+ * Each account is a `Ledger`: given to runs, it is never exceeded by all of them together, whatever processes they are
+ * in, and a restart forgets nothing. Accounts stand under others: a run's under its key's, that under its team's, that
+ * under the day's. `DiskAccounts` of `@divisi/files` keeps them in a file, `PostgresAccounts` of `@divisi/cluster` in a
+ * database. Whoever writes others holds them to `AccountsContract` of `@divisi/testkit/journals`.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Budget from "./Budget.ts"
+
+/** What an account limits: USD, tokens, calls. An absent limit does not limit. */
+export type Limits = Omit<Budget.Limits, "durationMillis">
+
+/** An account that is opened. */
+export interface AccountOptions {
+  /** Its name among all accounts, e.g. `team/red`. */
+  readonly name: string
+  /** Its limits from now on, for all processes; when absent, it keeps those that it has. */
+  readonly limits?: Limits | undefined
+  /** With `"day"` it begins anew with each day, in UTC; a call counts for the day in which it began. */
+  readonly per?: "day" | undefined
+  /** The account above: whatever is charged here is charged there, too. */
+  readonly parent?: Account | undefined
+}
+
+/** What all processes have spent and reserved on an account. */
+export interface Standing extends Budget.Standing {
+  readonly name: string
+  readonly limits: Limits
+}
+
+/** Accounts that cannot be used. A run that needs them fails with it. */
+export interface AccountsError extends Error {
+  readonly _tag: "AccountsError"
+}
+
+/** An account: a `Ledger` for `RunOptions.ledger`, for a `Payer`, or under a ledger in memory. */
+export interface Account<E extends AccountsError = AccountsError> extends Budget.Ledger {
+  readonly name: string
+  readonly standing: Effect.Effect<Standing, E>
+  /** Itself and those above it. */
+  readonly chain: ReadonlyArray<AccountOptions>
+}
+
+/** The accounts of a place. */
+export interface Accounts<E extends AccountsError = AccountsError> {
+  /** The file, or where else they lie. */
+  readonly name: string
+  /** Opens an account, and makes it where there is none of this name. */
+  readonly open: (options: AccountOptions) => Effect.Effect<Account<E>, E>
+  /** All accounts, the last changed first; those per day once for each day. */
+  readonly list: Effect.Effect<ReadonlyArray<Standing>, E>
+}
+
+/** A day in UTC, as in 2026-11-24. */
+const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
+
+/** The name that an account has now: that of its day, where it begins anew with each. */
+export const nameAt = ({ name, per }: Pick<AccountOptions, "name" | "per">, now: number): string =>
+  per === "day" ? `${name}@${dayOf(now)}` : name

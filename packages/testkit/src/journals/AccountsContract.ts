@@ -1,0 +1,241 @@
+/**
+ * The contract of accounts that outlive a process: what all of them do, as one suite that each of them runs.
+ *
+ * A place is opened several times at once; each opening stands for a process of its own, which ends with its scope.
+ */
+import assert from "node:assert/strict"
+import type * as Account from "@divisi/core/Account"
+import * as Budget from "@divisi/core/Budget"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import type { Runner } from "./JournalContract.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Opens a place, as one process; it is closed with its scope, as when the process ends. */
+export type Open = Effect.Effect<Account.Accounts, Account.AccountsError, Scope.Scope>
+
+/** A case of the contract. */
+export interface Case {
+  readonly id: string
+  readonly name: string
+  /** Fails, or throws, where the accounts do not keep it. `open` opens one place, which is empty at first. */
+  readonly run: (open: Open) => Effect.Effect<void, unknown, Scope.Scope>
+}
+
+/** What is held to the contract. */
+export interface Options extends Runner {
+  readonly name: string
+  /** A new place, without accounts. */
+  readonly fresh: () => Open
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is charged
+// -------------------------------------------------------------------------------------------------------------------
+
+const used = (costUsd: number) => ({ usage: { inputTokens: 1, outputTokens: 2 }, costUsd })
+
+const amount = (costUsd: number) => ({ costUsd, tokens: 10 })
+
+const openIn = (open: Open, options: Account.AccountOptions) =>
+  Effect.flatMap(open, (accounts) => accounts.open(options))
+
+/** What an account has spent and set aside, as the next process reads it. */
+const standing = (open: Open, name: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const accounts = yield* open
+      const found = (yield* accounts.list).find((account) => account.name === name)
+      assert.ok(found !== undefined, `there is no account ${name}`)
+      const { open: under, reservedCostUsd, total } = found
+      return { calls: total.calls, costUsd: total.costUsd, open: under, reservedCostUsd }
+    })
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Cases
+// -------------------------------------------------------------------------------------------------------------------
+
+const define = (id: string, name: string, run: Case["run"]): Case => ({ id, name, run })
+
+/** Every case of the contract. */
+export const cases: ReadonlyArray<Case> = [
+  define(
+    "charge/chain",
+    "accounts are charged with those above them, keep the limits of each, and stand again",
+    (open) =>
+      Effect.gen(function* () {
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const accounts = yield* open
+            const all = yield* accounts.open({ name: "all", limits: { costUsd: 1 } })
+            const team = yield* accounts.open({ name: "team", limits: { calls: 3 }, parent: all })
+            const key = yield* accounts.open({ name: "key", parent: team })
+            const run = Budget.make({ costUsd: 0.9 }, key)
+            const first = yield* run.reserve(amount(0.5))
+            assert.equal((yield* Effect.flip(run.reserve(amount(1)))).allowed, 0.9)
+            yield* run.settle(first, used(0.25))
+            yield* run.settle(yield* run.reserve(amount(0.25)), used(0.25))
+            assert.deepEqual(run.spent(), { ...key.spent(), usage: { inputTokens: 2, outputTokens: 4 } })
+            yield* key.charge(0.125)
+            assert.equal(key.spent().costUsd, 0.625)
+          })
+        )
+        const accounts = yield* open
+        const all = yield* accounts.open({ name: "all" })
+        const team = yield* accounts.open({ name: "team", parent: all })
+        assert.equal((yield* all.standing).total.costUsd, 0.625)
+        assert.deepEqual((yield* team.standing).limits, { calls: 3 })
+        const refused = yield* Effect.flip(team.reserve(amount(0.5)))
+        assert.deepEqual([refused.limit, refused.spent, refused.allowed], ["costUsd", 0.625, 1])
+        yield* team.reserve(amount(0.1))
+        assert.equal((yield* Effect.flip(team.reserve(amount(0)))).limit, "calls")
+      })
+  ),
+  define("limits/last", "limits that are given hold for all processes, and those that are not given stay", (open) =>
+    Effect.gen(function* () {
+      const first = yield* openIn(open, { name: "a", limits: { calls: 1 } })
+      const second = yield* openIn(open, { name: "a" })
+      yield* second.reserve(amount(1))
+      assert.equal((yield* Effect.flip(first.reserve(amount(1)))).limit, "calls")
+      yield* openIn(open, { name: "a", limits: { calls: 2 } })
+      yield* first.reserve(amount(1))
+      assert.deepEqual((yield* second.standing).limits, { calls: 2 })
+    })
+  ),
+  define("reserve/price", "a call of unknown price is refused where cost is limited, and counted elsewhere", (open) =>
+    Effect.gen(function* () {
+      const accounts = yield* open
+      const limited = yield* accounts.open({ name: "limited", limits: { costUsd: 1 } })
+      const free = yield* accounts.open({ name: "free" })
+      const unknown = { costUsd: undefined, tokens: 10 }
+      assert.equal((yield* Effect.flip(limited.reserve(unknown))).limit, "costUsd")
+      yield* free.settle(yield* free.reserve(unknown), { ...used(0), costUsd: undefined })
+      assert.deepEqual((yield* free.standing).total.unpricedCalls, 1)
+    })
+  ),
+  define(
+    "reserve/wait",
+    "a call waits for one of another process to settle, and takes back one that is stopped",
+    (open) =>
+      Effect.gen(function* () {
+        const one = yield* openIn(open, { name: "a", limits: { costUsd: 1 } })
+        const other = yield* openIn(open, { name: "a" })
+        const first = yield* one.reserve(amount(0.9))
+        const stopped = yield* Effect.forkChild(other.reserve(amount(0.8)), { startImmediately: true })
+        const waiting = yield* Effect.forkChild(other.reserve(amount(0.7)), { startImmediately: true })
+        yield* Effect.sleep(60)
+        yield* Fiber.interrupt(stopped)
+        yield* one.settle(first, used(0.25))
+        const second = yield* Fiber.join(waiting)
+        assert.equal((yield* one.standing).reservedCostUsd, 0.7)
+        yield* other.release(second)
+        assert.deepEqual(yield* standing(open, "a"), { calls: 1, costUsd: 0.25, open: 0, reservedCostUsd: 0 })
+      })
+  ),
+  define("reserve/at-once", "of a thousand calls at once in two processes as many are made as fit", (open) =>
+    Effect.gen(function* () {
+      const accounts = [
+        yield* openIn(open, { name: "a", limits: { costUsd: 100 } }),
+        yield* openIn(open, { name: "a", limits: { costUsd: 100 } })
+      ]
+      const call = (index: number) =>
+        Effect.gen(function* () {
+          const account = accounts[index % 2]!
+          const reservation = yield* account.reserve(amount(1))
+          yield* account.settle(reservation, used(1))
+        })
+      const exits = yield* Effect.forEach(
+        Array.from({ length: 1_000 }, (_, index) => index),
+        (index) => Effect.exit(call(index)),
+        { concurrency: "unbounded" }
+      )
+      assert.equal(exits.filter(Exit.isSuccess).length, 100)
+      assert.deepEqual(yield* standing(open, "a"), { calls: 100, costUsd: 100, open: 0, reservedCostUsd: 0 })
+    })
+  ),
+  define("reserve/named", "a call that has a name is charged once, however often it is charged", (open) =>
+    Effect.gen(function* () {
+      const account = yield* openIn(open, { name: "a", limits: { calls: 2 } })
+      const call = (cost: number) =>
+        Effect.flatMap(account.reserve(amount(1), "r/0/1/0/0"), (hold) => account.settle(hold, used(cost)))
+      yield* call(0.5)
+      yield* call(0.75)
+      const withdrawn = yield* account.reserve(amount(1), "r/0/2/0/0")
+      yield* account.release(withdrawn)
+      assert.deepEqual(yield* standing(open, "a"), { calls: 1, costUsd: 0.5, open: 0, reservedCostUsd: 0 })
+    })
+  ),
+  define(
+    "end/worst",
+    "what a process had set aside that has ended counts at its worst case, until somebody knows",
+    (open) =>
+      Effect.gen(function* () {
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const account = yield* openIn(open, { name: "a", limits: { costUsd: 2 } })
+            yield* account.reserve(amount(0.5), "r/0/1/0/0")
+            yield* account.reserve(amount(1))
+          })
+        )
+        const account = yield* openIn(open, { name: "a" })
+        assert.equal(account.spent().costUsd, 1.5)
+        const refused = yield* Effect.flip(account.reserve(amount(1)))
+        assert.equal(refused.spent, 1.5)
+        const again = yield* account.reserve(amount(0.5), "r/0/1/0/0")
+        yield* account.settle(again, used(0.125))
+        assert.deepEqual(yield* standing(open, "a"), { calls: 2, costUsd: 1.125, open: 0, reservedCostUsd: 0 })
+      })
+  ),
+  define("end/waiting", "who waits for a process that ends is told what is left", (open) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const one = yield* Scope.provide(openIn(open, { name: "a", limits: { costUsd: 1 } }), scope)
+      const other = yield* openIn(open, { name: "a" })
+      yield* one.reserve(amount(0.9))
+      const waiting = yield* Effect.forkChild(Effect.flip(other.reserve(amount(0.5))), { startImmediately: true })
+      yield* Effect.sleep(30)
+      yield* Scope.close(scope, Exit.void)
+      assert.equal((yield* Effect.timeout(Fiber.join(waiting), 10_000)).spent, 0.9)
+    })
+  )
+]
+
+/** Runs one case against a new place. */
+export const check = (one: Case, fresh: () => Open): Promise<void> =>
+  Effect.runPromise(Effect.scoped(Effect.suspend(() => one.run(fresh()))))
+
+/**
+ * Declares the suite of accounts.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import type * as Account from "@divisi/core/Account"
+ * import { AccountsContract } from "@divisi/testkit/journals"
+ * import type * as Effect from "effect/Effect"
+ * import type * as Scope from "effect/Scope"
+ * import { describe, it } from "vitest"
+ *
+ * // What you have written: accounts in a place of your own.
+ * declare const mine: (place: string) => Effect.Effect<Account.Accounts, Account.AccountsError, Scope.Scope>
+ *
+ * let places = 0
+ * AccountsContract.contract({
+ *   name: "my accounts",
+ *   fresh: () => mine(`place-${places++}`),
+ *   describe,
+ *   it
+ * })
+ * ```
+ */
+export const contract = ({ describe, fresh, it, name }: Options): void => {
+  describe(`${name} keeps the contract of accounts`, () => {
+    for (const one of cases) it(`${one.id}: ${one.name}`, () => check(one, fresh))
+  })
+}
