@@ -8,6 +8,7 @@
 
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
+import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Access, Step, Workflow } from "@divisi/core/Workflow"
 import * as Bm25 from "./bm25.ts"
@@ -60,7 +61,11 @@ const byGenerality = ({ workers }: WorkerPool): ReadonlyArray<number> => {
 }
 
 /** How well each worker's description matches a text: 0 where they share nothing, and without an upper limit. */
-export const matches = ({ workers }: WorkerPool): ((text: string) => ReadonlyArray<number>) => {
+export const matches = ({
+  workers
+}: {
+  readonly workers: ReadonlyArray<Pick<Worker, "description">>
+}): ((text: string) => ReadonlyArray<number>) => {
   const documents = workers.map(({ description = "" }) => Lexicon.terms(strengths(description)))
   return (text) => Bm25.scores(documents, Lexicon.query(text))
 }

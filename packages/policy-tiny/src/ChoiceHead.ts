@@ -94,9 +94,10 @@ export const greatest = (values: ReadonlyArray<number>): number => values.indexO
 // Gradients
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A distribution that is wanted in the place of one: what the gradient leads towards. */
+/** Distributions that are wanted in the place of others: what the gradient leads towards. */
 export interface Wanted {
-  readonly worker: ReadonlyArray<number>
+  /** Absent where who answers is given. */
+  readonly worker?: ReadonlyArray<number> | undefined
   /** Absent where there is nobody to be checked. */
   readonly checker?: { readonly given: number; readonly shares: ReadonlyArray<number> } | undefined
 }
@@ -120,18 +121,20 @@ const addScore = (
 
 /**
  * Adds to `sums` the gradient of the expected log-probability under what is wanted, times `scale`. Shares that add up
- * to one lead the odds towards them; of one choice alone it is the gradient of its log-probability.
+ * to one lead the odds towards them; of one choice alone it is the gradient of its log-probability. The odds are those
+ * without whoever is in `without`.
  */
 export const addGradient = (
   sums: Weights,
   weights: Weights,
   features: Features,
   wanted: Wanted,
-  scale: number
+  scale: number,
+  without: ReadonlyArray<number> = []
 ): void => {
-  const found = odds(weights, features)
+  const found = odds(weights, features, without)
   const count = features.length
-  for (const [ordinal, share] of wanted.worker.entries()) {
+  for (const [ordinal, share] of (wanted.worker ?? []).entries()) {
     const slope = scale * (share - Math.exp(found.worker[ordinal]!))
     if (ordinal === count) sums[nobody]! += slope
     else addScore(sums, weights, features[ordinal]!, answers, slope)

@@ -6,18 +6,19 @@
  * who answers, who checks, or nobody. What it can ask for are the kinds of question that it was trained with.
  */
 import { fileURLToPath } from "node:url"
-import * as Policy from "@divisi/core/Policy"
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import type * as Policy from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
-import * as Task from "@divisi/core/Task"
-import type { Worker } from "@divisi/core/Worker"
-import type { WorkerPool } from "@divisi/core/WorkerPool"
+import { estimateUsage, free } from "@divisi/core/Usage"
+import { type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import { GgufError as Errors, type GgufWriter } from "@divisi/gguf"
 import * as Reader from "@divisi/gguf/Reader"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import * as ChoiceHead from "./ChoiceHead.ts"
 import { partsOf } from "./internal/partsOf.ts"
-import * as PartsPlan from "./PartsPlan.ts"
+import * as ReadingText from "./ReadingText.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -29,19 +30,12 @@ export interface Model {
   readonly head: ChoiceHead.Weights
 }
 
-/** A part of a question with what was read of each worker for it. */
-export interface Situation extends LexicalPolicy.Part {
-  readonly features: ChoiceHead.Features
-}
-
 /** How it plans. */
 export interface Options {
   /** `"reading"` by default. */
   readonly name?: string | undefined
   /** 0 by default: its most likely choices. At 1, choices by lot with their probabilities. */
   readonly temperature?: number | undefined
-  /** Called with each part's situation and choice, for training. */
-  readonly onChoice?: ((situation: Situation, choice: ChoiceHead.Choice) => void) | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -110,7 +104,8 @@ const dot = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number 
 const fullMatch = 8
 
 /** The price of a worker, in powers of ten. Who costs nothing is as good as the cheapest. */
-const priceOf = ({ pricing }: Worker): number => Math.log10(Math.max(0.01, pricing?.outputPerMillion ?? 1))
+const priceOf = ({ pricing }: ReadingText.Colleague): number =>
+  Math.log10(Math.max(0.01, pricing?.outputPerMillion ?? 1))
 
 const longestQuestion = 28
 const lastOfQuestion = 12
@@ -124,7 +119,12 @@ const shortened = (text: string): string => {
 }
 
 /** Reads the parts of a question, and for each what the workers say of themselves. No text is read twice. */
-export const read = (reader: Reader.Weights): ((question: string, pool: WorkerPool) => ReadonlyArray<Situation>) => {
+export const read = (
+  reader: Reader.Weights
+): ((
+  question: string,
+  pool: { readonly workers: ReadonlyArray<ReadingText.Colleague> }
+) => ReadonlyArray<ReadingText.Situation>) => {
   const remember = remembering(reader)
   return (question, pool) => {
     const { workers } = pool
@@ -169,7 +169,7 @@ export const read = (reader: Reader.Weights): ((question: string, pool: WorkerPo
 // -------------------------------------------------------------------------------------------------------------------
 
 /** An index by lot, by log-probabilities. */
-const byLot = (values: ReadonlyArray<number>, temperature: number, draw: () => number): number => {
+export const byLot = (values: ReadonlyArray<number>, temperature: number, draw: () => number): number => {
   const shares = values.map((value) => Math.exp(value / temperature))
   let left = draw() * shares.reduce((sum, share) => sum + share, 0)
   const found = shares.findIndex((share) => {
@@ -179,14 +179,82 @@ const byLot = (values: ReadonlyArray<number>, temperature: number, draw: () => n
   return found < 0 ? ChoiceHead.greatest(values) : found
 }
 
+/** The text with the choices that are picked by their log-probabilities. */
+const written = (
+  head: ChoiceHead.Weights,
+  asked: ReadingText.Asked,
+  situations: ReadonlyArray<ReadingText.Situation>,
+  pick: (logProbs: ReadonlyArray<number>) => number
+): string => {
+  const pieces = ReadingText.write(head, asked, situations)
+  let text = ""
+  for (let next = pieces.next(0); next.done !== true; ) {
+    const piece = next.value
+    const chosen = piece.type === "choice" ? pick(piece.logProbs) : 0
+    text += piece.type === "choice" ? piece.texts[chosen]! : piece.text
+    next = pieces.next(chosen)
+  }
+  return text
+}
+
+/**
+ * A trained model as a worker that writes plans, for {@link of}: it is asked with the prompt of `ReadingText.options`.
+ * At a temperature of 0 it makes its most likely choices, at 1 it draws them with their probabilities.
+ */
+export const worker = ({ head, reader }: Model, id = "reading"): Worker => {
+  const situations = read(reader)
+  return {
+    id,
+    pricing: free,
+    recovery: "free",
+    // It is quicker than a cache, and other weights have the same name.
+    isCacheable: false,
+    generate: ({ messages, seed = 0, temperature = 0 }) =>
+      Stream.unwrap(
+        Effect.suspend(() => {
+          const asked = ReadingText.asked(messages)
+          const detail = "it reads the prompt of ReadingText alone"
+          if (asked === undefined) {
+            return Effect.fail(new WorkerError({ worker: id, reason: { _tag: "InvalidRequest", detail } }))
+          }
+          const draw = Seed.draw(seed)
+          const text = written(head, asked, situations(asked.question, asked), (values) =>
+            temperature === 0 ? ChoiceHead.greatest(values) : byLot(values, temperature, draw)
+          )
+          return Effect.succeed(
+            Stream.make<[WorkerPart, WorkerPart]>(
+              { type: "text", text },
+              { type: "finish", reason: "stop", usage: estimateUsage(messages, text) }
+            )
+          )
+        })
+      )
+  }
+}
+
+/**
+ * A policy whose plans another worker writes as {@link worker} does: the present weights of a training.
+ */
+export const of = (model: Worker, { name = "reading", temperature = 0 }: Options = {}): Policy.Policy =>
+  LanguagePolicy.make({
+    model,
+    name,
+    temperature,
+    prompt: ReadingText.options,
+    refusal: ReadingText.refusal,
+    // What it writes can always be read.
+    resamples: 0
+  })
+
 /**
  * Makes a policy of a trained model.
  *
  * **Details**
  *
- * Each part of the question gets the worker that is pointed at; two attempts and a check where a checker is pointed at,
- * too. Where nobody is, the run ends `refused` before anybody was paid. Parts that do not need each other run at once.
- * In a later round, an answer stands unless a critic objected; workers that failed are not asked again.
+ * It is a `LanguagePolicy` whose model writes a line for each part of the question, and then the workflow: each part
+ * gets the worker that is pointed at; two attempts and a check where a checker is pointed at, too. Where nobody is, the
+ * run ends `refused` before anybody was paid. Parts that do not need each other run at once. In a later round, an answer
+ * stands unless a critic objected; workers that failed are not asked again.
  *
  * **Gotchas**
  *
@@ -210,40 +278,7 @@ const byLot = (values: ReadonlyArray<number>, temperature: number, draw: () => n
  * ending // => "answered"
  * ```
  */
-export const make = ({ head, reader }: Model, options: Options = {}): Policy.Policy => {
-  const { name = "reading", onChoice, temperature = 0 } = options
-  const situations = read(reader)
-  return {
-    name,
-    propose: ({ maxSteps, pool, previous, seed, task }) => {
-      if (previous?.feedback === undefined && Policy.canStand(previous)) {
-        return Effect.succeed({ workflow: { steps: [] } })
-      }
-      const draw = Seed.draw(seed)
-      const pick = (values: ReadonlyArray<number>) =>
-        temperature === 0 ? ChoiceHead.greatest(values) : byLot(values, temperature, draw)
-      const parts = situations(Task.question(task), pool).map((situation) => {
-        const odds = ChoiceHead.odds(head, situation.features, previous?.failed)
-        const worker = pick(odds.worker)
-        const choice = { worker, checker: pick(odds.checker(worker)) }
-        onChoice?.(situation, choice)
-        return { ...situation, ...choice }
-      })
-      const count = pool.workers.length
-      if (parts.some(({ worker }) => worker === count)) {
-        const detail = "Nobody on the team seems to be able to answer this."
-        return Effect.fail(new Policy.PolicyError({ policy: name, detail, isRefusal: true }))
-      }
-      const chosen = parts.map(({ checker, needs, text, worker }) => ({
-        text,
-        needs,
-        worker,
-        checker: checker === count ? undefined : checker
-      }))
-      return Effect.succeed({ workflow: PartsPlan.make(chosen, maxSteps) })
-    }
-  }
-}
+export const make = (model: Model, options: Options = {}): Policy.Policy => of(worker(model, options.name), options)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Files

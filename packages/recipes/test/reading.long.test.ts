@@ -34,7 +34,14 @@ describe("a training of a reading Conductor", () => {
       yield* train("stopped", 2)
       const resumed = yield* train("stopped", 4)
       assert.deepStrictEqual(resumed, whole)
-      const head = yield* Training.trainHead(whole, { seed: 2, teams: 6, steps: 5, rollouts: 1, gateTeams: 1 })
+      const head = yield* Training.trainHead(whole, {
+        folder: path.join(folder, "whole-runs"),
+        seed: 2,
+        teams: 6,
+        steps: 5,
+        rollouts: 1,
+        gateTeams: 1
+      })
       const file = path.join(folder, "model.gguf")
       yield* ReadingPolicy.save(file, { reader: whole, head }, { "divisi.seed": "2" })
       const model = yield* ReadingPolicy.load(file)

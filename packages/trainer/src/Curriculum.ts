@@ -148,7 +148,8 @@ export const question = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Question, CurriculumError> {
   const seed = Seed.spread(phaseSeed, "question", index)
   const task = yield* parts.tasks.task(phaseSeed, index)
-  const drawn = yield* drawPool(parts.pool, config.pool, Seed.spread(seed, "pool"), parts.isHeldOut)
+  const own = parts.tasks.pool?.(task)
+  const drawn = own ?? (yield* drawPool(parts.pool, config.pool, Seed.spread(seed, "pool"), parts.isHeldOut))
   const rounds = extraRounds(config.recursion, index)
   const outages = rounds === 0 ? 0 : (config.recursion.outages ?? 0)
   const pool = outages === 0 ? drawn : withOutages(drawn, outages, Seed.spread(seed, "outages"))

@@ -1,6 +1,6 @@
 /**
  * The losses of `Engine` in plain numbers: what every engine computes, as a reference to test one against, and the
- * inside of `ToyEngine`.
+ * inside of engines whose weights are lists in memory.
  *
  * Shapes are in the names: `T` the tokens of one completion.
  */
@@ -77,4 +77,31 @@ export const of = (loss: Loss, datum: Datum, logProbs_T: PerToken, entropies_T: 
   // The ratio of a sequence depends on all of its tokens alike.
   if (shared !== 0) for (let token = 0; token < length; token++) slopes_T[token]! += shared
   return { loss: total, slopes_T, entropySlopes_T, clipped_T }
+}
+
+/**
+ * Why a datum cannot be learned from with a loss, or looked at without one, where there are as many tokens as `size`;
+ * `undefined` when it can.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as LossTerms from "@divisi/trainer/LossTerms"
+ *
+ * LossTerms.flaw({ prompt: [1], completion: [] }, undefined, 10) // => "a completion has no tokens"
+ * ```
+ */
+export const flaw = (datum: Datum, loss: Loss | undefined, size: number): string | undefined => {
+  const { completion, prompt } = datum
+  if (completion.length === 0) return "a completion has no tokens"
+  for (const name of ["weights", "advantages", "logProbs"] as const) {
+    const values = datum[name]
+    if (values !== undefined && values.length !== completion.length) {
+      return `${name} has ${values.length} entries for ${completion.length} tokens: give one for each`
+    }
+    const isNeeded = loss !== undefined && loss.type !== "crossEntropy" && name !== "weights"
+    if (values === undefined && isNeeded) return `the ${loss.type} loss needs ${name}`
+  }
+  const isKnown = (token: number) => Number.isInteger(token) && token >= 0 && token < size
+  return [...prompt, ...completion].every(isKnown) ? undefined : `a token is not between 0 and ${size - 1}`
 }

@@ -217,30 +217,34 @@ type Graded = Pick<Round, "result" | "detail" | "grade">
 /** A round that shows nothing of the policy: its workers failed, or the grader gave no verdict. */
 class Ungraded extends Data.TaggedError("Ungraded")<{ readonly detail: string; readonly canRetry: boolean }> {}
 
-/** Grades what came of a completion. `detail` is what stopped the run, if anything did. */
+/** A verdict of the grader, who may have none. */
+const verdict = (given: Effect.Effect<Grader.Grade, Grader.GraderError>): Effect.Effect<Graded, Ungraded> =>
+  Effect.mapBoth(given, {
+    onSuccess: (grade) => ({ result: grade.correct ? "correct" : "wrong", grade }),
+    onFailure: ({ message }) => new Ungraded({ detail: message, canRetry: false })
+  })
+
+/** Grades what came of a completion in a run. */
 const grade = Effect.fnUntraced(function* (
   question: Question,
   round: Transcript.RoundRecord,
-  detail: string | undefined,
-  options: Options
+  { detail, ending }: Partial<Transcript.Transcript>,
+  { config, grader }: Options
 ): Effect.fn.Return<Graded, Ungraded> {
   const { answer, completions, workflow } = round
   if (workflow === undefined) {
-    return { result: "unreadable", detail: completions.at(-1)?.error ?? detail ?? "no workflow" }
+    if (ending !== "refused")
+      return { result: "unreadable", detail: completions.at(-1)?.error ?? detail ?? "no workflow" }
+    return grader.gradeRefusal ? yield* verdict(grader.gradeRefusal(question.task)) : { result: "wrong", detail }
   }
   if (answer === undefined) {
     const failure = lastFailure(round)
     const why = failure?.detail ?? detail ?? "no answer"
     const isRefused = round.steps.at(-1)?.finishReason === "refusal"
-    if (failure === undefined || isRefused || options.config.failures.lost === "wrong")
-      return { result: "wrong", detail: why }
-    return yield* new Ungraded({ detail: why, canRetry: options.config.failures.lost === "retry" })
+    if (failure === undefined || isRefused || config.failures.lost === "wrong") return { result: "wrong", detail: why }
+    return yield* new Ungraded({ detail: why, canRetry: config.failures.lost === "retry" })
   }
-  const grade = yield* Effect.mapError(
-    options.grader.grade(question.task, answer),
-    ({ message }) => new Ungraded({ detail: message, canRetry: false })
-  )
-  return { result: grade.correct ? "correct" : "wrong", grade }
+  return yield* verdict(grader.grade(question.task, answer))
 })
 
 const roundOf = (
@@ -286,7 +290,7 @@ const gradeRounds = Effect.fnUntraced(function* (
   let ungraded: Ungraded | undefined
   for (const [index, record] of (transcript?.rounds ?? []).slice(0, sampled.length).entries()) {
     const graded: Graded = yield* Effect.catchTag(
-      grade(question, record, transcript?.detail, options),
+      grade(question, record, transcript ?? {}, options),
       "Ungraded",
       (error) => {
         ungraded ??= error

@@ -6,6 +6,7 @@
 
 import * as Seed from "@divisi/core/Seed"
 import type { Task } from "@divisi/core/Task"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -20,6 +21,8 @@ export interface TaskSource {
   readonly task: (seed: number, index: number) => Effect.Effect<Task>
   /** What sort of question a task is, for metrics. */
   readonly kind: (task: Task) => string
+  /** The workers of a task that comes with its own; the training's by default. */
+  readonly pool?: ((task: Task) => WorkerPool | undefined) | undefined
 }
 
 /** A source with the share of an iteration's questions that it gives. */
@@ -124,16 +127,17 @@ export const mix = (shares: ReadonlyArray<Share>): TaskSource => {
     }
     return shares.at(-1)!.source
   }
-  const kinds = new WeakMap<Task, string>()
+  const sources = new WeakMap<Task, TaskSource>()
   return {
     name: shares.map(({ source }) => source.name).join(" + "),
     task: (seed, index) => {
       const source = drawn(seed, index)
       return Effect.tap(source.task(Seed.spread(seed, source.name), index), (task) =>
-        Effect.sync(() => kinds.set(task, source.kind(task)))
+        Effect.sync(() => sources.set(task, source))
       )
     },
-    kind: (task) => kinds.get(task) ?? kindOf(task)
+    kind: (task) => (sources.get(task)?.kind ?? kindOf)(task),
+    pool: (task) => sources.get(task)?.pool?.(task)
   }
 }
 

@@ -105,22 +105,6 @@ export const tokenizer = (pieces: ReadonlyArray<string> = []): Tokenizer => {
 // Passes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The flaw of a datum, if it has one. */
-const flaw = (datum: Datum, loss: Loss | undefined, size: number): string | undefined => {
-  const { completion, prompt } = datum
-  if (completion.length === 0) return "a completion has no tokens"
-  for (const name of ["weights", "advantages", "logProbs"] as const) {
-    const values = datum[name]
-    if (values !== undefined && values.length !== completion.length) {
-      return `${name} has ${values.length} entries for ${completion.length} tokens: give one for each`
-    }
-    const isNeeded = loss !== undefined && loss.type !== "crossEntropy" && name !== "weights"
-    if (values === undefined && isNeeded) return `the ${loss.type} loss needs ${name}`
-  }
-  const isKnown = (token: number) => Number.isInteger(token) && token >= 0 && token < size
-  return [...prompt, ...completion].every(isKnown) ? undefined : `a token is not between 0 and ${size - 1}`
-}
-
 /**
  * Makes a toy engine.
  *
@@ -176,7 +160,7 @@ export const make = (options: Options = {}): Engine => {
     loss: Loss | undefined
   ): Effect.Effect<Pass, EngineError> => {
     for (const datum of data) {
-      const detail = flaw(datum, loss, size)
+      const detail = LossTerms.flaw(datum, loss, size)
       if (detail !== undefined) return invalid(doing, detail)
       const needed = datum.prompt.length + datum.completion.length
       if (needed > contextTokens) return tooLarge(doing, needed)

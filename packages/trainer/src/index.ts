@@ -1,4 +1,5 @@
 /** Trains Conductors: GRPO over an abstract engine. */
+export * as AdamW from "./AdamW.ts"
 export * as Advantage from "./Advantage.ts"
 export * as Curriculum from "./Curriculum.ts"
 export * as Engine from "./Engine.ts"

@@ -31,6 +31,11 @@ export interface Options {
   readonly reasoning?: Reasoning | undefined
   /** How completions are read; `"tolerant"` by default. */
   readonly mode?: WorkflowText.Mode | undefined
+  /**
+   * What a completion says where the model finds that nobody can answer; then the run ends `refused`. None is read as
+   * that by default.
+   */
+  readonly refusal?: ((completion: string) => string | undefined) | undefined
   /** How often text that cannot be read is asked for again; 2 by default. */
   readonly resamples?: number | undefined
   /** Plans when the model fails or its last attempt cannot be read, as in `Policy.withFallback`; none by default. */
@@ -57,11 +62,12 @@ const withoutSubtasks = (workflow: Workflow): Workflow => ({
   steps: workflow.steps.map((step) => ({ ...step, subtask: "" }))
 })
 
-/** What a model has written: a workflow, or in the middle of a round which answer stands. */
+/** What a model has written: a workflow, in the middle of a round which answer stands, or that nobody can answer. */
 interface Written {
   readonly notes: ReadonlyArray<string>
   readonly workflow: Workflow
   readonly stands?: EarlierStep | undefined
+  readonly refusal?: string | undefined
 }
 
 /** Reads completions by the rules of a round. */
@@ -77,8 +83,10 @@ const reader = (context: Policy.Context, options: Options) => {
         ? undefined
         : context.previous?.rounds?.map(({ workflow }) => workflow.steps.length)
   }
-  return (completion: string): Result.Result<Written, { readonly message: string }> =>
-    Result.flatMap(WorkflowText.read(completion, rules), ({ notes, stands, workflow }) =>
+  return (completion: string): Result.Result<Written, { readonly message: string }> => {
+    const refusal = options.refusal?.(completion)
+    if (refusal !== undefined) return Result.succeed({ notes: [], workflow: { steps: [] }, refusal })
+    return Result.flatMap(WorkflowText.read(completion, rules), ({ notes, stands, workflow }) =>
       stands === undefined || hasAnswer(context, stands)
         ? Result.succeed({
             notes,
@@ -87,6 +95,7 @@ const reader = (context: Policy.Context, options: Options) => {
           })
         : Result.fail({ message: `"${stands.round}.${stands.step}" cannot stand: that step has given no answer.` })
     )
+  }
 }
 
 const hasAnswer = ({ previous }: Policy.Context, { round, step }: EarlierStep): boolean =>
@@ -110,7 +119,11 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
       attempt,
       read
     })
-    if (Result.isSuccess(reading)) return reading.success
+    if (Result.isSuccess(reading)) {
+      const { refusal } = reading.success
+      if (refusal === undefined) return reading.success
+      return yield* new Policy.PolicyError({ policy: name, detail: refusal, isRefusal: true })
+    }
     problem = reading.failure.message
     correction = Prompt.correctionMessages(completion, problem, options.prompt)
   }

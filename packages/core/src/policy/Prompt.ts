@@ -61,15 +61,16 @@ export interface Template {
   /** `{count}`, `{models}`: the list of models, one a line. */
   readonly pool: string
   /**
-   * A model of the list: `{model}`, its ordinal, and `{description}` where workers are described. `failed` is one that
-   * gave no answer in an earlier round; like the others when absent.
+   * A model of the list: `{model}`, its ordinal; `{description}` on one line, or `{quoted}` with all of its characters
+   * as a string of JSON, where workers are described; `{price}`, USD for a million tokens of output, or `unknown`.
+   * `failed` is one that gave no answer in an earlier round; like the others when absent.
    */
   readonly model: { readonly described: string; readonly numbered: string; readonly failed?: string | undefined }
   /** `{model}`: the ordinal of the Conductor in its own pool. */
   readonly self: string
   /** `{conversation}`: the system message and the turns before the question, where there are any. */
   readonly conversation: string
-  /** `{question}`. */
+  /** `{question}`; `{quoted}`, the same as a string of JSON. */
   readonly question: string
   /**
    * `{what}`: "call the tools weather, clock", "see the pictures of the question"; `{models}`: the ordinals that can.
@@ -169,11 +170,16 @@ const examples = (template: Template, context: ConductorContext, options: Conduc
 
 const pool = (template: Template, context: ConductorContext, { descriptions = false }: ConductorOptions): string => {
   const { described, failed, numbered } = template.model
-  const models = context.pool.workers.map(({ description = "" }, ordinal) => {
+  const models = context.pool.workers.map(({ description = "", pricing }, ordinal) => {
     const isDescribed = descriptions && description !== ""
     const whole = isDescribed ? described : numbered
     const wording = context.previous?.failed.includes(ordinal) ? (failed ?? whole) : whole
-    return fill(wording, { model: ordinal, description: oneLine(description) })
+    return fill(wording, {
+      model: ordinal,
+      description: oneLine(description),
+      quoted: JSON.stringify(description),
+      price: pricing?.outputPerMillion ?? "unknown"
+    })
   })
   if (context.self) models.push(fill(template.self, { model: models.length }))
   return fill(template.pool, { count: count(models.length, "model"), models: models.join("\n") })
@@ -271,6 +277,7 @@ export const conductorMessages = (
 ): ReadonlyArray<PlainMessage> => {
   const template = options.template ?? defaultTemplate
   const turns = background(context.task).map(turnText)
+  const question = Task.question(context.task)
   const system = [
     template.role,
     rules(template, context, options),
@@ -281,14 +288,14 @@ export const conductorMessages = (
     ...examples(template, context, options),
     pool(template, context, options)
   ]
-  const question = [
+  const asked = [
     ...(turns.length === 0 ? [] : [fill(template.conversation, { conversation: turns.join("\n\n") })]),
-    fill(template.question, { question: Task.question(context.task) }),
+    fill(template.question, { question, quoted: JSON.stringify(question) }),
     ...abilities(template, context),
     ...before(template, context),
     template.closing
   ]
-  return [{ role: "system", content: sections(system) }, user(sections(question))]
+  return [{ role: "system", content: sections(system) }, user(sections(asked))]
 }
 
 /** A turn of the conversation, as a policy reads it. */

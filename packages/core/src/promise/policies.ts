@@ -117,6 +117,7 @@ const shape = {
   temperature: Options.number(0),
   reasoning: Options.anObject,
   mode: Options.oneOf("tolerant", "strict", "thought-then-strict"),
+  refusal: Options.aFunction,
   resamples: Options.whole(0),
   fallback: Options.expects(
     "a policy, as single(0)",

@@ -20,6 +20,8 @@ export interface Grade {
 export interface Grader {
   readonly name: string
   readonly grade: (task: Task, answer: string) => Effect.Effect<Grade, GraderError>
+  /** Whether it was right to refuse a task, as nobody can answer it; where absent, it never is. */
+  readonly gradeRefusal?: ((task: Task) => Effect.Effect<Grade, GraderError>) | undefined
 }
 
 /** The grader could not reach a verdict. */

@@ -1,17 +1,12 @@
-/** How the head of a reading Conductor learns to choose: from the oracle of drawn teams, and then from whole runs. */
-import * as Conductor from "@divisi/core/Conductor"
-import type { Policy } from "@divisi/core/Policy"
+/** How the head of a reading Conductor learns to choose from the oracle of drawn teams. */
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { type FamilyName, names } from "@divisi/gym/Family"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as Teams from "@divisi/gym/Teams"
 import * as TeamsOracle from "@divisi/gym/TeamsOracle"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
-import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
-import * as Effect from "effect/Effect"
-import { retry } from "../gym/ComparedPolicies.ts"
+import type * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Lots from "./Lots.ts"
 import { syllables } from "./wordsOfBreadth.ts"
 
@@ -190,74 +185,3 @@ export const addValues = (
     ChoiceHead.addGradient(sums, weights, features, { worker }, share / some.length)
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// From whole runs
-// -------------------------------------------------------------------------------------------------------------------
-
-interface Rollout {
-  readonly reward: number
-  readonly choices: ReadonlyArray<readonly [ReadingPolicy.Situation, ChoiceHead.Choice]>
-}
-
-/** A run with choices by lot: right or not, less what it cost. */
-const rollout = Effect.fnUntraced(function* (
-  policy: Policy,
-  choices: Rollout["choices"],
-  { isAnswerable, pool, task }: Teams.Team,
-  seed: number
-) {
-  let calls = 0
-  const conductor = Conductor.make({ policy, pool, retry, maxSteps: 9, seed })
-  const { answer, ending, spend } = yield* conductor.run(task, {
-    listener: (event) => {
-      if (event.type === "step-finished") calls += 1
-    }
-  })
-  const isRight = isAnswerable
-    ? ending === "answered" && GymGrader.isCorrect(answer ?? "", task.reference!)
-    : ending === "refused"
-  const cost = prices.call * calls + prices.tenfold * Math.log10(1000 * spend.costUsd + 0.01)
-  return { reward: (isRight ? 1 : 0) - cost, choices } satisfies Rollout
-})
-
-const one = (count: number, ordinal: number): ReadonlyArray<number> =>
-  Array.from({ length: count + 1 }, (_, at) => (at === ordinal ? 1 : 0))
-
-/**
- * Adds the gradient of group-relative rewards: of several runs of each question, those that did better than their mean
- * are made likelier. Returns the mean reward.
- */
-export const addRollouts = Effect.fnUntraced(function* (
-  sums: ChoiceHead.Weights,
-  model: ReadingPolicy.Model,
-  teams: ReadonlyArray<Teams.Team>,
-  group: number
-) {
-  let total = 0
-  for (const team of teams) {
-    let choices: Array<Rollout["choices"][number]> = []
-    const onChoice: ReadingPolicy.Options["onChoice"] = (situation, choice) => void choices.push([situation, choice])
-    // One policy for all, which reads the team once.
-    const policy = ReadingPolicy.make(model, { temperature: 1, onChoice })
-    const rollouts = yield* Effect.forEach(Array.from({ length: group }), (_, seed) => {
-      choices = []
-      return rollout(policy, choices, team, seed)
-    })
-    const mean = rollouts.reduce((sum, { reward }) => sum + reward, 0) / group
-    total += mean
-    for (const { choices, reward } of rollouts) {
-      const scale = (reward - mean) / (group * teams.length)
-      for (const [{ features }, { checker, worker }] of choices) {
-        const count = features.length
-        const ofWorker = one(count, worker)
-        const wanted =
-          worker === count
-            ? { worker: ofWorker }
-            : { worker: ofWorker, checker: { given: worker, shares: one(count, checker) } }
-        ChoiceHead.addGradient(sums, model.head, features, wanted, scale)
-      }
-    }
-  }
-  return total / teams.length
-})

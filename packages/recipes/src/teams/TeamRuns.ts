@@ -21,7 +21,7 @@ export interface Run {
 }
 
 /** More steps than a plan of three parts with checks has. */
-const maxSteps = 9
+export const maxSteps = 9
 
 /** Runs a policy once with each team. */
 export const measure = (policy: Policy, teams: ReadonlyArray<Teams.Team>): Effect.Effect<ReadonlyArray<Run>> => {

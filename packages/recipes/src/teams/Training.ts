@@ -14,6 +14,7 @@ import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import * as Choices from "./Choices.ts"
 import * as Examples from "./Examples.ts"
 import * as TeamRuns from "./TeamRuns.ts"
+import * as WholeRuns from "./WholeRuns.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // The reader
@@ -91,6 +92,8 @@ export const trainReader = Effect.fnUntraced(function* (options: ReaderOptions) 
 
 /** What a training of the head is told. */
 export interface HeadOptions {
+  /** Where the run of the trainer lies. What lies there is replaced. */
+  readonly folder: string
   readonly seed: number
   /** Teams whose oracle it learns from. */
   readonly teams: number
@@ -108,10 +111,8 @@ export interface HeadOptions {
 
 const batch = 64
 const [headRate, valueRate] = [0.02, 0.01]
-const [teamsInStep, group] = [8, 8]
 /** How much the oracle's lessons count in a step of what choices are worth, and in one of whole runs. */
 const [lessonShareOfValues, lessonShare] = [0.05, 0.1]
-const rolloutRate = 0.003
 
 /** Teams for validation that have to be read as well after whole runs as before: known and held-out splits. */
 const gate: ReadonlyArray<Partial<Teams.Options>> = [
@@ -132,7 +133,7 @@ const onTheGate = Effect.fnUntraced(function* (model: ReadingPolicy.Model, seed:
 
 /** Trains the head of a reader. What whole runs change is kept where the gate has no fewer right answers after them. */
 export const trainHead = Effect.fnUntraced(function* (reader: Reader.Weights, options: HeadOptions) {
-  const { gateTeams = 40, onGate, onRollouts, rollouts = 0, seed, steps = 500 } = options
+  const { folder, gateTeams = 40, onGate, onRollouts, rollouts = 0, seed, steps = 500 } = options
   const generator = xoroshiro128plus(seed)
   const uniform = () => (generator.next() >>> 0) / 2 ** 32
   const head = Float64Array.from({ length: ChoiceHead.size }, () => uniform() - 0.5)
@@ -154,19 +155,19 @@ export const trainHead = Effect.fnUntraced(function* (reader: Reader.Weights, op
     towards(sums, valueRate * (1 - step / steps))
   }
   if (rollouts === 0) return head
-  const taught = head.slice()
-  const again = Choices.ascent(head)
-  const teams = Choices.teamsOf(seed + 1, rollouts * teamsInStep)
-  for (let step = 0; step < rollouts; step++) {
-    const sums = new Float64Array(ChoiceHead.size)
-    Choices.addLessons(sums, head, some(), lessonShare)
-    const own = Array.from({ length: teamsInStep }, () => teams[Math.floor(uniform() * teams.length)]!)
-    const reward = yield* Choices.addRollouts(sums, { reader, head }, own, group)
-    again(sums, rolloutRate)
-    onRollouts?.(step + 1, reward)
-  }
-  const before = yield* onTheGate({ reader, head: taught }, seed, gateTeams)
-  const after = yield* onTheGate({ reader, head }, seed, gateTeams)
+  const tried = yield* WholeRuns.train(
+    { reader, head },
+    {
+      folder,
+      seed,
+      iterations: rollouts,
+      teams: Choices.teamsOf(seed + 1, rollouts * WholeRuns.questions),
+      addLessons: (sums, present) => Choices.addLessons(sums, present, some(), lessonShare),
+      onIteration: onRollouts
+    }
+  )
+  const before = yield* onTheGate({ reader, head }, seed, gateTeams)
+  const after = yield* onTheGate({ reader, head: tried }, seed, gateTeams)
   onGate?.(before, after)
-  return after < before ? taught : head
+  return after < before ? head : tried
 })

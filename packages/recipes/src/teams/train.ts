@@ -46,7 +46,14 @@ const program = Effect.gen(function* () {
   const onRollouts = (step: number, reward: number) => say({ rollouts: step, reward: Number(reward.toFixed(3)) })
   const onGate = (before: number, after: number) =>
     say({ gateBefore: before, gateAfter: after, isKept: after >= before })
-  const head = yield* Training.trainHead(reader, { seed, teams, rollouts, onRollouts, onGate })
+  const head = yield* Training.trainHead(reader, {
+    folder: path.join(folder, "whole-runs"),
+    seed,
+    teams,
+    rollouts,
+    onRollouts,
+    onGate
+  })
   const file = path.join(folder, "reader.gguf")
   yield* ReadingPolicy.save(
     file,

@@ -1,6 +1,7 @@
 /** The model of a toy engine: a table of logits, its gradient, its optimiser and its samples. */
 
 import * as Seed from "@divisi/core/Seed"
+import * as AdamW from "../AdamW.ts"
 import type { OptimizerSettings, Sample } from "../Engine.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -133,26 +134,15 @@ export class Model {
 
 /** One step of AdamW over all rows. */
 export const adamW = (model: Model, settings: OptimizerSettings): { readonly gradientNorm: number } => {
-  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, learningRate, maxGradientNorm = 0, weightDecay = 0 } = settings
-  let square = 0
-  for (const { gradient } of model.table.values()) if (gradient) for (const value of gradient) square += value * value
-  const gradientNorm = Math.sqrt(square)
-  const scale = maxGradientNorm > 0 && gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1
   model.step += 1
-  const correction1 = 1 - beta1 ** model.step
-  const correction2 = 1 - beta2 ** model.step
-  for (const row of model.table.values()) {
-    const { first, gradient, logits, second } = row
-    for (let token = 0; token < model.settings.size; token++) {
-      const slope = (gradient?.[token] ?? 0) * scale
-      first[token] = beta1 * first[token]! + (1 - beta1) * slope
-      second[token] = beta2 * second[token]! + (1 - beta2) * slope * slope
-      const change = first[token]! / correction1 / (Math.sqrt(second[token]! / correction2) + epsilon)
-      logits[token]! -= learningRate * (change + weightDecay * logits[token]!)
-    }
-    row.gradient = undefined
-  }
-  return { gradientNorm }
+  const rows = [...model.table.values()]
+  const done = AdamW.update(
+    rows.map(({ logits, ...row }) => ({ ...row, weights: logits })),
+    model.step,
+    settings
+  )
+  for (const row of rows) row.gradient = undefined
+  return done
 }
 
 // -------------------------------------------------------------------------------------------------------------------

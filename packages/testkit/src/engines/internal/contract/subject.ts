@@ -2,6 +2,7 @@
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
+import type { Message } from "@divisi/core/Message"
 import type { Datum, Engine, EngineError, EngineErrorReason, Loss, Pass, PerToken, Saved } from "@divisi/trainer/Engine"
 import * as LossTerms from "@divisi/trainer/LossTerms"
 import * as Effect from "effect/Effect"
@@ -24,6 +25,17 @@ export interface Options {
   readonly learningRate?: number | undefined
   /** Texts that the engine's tokenizer writes; some short English by default. */
   readonly texts?: readonly [string, string, string] | undefined
+  /**
+   * Completions of prompts, where the engine knows those of one form alone: two of the same prompt, and the beginning of
+   * one of another. Each of the texts by default, after another of them.
+   */
+  readonly examples?: readonly [Example, Example, Example] | undefined
+}
+
+/** A prompt and what is written to it. */
+export interface Example {
+  readonly messages: ReadonlyArray<Message>
+  readonly text: string
 }
 
 /** An engine with fresh weights, and what cases need. */
@@ -61,14 +73,19 @@ export interface Shared {
 const cycle = (values: ReadonlyArray<number>, length: number): ReadonlyArray<number> =>
   Array.from({ length }, (_, index) => values[index % values.length]!)
 
-const dataOf = (engine: Engine, [first, second, third]: readonly [string, string, string]) =>
+const examplesOf = ([first, second, third]: readonly [string, string, string]) => {
+  const after = (content: string, text: string): Example => ({ messages: [{ role: "user", content }], text })
+  return [after(first, second), after(first, third), after(second, first)] as const
+}
+
+const dataOf = (engine: Engine, [first, second, third]: NonNullable<Options["examples"]>) =>
   Effect.gen(function* () {
     const { tokenizer } = engine
-    const prompts = [first, second].map((content) => tokenizer.render([{ role: "user", content }]))
+    const prompts = [first, third].map(({ messages }) => tokenizer.render(messages))
     const bare = [
-      { prompt: prompts[0]!, completion: [...tokenizer.encode(second), tokenizer.endToken] },
-      { prompt: prompts[0]!, completion: [...tokenizer.encode(third), tokenizer.endToken] },
-      { prompt: prompts[1]!, completion: tokenizer.encode(first) }
+      { prompt: prompts[0]!, completion: [...tokenizer.encode(first.text), tokenizer.endToken] },
+      { prompt: prompts[0]!, completion: [...tokenizer.encode(second.text), tokenizer.endToken] },
+      { prompt: prompts[1]!, completion: tokenizer.encode(third.text) }
     ]
     const { logProbs } = yield* engine.forward(bare)
     const complete = (index: number): Datum => {
@@ -88,6 +105,7 @@ const dataOf = (engine: Engine, [first, second, third]: readonly [string, string
 /** Shares an engine between cases. It is made when the first of them runs. */
 export const share = (options: Options): Shared => {
   const { learningRate = 0.01, tolerance = 1e-4, texts = ["One and two.", "Three, four!", "Yes"] } = options
+  const { examples = examplesOf(texts) } = options
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-engine-"))
   const scope = Effect.runSync(Scope.make())
   const make = Scope.provide(options.make, scope)
@@ -96,7 +114,7 @@ export const share = (options: Options): Shared => {
   const open = Effect.gen(function* () {
     if (made !== undefined) return made
     const engine = yield* make
-    made = { engine, first: yield* engine.save("first", folder), data: yield* dataOf(engine, texts) }
+    made = { engine, first: yield* engine.save("first", folder), data: yield* dataOf(engine, examples) }
     return made
   })
 

@@ -1,0 +1,190 @@
+/**
+ * What a Conductor that reads is shown, and what it writes: a line for each part of the question that says who answers
+ * it and who checks, and then the workflow that follows from these choices.
+ *
+ * Every text is a chain of pieces. All but the choices are the only ones that can follow on those before, as under a
+ * grammar; a choice is one piece among several, each with its probability.
+ */
+import type { Message } from "@divisi/core/Message"
+import { text } from "@divisi/core/Message"
+import * as Prompt from "@divisi/core/Prompt"
+import * as WorkflowText from "@divisi/core/WorkflowText"
+import type { Part } from "@divisi/policy-lexical/LexicalPolicy"
+import * as ChoiceHead from "./ChoiceHead.ts"
+import * as PartsPlan from "./PartsPlan.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is known of a worker. */
+export interface Colleague {
+  readonly description?: string | undefined
+  readonly pricing?: { readonly outputPerMillion: number } | undefined
+}
+
+/** What a prompt asks. */
+export interface Asked {
+  readonly question: string
+  /** By ordinal. */
+  readonly workers: ReadonlyArray<Colleague>
+  /** The ordinals of those that gave no answer in an earlier round. */
+  readonly failed: ReadonlyArray<number>
+  readonly maxSteps: number
+  /** Whether there is an answer to which nobody objected. */
+  readonly isAnswered: boolean
+}
+
+/** A part of a question with what was read of each worker for it. */
+export interface Situation extends Part {
+  readonly features: ChoiceHead.Features
+}
+
+/** A piece of a text: what has to come next, or a choice. */
+export type Piece =
+  | { readonly type: "forced"; readonly text: string }
+  | {
+      readonly type: "choice"
+      /** One for each worker by its ordinal, and last what is written for nobody. */
+      readonly texts: ReadonlyArray<string>
+      /** Of each text. */
+      readonly logProbs: ReadonlyArray<number>
+      /** Adds the gradient of the expected log-probability under these shares, times a scale, to that of the head. */
+      readonly addGradient: (sums: ChoiceHead.Weights, shares: ReadonlyArray<number>, scale: number) => void
+    }
+
+// -------------------------------------------------------------------------------------------------------------------
+// The prompt
+// -------------------------------------------------------------------------------------------------------------------
+
+const answered = "It was answered."
+
+const model = "{model} {price} {quoted}"
+
+/** The wording: the longest plan, each worker's price and description, the question, and what came of it before. */
+const template: Prompt.Template = {
+  ...Prompt.emptyTemplate,
+  rules: ["{steps}"],
+  pool: "{models}",
+  model: { described: model, numbered: model, failed: `${model} failed` },
+  question: "{quoted}",
+  // Of an answer to which somebody objected, and of a plan that failed, nothing is read: it plans afresh.
+  recursion: `${answered}{feedback}`,
+  feedback: " {feedback}",
+  failure: "",
+  refusal: ""
+}
+
+/** How a language policy is prompted for it. */
+export const options: Prompt.ConductorOptions = {
+  template,
+  examples: [],
+  access: "fine-grained",
+  descriptions: true
+}
+
+const colleague = (line: string) => {
+  const found = /^\d+ (\S+) (".*")( failed)?$/s.exec(line)
+  if (found === null) return []
+  const [, price, quoted, failed] = found
+  return {
+    description: JSON.parse(quoted!) as string,
+    pricing: price === "unknown" ? undefined : { outputPerMillion: Number(price) },
+    isFailed: failed !== undefined
+  }
+}
+
+/** What a prompt of {@link options} asks; `undefined` of another. */
+export const asked = (messages: ReadonlyArray<Message>): Asked | undefined => {
+  const [system = "", user = ""] = messages.map((message) => text(message))
+  const rules = /^Rules:\n- (?:1 to )?(\d+) steps?\n\n/.exec(system)
+  const quoted = /^"(?:[^"\\]|\\.)*"/.exec(user)
+  if (rules === null || quoted === null) return undefined
+  // The Conductor itself, where it is offered as a worker, has an empty line.
+  const workers = system.slice(rules[0].length).split("\n").flatMap(colleague)
+  return {
+    question: JSON.parse(quoted[0]) as string,
+    workers,
+    failed: workers.flatMap(({ isFailed }, ordinal) => (isFailed ? [ordinal] : [])),
+    maxSteps: Number(rules[1]),
+    isAnswered: user.slice(quoted[0].length).trim() === answered
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The text
+// -------------------------------------------------------------------------------------------------------------------
+
+const nobody = "Nobody"
+const alone = ".\n"
+
+/** Who answers, as a piece: a worker by its ordinal, or nobody. */
+const answering = (count: number): ReadonlyArray<string> => [...ordinals(count).map((one) => `Worker ${one}`), nobody]
+
+/** Who checks, as a piece: a worker by its ordinal, or nobody. */
+const checking = (count: number): ReadonlyArray<string> => [
+  ...ordinals(count).map((one) => `, and worker ${one} checks.\n`),
+  alone
+]
+
+const ordinals = (count: number) => Array.from({ length: count }, (_, ordinal) => ordinal)
+
+const answersPart = " answers part "
+
+/** The texts of all choices among as many workers, and of what stands between them: for a tokenizer. */
+export const pieces = (count: number): ReadonlyArray<string> => [...answering(count), ...checking(count), answersPart]
+
+const refused = "Nobody on the team seems to be able to answer this."
+
+/** What a text says where nobody is pointed at for some part. */
+export const refusal = (written: string): string | undefined => (written.endsWith(refused) ? refused : undefined)
+
+/**
+ * The pieces of a text, one after another: of a choice it is told which was taken, by its place among the texts.
+ *
+ * **Details**
+ *
+ * An answer to which nobody objected stands. Otherwise each part gets the worker that is pointed at, and a checker where
+ * one is; workers that failed are not pointed at. The lists of the workflow follow, or a refusal where nobody answers
+ * some part.
+ */
+export function* write(
+  head: ChoiceHead.Weights,
+  { failed, isAnswered, maxSteps, workers }: Asked,
+  situations: ReadonlyArray<Situation>
+): Generator<Piece, void, number> {
+  if (isAnswered) {
+    yield { type: "forced", text: `The answer stands.\n${WorkflowText.write({ steps: [] })}` }
+    return
+  }
+  const count = workers.length
+  const [answers, checks] = [answering(count), checking(count)]
+  const parts: Array<PartsPlan.Part> = []
+  for (const [index, situation] of situations.entries()) {
+    const { features, needs } = situation
+    const odds = ChoiceHead.odds(head, features, failed)
+    const worker: number = yield {
+      type: "choice",
+      texts: answers,
+      logProbs: odds.worker,
+      addGradient: (sums, shares, scale) =>
+        ChoiceHead.addGradient(sums, head, features, { worker: shares }, scale, failed)
+    }
+    yield { type: "forced", text: `${answersPart}${index + 1}` }
+    if (worker === count) {
+      yield { type: "forced", text: alone }
+      parts.push({ text: situation.text, needs, worker })
+      continue
+    }
+    const checker: number = yield {
+      type: "choice",
+      texts: checks,
+      logProbs: odds.checker(worker),
+      addGradient: (sums, shares, scale) =>
+        ChoiceHead.addGradient(sums, head, features, { checker: { given: worker, shares } }, scale, failed)
+    }
+    parts.push({ text: situation.text, needs, worker, checker: checker === count ? undefined : checker })
+  }
+  const isRefused = parts.some(({ worker }) => worker === count)
+  yield { type: "forced", text: isRefused ? refused : WorkflowText.write(PartsPlan.make(parts, maxSteps)) }
+}
