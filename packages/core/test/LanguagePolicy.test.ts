@@ -39,6 +39,21 @@ const scripted = (said: ReadonlyArray<Said>, changes: Partial<Policy.Context> = 
 }
 
 describe("LanguagePolicy", () => {
+  it.effect("refuses where the model says that nobody can answer, and no fallback stands in", () =>
+    Effect.gen(function* () {
+      const { attempts, context } = scripted(["Nobody can."])
+      const policy = LanguagePolicy.make({
+        model,
+        fallback: Baselines.single(0),
+        refusal: (completion) => (completion === "Nobody can." ? completion : undefined)
+      })
+      const error = yield* Effect.flip(policy.propose(context))
+      assert.strictEqual(error._tag === "PolicyError" && error.isRefusal, true)
+      assert.strictEqual(error.message, "Nobody can.")
+      assert.deepStrictEqual(attempts, [0])
+    })
+  )
+
   it.effect("reads what the model writes", () =>
     Effect.gen(function* () {
       const { context, requests } = scripted([good])

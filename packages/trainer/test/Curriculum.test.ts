@@ -142,6 +142,30 @@ describe("TaskSource", () => {
   )
 })
 
+describe("a source whose tasks come with workers", () => {
+  it.effect("gives each question its own, among other sources, too", () =>
+    Effect.gen(function* () {
+      const all = WorkerPool.makeUnsafe(["x", "y"].map(ScriptedWorker.echo))
+      const own = WorkerPool.makeUnsafe(["own"].map(ScriptedWorker.echo))
+      const make = (name: string) =>
+        TaskSource.make(
+          name,
+          (_, index) => Task.make(`${name} ${index}`),
+          () => name
+        )
+      const tasks = TaskSource.mix([
+        { source: { ...make("team"), pool: () => own }, share: 1 },
+        { source: make("plain"), share: 1 }
+      ])
+      const config = { pool: { type: "fixed" }, recursion: { share: 0, rounds: 1 } } as const
+      for (let index = 0; index < 12; index++) {
+        const question = yield* Curriculum.question({ tasks, pool: all }, config, 5, index)
+        assert.strictEqual(question.pool, question.kind === "team" ? own : all)
+      }
+    })
+  )
+})
+
 describe("ExampleSource", () => {
   const tokenizer = ToyEngine.tokenizer(["model_id = "])
 
