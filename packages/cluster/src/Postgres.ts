@@ -114,6 +114,8 @@ const nameOf = (url: Redacted.Redacted): string | undefined => {
   return `postgres://${host === "" ? (searchParams.get("host") ?? "localhost") : host}${pathname}`
 }
 
+const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(url)).password !== ""
+
 /** The most bytes of one message: a run's batch may hold pictures. */
 const maxMessageSize = 512 * 2 ** 20
 
@@ -160,7 +162,13 @@ export const open = Effect.fnUntraced(function* (
   if (name === undefined) return yield* invalid("its address must look like postgres://user@host/database")
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return yield* invalid("its schema has a name that is none")
   const failed = (error: SqlError) => new PostgresError({ database: name, reason: reasonOf(error) })
-  const config: PgPool.Config = { url, password, applicationName: "divisi", keepAlive: "10 seconds", maxMessageSize }
+  const config: PgPool.Config = {
+    url,
+    password: hasPassword(url) ? undefined : password,
+    applicationName: "divisi",
+    keepAlive: "10 seconds",
+    maxMessageSize
+  }
   const orFail = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, failed)
   const pool = yield* orFail(PgPool.make({ ...config, maxConnections }))
   const found = yield* orFail(Session.transact(pool, (session) => Schema.prepare(session, schema)))

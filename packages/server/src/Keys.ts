@@ -57,7 +57,7 @@ export type Allowed = Omit<Key, "id" | "hash" | "createdAt" | "revokedAt">
 /** Where keys are kept, and the accounts that they spend on. */
 export interface Options {
   /** Finds a key by its id. It is asked at each request, so that what is revoked is refused at once. */
-  readonly find: (id: string) => Effect.Effect<Key | undefined>
+  readonly find: (id: string) => Effect.Effect<Key | undefined, ApiError>
   /** The account of a key with limits; none for one without. */
   readonly ledger: (key: Key, now: number) => Effect.Effect<Budget.Ledger | undefined, ApiError>
 }

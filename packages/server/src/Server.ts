@@ -64,6 +64,8 @@ export interface Options extends Replaceable {
    * are dropped when all take more than 32 MiB.
    */
   readonly journal?: Journal.Journal | undefined
+  /** Whether other servers write to the journal, too: their runs are gone on with here once they have ended. */
+  readonly isShared?: boolean | undefined
   /** Where responses are kept that are asked for again or gone on from, besides memory, which has 64 MiB for them. */
   readonly responses?: Archive | undefined
   /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
@@ -176,7 +178,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const context: Endpoint.Context = {
     offer: () => offer,
     segments,
-    stopped: options.journal === undefined ? () => undefined : yield* Stopped.find(journal),
+    stopped: options.journal === undefined ? () => undefined : yield* Stopped.find(journal, options.isShared === true),
     authenticate,
     maxBodyBytes: options.maxBodyBytes ?? 32 * mebi,
     isDraining: () => isDraining,

@@ -1,4 +1,5 @@
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import type * as NodeServer from "../src/NodeServer.ts"
 import { serving } from "./serving.ts"
@@ -10,9 +11,9 @@ const keeping = () => {
   return {
     texts,
     responses: {
-      get: (name: string) => texts.get(name),
-      set: (name: string, text: string) => void texts.set(name, text),
-      remove: (name: string) => void texts.delete(name)
+      get: (name: string) => Effect.sync(() => texts.get(name)),
+      set: (name: string, text: string) => Effect.sync(() => void texts.set(name, text)),
+      remove: (name: string) => Effect.sync(() => void texts.delete(name))
     } satisfies NonNullable<NodeServer.Options["responses"]>
   }
 }
@@ -70,7 +71,7 @@ describe("responses that are kept on disk", () => {
       return [id, new Map(texts)] as const
     })
     const killed = keeping()
-    for (const [name, text] of left) killed.responses.set(name, text)
+    for (const [name, text] of left) killed.texts.set(name, text)
     await serving({ ...hanging, responses: killed.responses }, async ({ client }) => {
       const { error, status } = await client.responses.retrieve(id)
       assert.strictEqual(status, "failed")

@@ -2,6 +2,7 @@
 import { messageOf } from "./Failure.ts"
 
 const brings: Readonly<Record<string, string>> = {
+  "@divisi/cluster": "what several servers keep in Postgres",
   "@divisi/gguf": "the writer of models",
   "@divisi/policy-llamacpp": "local models, which bring llama.cpp",
   "@divisi/providers-anthropic": "Anthropic's models",

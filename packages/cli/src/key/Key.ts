@@ -4,11 +4,14 @@ import type { Keys } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Database from "../conductor/Database.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { table, toLeft } from "../view/Table.ts"
 import type { ListInput, MakeInput, RevokeInput } from "./flags.ts"
 import * as KeyAccounts from "./KeyAccounts.ts"
 import * as KeyFile from "./KeyFile.ts"
+import type { KeyStore } from "./KeyStore.ts"
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -42,9 +45,8 @@ const allowedOf = (input: MakeInput, now: number): Keys.Allowed => {
 export const make = Effect.fnUntraced(function* (input: MakeInput): Effect.fn.Return<void, Failure> {
   const { Keys } = yield* KeyFile.server
   const now = yield* Clock.currentTimeMillis
-  const file = yield* KeyFile.fileOf(input.keys)
   const { key, secret } = Keys.make(allowedOf(input, now), now)
-  yield* KeyFile.change(file, (keys) => Effect.succeed([[...keys, key], undefined] as const))
+  yield* within(input, ({ keys }) => keys.put(key))
   const { hash: _, ...shown } = key
   if (input.json) return print(JSON.stringify({ ...shown, secret }))
   process.stderr.write(`divisi: key ${key.id} for ${key.name}. Its secret is shown this once:\n`)
@@ -70,15 +72,40 @@ const limitsOf = ({ limits, requestsPerMinute, tokensPerMinute }: Keys.Key): str
   return all.length === 0 ? "none" : all.join(", ")
 }
 
-const spentIn = Effect.scoped(Effect.flatMap(DiskAccounts.make(), KeyAccounts.spent))
+/** Where keys and their accounts are kept: files, or the database that is named. */
+interface Place {
+  readonly keys: KeyStore
+  readonly spent: Effect.Effect<ReadonlyMap<string, number>, Failure>
+}
 
-/** Lists the keys of a file. */
+const within = <A>(
+  input: Pick<ListInput, "database" | "keys">,
+  use: (place: Place) => Effect.Effect<A, Failure>
+): Effect.Effect<A, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const database = yield* Database.open(input.database)
+      yield* Database.onlyOne(database, { keys: input.keys })
+      const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
+      const spent = Effect.mapError(Effect.flatMap(Scope.provide(accounts, scope), KeyAccounts.spent), ({ message }) =>
+        failed(message)
+      )
+      const keys = yield* database?.keys ?? Effect.flatMap(KeyFile.fileOf(input.keys), KeyFile.store)
+      return yield* use({ keys, spent })
+    })
+  )
+
+/** Lists the keys. */
 export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<void, Failure> {
   const now = yield* Clock.currentTimeMillis
-  const keys = yield* KeyFile.read(yield* KeyFile.fileOf(input.keys))
-  const spent = yield* Effect.mapError(
-    keys.length === 0 ? Effect.succeed(new Map<string, number>()) : spentIn,
-    ({ message }) => failed(message)
+  const [keys, spent] = yield* within(input, (place) =>
+    Effect.flatMap(place.keys.all, (keys) =>
+      Effect.map(
+        keys.length === 0 ? Effect.succeed(new Map<string, number>()) : place.spent,
+        (spent) => [keys, spent] as const
+      )
+    )
   )
   if (input.json) {
     return print(JSON.stringify(keys.map(({ hash: _, ...key }) => ({ ...key, spentUsd: spent.get(key.id) ?? 0 }))))
@@ -98,12 +125,15 @@ export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Re
 /** Revokes a key. */
 export const revoke = Effect.fnUntraced(function* (input: RevokeInput): Effect.fn.Return<void, Failure> {
   const now = yield* Clock.currentTimeMillis
-  const file = yield* KeyFile.fileOf(input.keys)
-  const { name } = yield* KeyFile.change(file, (keys) => {
-    const found = keys.find(({ id }) => id === input.id)
-    if (found === undefined) return Effect.fail(usage(`No key is called ${input.id}: \`divisi key list\` shows them.`))
-    const revoked = { ...found, revokedAt: found.revokedAt ?? now }
-    return Effect.succeed([keys.map((key) => (key === found ? revoked : key)), found] as const)
-  })
+  const name = yield* within(input, ({ keys }) =>
+    Effect.gen(function* () {
+      const found = (yield* keys.all).find(({ id }) => id === input.id)
+      if (found === undefined) {
+        return yield* usage(`No key is called ${input.id}: \`divisi key list\` shows them.`)
+      }
+      yield* keys.put({ ...found, revokedAt: found.revokedAt ?? now })
+      return found.name
+    })
+  )
   print(`The key ${input.id} of ${name} is revoked.`)
 })

@@ -1,5 +1,5 @@
-/** What keys spend, on disk: a day's account under a month's, and that under the one of all time. */
-import type * as DiskAccounts from "@divisi/files/DiskAccounts"
+/** What keys spend: a day's account under a month's, and that under the one of all time. */
+import type * as Account from "@divisi/core/Account"
 import type { Keys } from "@divisi/server"
 import * as Effect from "effect/Effect"
 
@@ -7,22 +7,34 @@ const limitOf = (costUsd: number | undefined) => (costUsd === undefined ? undefi
 
 const totalName = (id: string): string => `key/${id}`
 
+const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7)
+
 /** The account that a key's runs are charged to now. */
 export const open = Effect.fnUntraced(function* (
-  accounts: DiskAccounts.Accounts,
+  accounts: Account.Accounts,
   { id, limits: { dayUsd, monthUsd, totalUsd } }: Keys.Key,
   now: number
-): Effect.fn.Return<DiskAccounts.Account, DiskAccounts.AccountsError> {
+): Effect.fn.Return<Account.Account, Account.AccountsError> {
   const total = yield* accounts.open({ name: totalName(id), limits: limitOf(totalUsd) })
-  const name = `${totalName(id)}/${new Date(now).toISOString().slice(0, 7)}`
+  const name = `${totalName(id)}/${monthOf(now)}`
   const month = yield* accounts.open({ name, limits: limitOf(monthUsd), parent: total })
   return yield* accounts.open({ name: `${totalName(id)}/day`, per: "day", limits: limitOf(dayUsd), parent: month })
 })
 
+/** Opens the accounts of keys, each once for its limits and its month. */
+export const opener = (accounts: Account.Accounts) => {
+  const known = new Map<string, { readonly of: string; readonly account: Account.Account }>()
+  return (key: Keys.Key, now: number): Effect.Effect<Account.Account, Account.AccountsError> =>
+    Effect.suspend(() => {
+      const of = `${monthOf(now)} ${JSON.stringify(key.limits)}`
+      const before = known.get(key.id)
+      if (before?.of === of) return Effect.succeed(before.account)
+      return Effect.tap(open(accounts, key, now), (account) => Effect.sync(() => known.set(key.id, { of, account })))
+    })
+}
+
 /** What each key has spent in all, in USD, by its id. */
-export const spent = (
-  accounts: DiskAccounts.Accounts
-): Effect.Effect<ReadonlyMap<string, number>, DiskAccounts.AccountsError> =>
+export const spent = (accounts: Account.Accounts): Effect.Effect<ReadonlyMap<string, number>, Account.AccountsError> =>
   Effect.map(
     accounts.list,
     (standings) => new Map(standings.map(({ name, total }) => [name.replace(/^key\//, ""), total.costUsd]))

@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
+import type { KeyStore } from "./KeyStore.ts"
 
 /** The package that knows keys. */
 export const server = Effect.tryPromise({
@@ -42,7 +43,7 @@ const readerOf = (file: string, { Keys }: typeof import("@divisi/server")): Read
 const textOf = (file: string): string | undefined => (fs.existsSync(file) ? fs.readFileSync(file, "utf8") : undefined)
 
 /** The keys of a file; none where there is no file. */
-export const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
+const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
   Effect.flatMap(server, (server) =>
     Effect.try({
       try: () => {
@@ -53,53 +54,53 @@ export const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failu
     })
   )
 
-/** Changes the keys of a file, one change after another. */
-export const change = <A>(
-  file: string,
-  by: (keys: ReadonlyArray<Keys.Key>) => Effect.Effect<readonly [ReadonlyArray<Keys.Key>, A], Failure>
-): Effect.Effect<A, Failure> =>
+/** Puts a key into a file, in the place of the one of its id: one change after another. */
+const put = (file: string, key: Keys.Key): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       yield* WholeFile.makeFolder(path.dirname(file))
       yield* Lock.hold(`${file}.lock`, { wait: true })
-      const [keys, value] = yield* by(yield* read(file))
+      const before = yield* read(file)
+      const isKnown = before.some(({ id }) => id === key.id)
+      const keys = isKnown ? before.map((one) => (one.id === key.id ? key : one)) : [...before, key]
       yield* WholeFile.writeJson(file, { version: 1, keys })
-      return value
     }).pipe(Effect.mapError((error) => (error._tag === "Failure" ? error : failed(error.message))))
   )
-
-/** Keys of a file that changes. */
-export interface Finder {
-  /** The key of an id. */
-  readonly key: (id: string) => Effect.Effect<Keys.Key | undefined>
-  readonly isAny: () => boolean
-}
 
 /**
  * Finds keys of a file while it changes: it is read anew when it has been written. A file that cannot be read lets nobody
  * in.
  */
-export const finder = (file: string): Effect.Effect<Finder, Failure> =>
-  Effect.map(server, (server) => {
-    const reader = readerOf(file, server)
-    let stamp = ""
-    let known = new Map<string, Keys.Key>()
-    let isUnreadable = false
-    const look = (): ReadonlyMap<string, Keys.Key> => {
-      const at = fs.statSync(file, { throwIfNoEntry: false })
-      const now = at === undefined ? "" : `${at.ino} ${at.mtimeMs} ${at.size}`
-      if (now === stamp) return known
-      try {
-        const text = textOf(file)
-        known = new Map((text === undefined ? [] : reader(text)).map((key) => [key.id, key]))
-        isUnreadable = false
-      } catch (error) {
-        known = new Map()
-        isUnreadable = true
-        process.stderr.write(`divisi: ${messageOf(error)}\n`)
-      }
-      stamp = now
-      return known
+const finder = (file: string, reader: Reader) => {
+  let stamp = ""
+  let known = new Map<string, Keys.Key>()
+  let isUnreadable = false
+  const look = (): ReadonlyMap<string, Keys.Key> => {
+    const at = fs.statSync(file, { throwIfNoEntry: false })
+    const now = at === undefined ? "" : `${at.ino} ${at.mtimeMs} ${at.size}`
+    if (now === stamp) return known
+    try {
+      const text = textOf(file)
+      known = new Map((text === undefined ? [] : reader(text)).map((key) => [key.id, key]))
+      isUnreadable = false
+    } catch (error) {
+      known = new Map()
+      isUnreadable = true
+      process.stderr.write(`divisi: ${messageOf(error)}\n`)
     }
-    return { key: (id) => Effect.sync(() => look().get(id)), isAny: () => look().size > 0 || isUnreadable }
-  })
+    stamp = now
+    return known
+  }
+  return {
+    find: (id: string) => Effect.sync(() => look().get(id)),
+    isAny: Effect.sync(() => look().size > 0 || isUnreadable)
+  }
+}
+
+/** The keys of a file. */
+export const store = (file: string): Effect.Effect<KeyStore, Failure> =>
+  Effect.map(server, (server) => ({
+    all: read(file),
+    put: (key) => put(file, key),
+    ...finder(file, readerOf(file, server))
+  }))

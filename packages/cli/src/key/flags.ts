@@ -12,6 +12,15 @@ export const keys = Flag.String("keys").pipe(
   Flag.optional
 )
 
+/** The database of the keys, and of all that several servers share; `divisi serve` has it, too. */
+export const database = Flag.Redacted("database").pipe(
+  Flag.withMetavar("<url>"),
+  Flag.withDescription(
+    "The Postgres that keeps keys and what they have spent, for several servers: postgres://user@host/name (default DIVISI_DATABASE, or files; the password may be in PGPASSWORD)"
+  ),
+  Flag.optional
+)
+
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar("<names>"),
@@ -58,14 +67,16 @@ export const makeFlags = {
     Flag.optional
   ),
   keys,
+  database,
   json: toggle("json", "Print it as JSON")
 }
 
-export const listFlags = { keys, json: toggle("json", "Print them as JSON") }
+export const listFlags = { keys, database, json: toggle("json", "Print them as JSON") }
 
 export const revokeFlags = {
   id: Argument.String("id").pipe(Argument.withDescription("The id of a key, as the list shows it")),
-  keys
+  keys,
+  database
 }
 
 export type MakeInput = Command.Command.Config.Infer<typeof makeFlags>

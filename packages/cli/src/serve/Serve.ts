@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
+import * as Database from "../conductor/Database.ts"
 import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
 import * as Services from "../conductor/Services.ts"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
@@ -42,20 +43,34 @@ const secretOf = Effect.mapError(
   ({ message }) => usage(`DIVISI_SECRET: ${message}`)
 )
 
-/** The gym's runs cost nothing to run again, so they are kept in memory unless a file is named. */
-const journalOf = (input: ServeInput, isGym: boolean): Effect.Effect<Journal | undefined, Failure, Scope.Scope> =>
-  isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal)
+type Store = Database.Database | undefined
+
+/** The gym's runs cost nothing to run again, so they are kept in memory unless a place is named. */
+const journalOf = (
+  input: ServeInput,
+  isGym: boolean,
+  database: Store
+): Effect.Effect<Journal | undefined, Failure, Scope.Scope> =>
+  database?.journal ??
+  (isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal))
 
 /** Responses are kept where runs are: in a file beside the journal that is named, or in one of your own. */
 const responsesOf = Effect.fnUntraced(function* (
   { journal }: ServeInput,
-  isGym: boolean
+  isGym: boolean,
+  database: Store
 ): Effect.fn.Return<NodeServer.Options["responses"], Failure, Scope.Scope> {
+  if (database !== undefined) return yield* database.responses
   if (isGym && Option.isNone(journal)) return undefined
   const file = Option.isSome(journal)
     ? `${journal.value}.responses`
     : yield* UserFolders.dataFile("responses.sqlite", "DIVISI_RESPONSES")
-  return yield* Effect.mapError(DiskRecords.make({ file }), ({ message }) => failed(message))
+  const records = yield* Effect.mapError(DiskRecords.make({ file }), ({ message }) => failed(message))
+  return {
+    get: (name) => Effect.sync(() => records.get(name)),
+    set: (name, text) => Effect.sync(() => records.set(name, text)),
+    remove: (name) => Effect.sync(() => records.remove(name))
+  }
 })
 
 /**
@@ -64,33 +79,33 @@ const responsesOf = Effect.fnUntraced(function* (
  */
 const authenticateOf = Effect.fnUntraced(function* (
   { ApiError, Caller, Keys }: typeof import("@divisi/server"),
-  input: ServeInput
+  input: ServeInput,
+  database: Store
 ): Effect.fn.Return<{ readonly hasKeys: boolean; readonly authenticate: Caller.Authenticate }, Failure, Scope.Scope> {
   const { onThisMachine } = Caller
   if (Option.isSome(input.keys) && input.keys.value === "none") return { hasKeys: false, authenticate: onThisMachine }
-  const file = yield* KeyFile.fileOf(input.keys)
-  const found = yield* KeyFile.read(file)
-  const find = yield* KeyFile.finder(file)
+  const store = yield* database?.keys ?? Effect.flatMap(KeyFile.fileOf(input.keys), KeyFile.store)
   const scope = yield* Effect.scope
-  const accounts = yield* Effect.cached(Scope.provide(DiskAccounts.make(), scope))
-  const unusable = ({ message }: DiskAccounts.AccountsError) => new ApiError.ApiError({ kind: "server", message })
+  const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
+  const opener = yield* Effect.cached(Effect.map(Scope.provide(accounts, scope), KeyAccounts.opener))
+  const unusable = ({ message }: { readonly message: string }) => new ApiError.ApiError({ kind: "server", message })
   const keyed = Keys.authenticate({
-    find: find.key,
+    find: (id) => Effect.mapError(store.find(id), unusable),
     ledger: (key, now) =>
       Effect.mapError(
-        Effect.flatMap(accounts, (accounts) => KeyAccounts.open(accounts, key, now)),
+        Effect.flatMap(opener, (open) => open(key, now)),
         unusable
       )
   })
-  // Whoever takes the file away lets nobody in.
-  let hasKeys = found.length > 0
-  if (hasKeys) yield* Effect.mapError(accounts, ({ message }) => failed(message))
+  // Whoever takes the keys away lets nobody in.
+  let hasKeys = (yield* store.all).length > 0
+  if (hasKeys) yield* opener
   return {
     hasKeys,
     authenticate: (headers) =>
-      Effect.suspend(() => {
-        hasKeys ||= find.isAny()
-        return hasKeys ? keyed(headers) : onThisMachine(headers)
+      Effect.gen(function* () {
+        hasKeys ||= yield* Effect.mapError(store.isAny, unusable)
+        return yield* hasKeys ? keyed(headers) : onThisMachine(headers)
       })
   }
 })
@@ -235,16 +250,19 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const { config, isGym, options: offered } = first.offer
   const isPlay = WorkerPool.isPlay(offered.pool)
   const ledger = Option.isNone(input.maxTotalCost) ? undefined : Budget.make({ costUsd: input.maxTotalCost.value })
-  const { authenticate, hasKeys } = yield* authenticateOf(Server, input)
+  const database = yield* Database.open(input.database)
+  yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
+  const { authenticate, hasKeys } = yield* authenticateOf(Server, input, database)
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
-  const journal = yield* journalOf(input, isGym)
+  const journal = yield* journalOf(input, isGym, database)
   if (journal !== undefined && Option.isSome(input.keepRuns)) {
     yield* Effect.forkScoped(Journals.pruning(journal, input.keepRuns.value))
   }
   const options: NodeServer.Options = {
     ...offered,
     journal,
-    responses: yield* responsesOf(input, isGym),
+    isShared: database !== undefined,
+    responses: yield* responsesOf(input, isGym, database),
     ledger,
     // On an address that others reach there are keys from the start, or nothing listens.
     authenticate: hasKeys || isOwn ? authenticate : undefined,

@@ -3,7 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
 import { cost, timeout, toggle, whole } from "../invocation/flags.ts"
-import { keys } from "../key/flags.ts"
+import { database, keys } from "../key/flags.ts"
 import { flags as ofRun } from "../run/flags.ts"
 import { age } from "../runs/flags.ts"
 import { clients } from "./ClientConfig.ts"
@@ -55,6 +55,11 @@ export const flags = {
   keys: keys.pipe(
     Flag.withDescription(
       "The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder); none for none. Where it has keys, only they are let in"
+    )
+  ),
+  database: database.pipe(
+    Flag.withDescription(
+      "The Postgres that several servers share: runs, keys, budgets and responses are in it instead of in files (default DIVISI_DATABASE, or none), as in postgres://user@host/name; the password may be in PGPASSWORD"
     )
   ),
   printConfig: Flag.Literals("print-config", clients).pipe(

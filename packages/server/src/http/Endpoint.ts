@@ -140,15 +140,15 @@ const telling = ({ onUsed }: Caller, segment: Segment, now: () => number): void 
 
 /** What a wire keeps of requests and their responses, for later ones. */
 export interface Keeping {
-  /** The body with what it refers to in its place. Throws an `ApiError`. */
-  readonly recall: (body: JsonObject, owner: string) => JsonObject
+  /** The body with what it refers to in its place. */
+  readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
   /** Hears of the segment of a body that was recalled. */
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
   /** The body of the response, where the segment is not waited for. */
   readonly atOnce: (segment: Segment) => JsonObject | undefined
 }
 
-const nothing: Keeping = { recall: (body) => body, keep: () => Effect.void, atOnce: () => undefined }
+const nothing: Keeping = { recall: Effect.succeed, keep: () => Effect.void, atOnce: () => undefined }
 
 /** A response that may have several segments, as the results of its tools come while it goes on. */
 export interface Joining {
@@ -186,7 +186,7 @@ export const open = Effect.fnUntraced(function* <State>(
   logged.owner = owner
   const text = yield* asked.text
   const body = yield* attempt(() => parse(text))
-  const recalled = yield* attempt(() => keeping.recall(body, owner))
+  const recalled = yield* keeping.recall(body, owner)
   const request = yield* attempt(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()

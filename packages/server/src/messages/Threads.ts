@@ -3,7 +3,7 @@
  * `thread: { type: "create" }` begins one, `{ type: "continue", previous_message_id }` goes on from a response of it.
  */
 import * as Effect from "effect/Effect"
-import type * as Endpoint from "../http/Endpoint.ts"
+import * as Endpoint from "../http/Endpoint.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import { isObject, type JsonObject, text } from "../wire/Json.ts"
@@ -73,5 +73,9 @@ export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
       }
     })
 
-  return { recall, keep, atOnce: () => undefined }
+  return {
+    recall: (body, owner) => Endpoint.attempt(() => recall(body, owner)),
+    keep,
+    atOnce: () => undefined
+  }
 }

@@ -6,11 +6,11 @@ import { ApiError } from "../wire/ApiError.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { About, Part } from "../wire/Wire.ts"
 
-/** Keeps texts by name, in place. What cannot be kept or found is told by whoever keeps it. */
+/** Keeps texts by name. What cannot be kept or found is told by whoever keeps it. */
 export interface Archive {
-  readonly get: (name: string) => string | undefined
-  readonly set: (name: string, text: string) => void
-  readonly remove: (name: string) => void
+  readonly get: (name: string) => Effect.Effect<string | undefined>
+  readonly set: (name: string, text: string) => Effect.Effect<void>
+  readonly remove: (name: string) => Effect.Effect<void>
 }
 
 /** A response that is over. */
@@ -30,6 +30,7 @@ const told = (about: About, parts: ReadonlyArray<Part>): Segment => ({
   parts,
   isOver: () => true,
   onOver: (hear) => hear(),
+  onEnd: (write) => write([]),
   read: Stream.succeed(parts),
   follow: (take) => Effect.sync(() => void take(parts, true, () => {})),
   over: Effect.void,

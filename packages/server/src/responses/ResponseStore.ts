@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Endpoint from "../http/Endpoint.ts"
 import * as Failure from "../segment/Failure.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
@@ -29,14 +30,14 @@ export interface Kept {
 
 /** The responses of a server. */
 export interface ResponseStore {
-  /** A body whose input stands in it whole. Throws an `ApiError` where it goes on from what is not kept. */
-  readonly recall: (body: JsonObject, owner: string) => JsonObject
+  /** A body whose input stands in it whole. Fails where it goes on from what is not kept. */
+  readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
   /** Keeps a response, if its client does not say otherwise. The body is one that was recalled. */
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
-  /** A response of an owner. Throws an `ApiError` where there is none. */
-  readonly get: (id: string, owner: string) => Kept
-  readonly has: (id: string, owner: string) => boolean
-  readonly forget: (id: string) => void
+  /** A response of an owner. Fails where there is none. */
+  readonly get: (id: string, owner: string) => Effect.Effect<Kept, ApiError>
+  readonly has: (id: string, owner: string) => Effect.Effect<boolean>
+  readonly forget: (id: string) => Effect.Effect<void>
 }
 
 /** What is kept, and how much. */
@@ -146,63 +147,86 @@ export const make = Effect.fnUntraced(function* ({
   }
 
   /** A response that memory has let go of, or that another process has kept. */
-  const recalled = (id: string): Kept | undefined => {
-    if (archive === undefined || !/^resp_[0-9A-Za-z]{1,64}$/.test(id)) return undefined
-    const text = archive.get(id)
-    const record = text === undefined ? undefined : Archive.decode(text)
-    return record && { ...record, id, characters: 0 }
+  const recalled = (id: string): Effect.Effect<Kept | undefined> => {
+    if (archive === undefined || !/^resp_[0-9A-Za-z]{1,64}$/.test(id)) return Effect.undefined
+    return Effect.map(archive.get(id), (text) => {
+      const record = text === undefined ? undefined : Archive.decode(text)
+      return record && { ...record, id, characters: 0 }
+    })
   }
 
-  const find = (id: string, owner: string): Kept | undefined => {
-    const kept = all.get(id) ?? recalled(id)
-    return kept?.owner === owner ? kept : undefined
-  }
-
-  /** Writes a response down once it is over, before its client is told so. */
-  const write = (kept: Kept) =>
-    kept.segment.onOver(() => {
-      if (all.get(kept.id) === kept) archive?.set(kept.id, Archive.encode(kept))
+  const find = (id: string, owner: string): Effect.Effect<Kept | undefined> =>
+    Effect.suspend(() => {
+      const here = all.get(id)
+      return Effect.map(here === undefined ? recalled(id) : Effect.succeed(here), (kept) =>
+        kept?.owner === owner ? kept : undefined
+      )
     })
 
+  /** Writes a response down once it is over, before its client is told so. */
+  const write = (archive: Archive.Archive, kept: Kept) =>
+    kept.segment.onEnd((last) =>
+      Effect.suspend(() => {
+        if (all.get(kept.id) !== kept) return Effect.void
+        const { segment } = kept
+        return archive.set(
+          kept.id,
+          Archive.encode({ ...kept, segment: { ...segment, parts: [...segment.parts, ...last] } })
+        )
+      })
+    )
+
   /** An item by its id, which has that of the response it is of. */
-  const itemOf = (id: string, owner: string): JsonObject => {
+  const itemOf = (id: string, owner: string): Effect.Effect<JsonObject, ApiError> => {
     const [, response] = /^[a-z]+_([0-9A-Za-z]{22})_(?:in)?\d+$/.exec(id) ?? []
-    const kept = response === undefined ? undefined : find(`resp_${response}`, owner)
-    const output = kept === undefined ? [] : (bodyOf(kept).output as ReadonlyArray<JsonObject>)
-    const item = [...(kept?.input ?? []), ...output].find((one) => one.id === id)
-    if (item === undefined) throw invalid("input", `Item with id '${id}' not found: send the item itself.`)
-    return item
+    return Effect.flatMap(response === undefined ? Effect.undefined : find(`resp_${response}`, owner), (kept) => {
+      const output = kept === undefined ? [] : (bodyOf(kept).output as ReadonlyArray<JsonObject>)
+      const item = [...(kept?.input ?? []), ...output].find((one) => one.id === id)
+      return item === undefined
+        ? Effect.fail(invalid("input", `Item with id '${id}' not found: send the item itself.`))
+        : Effect.succeed(item)
+    })
   }
 
   /** A body with the items in it that it refers to. */
-  const resolved = (body: JsonObject, owner: string): JsonObject => {
+  const resolved = (body: JsonObject, owner: string): Effect.Effect<JsonObject, ApiError> => {
     const { input } = body
     const isReference = (item: unknown): item is JsonObject => isObject(item) && item.type === "item_reference"
-    if (!Array.isArray(input) || !input.some(isReference)) return body
-    return {
-      ...body,
-      input: input.map((item) => (isReference(item) ? itemOf(text(item.id, "input.id"), owner) : item))
-    }
+    if (!Array.isArray(input) || !input.some(isReference)) return Effect.succeed(body)
+    const items = Effect.forEach(input, (item: unknown) =>
+      isReference(item)
+        ? Effect.flatMap(
+            Endpoint.attempt(() => text(item.id, "input.id")),
+            (id) => itemOf(id, owner)
+          )
+        : Effect.succeed(item)
+    )
+    return Effect.map(items, (input) => ({ ...body, input }))
   }
 
-  const recall = (given: JsonObject, owner: string): JsonObject => {
-    const body = resolved(given, owner)
+  const recall = Effect.fnUntraced(function* (
+    given: JsonObject,
+    owner: string
+  ): Effect.fn.Return<JsonObject, ApiError> {
+    const body = yield* resolved(given, owner)
     const { previous_response_id: previous } = body
     if (previous === undefined || previous === null) {
       if (body.conversation !== undefined && body.conversation !== null) {
-        throw invalid(
+        return yield* invalid(
           "conversation",
           "This server keeps no conversations: use previous_response_id, or send all of it."
         )
       }
       return body
     }
-    const kept = find(text(previous, "previous_response_id"), owner)
-    if (kept === undefined) throw gone(String(previous))
-    if (!kept.segment.isOver()) throw invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)
+    const kept = yield* find(yield* Endpoint.attempt(() => text(previous, "previous_response_id")), owner)
+    if (kept === undefined) return yield* gone(String(previous))
+    if (!kept.segment.isOver()) {
+      return yield* invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)
+    }
     const output = bodyOf(kept).output as ReadonlyArray<JsonObject>
     return { ...body, input: [...kept.input, ...output, ...itemsOf(body.input)] }
-  }
+  })
 
   const keep = (segment: Segment, body: JsonObject, owner: string) =>
     Effect.suspend(() => {
@@ -222,28 +246,29 @@ export const make = Effect.fnUntraced(function* ({
       put(kept)
       running.add(id)
       const isInBackground = about.body.background === true
+      const reading = !isInBackground
+        ? Effect.void
+        : // Somebody reads it to its end, so that it goes on when its client has gone.
+          Effect.asVoid(Effect.forkIn(segment.over, scope))
+      if (archive === undefined) return reading
       // Who asks for it once this process was killed is told so.
-      if (isInBackground) archive?.set(id, Archive.encode({ ...kept, segment: { ...segment, parts: [stopped] } }))
-      write(kept)
-      if (!isInBackground) return Effect.void
-      // Somebody reads it to its end, so that it goes on when its client has gone.
-      return Effect.asVoid(Effect.forkIn(segment.over, scope))
+      const told = Archive.encode({ ...kept, segment: { ...segment, parts: [stopped] } })
+      const noted = isInBackground && !segment.isOver() ? archive.set(id, told) : Effect.void
+      return Effect.andThen(Effect.andThen(noted, write(archive, kept)), reading)
     })
 
-  const get = (id: string, owner: string): Kept => {
-    const kept = find(id, owner)
-    if (kept === undefined) throw unknown(id)
-    return kept
-  }
+  const get = (id: string, owner: string): Effect.Effect<Kept, ApiError> =>
+    Effect.flatMap(find(id, owner), (kept) => (kept === undefined ? Effect.fail(unknown(id)) : Effect.succeed(kept)))
 
   return {
     recall,
     keep,
     get,
-    has: (id, owner) => find(id, owner) !== undefined,
-    forget: (id) => {
-      forget(id)
-      archive?.remove(id)
-    }
+    has: (id, owner) => Effect.map(find(id, owner), (kept) => kept !== undefined),
+    forget: (id) =>
+      Effect.suspend(() => {
+        forget(id)
+        return archive === undefined ? Effect.void : archive.remove(id)
+      })
   }
 })

@@ -104,7 +104,7 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
     (answer: (kept: ResponseStore.Kept, request: Incoming) => Effect.Effect<Response, ApiError>) =>
     (request: Incoming): Effect.Effect<Response> =>
       context.authenticate(request.headers).pipe(
-        Effect.flatMap(({ owner }) => Endpoint.attempt(() => store.get(namedIn(request), owner))),
+        Effect.flatMap(({ owner }) => store.get(namedIn(request), owner)),
         Effect.flatMap((kept) => answer(kept, request)),
         Effect.catch((error) => Effect.succeed(Respond.error(responses, error)))
       )
@@ -113,8 +113,10 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
     Effect.gen(function* () {
       const caller = yield* context.authenticate(request.headers)
       const text = yield* Endpoint.bodyOf(context, request)
+      const body = yield* Endpoint.attempt(() => Endpoint.parse(text))
+      const recalled = yield* store.recall(body, caller.owner)
       return yield* Endpoint.attempt(() => {
-        const asked = read(store.recall(Endpoint.parse(text), caller.owner), request.headers)
+        const asked = read(recalled, request.headers)
         return {
           object: "response.input_tokens",
           input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))
@@ -126,10 +128,9 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
     retrieve: of((kept, request) => Effect.flatten(Endpoint.attempt(() => retrieve(kept, request)))),
     input: of((kept, request) => Endpoint.attempt(() => inputOf(kept, request))),
     cancel: of(cancel),
-    remove: of((kept) => {
-      store.forget(kept.id)
-      return Effect.succeed(Respond.json({ id: kept.id, object: "response", deleted: true }))
-    }),
+    remove: of((kept) =>
+      Effect.as(store.forget(kept.id), Respond.json({ id: kept.id, object: "response", deleted: true }))
+    ),
     count: (request: Incoming): Effect.Effect<Response> =>
       Effect.match(count(request), {
         onFailure: (error) => Respond.error(responses, error),

@@ -75,7 +75,8 @@ interface Connection {
 const keepingOf = ({ own, store }: Connection): Endpoint.Keeping => ({
   recall: (body, owner) => {
     const previous = body.previous_response_id
-    return (typeof previous === "string" && own.has(previous, owner) ? own : store).recall(body, owner)
+    const isOwn = typeof previous === "string" ? own.has(previous, owner) : Effect.succeed(false)
+    return Effect.flatMap(isOwn, (isOwn) => (isOwn ? own : store).recall(body, owner))
   },
   keep: (segment, body, owner) => Effect.andThen(own.keep(segment, body, owner), store.keep(segment, body, owner)),
   atOnce: () => undefined
@@ -122,19 +123,19 @@ const inject = (
   body: Json.JsonObject
 ): Effect.Effect<void, Socket.SocketError> => {
   const { desk, lastNumber: sequence_number, own, send, store } = connection
-  const taking = Effect.map(
-    Endpoint.attempt(() => {
+  const taking = Effect.gen(function* () {
+    const { input, isTaken, response_id } = yield* Endpoint.attempt(() => {
       const response_id = Json.text(body.response_id, "response_id")
       const input = Json.list(body.input, "input")
-      if (desk.give(response_id, input)) return { type: "response.inject.created", response_id, sequence_number }
-      const isKnown = own.has(response_id, owner) || store.has(response_id, owner)
-      const error = isKnown
-        ? { code: "response_already_completed", message: `Response '${response_id}' waits for nothing.` }
-        : { code: "response_not_found", message: `Response with id '${response_id}' not found.` }
-      return { type: "response.inject.failed", response_id, sequence_number, error, input }
-    }),
-    (event) => JSON.stringify(event)
-  )
+      return { response_id, input, isTaken: desk.give(response_id, input) }
+    })
+    if (isTaken) return JSON.stringify({ type: "response.inject.created", response_id, sequence_number })
+    const isKnown = (yield* own.has(response_id, owner)) || (yield* store.has(response_id, owner))
+    const error = isKnown
+      ? { code: "response_already_completed", message: `Response '${response_id}' waits for nothing.` }
+      : { code: "response_not_found", message: `Response with id '${response_id}' not found.` }
+    return JSON.stringify({ type: "response.inject.failed", response_id, sequence_number, error, input })
+  })
   return Effect.flatMap(
     Effect.catch(taking, (error) => Effect.succeed(errorFrame(error))),
     (frame) => send([frame])
@@ -150,18 +151,16 @@ const turn = (connection: Connection, text: string): Effect.Effect<void, Socket.
     const logged: RequestLog.Open = { at: clock.currentTimeMillisUnsafe(), wire: "responses socket" }
     const end = (status: number, isCut: boolean) =>
       RequestLog.tell(context.log, logged, status, clock.currentTimeMillisUnsafe(), isCut)
-    const forget = (previous: unknown) => {
-      if (typeof previous === "string") own.forget(previous)
-    }
+    const forget = (previous: unknown) => (typeof previous === "string" ? own.forget(previous) : Effect.void)
     const answered = Effect.gen(function* () {
       const body = yield* Endpoint.attempt(() => bodyOf(text))
       const failing = Effect.tapError(
         Endpoint.open(context, responses, keepingOf(connection), { headers, text: Effect.succeed(text), join }, logged),
-        () => Effect.sync(() => forget(body.previous_response_id))
+        () => forget(body.previous_response_id)
       )
       const segment = yield* failing
       yield* Effect.onExit(say(connection, segment), (exit) => Effect.sync(() => end(200, Exit.isFailure(exit))))
-      if (segment.parts.at(-1)?.type === "error") forget(body.previous_response_id)
+      if (segment.parts.at(-1)?.type === "error") yield* forget(body.previous_response_id)
     })
     return Effect.catchTag(answered, "ApiError", (error) => {
       logged.error = error.kind

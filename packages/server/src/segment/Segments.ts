@@ -29,6 +29,8 @@ export interface Segment {
   readonly isOver: () => boolean
   /** Calls `hear` once it is over, before its readers know: who hears is none of them. */
   readonly onOver: (hear: () => void) => void
+  /** Has its last parts written before its readers are told them; where it is over, at once, without parts. */
+  readonly onEnd: (write: (last: ReadonlyArray<Part>) => Effect.Effect<void>) => Effect.Effect<void>
   /** The parts from the first on, in batches of those that have come meanwhile; and a heartbeat where none come. */
   readonly read: Stream.Stream<ReadonlyArray<Part>>
   /** Gives its parts to a function as they come, as `read` does, but past the machinery of a stream. */
@@ -144,6 +146,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     const waiting = new Set<() => void>()
     /** Those that wait for the last part alone. */
     const ending = new Set<() => void>()
+    /** Those that write the last parts down. */
+    const writing: Array<(last: ReadonlyArray<Part>) => Effect.Effect<void>> = []
     const parts: Array<Part> = []
     const isOver = () => segment.overAt !== undefined
 
@@ -260,6 +264,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       overAt: undefined,
       isOver,
       onOver: (hear) => (isOver() ? hear() : void ending.add(hear)),
+      onEnd: (write) =>
+        Effect.suspend(() => {
+          if (isOver()) return write([])
+          writing.push(write)
+          return Effect.void
+        }),
       stop: Effect.suspend(() => Fiber.interrupt(fiber)),
       // As a stream of Effect's own, which would cost more for each pull than all else that is done for it.
       read: Stream.fromChannel(
@@ -299,12 +309,17 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     const before = known.get(key)
     if (before !== undefined) forget(key, before)
     known.set(key, segment)
-    const whole = Effect.onExit(run(tell), (exit) =>
-      Effect.sync(() => {
-        if (Exit.isSuccess(exit)) return tell(exit.value)
-        tell([{ type: "error", error: Cause.hasInterruptsOnly(exit.cause) ? Failure.stopped : failed }])
-      })
-    )
+    const whole = Effect.onExit(run(tell), (exit) => {
+      const last: ReadonlyArray<Part> = Exit.isSuccess(exit)
+        ? exit.value
+        : [{ type: "error", error: Cause.hasInterruptsOnly(exit.cause) ? Failure.stopped : failed }]
+      const told = Effect.sync(() => tell(last))
+      if (writing.length === 0) return told
+      const written = Effect.suspend(() =>
+        Effect.forEach(writing, (write) => write(isOver() ? [] : last), { discard: true })
+      )
+      return Effect.andThen(written, told)
+    })
     const fiber = yield* Effect.forkIn(whole, scope, { startImmediately: true })
 
     /** Stops what nobody has come back to. */

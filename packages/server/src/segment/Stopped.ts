@@ -5,6 +5,7 @@
 import * as Journal from "@divisi/core/Journal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 
 /** Gives the run that a request was to be answered by, once. */
 export type Stopped = (request: string) => string | undefined
@@ -18,11 +19,16 @@ const requestOf = (entries: ReadonlyArray<Journal.Entry>): unknown => {
   return first?.type === "run-started" ? first.task.metadata?.request : undefined
 }
 
-/** Finds the runs in a journal that were stopped. One that cannot be read has none. */
-export const find = (journal: Journal.Journal): Effect.Effect<Stopped> =>
+/** How often it is looked again where other servers write to the journal, too, which may end at any time. */
+const lookMillis = 5_000
+
+const look = (
+  journal: Journal.Journal,
+  query?: Journal.Query
+): Effect.Effect<Map<string, string>, Journal.JournalError> =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const runs = (yield* journal.list())
+    const runs = (yield* journal.list(query))
       .filter((run) => Journal.stateOf(run) === "stopped" && now - run.changedAt < limits.ageMillis)
       .slice(0, limits.runs)
     const known = new Map<string, string>()
@@ -30,9 +36,25 @@ export const find = (journal: Journal.Journal): Effect.Effect<Stopped> =>
       const request = requestOf(yield* journal.read(run))
       if (typeof request === "string") known.set(request, run)
     }
-    return (request: string) => {
-      const run = known.get(request)
-      known.delete(request)
-      return run
-    }
-  }).pipe(Effect.orElseSucceed(() => () => undefined))
+    return known
+  })
+
+/** Finds the runs in a journal that were stopped: at first, or again and again where it is shared. */
+export const find = Effect.fnUntraced(function* (
+  journal: Journal.Journal,
+  isShared: boolean
+): Effect.fn.Return<Stopped, never, Scope.Scope> {
+  // One that cannot be read has none.
+  let known = yield* Effect.orElseSucceed(look(journal), () => new Map<string, string>())
+  if (isShared) {
+    const again = Effect.map(look(journal, { limit: limits.runs }), (found) => {
+      known = found
+    })
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookMillis), Effect.ignore(again))))
+  }
+  return (request) => {
+    const run = known.get(request)
+    known.delete(request)
+    return run
+  }
+})

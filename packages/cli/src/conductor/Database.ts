@@ -1,0 +1,116 @@
+/** The Postgres that several servers share: how it is named, and what is kept in it. */
+import type * as Account from "@divisi/core/Account"
+import type { Journal } from "@divisi/core/Journal"
+import type { Keys, NodeServer } from "@divisi/server"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { explain } from "../invocation/OptionalPackage.ts"
+import type { KeyStore } from "../key/KeyStore.ts"
+
+/** A database that is open. What is made of it is made when it is asked for. */
+export interface Database {
+  /** Without user and password. */
+  readonly name: string
+  readonly journal: Effect.Effect<Journal, Failure, Scope.Scope>
+  readonly accounts: Effect.Effect<Account.Accounts, Failure, Scope.Scope>
+  readonly responses: Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
+  readonly keys: Effect.Effect<KeyStore, Failure>
+}
+
+const environment = (name: string) =>
+  Effect.mapBoth(Config.option(Config.Redacted(name)), {
+    onSuccess: Option.getOrUndefined,
+    onFailure: ({ message }) => usage(`${name}: ${message}`)
+  })
+
+/** How much of responses is kept, as in a file. */
+const ofResponses = { kind: "responses", timeToLive: "30 days", maxBytes: 1024 ** 3 } as const
+
+const toldOnce = (): ((message: string) => Effect.Effect<void>) => {
+  const told = new Set<string>()
+  return (message) =>
+    Effect.suspend(() => {
+      if (told.has(message)) return Effect.void
+      told.add(message)
+      return Effect.logWarning(message)
+    })
+}
+
+/** The keys of a database: they are asked for at each request, those of requests at once together. */
+const keysIn = (
+  records: import("@divisi/cluster").PostgresRecords.Records,
+  { Keys }: typeof import("@divisi/server")
+): KeyStore => {
+  const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Keys.schema))
+  const keyOf = (text: string): Effect.Effect<Keys.Key, Failure> => {
+    const read = decode(text)
+    if (Result.isSuccess(read)) return Effect.succeed(read.success)
+    return Effect.fail(failed("The database has keys that cannot be read: restore it from a copy."))
+  }
+  const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
+    Effect.mapError(effect, ({ message }) => failed(message))
+  return {
+    all: Effect.flatMap(orFail(records.all), (all) => Effect.forEach(all.values(), keyOf)),
+    put: (key) => orFail(records.set(key.id, JSON.stringify(key))),
+    find: (id) =>
+      Effect.flatMap(orFail(records.get(id)), (text) => (text === undefined ? Effect.undefined : keyOf(text))),
+    isAny: Effect.map(orFail(records.all), (all) => all.size > 0)
+  }
+}
+
+/** Opens the database that is named, or that of `DIVISI_DATABASE`; `undefined` where there is none. */
+export const open = Effect.fnUntraced(function* (
+  named: Option.Option<Redacted.Redacted>
+): Effect.fn.Return<Database | undefined, Failure, Scope.Scope> {
+  const url = Option.getOrUndefined(named) ?? (yield* environment("DIVISI_DATABASE"))
+  if (url === undefined) return undefined
+  const Cluster = yield* Effect.tryPromise({
+    try: () => import("@divisi/cluster"),
+    catch: (error) => usage(`It cannot use a database. ${explain(error)}`)
+  })
+  const password = yield* environment("PGPASSWORD")
+  const postgres = yield* Effect.mapError(Cluster.Postgres.open({ url, password }), ({ message, reason }) =>
+    reason._tag === "Invalid" ? usage(message) : failed(message)
+  )
+  const tell = toldOnce()
+  return {
+    name: postgres.name,
+    journal: Cluster.PostgresJournal.make(postgres),
+    accounts: Effect.mapError(Cluster.PostgresAccounts.make(postgres), ({ message }) => failed(message)),
+    responses: Effect.map(Cluster.PostgresRecords.make(postgres, ofResponses), (records) => {
+      const forgive = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
+        Effect.catch(effect, ({ message }) =>
+          Effect.as(tell(`${message} Responses are neither kept nor found.`), undefined)
+        )
+      return {
+        get: (name) => forgive(records.get(name)),
+        set: (name, text) => Effect.asVoid(forgive(records.set(name, text))),
+        remove: (name) => Effect.asVoid(forgive(records.remove(name)))
+      }
+    }),
+    keys: Effect.gen(function* () {
+      const server = yield* Effect.tryPromise({
+        try: () => import("@divisi/server"),
+        catch: (error) => usage(`Keys are the server's. ${explain(error)}`)
+      })
+      return keysIn(yield* Cluster.PostgresRecords.make(postgres, { kind: "keys" }), server)
+    })
+  }
+})
+
+/** Refuses files of what lies in the database: nobody would find there what others keep. `--keys none` is no file. */
+export const onlyOne = (
+  database: Database | undefined,
+  files: Readonly<Record<string, Option.Option<string>>>
+): Effect.Effect<void, Failure> => {
+  const given = Object.entries(files).find(([, file]) => Option.isSome(file) && file.value !== "none")
+  return database === undefined || given === undefined
+    ? Effect.void
+    : Effect.fail(usage(`--${given[0]} names a file, and --database keeps that in ${database.name}: give one of them.`))
+}
