@@ -5,7 +5,7 @@
  *
  * `--megabytes` is the length of the longest text, in 2^20 characters. A reader that leaves out what is behind a bound of
  * its own is given longer texts alone. The short form, of `npm run test:long`, tries texts of up to 2^15 characters, a
- * third of the shapes on each reader, in turn, and a few on readers that take long for each. Prints a line for what grows
+ * sixth of the shapes on each reader, in turn, and a few on readers that take long for each. Prints a line for what grows
  * faster or throws, and a summary; exits 1 on any.
  */
 import { parseArgs } from "node:util"
@@ -23,7 +23,7 @@ const { values } = parseArgs({
 })
 
 const longest = values.short ? 2 ** 15 : Number(values.megabytes) * 2 ** 20
-const [someOf, fewOf] = [3, 40]
+const [someOf, fewOf] = [6, 60]
 const readers = Readers.all.filter(({ name }) => name.includes(values.reader))
 const shapes = Shapes.all.filter(({ name }) => name.includes(values.shape))
 const shapesOf = (reader: Readers.Reader) => {
