@@ -18,7 +18,7 @@ import * as Tensor from "./Tensor.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Sizes: all readers have the same. */
-export const sizes = { rows: 8192, width: 64, heads: 4, inner: 128, layers: 2, distance: 12, vector: 96 } as const
+export const sizes = { rows: 8192, width: 64, heads: 4, inner: 128, layers: 3, distance: 12, vector: 96 } as const
 
 /** What is said of whom a text describes. */
 export const flags = ["careless", "exact", "general"] as const
@@ -123,11 +123,48 @@ export const keyOf = (word: string): number => hash(word) >>> 8
 
 const rowsByKey = new WeakMap<Float32Array, ReadonlyMap<number, number>>()
 
-/** The row of a word among vectors, if it has one. */
+/** Ends that a word may have, and what stands there in the word that it comes from. */
+const ends: ReadonlyArray<readonly [end: RegExp, without: string]> = [
+  [/ies$/, "y"],
+  [/(?<=ss|sh|ch|[xzo])es$/, ""],
+  [/(?<!s)s$/, ""],
+  [/ied$/, "y"],
+  [/ed$/, ""],
+  [/([b-z])\1ed$/, "$1"],
+  [/ed$/, "e"],
+  [/ing$/, ""],
+  [/([b-z])\1ing$/, "$1"],
+  [/ing$/, "e"],
+  [/ily$/, "y"],
+  [/(?<=[aeiou].*)ly$/, ""],
+  [/ly$/, "le"],
+  [/ier$/, "y"],
+  [/iest$/, "y"],
+  [/er$/, ""],
+  [/([b-z])\1er$/, "$1"],
+  [/er$/, "e"],
+  [/est$/, ""],
+  [/([b-z])\1est$/, "$1"],
+  [/est$/, "e"]
+]
+
+const shortestStem = 3
+
+/** What a word may come from by its end: `falters` from `falter`, `baking` from `bak` or `bake`. */
+export const stemsOf = (word: string): ReadonlyArray<string> =>
+  ends.flatMap(([end, without]) => {
+    const stem = word.replace(end, without)
+    return stem === word || stem.length < shortestStem ? [] : [stem]
+  })
+
+/** The row of a word among vectors, or of the word that it comes from by its end, if either has one. */
 const rowOf = (keys: Float32Array, word: string): number | undefined => {
   const own = rowsByKey.get(keys) ?? new Map(Array.from(keys, (key, row) => [key, row]))
   rowsByKey.set(keys, own)
-  return own.get(keyOf(word))
+  const row = own.get(keyOf(word))
+  if (row !== undefined) return row
+  const stem = stemsOf(word).find((one) => own.has(keyOf(one)))
+  return stem === undefined ? undefined : own.get(keyOf(stem))
 }
 
 /** The vectors of words, one after another; zeros for a word that has none. */

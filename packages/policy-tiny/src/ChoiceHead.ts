@@ -14,7 +14,7 @@ export type Features = ReadonlyArray<ReadonlyArray<number>>
 export type Weights = Float64Array
 
 /** Numbers for each worker. */
-export const inputs = 16
+export const inputs = 17
 
 const inner = 16
 

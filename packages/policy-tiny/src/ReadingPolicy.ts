@@ -139,13 +139,14 @@ export const read = (
       const { about } = remember(shortened(part.text))
       const matches = matchesOf(part.text)
       const bestMatch = Math.max(...matches)
+      const checks = known.map(({ said }) => dot(said.checks, about))
       const features = known.map(({ record, said }, ordinal) => {
         const good = dot(said.good, about)
         const weak = dot(said.weak, about)
         return [
           good,
           weak,
-          dot(said.checks, about),
+          checks[ordinal]!,
           Math.max(...said.good),
           Math.max(...said.checks),
           ...said.flags,
@@ -156,7 +157,9 @@ export const read = (
           good * (1 - weak),
           said.flags[Reader.flags.indexOf("general")]! * (1 - weak),
           bestMatch === 0 ? 0 : matches[ordinal]! / bestMatch,
-          Math.min(1, matches[ordinal]! / fullMatch)
+          Math.min(1, matches[ordinal]! / fullMatch),
+          // Whether there is somebody to check what this one answers.
+          Math.max(0, ...checks.filter((_, other) => other !== ordinal))
         ]
       })
       return { ...part, features }

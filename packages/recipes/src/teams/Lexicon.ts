@@ -1,0 +1,183 @@
+/**
+ * The words that a reader knows the use of, and their vectors. Vectors that were learned from how words are used have
+ * opposites beside each other, as `strong` and `weak` stand in the same places; so they are fitted to a dictionary:
+ * synonyms move together (Faruqui et al. 2015, https://aclanthology.org/N15-1184) and opposites apart (Mrkšić et al.
+ * 2016, https://aclanthology.org/N16-1018). Two numbers more say whether a word is kind or unkind, and how much.
+ */
+import * as Reader from "@divisi/gguf/Reader"
+import type { Dictionary } from "./WordNet.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Which words
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * How far down the list of all words by use each kind is taken: any word, nouns, and the words that judge. Names are
+ * common in what vectors are learned from, and say nothing here.
+ */
+export interface Reach {
+  readonly any: number
+  readonly nouns: number
+  readonly others: number
+}
+
+const reach: Reach = { any: 6000, nouns: 100_000, others: 200_000 }
+
+/** The words to know, of all words from the most common to the rarest. Words with an end come from others. */
+export const chosen = (
+  words: ReadonlyArray<string>,
+  { partsOf }: Pick<Dictionary, "partsOf">,
+  { any, nouns, others }: Reach = reach
+): ReadonlyArray<string> => {
+  const has = new Set(words)
+  const fromAdjective = (word: string) =>
+    Reader.stemsOf(word).some((stem) => has.has(stem) && partsOf.get(stem)?.has("adj") === true)
+  const keys = new Set<number>()
+  return words.filter((word, rank) => {
+    const parts = partsOf.get(word)
+    const isWanted =
+      rank < any ||
+      (parts !== undefined &&
+        !(parts.size === 1 && parts.has("adv") && fromAdjective(word)) &&
+        rank < (parts.size > 1 || !parts.has("noun") ? others : nouns))
+    // Of two words with the same key, the more common one.
+    const key = Reader.keyOf(word)
+    if (!isWanted || keys.has(key)) return false
+    keys.add(key)
+    return true
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Relations
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Relations {
+  /** By the place of a word: the places of others, with how near they are. */
+  readonly near: ReadonlyArray<ReadonlyMap<number, number>>
+  readonly opposite: ReadonlyArray<ReadonlySet<number>>
+}
+
+/** How the words stand to each other, both ways. */
+const relationsOf = (words: ReadonlyArray<string>, dictionary: Dictionary): Relations => {
+  const placeOf = new Map(words.map((word, place) => [word, place]))
+  const near = words.map(() => new Map<number, number>())
+  const opposite = words.map(() => new Set<number>())
+  const join = (place: number, word: string, nearness: number) => {
+    const other = placeOf.get(word)
+    if (other === undefined || other === place) return
+    for (const [one, two] of [
+      [place, other],
+      [other, place]
+    ] as const) {
+      near[one]!.set(two, Math.max(nearness, near[one]!.get(two) ?? 0))
+    }
+  }
+  for (const [place, word] of words.entries()) {
+    if (!dictionary.partsOf.has(word)) {
+      const stem = Reader.stemsOf(word).find((one) => placeOf.has(one) && dictionary.partsOf.has(one))
+      if (stem !== undefined) join(place, stem, 1)
+    }
+    for (const relative of dictionary.relativesOf(word)) join(place, relative.word, relative.nearness)
+    for (const other of dictionary.oppositesOf(word)) {
+      const at = placeOf.get(other)
+      if (at === undefined) continue
+      opposite[place]!.add(at)
+      opposite[at]!.add(place)
+    }
+  }
+  return { near, opposite }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Vectors
+// -------------------------------------------------------------------------------------------------------------------
+
+const rounds = 10
+
+/** How far a word moves from its opposites, of its distance to them. */
+const push = 0.25
+
+/** Vectors near to what they were, to those of their relatives, and away from those of their opposites. */
+const fitted = (vectors: ReadonlyArray<ReadonlyArray<number>>, { near, opposite }: Relations) => {
+  const found = vectors.map((vector) => Float64Array.from(vector))
+  const meanOf = (places: Iterable<readonly [place: number, share: number]>, size: number) => {
+    const sum = new Float64Array(size)
+    let total = 0
+    for (const [place, share] of places) {
+      total += share
+      for (const [at, value] of found[place]!.entries()) sum[at]! += share * value
+    }
+    return sum.map((value) => value / total)
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const [place, vector] of found.entries()) {
+      const first = vectors[place]!
+      if (near[place]!.size > 0) {
+        const mean = meanOf(near[place]!, vector.length)
+        for (const [at, value] of first.entries()) vector[at] = (value + mean[at]!) / 2
+      }
+      if (opposite[place]!.size > 0) {
+        if (near[place]!.size === 0) vector.set(first)
+        const mean = meanOf(Array.from(opposite[place]!, (other) => [other, 1] as const), vector.length)
+        for (const [at, value] of vector.entries()) vector[at] = value + push * (value - mean[at]!)
+      }
+    }
+  }
+  return found
+}
+
+const valenceRounds = 3
+
+/** How unsure a word is of what its relatives are: it counts as so much of one that is neither. */
+const doubt = 0.5
+
+/** How kind each word is, as far as that is known of it or of its relatives; its opposites are as unkind. */
+const valencesOf = (
+  words: ReadonlyArray<string>,
+  known: ReadonlyMap<string, number>,
+  { near, opposite }: Relations
+): ReadonlyArray<number> => {
+  let found = words.map((word) => known.get(word) ?? 0)
+  for (let round = 0; round < valenceRounds; round++) {
+    found = words.map((word, place) => {
+      const own = known.get(word)
+      if (own !== undefined) return own
+      let [sum, total] = [0, doubt]
+      for (const [other, nearness] of near[place]!) {
+        sum += nearness * found[other]!
+        total += nearness
+      }
+      for (const other of opposite[place]!) {
+        sum -= found[other]!
+        total += 1
+      }
+      return sum / total
+    })
+  }
+  return found
+}
+
+/** What vectors are made of. */
+export interface Sources {
+  readonly words: ReadonlyArray<string>
+  /** The vector of a word. */
+  readonly vectorOf: (word: string) => ReadonlyArray<number>
+  readonly dictionary: Dictionary
+  /** How kind words are, about from -2 to 2. */
+  readonly valences: ReadonlyMap<string, number>
+}
+
+/** The vectors of words, as long as a reader's: fitted numbers, how kind a word is, and how much it is either. */
+export const make = ({ dictionary, valences, vectorOf, words }: Sources): Reader.Vectors => {
+  const relations = relationsOf(words, dictionary)
+  const numbers = fitted(words.map(vectorOf), relations)
+  const kindness = valencesOf(words, valences, relations)
+  const size = Reader.sizes.vector
+  const vector = new Float32Array(words.length * size)
+  for (const place of words.keys()) {
+    const own = [...numbers[place]!.slice(0, size - 2), kindness[place]!, Math.abs(kindness[place]!)]
+    vector.set(own, place * size)
+  }
+  return { "vector.key": Float32Array.from(words, Reader.keyOf), vector }
+}
