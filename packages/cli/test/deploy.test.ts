@@ -66,6 +66,20 @@ describe("the files for containers", () => {
     }
   })
 
+  it("share a database that is there before the server is", () => {
+    const { divisi, postgres } = compose.services
+    const environment = Object.fromEntries(divisi.environment.map((line: string) => line.split(/=(.*)/)))
+    const { hostname, pathname, username } = new URL(environment.DIVISI_DATABASE)
+    assert.property(compose.services, hostname)
+    assert.deepInclude(postgres.environment, { POSTGRES_USER: username, POSTGRES_DB: pathname.slice(1) })
+    // No password stands in the file, and both have the same.
+    assert.match(environment.PGPASSWORD, /^\$\{POSTGRES_PASSWORD:\?/)
+    assert.strictEqual(postgres.environment.POSTGRES_PASSWORD, environment.PGPASSWORD)
+    assert.strictEqual(divisi.depends_on.postgres.condition, "service_healthy")
+    assert.includeMembers(postgres.healthcheck.test, ["pg_isready", username])
+    assert.include(dockerfile, "@divisi/cluster@")
+  })
+
   it("run without root, and write nothing but their data", () => {
     assert.match(dockerfile, /^FROM gcr\.io\/distroless\/\S+:nonroot$/m)
     assert.match(dockerfile, /^USER 65532:65532$/m)

@@ -111,9 +111,21 @@ describe("Reader", () => {
     const size = Reader.sizes.vector
     const rowOf = (word: string) => {
       const [first] = Reader.vectorsOf(weights, [word])
-      return first === 0 ? undefined : weights.vector.findIndex((value, at) => at % size === 0 && value === first) / size
+      return first === 0
+        ? undefined
+        : weights.vector.findIndex((value, at) => at % size === 0 && value === first) / size
     }
-    const rows = { falters: 1, faltering: 1, baking: 2, baked: 2, tidied: 3, tidily: 3, tidiest: 3, redder: 4, stopped: 6 }
+    const rows = {
+      falters: 1,
+      faltering: 1,
+      baking: 2,
+      baked: 2,
+      tidied: 3,
+      tidily: 3,
+      tidiest: 3,
+      redder: 4,
+      stopped: 6
+    }
     for (const [word, row] of Object.entries(rows)) assert.strictEqual(rowOf(word), row, word)
     for (const word of ["classy", "re", "stopper-"]) assert.isUndefined(rowOf(word), word)
     assert.notInclude(Reader.stemsOf("class"), "clas")

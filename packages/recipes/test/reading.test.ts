@@ -189,7 +189,13 @@ describe("what a head learns from", () => {
   })
 
   it("now and then nothing was read of some workers, and all else of them stays", () => {
-    const whole = lesson([own(1), own(1)], { asked: [[0, 0, 1], [0, 0, 0]], refused: 0 })
+    const whole = lesson([own(1), own(1)], {
+      asked: [
+        [0, 0, 1],
+        [0, 0, 0]
+      ],
+      refused: 0
+    })
     assert.strictEqual(
       Choices.partlyUnread(whole, () => 0.99),
       whole

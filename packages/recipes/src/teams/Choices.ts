@@ -89,7 +89,9 @@ const leastPrice = 0.2
 
 /** The worth of calls at these prices, of which a share of answers is right. */
 const worth = (right: number, calls: ReadonlyArray<number>): number =>
-  right - prices.call * calls.length - prices.tenfold * Math.log10(calls.reduce((sum, one) => sum + one, 0) / leastPrice)
+  right -
+  prices.call * calls.length -
+  prices.tenfold * Math.log10(calls.reduce((sum, one) => sum + one, 0) / leastPrice)
 
 /** Where nobody can answer, whoever is asked says so: to ask is right, and dearer than to refuse. */
 const valuesOf = ({ members }: Teams.Team, family: FamilyName, isAnswerable: boolean): Values => ({

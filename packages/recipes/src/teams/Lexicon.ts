@@ -119,7 +119,10 @@ const fitted = (vectors: ReadonlyArray<ReadonlyArray<number>>, { near, opposite 
       }
       if (opposite[place]!.size > 0) {
         if (near[place]!.size === 0) vector.set(first)
-        const mean = meanOf(Array.from(opposite[place]!, (other) => [other, 1] as const), vector.length)
+        const mean = meanOf(
+          Array.from(opposite[place]!, (other) => [other, 1] as const),
+          vector.length
+        )
         for (const [at, value] of vector.entries()) vector[at] = value + push * (value - mean[at]!)
       }
     }

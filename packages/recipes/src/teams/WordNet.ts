@@ -67,7 +67,10 @@ const synsetOf = (fields: ReadonlyArray<string>): Synset => {
     words: Array.from({ length: count }, (_, at) => fields[4 + 2 * at]!.replace(/\(.*\)$/, "")),
     pointers: Array.from({ length: Number(fields[after]) }, (_, at) => {
       const [kind, offset, letter, places] = fields.slice(after + 1 + 4 * at) as [string, string, string, string]
-      const [from, to] = [places.slice(0, 2), places.slice(2)].map((one) => Number.parseInt(one, 16)) as [number, number]
+      const [from, to] = [places.slice(0, 2), places.slice(2)].map((one) => Number.parseInt(one, 16)) as [
+        number,
+        number
+      ]
       return { kind, synset: `${letters[letter]} ${offset}`, from, to }
     })
   }
@@ -92,7 +95,8 @@ export const read = (folder: string): Dictionary => {
       meaningsOf.set(fields[0]!, [...before, ...offsets.map((offset) => `${part} ${offset}`)])
     }
   }
-  const synsetsOf = (word: string): ReadonlyArray<Synset> => (meaningsOf.get(word) ?? []).map((one) => synsets.get(one)!)
+  const synsetsOf = (word: string): ReadonlyArray<Synset> =>
+    (meaningsOf.get(word) ?? []).map((one) => synsets.get(one)!)
   /** The pointers of a word in a synset, with the words that they lead to. */
   const pointed = (word: string, { pointers, words }: Synset) =>
     pointers
@@ -107,7 +111,9 @@ export const read = (folder: string): Dictionary => {
       synsetsOf(word).flatMap((synset) => [
         ...synset.words.filter((one) => one !== word).map((one): Relative => ({ word: one, nearness: 1 })),
         ...pointed(word, synset).flatMap(({ kind, words }) =>
-          nearnessOf[kind] === undefined ? [] : words.map((one): Relative => ({ word: one, nearness: nearnessOf[kind]! }))
+          nearnessOf[kind] === undefined
+            ? []
+            : words.map((one): Relative => ({ word: one, nearness: nearnessOf[kind]! }))
         )
       ]),
     oppositesOf: (word) =>
