@@ -1,5 +1,7 @@
 import path from "node:path"
+import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import { config, divisi, inFolder, valuesOf } from "./process.ts"
 
 describe("the budget of a key", () => {
@@ -36,11 +38,13 @@ describe("the budget of a key", () => {
 
       await serve("hangingAtACost", "SIGKILL", async (url) => {
         for (const at of [1, 2, 3]) ask(url, at).catch(() => undefined)
-        const isRunning = async () => {
-          const text = await (await fetch(`${url.slice(0, -"/v1".length)}/metrics`, { headers })).text()
-          return /^divisi_runs_running 3$/m.test(text)
-        }
-        while (!(await isRunning())) await new Promise((resolve) => setTimeout(resolve, 20))
+        // A run that has begun has reserved nothing yet, and then nothing of it is in flight.
+        const reserved = DiskAccounts.make({ file: environment.DIVISI_ACCOUNTS }).pipe(
+          Effect.andThen(({ list }) => list),
+          Effect.map((standings) => Math.max(...standings.map(({ open }) => open))),
+          Effect.scoped
+        )
+        while ((await Effect.runPromise(reserved)) < 3) await new Promise((resolve) => setTimeout(resolve, 20))
       })
 
       const statuses = await serve("quick", "SIGTERM", (url) =>
