@@ -11,6 +11,12 @@ import { fresh, hasPostgres } from "./database.ts"
 
 const entry = { type: "begun" } as const
 
+/** Cuts the connection that holds the lock of a process. */
+const cutOff = ({ self }: Postgres.Postgres, by: Postgres.Postgres) =>
+  by.run((session) =>
+    session.query("SELECT pg_terminate_backend(pid)::text FROM pg_locks WHERE objid::bigint = $1", [self.split(" ")[0]])
+  )
+
 describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
   let server: PostgresServer.PostgresServer
   beforeAll(async () => {
@@ -30,11 +36,7 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           const claim = yield* first.claim("r")
           yield* first.append({ run: "r", epoch: claim.epoch, seq: 0, entries: [entry] })
           assert.strictEqual((yield* Effect.flip(second.claim("r"))).reason._tag, "Held")
-          yield* two.run((session) =>
-            session.query("SELECT pg_terminate_backend(pid)::text FROM pg_locks WHERE objid::bigint = $1", [
-              one.self.split(" ")[0]
-            ])
-          )
+          yield* cutOff(one, two)
           const taken = yield* Effect.retry(second.claim("r"), { times: 100 })
           assert.deepStrictEqual(taken, { epoch: 2, length: 1 })
           const late = yield* Effect.flip(
@@ -54,11 +56,7 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           const [one, two] = [yield* opened, yield* opened]
           const [first, second] = [yield* PostgresJournal.make(one), yield* PostgresJournal.make(two)]
           yield* first.claim("r")
-          yield* two.run((session) =>
-            session.query("SELECT pg_terminate_backend(pid)::text FROM pg_locks WHERE objid::bigint = $1", [
-              one.self.split(" ")[0]
-            ])
-          )
+          yield* cutOff(one, two)
           assert.strictEqual((yield* Effect.flip(second.claim("r"))).reason._tag, "Held")
         })
       )

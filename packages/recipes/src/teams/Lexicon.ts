@@ -161,10 +161,13 @@ const valencesOf = (
   return found
 }
 
+/** How many numbers of a vector are fitted: all but the two that say how kind its word is. */
+export const fittedNumbers = Reader.sizes.vector - 2
+
 /** What vectors are made of. */
 export interface Sources {
   readonly words: ReadonlyArray<string>
-  /** The vector of a word. */
+  /** The vector of a word: {@link fittedNumbers}. */
   readonly vectorOf: (word: string) => ReadonlyArray<number>
   readonly dictionary: Dictionary
   /** How kind words are, about from -2 to 2. */
@@ -179,7 +182,7 @@ export const make = ({ dictionary, valences, vectorOf, words }: Sources): Reader
   const size = Reader.sizes.vector
   const vector = new Float32Array(words.length * size)
   for (const place of words.keys()) {
-    const own = [...numbers[place]!.slice(0, size - 2), kindness[place]!, Math.abs(kindness[place]!)]
+    const own = [...numbers[place]!, kindness[place]!, Math.abs(kindness[place]!)]
     vector.set(own, place * size)
   }
   return { "vector.key": Float32Array.from(words, Reader.keyOf), vector }

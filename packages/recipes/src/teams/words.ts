@@ -55,8 +55,8 @@ const words = Lexicon.chosen(
   all.filter((word) => /^[a-z]+$/.test(word)),
   dictionary
 )
-/** What stands behind the hundred numbers of a vector is where its word is found. */
-const vectorOf = (word: string) => vectors[word]!.slice(0, 100)
+/** As many numbers as are kept beside how kind a word is. */
+const vectorOf = (word: string) => vectors[word]!.slice(0, Lexicon.fittedNumbers)
 const file = givenFile(values.out)
 await Effect.runPromise(Reader.saveVectors(file, Lexicon.make({ words, vectorOf, dictionary, valences })))
 console.log(JSON.stringify({ file, words: words.length }))
