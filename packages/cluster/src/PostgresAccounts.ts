@@ -5,12 +5,11 @@
 import { randomUUID } from "node:crypto"
 import * as Account from "@divisi/core/Account"
 import type * as Budget from "@divisi/core/Budget"
-import { BudgetExceeded, noSpend, type Spend } from "@divisi/core/Usage"
+import { noSpend, type Spend } from "@divisi/core/Usage"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import type * as AccountBook from "./internal/accountBook.ts"
 import * as AccountTable from "./internal/accountTable.ts"
 import * as Batches from "./internal/batches.ts"
@@ -30,12 +29,6 @@ export type Accounts = Account.Accounts<AccountsError>
 interface Hold extends Budget.Reservation {
   readonly hold: Pick<AccountBook.Hold, "id" | "chain">
 }
-
-/** How long a call waits before it looks again whether others have made room. */
-const napMillis = 25
-
-/** After so many naps it looks whether one of the others has died. */
-const napsToLook = 20
 
 /** How long it is known of a call that it was charged: longer than anybody waits to go on with a run. */
 const keptMillis = 90 * 86_400_000
@@ -110,7 +103,6 @@ export const make = Effect.fnUntraced(function* (
       if (!seen.has(name)) seen.set(name, nothing(name))
       return { name, limits }
     }
-    const turn = Semaphore.makeUnsafe(1)
 
     const take = (amount: Budget.Amount, call: string | undefined) =>
       Effect.suspend(() => {
@@ -118,35 +110,11 @@ export const make = Effect.fnUntraced(function* (
         return perform({ type: "reserve", id: randomUUID(), account: own.name, chain: named(), call, amount })
       })
 
-    const granted = (amount: Budget.Amount, taken: AccountBook.Done): Effect.Effect<Hold, BudgetExceeded> =>
-      taken instanceof BudgetExceeded ? Effect.fail(taken) : Effect.succeed({ amount, hold: taken as AccountBook.Hold })
-
-    /** Looks again and again, as one of those who wait; the others of this account wait for their turn. */
-    const wait = (
-      amount: Budget.Amount,
-      call: string | undefined,
-      naps: number
-    ): Effect.Effect<Hold, BudgetExceeded | AccountsError> =>
-      Effect.gen(function* () {
-        const taken = yield* take(amount, call)
-        if (taken !== "wait") return yield* granted(amount, taken)
-        if (naps % napsToLook === 0) yield* bury("dead")
-        yield* Effect.interruptible(Effect.sleep(napMillis))
-        return yield* wait(amount, call, naps + 1)
-      })
-
-    const reserve = (amount: Budget.Amount, call?: string): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
-      Effect.uninterruptible(
-        Effect.flatMap(take(amount, call), (taken) =>
-          taken === "wait"
-            ? Effect.acquireUseRelease(
-                Effect.interruptible(turn.take(1)),
-                () => wait(amount, call, 0),
-                () => turn.release(1)
-              )
-            : granted(amount, taken)
-        )
-      ).pipe(Effect.catchTag("AccountsError", Effect.die))
+    const reserve = Account.reserving({
+      take: (amount, call) => Effect.orDie(take(amount, call)),
+      reservation: (amount, taken): Hold => ({ amount, hold: taken as AccountBook.Hold }),
+      bury: Effect.orDie(bury("dead"))
+    })
 
     /** What cannot be written now stays set aside at its worst case, and no answer is lost for it. */
     const close = (reservation: Budget.Reservation, used: Extract<AccountBook.Task, { type: "close" }>["used"]) => {

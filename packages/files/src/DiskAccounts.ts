@@ -9,14 +9,13 @@
 import path from "node:path"
 import * as Shared from "@divisi/core/Account"
 import type * as Budget from "@divisi/core/Budget"
-import { BudgetExceeded, type Paid } from "@divisi/core/Usage"
+import type { Paid } from "@divisi/core/Usage"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import * as AccountTable from "./internal/accountTable.ts"
 import * as Database from "./internal/database.ts"
 import * as GroupCommit from "./internal/groupCommit.ts"
@@ -90,12 +89,6 @@ interface Hold extends Budget.Reservation {
   readonly hold: number
 }
 
-/** How long a call waits before it looks again whether others have made room. */
-const napMillis = 25
-
-/** After so many naps it looks whether one of the others has died. */
-const napsToLook = 20
-
 /**
  * Opens a file of accounts; it is closed with its scope.
  *
@@ -162,7 +155,6 @@ export const make = Effect.fnUntraced(function* (
   const account = (chain: ReadonlyArray<AccountOptions>, { limits, total }: AccountTable.Row): Account => {
     const { name } = chain[0]!
     const named = () => chain.map(namedAt(now()))
-    const turn = Semaphore.makeUnsafe(1)
     let known = total
 
     const read = (): AccountTable.Row => {
@@ -179,38 +171,11 @@ export const make = Effect.fnUntraced(function* (
         return taken
       })
 
-    const granted = (
-      amount: Budget.Amount,
-      taken: number | BudgetExceeded
-    ): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
-      taken instanceof BudgetExceeded ? Effect.fail(taken) : Effect.succeed({ amount, hold: taken } as Hold)
-
-    /** Looks again and again, as one of those who wait; the others of this account wait for their turn. */
-    const wait = (
-      amount: Budget.Amount,
-      call: string | undefined,
-      naps: number
-    ): Effect.Effect<Budget.Reservation, BudgetExceeded | AccountsError> =>
-      Effect.gen(function* () {
-        const taken = yield* take(amount, call)
-        if (taken !== "wait") return yield* granted(amount, taken)
-        if (naps % napsToLook === 0) yield* bury
-        yield* Effect.interruptible(Effect.sleep(napMillis))
-        return yield* wait(amount, call, naps + 1)
-      })
-
-    const reserve = (amount: Budget.Amount, call?: string): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
-      Effect.uninterruptible(
-        Effect.flatMap(Effect.andThen(own, take(amount, call)), (taken) =>
-          taken === "wait"
-            ? Effect.acquireUseRelease(
-                Effect.interruptible(turn.take(1)),
-                () => wait(amount, call, 0),
-                () => turn.release(1)
-              )
-            : granted(amount, taken)
-        )
-      ).pipe(Effect.catchTag("AccountsError", Effect.die))
+    const reserve = Shared.reserving({
+      take: (amount, call) => Effect.orDie(Effect.andThen(own, take(amount, call))),
+      reservation: (amount, hold): Hold => ({ amount, hold }),
+      bury: Effect.orDie(bury)
+    })
 
     /** What cannot be written now stays set aside at its worst case, and no answer is lost for it. */
     const close = (work: (hold: number) => void) => (reservation: Budget.Reservation) =>

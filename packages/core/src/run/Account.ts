@@ -6,7 +6,9 @@
  * under the day's. `DiskAccounts` of `@divisi/files` keeps them in a file, `PostgresAccounts` of `@divisi/cluster` in a
  * database. Whoever writes others holds them to `AccountsContract` of `@divisi/testkit/journals`.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { BudgetExceeded } from "../task/Usage.ts"
 import type * as Budget from "./Budget.ts"
 
 /** What an account limits: USD, tokens, calls. An absent limit does not limit. */
@@ -59,3 +61,49 @@ const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 /** The name that an account has now: that of its day, where it begins anew with each. */
 export const nameAt = ({ name, per }: Pick<AccountOptions, "name" | "per">, now: number): string =>
   per === "day" ? `${name}@${dayOf(now)}` : name
+
+/** How long a call waits before it looks again whether others have made room. */
+const napMillis = 25
+
+/** After so many naps it looks whether one of the others has died. */
+const napsToLook = 20
+
+/** How amounts are set aside on an account that other processes write, too. */
+export interface Place<A> {
+  /** Sets an amount aside; `"wait"` where it may fit once others have settled for less. */
+  readonly take: (amount: Budget.Amount, call: string | undefined) => Effect.Effect<A | "wait" | BudgetExceeded>
+  readonly reservation: (amount: Budget.Amount, taken: A) => Budget.Reservation
+  /** Counts what the dead have set aside as spent. */
+  readonly bury: Effect.Effect<void>
+}
+
+/** Makes the `reserve` of an account: of the calls that have to wait, one looks again and again, for all of its process. */
+export const reserving = <A>({ bury, reservation, take }: Place<A>): Budget.Ledger["reserve"] => {
+  const turn = Semaphore.makeUnsafe(1)
+  const granted = (amount: Budget.Amount, taken: A | BudgetExceeded) =>
+    taken instanceof BudgetExceeded ? Effect.fail(taken) : Effect.succeed(reservation(amount, taken))
+  const wait = (
+    amount: Budget.Amount,
+    call: string | undefined,
+    naps: number
+  ): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
+    Effect.gen(function* () {
+      const taken = yield* take(amount, call)
+      if (taken !== "wait") return yield* granted(amount, taken)
+      if (naps % napsToLook === 0) yield* bury
+      yield* Effect.interruptible(Effect.sleep(napMillis))
+      return yield* wait(amount, call, naps + 1)
+    })
+  return (amount, call) =>
+    Effect.uninterruptible(
+      Effect.flatMap(take(amount, call), (taken) =>
+        taken === "wait"
+          ? Effect.acquireUseRelease(
+              Effect.interruptible(turn.take(1)),
+              () => wait(amount, call, 0),
+              () => turn.release(1)
+            )
+          : granted(amount, taken)
+      )
+    )
+}
