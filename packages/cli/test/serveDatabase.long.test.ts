@@ -11,6 +11,8 @@ if (!hasPostgres) console.warn("Not tested: `divisi serve --database` needs init
 
 interface Server {
   readonly url: string
+  /** All that it has written. */
+  readonly said: () => string
   readonly kill: (signal: NodeJS.Signals) => Promise<Ended>
 }
 
@@ -32,12 +34,18 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
     return { DIVISI_DATABASE: url.href, PGPASSWORD, DIVISI_OUTCOMES: "none" }
   }
 
-  const serve = (name: string, environment: Readonly<Record<string, string>>): Promise<Server> =>
+  const serve = (
+    name: string,
+    environment: Readonly<Record<string, string>>,
+    flags: ReadonlyArray<string> = []
+  ): Promise<Server> =>
     new Promise((resolve, reject) => {
       let isUp = false
-      const ended = divisi(["serve", "--port", "0", "--config", config(name)], {
+      let written = ""
+      const ended = divisi(["serve", "--port", "0", "--config", config(name), ...flags], {
         environment,
         onOutput: (output, child) => {
+          written = output
           const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
           if (url === undefined || isUp) return
           isUp = true
@@ -45,7 +53,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
             child.kill(signal)
             return ended
           }
-          resolve({ url, kill })
+          resolve({ url, kill, said: () => written })
         }
       })
       ended.then(({ errors, output }) => reject(new Error(`${output}${errors}`)))
@@ -58,30 +66,80 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
       headers: key === undefined ? {} : { "x-api-key": key }
     })
 
-  it("holds a key's budget on two servers, refuses a revoked key on both at once, and tells its password nowhere", () =>
-    inFolder(async (folder) => {
-      const environment = { ...place(), BOOK: path.join(folder, "book") }
-      const made = await divisi(["key", "make", "alice", "--max-cost", "0.07", "--json"], { environment })
-      const { id, secret } = JSON.parse(made.output)
-      const servers = await Promise.all([serve("quick", environment), serve("quick", environment)])
-      const messages = [{ role: "user", content: "?" }]
-      const ask = (at: number) => post(servers[at % 2]!.url, "chat/completions", { messages }, secret)
-      const statuses = await Promise.all(Array.from({ length: 200 }, async (_, at) => (await ask(at)).status))
+  describe("on two servers", () => {
+    const make = async (...flags: ReadonlyArray<string>): Promise<{ readonly id: string; readonly secret: string }> =>
+      JSON.parse((await divisi(["key", "make", "alice", "--json", ...flags], { environment: place() })).output)
+    let servers: ReadonlyArray<Server> = []
+    beforeAll(async () => {
+      // From the first key on, only those are let in who have one.
+      await make()
+      servers = await Promise.all([serve("quick", place()), serve("quick", place())])
+    })
+    afterAll(() => Promise.all(servers.map(({ kill }) => kill("SIGTERM"))))
+
+    /** The statuses of requests at once, one to this server, and one to that. */
+    const ask = async (secret: string, times = 1, from = 0): Promise<ReadonlyArray<number>> =>
+      Promise.all(
+        Array.from({ length: times }, async (_, at) => {
+          const messages = [{ role: "user", content: `${at}` }]
+          const response = await post(servers[(from + at) % 2]!.url, "chat/completions", { messages }, secret)
+          await response.text()
+          return response.status
+        })
+      )
+
+    it("holds a key's budget, refuses a revoked key on both at once, and tells its password nowhere", async () => {
+      const environment = place()
+      const { id, secret } = await make("--max-cost", "0.07")
+      const statuses = await ask(secret, 200)
       expect(statuses.filter((status) => status === 200)).toHaveLength(7)
       expect(statuses.filter((status) => status === 429)).toHaveLength(193)
       const listed = await divisi(["key", "list", "--json"], { environment })
-      expect(JSON.parse(listed.output)[0].spentUsd).toBeCloseTo(0.07, 9)
+      const mine = JSON.parse(listed.output).find((key: { readonly id: string }) => key.id === id)
+      expect(mine.spentUsd).toBeCloseTo(0.07, 9)
       await divisi(["key", "revoke", id], { environment })
-      for (const at of [0, 1]) expect((await ask(at)).status).toBe(401)
-      const ended = await Promise.all(servers.map(({ kill }) => kill("SIGTERM")))
-      for (const { errors, output } of [...ended, made, listed]) {
-        expect(`${output}${errors}`).not.toContain(PostgresServer.password)
-      }
+      expect(await ask(secret, 2)).toEqual([401, 401])
       const wrong = { ...environment, PGPASSWORD: "a-wrong-password" }
       const refused = await divisi(["key", "list"], { environment: wrong })
       expect(refused.code).toBe(1)
       expect(refused.errors).toContain("does not allow it")
       expect(refused.errors).not.toContain("a-wrong-password")
+      for (const said of [...servers.map(({ said }) => said()), listed.output, listed.errors]) {
+        expect(said).not.toContain(PostgresServer.password)
+      }
+    })
+
+    it("lets a key ask no faster than on one, also 1,000 times at once", async () => {
+      const [slow, thrifty] = [await make("--requests-per-minute", "7"), await make("--tokens-per-minute", "1")]
+      const begun = performance.now()
+      const statuses = await ask(slow.secret, 1_000)
+      const answered = statuses.filter((status) => status === 200).length
+      expect(answered).toBeGreaterThanOrEqual(7)
+      expect(answered).toBeLessThanOrEqual(7 + Math.ceil(((performance.now() - begun) * 7) / 60_000))
+      expect(statuses.filter((status) => status === 429)).toHaveLength(1_000 - answered)
+      expect(await ask(thrifty.secret)).toEqual([200])
+      // What was used is written behind the answer.
+      await expect.poll(() => ask(thrifty.secret, 1, 1), { timeout: 20_000 }).toEqual([429])
+    })
+  })
+
+  it("spends no more in all than --max-total-cost allows, on two servers and after both were killed", () =>
+    inFolder(async (folder) => {
+      const environment = { ...place(), BOOK: path.join(folder, "book") }
+      const flags = ["--keys", "none", "--max-total-cost", "0.05"]
+      const round = async (count: number) => {
+        const servers = await Promise.all(Array.from({ length: count }, () => serve("quick", environment, flags)))
+        const statuses = await Promise.all(
+          Array.from({ length: 100 }, async (_, at) => {
+            const messages = [{ role: "user", content: `${at}` }]
+            return (await post(servers[at % count]!.url, "chat/completions", { messages })).status
+          })
+        )
+        await Promise.all(servers.map(({ kill }) => kill("SIGKILL")))
+        return statuses.filter((status) => status === 200).length
+      }
+      expect(await round(2)).toBe(5)
+      expect(await round(1)).toBe(0)
     }))
 
   it("goes on with a run that waits, and from a response, of a server that was killed with SIGKILL", () =>

@@ -1,5 +1,6 @@
-/** Runs, accounts and texts in Postgres, so that several servers share them. */
+/** Runs, accounts, paces and texts in Postgres, so that several servers share them. */
 export * as Postgres from "./Postgres.ts"
 export * as PostgresAccounts from "./PostgresAccounts.ts"
 export * as PostgresJournal from "./PostgresJournal.ts"
+export * as PostgresPaces from "./PostgresPaces.ts"
 export * as PostgresRecords from "./PostgresRecords.ts"

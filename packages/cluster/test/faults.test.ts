@@ -6,6 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Postgres from "../src/Postgres.ts"
 import * as PostgresAccounts from "../src/PostgresAccounts.ts"
 import * as PostgresJournal from "../src/PostgresJournal.ts"
+import * as PostgresPaces from "../src/PostgresPaces.ts"
 import * as PostgresRecords from "../src/PostgresRecords.ts"
 import { fresh, hasPostgres } from "./database.ts"
 
@@ -148,6 +149,22 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           assert.strictEqual(left.length, 2)
           assert.include(left, "last")
           assert.deepStrictEqual([...(yield* other.all)], [["x", "other"]])
+        })
+      )
+    ))
+
+  it("makes the tables that an older version had not, and keeps what is there", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place()
+          const before = yield* opened
+          yield* (yield* PostgresRecords.make(before, { kind: "a" })).set("x", "kept")
+          yield* before.run((session) => session.query(`DROP TABLE ${before.schema}.paces`))
+          yield* before.run((session) => session.query(`UPDATE ${before.schema}.version SET version = 1`))
+          const after = yield* opened
+          assert.strictEqual(yield* (yield* PostgresRecords.make(after, { kind: "a" })).get("x"), "kept")
+          assert.isUndefined(yield* (yield* PostgresPaces.make(after)).take("key", { requestsPerMinute: 1 }))
         })
       )
     ))

@@ -60,6 +60,8 @@ export interface Options {
   readonly find: (id: string) => Effect.Effect<Key | undefined, ApiError>
   /** The account of a key with limits; none for one without. */
   readonly ledger: (key: Key, now: number) => Effect.Effect<Budget.Ledger | undefined, ApiError>
+  /** Where requests and tokens of a minute are counted; by this process alone when absent. */
+  readonly paces?: Pace.Paces | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -92,32 +94,16 @@ const matches = (secret: string, key: Key | undefined): boolean => {
 
 const refused = (message: string) => new ApiError({ kind: "authentication", message })
 
-const tooMany = (what: string, retryAfterMillis: number) =>
-  new ApiError({ kind: "rate-limit", message: `This key has had its ${what} of this minute.`, retryAfterMillis })
-
-interface Paces {
-  readonly requests: Pace.Pace | undefined
-  readonly tokens: Pace.Pace | undefined
-}
-
-const paceOf = (perMinute: number | undefined, now: number): Pace.Pace | undefined =>
-  perMinute === undefined ? undefined : Pace.make(perMinute, now)
+const tooMany = ({ of, waitMillis }: Pace.Refusal) =>
+  new ApiError({
+    kind: "rate-limit",
+    message: `This key has had its ${of} of this minute.`,
+    retryAfterMillis: waitMillis
+  })
 
 /** Lets in requests that carry a valid key, as fast as the key allows. */
-export const authenticate = ({ find, ledger }: Options): Authenticate => {
-  const paces = new Map<string, Paces & { readonly of: string }>()
-
-  /** How fast a key may ask; anew where its limits were changed. */
-  const pacesOf = ({ id, requestsPerMinute, tokensPerMinute }: Key, now: number): Paces => {
-    const of = `${requestsPerMinute} ${tokensPerMinute}`
-    const known = paces.get(id)
-    if (known?.of === of) return known
-    const made = { of, requests: paceOf(requestsPerMinute, now), tokens: paceOf(tokensPerMinute, now) }
-    paces.set(id, made)
-    return made
-  }
-
-  return Effect.fnUntraced(function* (headers) {
+export const authenticate = ({ find, ledger, paces = Pace.memory() }: Options): Authenticate =>
+  Effect.fnUntraced(function* (headers) {
     const secret = tokenOf(headers)
     if (secret === undefined) {
       return yield* refused("This server needs a key: send it as a bearer token, or as x-api-key.")
@@ -128,18 +114,17 @@ export const authenticate = ({ find, ledger }: Options): Authenticate => {
     const now = yield* Clock.currentTimeMillis
     if (key.revokedAt !== undefined) return yield* refused("This key has been revoked.")
     if (key.expiresAt !== undefined && key.expiresAt <= now) return yield* refused("This key has expired.")
-    const { requests, tokens } = pacesOf(key, now)
-    const tokenWait = tokens === undefined ? 0 : Pace.wait(tokens, 0, now)
-    if (tokenWait > 0) return yield* tooMany("tokens", tokenWait)
-    const requestWait = requests === undefined ? 0 : Pace.wait(requests, 1, now)
-    if (requestWait > 0) return yield* tooMany("requests", requestWait)
-    if (requests !== undefined) Pace.take(requests, 1, now)
+    const { id: owner, requestsPerMinute, tokensPerMinute } = key
+    if (requestsPerMinute !== undefined || tokensPerMinute !== undefined) {
+      const refusal = yield* paces.take(owner, key)
+      if (refusal !== undefined) return yield* tooMany(refusal)
+    }
     return {
-      owner: key.id,
+      owner,
       workers: key.workers,
       models: key.models,
       ledger: yield* ledger(key, now),
-      onUsed: tokens === undefined ? undefined : (used: number, at: number) => Pace.take(tokens, used, at)
+      onUsed:
+        tokensPerMinute === undefined ? undefined : (tokens: number, at: number) => paces.use(owner, key, tokens, at)
     }
   })
-}

@@ -1,10 +1,41 @@
 /**
- * How much there may be in a minute: a bucket that fills evenly, and holds what is allowed in one minute. What is known
+ * How fast somebody may ask: requests and tokens of a minute. Each is a bucket that fills evenly, and holds what is allowed in one minute. What is known
  * only afterwards, such as the tokens of an answer, may leave it in debt, which is waited off.
  */
 
-/** A bucket. */
-export interface Pace {
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { ApiError } from "./wire/ApiError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How much there may be in a minute. An absent limit does not limit. */
+export interface Limits {
+  readonly requestsPerMinute?: number | undefined
+  readonly tokensPerMinute?: number | undefined
+}
+
+/** What there was too much of, and for how long it is to be waited, in milliseconds. */
+export interface Refusal {
+  readonly of: "requests" | "tokens"
+  readonly waitMillis: number
+}
+
+/** The paces of those who ask: counted by this server, or where several count together. */
+export interface Paces {
+  /** Takes a request of a name; or says why none may be made now, and takes nothing. */
+  readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, ApiError>
+  /** Counts tokens that a name has used, at a time in milliseconds since 1970. */
+  readonly use: (name: string, limits: Limits, tokens: number, at: number) => void
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// A bucket
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Bucket {
   readonly perMinute: number
   level: number
   at: number
@@ -12,28 +43,63 @@ export interface Pace {
 
 const minute = 60_000
 
-/** A full bucket. */
-export const make = (perMinute: number, now: number): Pace => ({ perMinute, level: perMinute, at: now })
+const full = (perMinute: number | undefined, now: number): Bucket | undefined =>
+  perMinute === undefined ? undefined : { perMinute, level: perMinute, at: now }
 
-const fill = (pace: Pace, now: number): void => {
-  const { at, level, perMinute } = pace
-  pace.level = Math.min(perMinute, level + (Math.max(0, now - at) * perMinute) / minute)
-  pace.at = now
+const fill = (bucket: Bucket, now: number): void => {
+  const { at, level, perMinute } = bucket
+  bucket.level = Math.min(perMinute, level + (Math.max(0, now - at) * perMinute) / minute)
+  bucket.at = now
 }
 
-/**
- * How long until the bucket holds `amount`, in milliseconds; 0 where it does. For an amount of 0: until it is out of
- * debt.
- */
-export const wait = (pace: Pace, amount: number, now: number): number => {
-  fill(pace, now)
-  const missing = amount - pace.level
-  const isThere = amount === 0 ? pace.level > 0 : missing <= 0
-  return isThere ? 0 : Math.max(1, Math.ceil((missing * minute) / pace.perMinute))
+/** How long until it holds `amount`, in milliseconds; 0 where it does. For an amount of 0: until it is out of debt. */
+const waitFor = (bucket: Bucket, amount: number, now: number): number => {
+  fill(bucket, now)
+  const missing = amount - bucket.level
+  const isThere = amount === 0 ? bucket.level > 0 : missing <= 0
+  return isThere ? 0 : Math.max(1, Math.ceil((missing * minute) / bucket.perMinute))
 }
 
-/** Takes `amount`, which may leave the bucket in debt. */
-export const take = (pace: Pace, amount: number, now: number): void => {
-  fill(pace, now)
-  pace.level -= amount
+/** Takes `amount`, which may leave it in debt. */
+const takeFrom = (bucket: Bucket, amount: number, now: number): void => {
+  fill(bucket, now)
+  bucket.level -= amount
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Paces that this process counts alone. Those of a name begin anew where its limits were changed. */
+export const memory = (): Paces => {
+  const known = new Map<
+    string,
+    { readonly of: string; readonly requests: Bucket | undefined; readonly tokens: Bucket | undefined }
+  >()
+
+  const bucketsOf = (name: string, { requestsPerMinute, tokensPerMinute }: Limits, now: number) => {
+    const of = `${requestsPerMinute} ${tokensPerMinute}`
+    const before = known.get(name)
+    if (before?.of === of) return before
+    const made = { of, requests: full(requestsPerMinute, now), tokens: full(tokensPerMinute, now) }
+    known.set(name, made)
+    return made
+  }
+
+  return {
+    take: (name, limits) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const { requests, tokens } = bucketsOf(name, limits, now)
+        const ofTokens = tokens === undefined ? 0 : waitFor(tokens, 0, now)
+        if (ofTokens > 0) return { of: "tokens", waitMillis: ofTokens }
+        const ofRequests = requests === undefined ? 0 : waitFor(requests, 1, now)
+        if (ofRequests > 0) return { of: "requests", waitMillis: ofRequests }
+        if (requests !== undefined) takeFrom(requests, 1, now)
+        return undefined
+      }),
+    use: (name, limits, tokens, at) => {
+      const bucket = bucketsOf(name, limits, at).tokens
+      if (bucket !== undefined) takeFrom(bucket, tokens, at)
+    }
+  }
 }

@@ -1,14 +1,14 @@
 /** The Postgres that several servers share: how it is named, and what is kept in it. */
 import type * as Account from "@divisi/core/Account"
 import type { Journal } from "@divisi/core/Journal"
-import type { Keys, NodeServer } from "@divisi/server"
+import type { Keys, NodeServer, Pace } from "@divisi/server"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 import type { KeyStore } from "../key/KeyStore.ts"
@@ -18,9 +18,11 @@ export interface Database {
   /** Without user and password. */
   readonly name: string
   readonly journal: Effect.Effect<Journal, Failure, Scope.Scope>
-  readonly accounts: Effect.Effect<Account.Accounts, Failure, Scope.Scope>
+  readonly accounts: Effect.Effect<Account.Accounts, Failure>
   readonly responses: Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
   readonly keys: Effect.Effect<KeyStore, Failure>
+  /** How fast keys may ask, on all servers together. */
+  readonly paces: Effect.Effect<Pace.Paces, Failure>
 }
 
 const environment = (name: string) =>
@@ -64,6 +66,30 @@ const keysIn = (
   }
 }
 
+/** The paces of a database. What was used is written behind the answer: nobody waits for it. */
+const pacesIn = Effect.fnUntraced(function* (
+  paces: import("@divisi/cluster").PostgresPaces.Paces,
+  { ApiError }: typeof import("@divisi/server"),
+  tell: (message: string) => Effect.Effect<void>
+): Effect.fn.Return<Pace.Paces> {
+  const context = yield* Effect.context<never>()
+  const unusable = ({ message }: { readonly message: string }) => new ApiError.ApiError({ kind: "server", message })
+  return {
+    take: (name, limits) => Effect.mapError(paces.take(name, limits), unusable),
+    use: (name, limits, tokens) => {
+      const used = Effect.catch(paces.use(name, limits, tokens), ({ message }) =>
+        tell(`${message} Tokens of a minute are not counted.`)
+      )
+      Effect.runForkWith(context)(used)
+    }
+  }
+})
+
+const server = Effect.tryPromise({
+  try: () => import("@divisi/server"),
+  catch: (error) => usage(`Keys are the server's. ${explain(error)}`)
+})
+
 /** Opens the database that is named, or that of `DIVISI_DATABASE`; `undefined` where there is none. */
 export const open = Effect.fnUntraced(function* (
   named: Option.Option<Redacted.Redacted>
@@ -79,10 +105,13 @@ export const open = Effect.fnUntraced(function* (
     reason._tag === "Invalid" ? usage(message) : failed(message)
   )
   const tell = toldOnce()
+  const scope = yield* Effect.scope
   return {
     name: postgres.name,
     journal: Cluster.PostgresJournal.make(postgres),
-    accounts: Effect.mapError(Cluster.PostgresAccounts.make(postgres), ({ message }) => failed(message)),
+    accounts: yield* Effect.cached(
+      Effect.mapError(Scope.provide(Cluster.PostgresAccounts.make(postgres), scope), ({ message }) => failed(message))
+    ),
     responses: Effect.map(Cluster.PostgresRecords.make(postgres, ofResponses), (records) => {
       const forgive = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
         Effect.catch(effect, ({ message }) =>
@@ -94,13 +123,12 @@ export const open = Effect.fnUntraced(function* (
         remove: (name) => Effect.asVoid(forgive(records.remove(name)))
       }
     }),
-    keys: Effect.gen(function* () {
-      const server = yield* Effect.tryPromise({
-        try: () => import("@divisi/server"),
-        catch: (error) => usage(`Keys are the server's. ${explain(error)}`)
-      })
-      return keysIn(yield* Cluster.PostgresRecords.make(postgres, { kind: "keys" }), server)
-    })
+    keys: Effect.flatMap(server, (server) =>
+      Effect.map(Cluster.PostgresRecords.make(postgres, { kind: "keys" }), (records) => keysIn(records, server))
+    ),
+    paces: Effect.flatMap(server, (server) =>
+      Effect.flatMap(Cluster.PostgresPaces.make(postgres), (paces) => pacesIn(paces, server, tell))
+    )
   }
 })
 

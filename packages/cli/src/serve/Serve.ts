@@ -95,7 +95,8 @@ const authenticateOf = Effect.fnUntraced(function* (
       Effect.mapError(
         Effect.flatMap(opener, (open) => open(key, now)),
         unusable
-      )
+      ),
+    paces: yield* database?.paces ?? Effect.undefined
   })
   // Whoever takes the keys away lets nobody in.
   let hasKeys = (yield* store.all).length > 0
@@ -109,6 +110,18 @@ const authenticateOf = Effect.fnUntraced(function* (
       })
   }
 })
+
+/** The account that all runs share: of this process, or of all servers of a database, where it stands for ever. */
+const totalOf = (
+  { maxTotalCost }: ServeInput,
+  database: Store
+): Effect.Effect<NodeServer.Options["ledger"], Failure> => {
+  if (Option.isNone(maxTotalCost)) return Effect.undefined
+  const limits = { costUsd: maxTotalCost.value }
+  if (database === undefined) return Effect.succeed(Budget.make(limits))
+  const opened = Effect.flatMap(database.accounts, (accounts) => accounts.open({ name: "servers", limits }))
+  return Effect.mapError(opened, ({ message }) => failed(message))
+}
 
 /** Keeps ratings where `divisi rate` does. Nothing is learned of the gym's workers. */
 const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean) =>
@@ -249,7 +262,6 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const first = yield* holding(Server, input, 0, yield* Effect.scope)
   const { config, isGym, options: offered } = first.offer
   const isPlay = WorkerPool.isPlay(offered.pool)
-  const ledger = Option.isNone(input.maxTotalCost) ? undefined : Budget.make({ costUsd: input.maxTotalCost.value })
   const database = yield* Database.open(input.database)
   yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
   const { authenticate, hasKeys } = yield* authenticateOf(Server, input, database)
@@ -263,7 +275,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     journal,
     isShared: database !== undefined,
     responses: yield* responsesOf(input, isGym, database),
-    ledger,
+    ledger: yield* totalOf(input, database),
     // On an address that others reach there are keys from the start, or nothing listens.
     authenticate: hasKeys || isOwn ? authenticate : undefined,
     keepRating: yield* ratingsOf(Server, isGym),

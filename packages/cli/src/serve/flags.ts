@@ -46,7 +46,10 @@ export const flags = {
     Flag.atLeast(0)
   ),
   maxCost: cost("max-cost", "The most that one run may cost, in USD; never exceeded"),
-  maxTotalCost: cost("max-total-cost", "The most that all runs together may cost, in USD; never exceeded"),
+  maxTotalCost: cost(
+    "max-total-cost",
+    "The most that all runs together may cost, in USD; never exceeded. With --database: those of all servers"
+  ),
   timeout: timeout("The longest that one segment of a run may take: 30s, 2m"),
   keepRuns: age(
     "keep-runs",

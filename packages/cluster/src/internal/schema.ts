@@ -3,9 +3,6 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Session } from "./session.ts"
 
-/** The version of the tables below. Those of a later one are left alone. */
-const version = 1
-
 /** The first half of the keys of our advisory locks: "DivC". */
 export const lockClass = 0x44697643
 
@@ -14,7 +11,7 @@ export const lockClass = 0x44697643
  * open, doubtful (its process has ended, and its worst case counts as spent) or settled (kept so that a call is charged
  * once). Rows that are written often leave room in their page for the next version of themselves.
  */
-const tables = (schema: string) => `
+const first = (schema: string) => `
   CREATE TABLE ${schema}.runs (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     run text NOT NULL UNIQUE,
@@ -72,29 +69,43 @@ const tables = (schema: string) => `
   );
   CREATE INDEX records_kept_at ON ${schema}.records (kind, kept_at);
   CREATE TABLE ${schema}.version (version integer NOT NULL);
-  INSERT INTO ${schema}.version VALUES (${version});
+  INSERT INTO ${schema}.version VALUES (0)
 `
 
-/** Whether the tables are there, in whole: they come in one transaction. */
-const find = (session: Session, schema: string): Effect.Effect<number | undefined, SqlError> =>
+/** What may begin anew after a crash of the database is not written to its log. */
+const withPaces = (schema: string) => `
+  CREATE UNLOGGED TABLE ${schema}.paces (
+    name text PRIMARY KEY,
+    requests_full_at double precision NOT NULL,
+    tokens_full_at double precision NOT NULL
+  ) WITH (fillfactor = 50)
+`
+
+/** What has made the tables, in its order. Their version is how many of it were done; those of a later one are left alone. */
+const steps = [first, withPaces]
+
+/** The version of the tables that are there, in whole; 0 where there are none. */
+const find = (session: Session, schema: string): Effect.Effect<number, SqlError> =>
   Effect.gen(function* () {
     const [there] = yield* session.query("SELECT to_regclass($1)::text", [`${schema}.version`])
-    if (there?.[0] == null) return undefined
+    if (there?.[0] == null) return 0
     const [found] = yield* session.query(`SELECT version FROM ${schema}.version`)
     return Number(found?.[0])
   })
 
-/** Makes the tables where there are none, in a transaction. Says whether they are of a version that is known here. */
+/** Makes the tables that are missing, in a transaction. Says whether they are of a version that is known here. */
 export const prepare = (session: Session, schema: string): Effect.Effect<"ours" | "Newer", SqlError> =>
   Effect.gen(function* () {
     const found = yield* find(session, schema)
-    if (found !== undefined) return found > version ? "Newer" : "ours"
+    if (found === steps.length) return "ours"
     // Of several servers that begin at once, one makes them.
     yield* session.query("SELECT pg_advisory_xact_lock($1::integer, 0)::text", [`${lockClass}`])
-    if ((yield* find(session, schema)) !== undefined) return "ours"
-    yield* session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-    for (const statement of tables(schema).split(";")) {
-      if (statement.trim() !== "") yield* session.query(statement)
+    const before = yield* find(session, schema)
+    if (before >= steps.length) return before > steps.length ? "Newer" : "ours"
+    if (before === 0) yield* session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+    for (const step of steps.slice(before)) {
+      for (const statement of step(schema).split(";")) yield* session.query(statement)
     }
+    yield* session.query(`UPDATE ${schema}.version SET version = $1::integer`, [`${steps.length}`])
     return "ours"
   })

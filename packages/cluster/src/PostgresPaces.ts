@@ -1,0 +1,166 @@
+/**
+ * How fast somebody may ask, counted once for all servers that share a Postgres: requests and tokens of a minute.
+ *
+ * Each limit is a bucket that fills evenly, and holds what is allowed in one minute. All that is kept of one is when it is
+ * full again, by the clock of the database, so that servers need no common one. Tokens are known only once they have been
+ * used: they may leave their bucket in debt, which is waited off.
+ */
+import * as Effect from "effect/Effect"
+import * as Batches from "./internal/batches.ts"
+import { column } from "./internal/session.ts"
+import type { Postgres, PostgresError } from "./Postgres.ts"
+
+/** How much there may be in a minute. An absent limit does not limit. */
+export interface Limits {
+  readonly requestsPerMinute?: number | undefined
+  readonly tokensPerMinute?: number | undefined
+}
+
+/** What there was too much of, and for how long it is to be waited, in milliseconds. */
+export interface Refusal {
+  readonly of: "requests" | "tokens"
+  readonly waitMillis: number
+}
+
+/** The paces of a database. */
+export interface Paces {
+  /** Takes a request of a name; or says why none may be made now, and takes nothing. */
+  readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, PostgresError>
+  /** Counts tokens that a name has used. */
+  readonly use: (name: string, limits: Limits, tokens: number) => Effect.Effect<void, PostgresError>
+}
+
+interface Task {
+  readonly name: string
+  readonly limits: Limits
+  /** Tokens that were used; a request is asked for when absent. */
+  readonly used?: number | undefined
+}
+
+/** What became of all tasks of a name: how many requests it may make, and when its buckets are full, in milliseconds. */
+interface Found {
+  granted: number
+  readonly requestsFull: number
+  readonly tokensFull: number
+}
+
+const minute = 60_000
+
+/** How long a bucket takes for one, in milliseconds; 0 where there is no limit. */
+const millisOf = (perMinute: number | undefined): number => (perMinute === undefined ? 0 : minute / perMinute)
+
+/** What is left of an order that is not granted: the debt of tokens, or the time until there is room for one request. */
+const refusalOf = ({ requestsFull, tokensFull }: Found, { requestsPerMinute }: Limits): Refusal => {
+  const ofTokens = tokensFull >= minute
+  const millis = ofTokens ? tokensFull - minute : requestsFull - minute + millisOf(requestsPerMinute)
+  return { of: ofTokens ? "tokens" : "requests", waitMillis: Math.max(1, Math.ceil(millis)) }
+}
+
+/** The tasks of each name, as a row of parameters. */
+const rowsOf = (tasks: ReadonlyArray<Task>) => {
+  const rows = new Map<string, { readonly name: string; readonly limits: Limits; asked: number; used: number }>()
+  for (const { limits, name, used } of tasks) {
+    const before = rows.get(name)
+    const asked = (before?.asked ?? 0) + (used === undefined ? 1 : 0)
+    rows.set(name, { name, limits, asked, used: (before?.used ?? 0) + (used ?? 0) })
+  }
+  return [...rows.values()]
+}
+
+/**
+ * Makes the paces of a database that is open. What is asked at once goes in one statement, which takes one round trip.
+ *
+ * **Gotchas**
+ *
+ * The table is one that the database empties when it has crashed: a minute begins anew then, and nobody waits for a disk.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as Postgres from "@divisi/cluster/Postgres"
+ * import * as PostgresPaces from "@divisi/cluster/PostgresPaces"
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const program = Effect.gen(function* () {
+ *   const postgres = yield* Postgres.open({ url: Redacted.make("postgres://divisi@localhost/divisi") })
+ *   const paces = yield* PostgresPaces.make(postgres)
+ *   const refusal = yield* paces.take("alice", { requestsPerMinute: 20 })
+ *   return refusal === undefined ? "go on" : `wait for ${refusal.waitMillis} ms`
+ * })
+ * await Effect.runPromise(Effect.scoped(program))
+ * ```
+ */
+export const make = Effect.fnUntraced(function* ({ run, schema }: Postgres): Effect.fn.Return<Paces> {
+  const table = `${schema}.paces`
+  const begin = `
+    INSERT INTO ${table} (name, requests_full_at, tokens_full_at)
+    SELECT name, 0, 0 FROM unnest($1::text[]) AS given (name) ORDER BY name ON CONFLICT (name) DO NOTHING`
+  // Rows are locked in one order, so that two servers do not wait for each other.
+  const take = `
+    WITH given AS (
+      SELECT * FROM unnest(
+        $1::text[], $2::text[]::integer[], $3::text[]::double precision[], $4::text[]::double precision[],
+        $5::text[]::double precision[]
+      ) AS given (name, asked, used, request_millis, token_millis)
+      CROSS JOIN (SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now) AS clock
+    ), locked AS (
+      SELECT given.*, greatest(requests_full_at, now) AS requests_at,
+        greatest(tokens_full_at, now) + used * token_millis AS tokens_at
+      FROM ${table} AS known JOIN given USING (name) ORDER BY name FOR UPDATE OF known
+    ), counted AS (
+      SELECT *, CASE
+        WHEN token_millis > 0 AND tokens_at - now >= ${minute} THEN 0
+        WHEN request_millis = 0 THEN asked
+        ELSE greatest(0, least(asked, floor((${minute} - (requests_at - now)) / request_millis + 0.001)))
+      END AS granted FROM locked
+    )
+    UPDATE ${table} AS known
+    SET requests_full_at = requests_at + granted * request_millis, tokens_full_at = tokens_at
+    FROM counted WHERE known.name = counted.name
+    RETURNING known.name, granted::integer, requests_full_at - now, tokens_full_at - now`
+
+  const takeAll = (rows: ReturnType<typeof rowsOf>) => {
+    const names = column(rows, ({ name }) => name)
+    const parameters = [
+      names,
+      column(rows, ({ asked }) => asked),
+      column(rows, ({ used }) => used),
+      column(rows, ({ limits }) => millisOf(limits.requestsPerMinute)),
+      column(rows, ({ limits }) => millisOf(limits.tokensPerMinute))
+    ]
+    return Effect.map(
+      run((session) => session.query(take, parameters)),
+      (found) =>
+        new Map(
+          found.map(([name, granted, requestsFull, tokensFull]): readonly [string, Found] => [
+            String(name),
+            { granted: Number(granted), requestsFull: Number(requestsFull), tokensFull: Number(tokensFull) }
+          ])
+        )
+    )
+  }
+
+  const perform = yield* Batches.make((tasks: ReadonlyArray<Task>) =>
+    Effect.gen(function* () {
+      const rows = rowsOf(tasks)
+      let found = yield* takeAll(rows)
+      const missing = rows.filter(({ name }) => !found.has(name))
+      if (missing.length > 0) {
+        yield* run((session) => session.query(begin, [column(missing, ({ name }) => name)]))
+        found = new Map([...found, ...(yield* takeAll(missing))])
+      }
+      return tasks.map(({ limits, name, used }) => {
+        const of = found.get(name)!
+        if (used !== undefined) return Effect.undefined
+        of.granted -= 1
+        return Effect.succeed(of.granted >= 0 ? undefined : refusalOf(of, limits))
+      })
+    })
+  )
+
+  return {
+    take: (name, limits) => perform({ name, limits }),
+    use: (name, limits, used) => Effect.asVoid(perform({ name, limits, used }))
+  }
+})
