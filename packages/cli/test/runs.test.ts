@@ -1,4 +1,7 @@
+import fs from "node:fs"
+import path from "node:path"
 import { assert, describe, it } from "vitest"
+import * as Process from "./process.ts"
 import { inFolder } from "./survivingRuns.ts"
 
 describe("divisi run --durable", () => {
@@ -18,5 +21,37 @@ describe("divisi run --durable", () => {
       assert.deepStrictEqual([again.code, again.output], [0, "It is done.\n"])
       assert.strictEqual(asked().length, 3)
     })
+  })
+})
+
+describe("a journal that cannot be opened", () => {
+  const refusal = (command: string, file: string) => Process.divisi([command, "--journal", file])
+
+  it("is told at once, in a sentence that says why", () =>
+    Process.inFolder(async (folder) => {
+      const text = path.join(folder, "text")
+      fs.writeFileSync(text, "This is no journal, and it is longer than a page of one begins.")
+      const [inFolder, ofText, serving] = await Promise.all([
+        refusal("runs", folder),
+        refusal("runs", text),
+        refusal("serve", path.join(text, "runs.sqlite"))
+      ])
+      for (const { code, output } of [inFolder, ofText, serving]) assert.deepStrictEqual([code, output], [1, ""])
+      const why = ": check the path, its permissions and the space that is left.\n"
+      assert.strictEqual(inFolder.errors, `divisi: The journal ${folder} cannot be written (it is a folder)${why}`)
+      assert.match(ofText.errors, /^divisi: The journal .*text is a file of something else, .*: name another file\.\n$/)
+      assert.strictEqual(
+        serving.errors,
+        `divisi: The journal ${text}/runs.sqlite cannot be written (${text} is no folder)${why}`
+      )
+    }))
+
+  it.skipIf(process.platform !== "linux")("is told at once where the system makes no folder", async () => {
+    const file = "/proc/nope/x.sqlite"
+    const ended = await Promise.all([refusal("runs", file), refusal("serve", file)])
+    for (const { code, errors } of ended) {
+      assert.strictEqual(code, 1)
+      assert.match(errors, /^divisi: The journal \/proc\/nope\/x\.sqlite cannot be written \(ENOENT: .*\n$/)
+    }
   })
 })

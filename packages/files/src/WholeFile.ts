@@ -251,7 +251,8 @@ export const makeFolderNow = (folder: string): void => {
       mkdirSync(one)
     } catch (error) {
       // Somebody else may have made it since.
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isFolder(one)) throw error
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+      if (!isFolder(one)) throw new Error(`${one} is no folder`)
     }
   }
 }

@@ -1,4 +1,5 @@
 /** What every SQLite file of this package has in common: whose it is, how it fails, and how others are waited for. */
+import fs from "node:fs"
 import path from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import * as Effect from "effect/Effect"
@@ -152,6 +153,9 @@ export const open = <E>(
     const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(failureOf(error)))
     return Effect.gen(function* () {
       yield* attempt(() => file !== ":memory:" && WholeFile.makeFolderNow(path.dirname(file)))
+      // SQLite says no more than that it cannot open it.
+      if (yield* attempt(() => fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true))
+        return yield* Effect.fail(failed({ _tag: "Unwritable", detail: "it is a folder" }))
       const database = yield* Effect.acquireRelease(
         attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
         (database) => Effect.sync(() => database.close())
