@@ -59,6 +59,11 @@ export interface Serve {
    * `["router:half", "lexical"]`. `--policies` wins over it.
    */
   readonly policies?: ReadonlyArray<string> | undefined
+  /**
+   * The Postgres that several servers share, as `--database` takes it; `divisi key` uses it, too. `--database` and
+   * `DIVISI_DATABASE` win over it.
+   */
+  readonly database?: Secret | undefined
   /** Who does the housekeeping of agents, such as titles: `divisi-fast` (`"fast"`, the default), or who is asked. */
   readonly housekeeping?: "fast" | "as-asked" | undefined
 }

@@ -7,6 +7,7 @@ import { free } from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as ConfigSchema from "../src/conductor/ConfigSchema.ts"
 import * as RunOptions from "../src/conductor/RunOptions.ts"
@@ -42,6 +43,8 @@ describe("the check of a config", () => {
     { self: { maxDepth: 2 } },
     { recipes: { mine: () => ({}) } },
     { serve: { aliases: { "gpt-4o": "divisi-fast" }, fast: "a", housekeeping: "as-asked" } },
+    { serve: { database: "postgres://divisi@localhost/divisi" } },
+    { serve: { database: Redacted.make("postgres://divisi@localhost/divisi") } },
     { cache: "answers.sqlite", limits: { openai: { requestsPerMinute: 500 }, "*": { concurrency: 4 } } },
     { cache: { file: "answers.sqlite", maxBytes: 1_000_000, timeToLive: "30 days" } }
   ]
@@ -58,6 +61,8 @@ describe("the check of a config", () => {
     [{ serve: { alias: {} } }, "serve.alias: is no setting of Divisi (did you mean serve.aliases?)"],
     [{ aliases: { a: "b" } }, "aliases: is no setting of Divisi (did you mean serve.aliases?)"],
     [{ serve: { aliases: { a: 1 } } }, "serve.aliases.a: expected a text, got 1"],
+    [{ database: "" }, "database: is no setting of Divisi (did you mean serve.database?)"],
+    [{ serve: { database: 5432 } }, "serve.database: expected a text, got 5432"],
     [{ costUsd: 1 }, "costUsd: is no setting of Divisi (did you mean budget.costUsd?)"],
     [{ maxCost: 1 }, "maxCost: is no setting of Divisi (did you mean budget.costUsd?)"],
     [{ temperature: 1 }, "temperature: is no setting of Divisi (did you mean worker.temperature?)"],

@@ -123,24 +123,23 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
     })
   })
 
-  it("spends no more in all than --max-total-cost allows, on two servers and after both were killed", () =>
-    inFolder(async (folder) => {
-      const environment = { ...place(), BOOK: path.join(folder, "book") }
-      const flags = ["--keys", "none", "--max-total-cost", "0.05"]
-      const round = async (count: number) => {
-        const servers = await Promise.all(Array.from({ length: count }, () => serve("quick", environment, flags)))
-        const statuses = await Promise.all(
-          Array.from({ length: 100 }, async (_, at) => {
-            const messages = [{ role: "user", content: `${at}` }]
-            return (await post(servers[at % count]!.url, "chat/completions", { messages })).status
-          })
-        )
-        await Promise.all(servers.map(({ kill }) => kill("SIGKILL")))
-        return statuses.filter((status) => status === 200).length
-      }
-      expect(await round(2)).toBe(5)
-      expect(await round(1)).toBe(0)
-    }))
+  it("spends no more in all than --max-total-cost allows, on two servers and on one of the config's database after both were killed", async () => {
+    const { DIVISI_DATABASE, ...others } = place()
+    const flags = ["--keys", "none", "--max-total-cost", "0.05"]
+    const round = async (count: number, environment: Readonly<Record<string, string>>) => {
+      const servers = await Promise.all(Array.from({ length: count }, () => serve("quick", environment, flags)))
+      const statuses = await Promise.all(
+        Array.from({ length: 100 }, async (_, at) => {
+          const messages = [{ role: "user", content: `${at}` }]
+          return (await post(servers[at % count]!.url, "chat/completions", { messages })).status
+        })
+      )
+      await Promise.all(servers.map(({ kill }) => kill("SIGKILL")))
+      return statuses.filter((status) => status === 200).length
+    }
+    expect(await round(2, place())).toBe(5)
+    expect(await round(1, { ...others, CONFIGURED_DATABASE: DIVISI_DATABASE })).toBe(0)
+  })
 
   it("goes on with a run that waits, and from a response, of a server that was killed with SIGKILL", () =>
     inFolder(async (folder) => {

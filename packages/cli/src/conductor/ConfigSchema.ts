@@ -57,13 +57,12 @@ const Workers = Schema.Array(Worker)
 
 const Texts = Schema.Array(Text).annotate({ message: "Expected a list of texts" })
 
-/** Texts that may be secrets, which are looked at by who needs them alone. */
-const Secrets = Schema.Record(
-  Schema.String,
-  Schema.declare((value): value is unknown => typeof value === "string" || Redacted.isRedacted(value)).annotate({
-    message: "Expected a text"
-  })
-).annotate({ message: "Expected an object of texts" })
+/** A text that may be a secret, which is looked at by who needs it alone. */
+const Secret = Schema.declare(
+  (value): value is unknown => typeof value === "string" || Redacted.isRedacted(value)
+).annotate({ message: "Expected a text" })
+
+const Secrets = Schema.Record(Schema.String, Secret).annotate({ message: "Expected an object of texts" })
 
 const isTextOrUrl = (value: unknown): value is string | URL =>
   (typeof value === "string" && value !== "") || value instanceof URL
@@ -123,6 +122,7 @@ const ConfigSchema = Schema.Struct({
       aliases: Schema.optional(
         Schema.Record(Schema.String, Text).annotate({ message: "Expected an object of models, by name" })
       ),
+      database: Schema.optional(Secret),
       fast: Schema.optional(Text),
       policies: Schema.optional(
         Schema.Array(Text).annotate({ message: 'Expected a list of names of policies, as in ["router:half"]' })
@@ -222,6 +222,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
     keysOf(RunSettings.fields[group].ast).map((key) => [key, `${group}.${key}`] as const)
   ),
   ["aliases", "serve.aliases"],
+  ["database", "serve.database"],
   ["maxCost", "budget.costUsd"],
   ["timeout", "budget.durationMillis"],
   ["workers", "pool"],

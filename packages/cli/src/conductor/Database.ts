@@ -5,10 +5,11 @@ import type { Keys, NodeServer, Pace } from "@divisi/server"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import type * as DivisiConfig from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 import type { KeyStore } from "../key/KeyStore.ts"
@@ -90,11 +91,21 @@ const server = Effect.tryPromise({
   catch: (error) => usage(`Keys are the server's. ${explain(error)}`)
 })
 
-/** Opens the database that is named, or that of `DIVISI_DATABASE`; `undefined` where there is none. */
+/** The database of a config, as of now. */
+export const configured = ({ serve }: DivisiConfig.Config): Redacted.Redacted | undefined => {
+  const database = serve?.database
+  return typeof database === "string" ? Redacted.make(database) : database
+}
+
+/**
+ * Opens the database that is named, or that of `DIVISI_DATABASE`, or that of the config, which is asked last; `undefined`
+ * where there is none.
+ */
 export const open = Effect.fnUntraced(function* (
-  named: Option.Option<Redacted.Redacted>
+  named: Option.Option<Redacted.Redacted>,
+  config: Effect.Effect<DivisiConfig.Config, Failure>
 ): Effect.fn.Return<Database | undefined, Failure, Scope.Scope> {
-  const url = Option.getOrUndefined(named) ?? (yield* environment("DIVISI_DATABASE"))
+  const url = Option.getOrUndefined(named) ?? (yield* environment("DIVISI_DATABASE")) ?? configured(yield* config)
   if (url === undefined) return undefined
   const Cluster = yield* Effect.tryPromise({
     try: () => import("@divisi/cluster"),
@@ -140,5 +151,5 @@ export const onlyOne = (
   const given = Object.entries(files).find(([, file]) => Option.isSome(file) && file.value !== "none")
   return database === undefined || given === undefined
     ? Effect.void
-    : Effect.fail(usage(`--${given[0]} names a file, and --database keeps that in ${database.name}: give one of them.`))
+    : Effect.fail(usage(`--${given[0]} names a file, and the database ${database.name} keeps that: use one of them.`))
 }

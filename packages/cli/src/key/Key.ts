@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as Database from "../conductor/Database.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { table, toLeft } from "../view/Table.ts"
@@ -79,13 +80,17 @@ interface Place {
 }
 
 const within = <A>(
-  input: Pick<ListInput, "database" | "keys">,
+  input: Pick<ListInput, "config" | "database" | "keys">,
   use: (place: Place) => Effect.Effect<A, Failure>
 ): Effect.Effect<A, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const scope = yield* Effect.scope
-      const database = yield* Database.open(input.database)
+      const config = ConfigFile.resolve(Option.getOrUndefined(input.config))
+      const database = yield* Database.open(
+        input.database,
+        Effect.map(config, (loaded) => loaded.config)
+      )
       yield* Database.onlyOne(database, { keys: input.keys })
       const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
       const spent = Effect.mapError(Effect.flatMap(Scope.provide(accounts, scope), KeyAccounts.spent), ({ message }) =>

@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { cost, toggle, whole } from "../invocation/flags.ts"
+import { config as configFlag, cost, toggle, whole } from "../invocation/flags.ts"
 
 /** The file of the keys; `divisi serve` has it, too. */
 export const keys = Flag.String("keys").pipe(
@@ -16,10 +16,13 @@ export const keys = Flag.String("keys").pipe(
 export const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "The Postgres that keeps keys and what they have spent, for several servers: postgres://user@host/name (default DIVISI_DATABASE, or files; the password may be in PGPASSWORD)"
+    "The Postgres that keeps keys and what they have spent, for several servers: postgres://user@host/name (default DIVISI_DATABASE, or serve.database of the config, or files; the password may be in PGPASSWORD)"
   ),
   Flag.optional
 )
+
+/** The config may name the database. */
+const config = configFlag("The config whose database keeps them")
 
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
@@ -68,15 +71,17 @@ export const makeFlags = {
   ),
   keys,
   database,
+  config,
   json: toggle("json", "Print it as JSON")
 }
 
-export const listFlags = { keys, database, json: toggle("json", "Print them as JSON") }
+export const listFlags = { keys, database, config, json: toggle("json", "Print them as JSON") }
 
 export const revokeFlags = {
   id: Argument.String("id").pipe(Argument.withDescription("The id of a key, as the list shows it")),
   keys,
-  database
+  database,
+  config
 }
 
 export type MakeInput = Command.Command.Config.Infer<typeof makeFlags>

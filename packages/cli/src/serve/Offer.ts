@@ -6,8 +6,10 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { Models, Server } from "@divisi/server"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Database from "../conductor/Database.ts"
 import * as PolicyName from "../conductor/PolicyName.ts"
 import * as Profiles from "../conductor/Profiles.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
@@ -108,8 +110,11 @@ export const read = Effect.fnUntraced(function* (
   }
 })
 
-/** What holds until the process ends: answers on disk, and what vendors may be asked for. */
-const lastingOf = (config: Config, input: ServeInput): string => JSON.stringify(Services.of(config, input))
+/** What holds until the process ends: answers on disk, what vendors may be asked for, and the database. */
+const lastingOf = (config: Config, input: ServeInput): string => {
+  const database = Database.configured(config)
+  return JSON.stringify([Services.of(config, input), database && Redacted.value(database)])
+}
 
 /** Why a later offer cannot take the place of the first; `undefined` where it can. */
 export const refusal = (first: Offer, next: Offer): string | undefined =>
@@ -121,4 +126,4 @@ export const refusal = (first: Offer, next: Offer): string | undefined =>
 export const unchanged = (first: Offer, next: Offer, input: ServeInput): string | undefined =>
   lastingOf(first.config, input) === lastingOf(next.config, input)
     ? undefined
-    : "Its cache and limits hold once this server is started again."
+    : "Its cache, limits and database hold once this server is started again."

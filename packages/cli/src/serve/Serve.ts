@@ -262,7 +262,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const first = yield* holding(Server, input, 0, yield* Effect.scope)
   const { config, isGym, options: offered } = first.offer
   const isPlay = WorkerPool.isPlay(offered.pool)
-  const database = yield* Database.open(input.database)
+  const database = yield* Database.open(input.database, Effect.succeed(config))
   yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
   const { authenticate, hasKeys } = yield* authenticateOf(Server, input, database)
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)

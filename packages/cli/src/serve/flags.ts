@@ -62,7 +62,7 @@ export const flags = {
   ),
   database: database.pipe(
     Flag.withDescription(
-      "The Postgres that several servers share: runs, keys, budgets and responses are in it instead of in files (default DIVISI_DATABASE, or none), as in postgres://user@host/name; the password may be in PGPASSWORD"
+      "The Postgres that several servers share: runs, keys, budgets and responses are in it instead of in files (default DIVISI_DATABASE, or serve.database of the config, or none), as in postgres://user@host/name; the password may be in PGPASSWORD"
     )
   ),
   printConfig: Flag.Literals("print-config", clients).pipe(

@@ -9,5 +9,6 @@ export default defineConfig({
     ScriptedWorker.make({ id: "second", pricing, replies: ["two"] })
   ],
   policy: "single:first",
+  serve: { database: process.env.CONFIGURED_DATABASE },
   retry: { maxAttempts: 1 }
 })
