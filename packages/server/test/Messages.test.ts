@@ -216,7 +216,6 @@ describe("a stream", () => {
         "stop 0",
         "start 1 text",
         "1 text_delta",
-        "1 text_delta",
         "stop 1",
         "message_delta",
         "message_stop"

@@ -139,7 +139,6 @@ describe("a stream", () => {
         "output_item.added",
         "content_part.added",
         "output_text.delta",
-        "output_text.delta",
         "output_text.done",
         "content_part.done",
         "output_item.done",

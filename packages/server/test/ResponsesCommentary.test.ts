@@ -33,7 +33,7 @@ describe("notes as commentary", () => {
       assert.deepStrictEqual(types(events), [
         ...["created", "in_progress"],
         ...notes.flatMap(() => whole(delta)),
-        ...whole(delta, delta),
+        ...whole(delta),
         "completed"
       ])
       const items = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item] : []))

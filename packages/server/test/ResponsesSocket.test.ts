@@ -47,7 +47,6 @@ describe("a connection for many responses", () => {
           "output_item.added",
           "content_part.added",
           "output_text.delta",
-          "output_text.delta",
           "output_text.done",
           "content_part.done",
           "output_item.done",

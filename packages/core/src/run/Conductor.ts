@@ -203,18 +203,19 @@ export class Conductor extends Context.Service<
 export const make = (options: Options): Conductor["Service"] => {
   const run = (input: Task.Input, runOptions: RunOptions = {}) => conduct(options, Task.make(input), runOptions)
 
-  const start = Effect.fnUntraced(function* (input: Task.Input, runOptions: RunOptions = {}) {
-    const done = yield* Deferred.make<RunResult>()
-    const running = conduct(options, Task.make(input), runOptions, undefined, (result) =>
-      Deferred.doneUnsafe(done, Exit.succeed(result))
-    )
-    // A run that dies of a mistake of ours still ends for those who wait for it.
-    const ended = Effect.onExit(running, (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit)))
-    // Nothing interrupts it before it has begun: who is stopped then has a result, too.
-    const fiber = yield* Effect.forkScoped(ended, { startImmediately: true, uninterruptible: true })
-    const result = Deferred.await(done)
-    return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
-  })
+  const start = (input: Task.Input, runOptions: RunOptions = {}) =>
+    Effect.gen(function* () {
+      const done = yield* Deferred.make<RunResult>()
+      const running = conduct(options, Task.make(input), runOptions, undefined, (result) =>
+        Deferred.doneUnsafe(done, Exit.succeed(result))
+      )
+      // A run that dies of a mistake of ours still ends for those who wait for it.
+      const ended = Effect.onExit(running, (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit)))
+      // Nothing interrupts it before it has begun: who is stopped then has a result, too.
+      const fiber = yield* Effect.forkScoped(ended, { startImmediately: true, uninterruptible: true })
+      const result = Deferred.await(done)
+      return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
+    })
 
   const resume = (resumption: Resumption, runOptions: RunOptions = {}) =>
     Effect.matchEffect(resumed(resumption, runOptions.journal), {

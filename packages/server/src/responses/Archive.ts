@@ -39,7 +39,7 @@ const told = (about: About, parts: ReadonlyArray<Part>): Segment => ({
 })
 
 /** A segment that is over: a response says nothing of the messages and tools of its request but in its input. */
-export const ended = ({ about, parts }: Segment): Segment =>
+export const ended = ({ about, parts }: Pick<Segment, "about" | "parts">): Segment =>
   told({ ...about, request: { ...about.request, messages: [{ role: "user", content: "" }], tools: [] } }, parts)
 
 const plain = (part: Part): unknown => {
@@ -48,8 +48,11 @@ const plain = (part: Part): unknown => {
   return { type: "error", error: { kind, message, field, retryAfterMillis } }
 }
 
+/** What is written down of a segment. */
+type Written = Omit<Record, "segment"> & { readonly segment: Pick<Segment, "about" | "parts"> }
+
 /** A response as text. */
-export const encode = ({ input, isCancelled, owner, segment }: Record): string => {
+export const encode = ({ input, isCancelled, owner, segment }: Written): string => {
   const { about, parts } = ended(segment)
   return JSON.stringify({ version, owner, input, about, parts: parts.map(plain), isCancelled })
 }

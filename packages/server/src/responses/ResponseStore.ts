@@ -168,11 +168,8 @@ export const make = Effect.fnUntraced(function* ({
     kept.segment.onEnd((last) =>
       Effect.suspend(() => {
         if (all.get(kept.id) !== kept) return Effect.void
-        const { segment } = kept
-        return archive.set(
-          kept.id,
-          Archive.encode({ ...kept, segment: { ...segment, parts: [...segment.parts, ...last] } })
-        )
+        const { about, parts } = kept.segment
+        return archive.set(kept.id, Archive.encode({ ...kept, segment: { about, parts: [...parts, ...last] } }))
       })
     )
 

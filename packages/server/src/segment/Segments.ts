@@ -78,15 +78,6 @@ export interface Segments {
   readonly running: () => number
 }
 
-interface Kept extends Segment {
-  readonly parts: Array<Part>
-  readers: number
-  /** Whether a client went away before it had read all. */
-  isLeft: boolean
-  characters: number
-  overAt: number | undefined
-}
-
 // -------------------------------------------------------------------------------------------------------------------
 // One segment
 // -------------------------------------------------------------------------------------------------------------------
@@ -112,6 +103,275 @@ const isLast = ({ type }: Part): boolean => type === "finish" || type === "error
 
 const heartbeat: ReadonlyArray<Part> = [{ type: "heartbeat" }]
 
+type Write = (last: ReadonlyArray<Part>) => Effect.Effect<void>
+
+/** What the segments of a server share. */
+interface Host {
+  readonly options: Options
+  readonly scope: Scope.Scope
+  readonly now: () => number
+  /** Hears that a segment is over. */
+  readonly ended: (segment: Kept, last: Part) => void
+}
+
+/**
+ * A segment as it is kept. Once it is over it holds what was said and nothing of who ran it or waited for it: of those that
+ * are over there are thousands.
+ */
+class Kept implements Segment {
+  readonly key: string
+  readonly about: About
+  readonly parts: Array<Part> = []
+  readers = 0
+  /** Whether a client went away before it had read all. */
+  isLeft = false
+  characters: number
+  overAt: number | undefined = undefined
+  readonly #host: Host
+  /** How many of the parts somebody has: those are not written on. */
+  #given = 0
+  /** Those that wait for the next part, or for the last part alone. */
+  readonly #waiting = new Set<() => void>()
+  readonly #ending = new Set<() => void>()
+  /** Those that write the last parts down. */
+  #writing: ReadonlyArray<Write> = []
+  #isTelling = false
+  #fiber: Fiber.Fiber<void> | undefined = undefined
+
+  constructor(host: Host, { about, characters, key }: Asking) {
+    this.#host = host
+    this.key = key
+    this.about = about
+    this.characters = overhead + characters
+  }
+
+  readonly isOver = (): boolean => this.overAt !== undefined
+
+  // -----------------------------------------------------------------------------------------------------------------
+  // Telling
+  // -----------------------------------------------------------------------------------------------------------------
+
+  /** Runs it until it is over. */
+  run(run: Asking["run"]): Effect.Effect<void> {
+    const whole = Effect.onExit(run(this.#tell), (exit) => {
+      const last: ReadonlyArray<Part> = Exit.isSuccess(exit)
+        ? exit.value
+        : [{ type: "error", error: Cause.hasInterruptsOnly(exit.cause) ? Failure.stopped : failed }]
+      const writing = this.#writing
+      if (writing.length === 0) {
+        this.#tell(last)
+        return Effect.void
+      }
+      // What is written down is what is told.
+      this.#given = this.parts.length
+      const written = Effect.suspend(() =>
+        Effect.forEach(writing, (write) => write(this.isOver() ? [] : last), { discard: true })
+      )
+      return Effect.andThen(
+        written,
+        Effect.sync(() => this.#tell(last))
+      )
+    })
+    return Effect.map(Effect.forkIn(whole, this.#host.scope, { startImmediately: true }), (fiber) => {
+      if (!this.isOver()) this.#fiber = fiber as Fiber.Fiber<void>
+    })
+  }
+
+  readonly #tell = (news: ReadonlyArray<Part>): void => {
+    if (news.length === 0 || this.isOver()) return
+    for (const part of news) this.#add(part)
+    const last = news.at(-1)!
+    if (isLast(last)) this.#end(last)
+    if (this.#waiting.size > 0 && !this.#isTelling) {
+      this.#isTelling = true
+      queueMicrotask(this.#told)
+    }
+  }
+
+  /** Pieces of text that come before anybody has the first of them are one: whoever reads has less to do. */
+  #add(part: Part) {
+    const { parts } = this
+    this.characters += sizeOf(part)
+    const before = part.type === "text" && parts.length > this.#given ? parts.at(-1) : undefined
+    if (part.type === "text" && before?.type === "text" && before.by === part.by) {
+      parts[parts.length - 1] = { ...part, text: before.text + part.text }
+    } else parts.push(part)
+  }
+
+  #end(last: Part) {
+    this.#fiber = undefined
+    this.#writing = []
+    this.overAt = this.#host.now()
+    this.#host.ended(this, last)
+    for (const wake of this.#ending) wake()
+    this.#ending.clear()
+  }
+
+  /** What comes in one turn is told at once: a packet of a vendor holds many pieces. */
+  readonly #told = (): void => {
+    this.#isTelling = false
+    for (const wake of [...this.#waiting]) wake()
+  }
+
+  // -----------------------------------------------------------------------------------------------------------------
+  // Reading
+  // -----------------------------------------------------------------------------------------------------------------
+
+  onOver(hear: () => void): void {
+    if (this.isOver()) hear()
+    else this.#ending.add(hear)
+  }
+
+  onEnd(write: Write): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.isOver()) return write([])
+      this.#writing = [...this.#writing, write]
+      return Effect.void
+    })
+  }
+
+  get stop(): Effect.Effect<void> {
+    return Effect.suspend(() => (this.#fiber === undefined ? Effect.void : Fiber.interrupt(this.#fiber)))
+  }
+
+  /** The parts after the first so many. */
+  #from(count: number): ReadonlyArray<Part> {
+    this.#given = this.parts.length
+    return this.parts.slice(count)
+  }
+
+  /** Waits until there is more than so many parts, at most so long. */
+  #more(count: number, millis: number): Effect.Effect<void> {
+    return Effect.callback<void>((resume) => {
+      if (this.parts.length > count || this.isOver()) return resume(Effect.void)
+      const wake = () => {
+        stop()
+        resume(Effect.void)
+      }
+      const stop = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(wake)
+      }
+      const timer = setTimeout(wake, millis)
+      this.#waiting.add(wake)
+      return Effect.sync(stop)
+    })
+  }
+
+  // As a stream of Effect's own, which would cost more for each pull than all else that is done for it.
+  get read(): Stream.Stream<ReadonlyArray<Part>> {
+    return Stream.fromChannel(
+      Channel.fromTransform((_, scope) => {
+        this.readers += 1
+        let count = 0
+        const news = (): readonly [ReadonlyArray<Part>] => {
+          if (this.parts.length === count) return [heartbeat]
+          const some = this.#from(count)
+          count = this.parts.length
+          return [some]
+        }
+        const pull: Effect.Effect<readonly [ReadonlyArray<Part>], Cause.Done> = Effect.suspend(() => {
+          if (this.parts.length > count) return Effect.succeed(news())
+          return this.isOver() ? Cause.done() : Effect.map(this.#more(count, this.#host.options.heartbeatMillis), news)
+        })
+        return Effect.as(
+          Scope.addFinalizerExit(scope, (exit) => this.#leave(Exit.isFailure(exit))),
+          pull
+        )
+      })
+    )
+  }
+
+  follow(take: Take): Effect.Effect<void> {
+    return this.#asReader(this.#follow(take))
+  }
+
+  #follow(take: Take): Effect.Effect<void> {
+    return Effect.callback<void>((resume) => {
+      let count = 0
+      let timer: NodeJS.Timeout | undefined
+      const stop = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(wake)
+      }
+      const wait = () => {
+        if (this.parts.length > count || this.isOver()) return wake()
+        this.#waiting.add(wake)
+        if (timer === undefined) timer = setTimeout(beat, this.#host.options.heartbeatMillis)
+        else timer.refresh()
+      }
+      const wake = () => {
+        this.#waiting.delete(wake)
+        const some = this.#from(count)
+        count = this.parts.length
+        give(some)
+      }
+      const beat = () => {
+        if (this.#waiting.delete(wake)) give(heartbeat)
+      }
+      const give = (some: ReadonlyArray<Part>) => {
+        try {
+          const isLast = this.isOver() && count === this.parts.length
+          const goesOn = take(some, isLast, wait)
+          if (!isLast) return goesOn ? wait() : undefined
+          stop()
+          resume(Effect.void)
+        } catch (defect) {
+          stop()
+          resume(Effect.die(defect))
+        }
+      }
+      wait()
+      return Effect.sync(stop)
+    })
+  }
+
+  get over(): Effect.Effect<void> {
+    return this.#asReader(
+      Effect.callback<void>((resume) => {
+        if (this.isOver()) return resume(Effect.void)
+        const wake = () => resume(Effect.void)
+        this.#ending.add(wake)
+        return Effect.sync(() => this.#ending.delete(wake))
+      })
+    )
+  }
+
+  begun(millis: number): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.readers += 1
+      return Effect.onExit(this.#more(0, millis), (exit) => {
+        if (Exit.isFailure(exit)) return this.#leave(true)
+        this.readers -= 1
+        return Effect.void
+      })
+    })
+  }
+
+  #asReader(reading: Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.readers += 1
+      return Effect.onExit(reading, (exit) => this.#leave(Exit.isFailure(exit)))
+    })
+  }
+
+  #leave(isCut: boolean): Effect.Effect<void> {
+    this.readers -= 1
+    if (isCut) this.isLeft = true
+    return this.readers > 0 || this.isOver()
+      ? Effect.void
+      : Effect.asVoid(Effect.forkIn(this.#abandoned, this.#host.scope))
+  }
+
+  /** Stops what nobody has come back to. */
+  get #abandoned(): Effect.Effect<void> {
+    return Effect.andThen(
+      Effect.sleep(this.#host.options.graceMillis),
+      Effect.suspend(() => (this.readers > 0 ? Effect.void : this.stop))
+    )
+  }
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
@@ -126,209 +386,40 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   let characters = 0
   let running = 0
 
-  const forget = (key: string, segment: Kept) => {
-    if (known.get(key) !== segment) return
-    known.delete(key)
+  const forget = (segment: Kept) => {
+    if (known.get(segment.key) !== segment) return
+    known.delete(segment.key)
     if (segment.overAt !== undefined) characters -= segment.characters
   }
 
   /** Lets go of what has ended too long ago, and of the oldest where there is too much. */
   const sweep = () => {
-    for (const [key, segment] of known) {
+    for (const segment of known.values()) {
       if (segment.overAt === undefined) continue
       const isOld = now() - segment.overAt > options.keptMillis
       if (!isOld && characters <= options.keptCharacters) return
-      forget(key, segment)
+      forget(segment)
     }
   }
 
-  const begin = Effect.fnUntraced(function* ({ about, characters: asked, key, run }: Asking): Effect.fn.Return<Kept> {
-    const waiting = new Set<() => void>()
-    /** Those that wait for the last part alone. */
-    const ending = new Set<() => void>()
-    /** Those that write the last parts down. */
-    const writing: Array<(last: ReadonlyArray<Part>) => Effect.Effect<void>> = []
-    const parts: Array<Part> = []
-    const isOver = () => segment.overAt !== undefined
+  const ended = (segment: Kept, { type }: Part) => {
+    running -= 1
+    if (known.get(segment.key) !== segment) return
+    characters += segment.characters
+    // What went wrong is tried again when it is asked for again.
+    if (type === "error") forget(segment)
+  }
 
-    const tell = (news: ReadonlyArray<Part>) => {
-      if (news.length === 0 || isOver()) return
-      for (const part of news) {
-        parts.push(part)
-        segment.characters += sizeOf(part)
-      }
-      const last = news.at(-1)!
-      if (isLast(last)) {
-        running -= 1
-        // What went wrong is tried again when it is asked for again.
-        if (last.type === "error") forget(key, segment)
-        segment.overAt = now()
-        if (known.get(key) === segment) characters += segment.characters
-      }
-      if (isOver()) for (const wake of ending) wake()
-      if (waiting.size > 0 && !isTelling) {
-        isTelling = true
-        queueMicrotask(told)
-      }
-    }
+  const host: Host = { options, scope, now, ended }
 
-    /** What comes in one turn is told at once: a packet of a vendor holds many pieces. */
-    let isTelling = false
-    const told = () => {
-      isTelling = false
-      for (const wake of [...waiting]) wake()
-    }
-
-    /** Waits until there is more than so many parts, at most so long. */
-    const more = (count: number, millis: number): Effect.Effect<void> =>
-      Effect.callback<void>((resume) => {
-        if (parts.length > count || isOver()) return resume(Effect.void)
-        const wake = () => {
-          clearTimeout(timer)
-          waiting.delete(wake)
-          resume(Effect.void)
-        }
-        const timer = setTimeout(wake, millis)
-        waiting.add(wake)
-        return Effect.sync(() => {
-          clearTimeout(timer)
-          waiting.delete(wake)
-        })
-      })
-
-    const end = Effect.callback<void>((resume) => {
-      if (isOver()) return resume(Effect.void)
-      const wake = () => resume(Effect.void)
-      ending.add(wake)
-      return Effect.sync(() => ending.delete(wake))
-    })
-
-    const follow = (take: Take): Effect.Effect<void> =>
-      Effect.callback<void>((resume) => {
-        let count = 0
-        let timer: NodeJS.Timeout | undefined
-        const stop = () => {
-          clearTimeout(timer)
-          waiting.delete(wake)
-        }
-        const wait = () => {
-          if (parts.length > count || isOver()) return wake()
-          waiting.add(wake)
-          if (timer === undefined) timer = setTimeout(beat, options.heartbeatMillis)
-          else timer.refresh()
-        }
-        const wake = () => {
-          waiting.delete(wake)
-          const from = count
-          count = parts.length
-          give(from === 0 ? [...parts] : parts.slice(from))
-        }
-        const beat = () => {
-          if (waiting.delete(wake)) give(heartbeat)
-        }
-        const give = (some: ReadonlyArray<Part>) => {
-          try {
-            const isLast = isOver() && count === parts.length
-            const goesOn = take(some, isLast, wait)
-            if (!isLast) return goesOn ? wait() : undefined
-            stop()
-            resume(Effect.void)
-          } catch (defect) {
-            stop()
-            resume(Effect.die(defect))
-          }
-        }
-        wait()
-        return Effect.sync(stop)
-      })
-
-    const leave = (isCut: boolean) =>
-      Effect.suspend(() => {
-        segment.readers -= 1
-        if (isCut) segment.isLeft = true
-        return segment.readers > 0 || isOver() ? Effect.void : Effect.asVoid(Effect.forkIn(abandon, scope))
-      })
-
-    const asReader = (reading: Effect.Effect<void>) =>
-      Effect.suspend(() => {
-        segment.readers += 1
-        return Effect.onExit(reading, (exit) => leave(Exit.isFailure(exit)))
-      })
-
-    const segment: Kept = {
-      about,
-      parts,
-      readers: 0,
-      isLeft: false,
-      characters: overhead + asked,
-      overAt: undefined,
-      isOver,
-      onOver: (hear) => (isOver() ? hear() : void ending.add(hear)),
-      onEnd: (write) =>
-        Effect.suspend(() => {
-          if (isOver()) return write([])
-          writing.push(write)
-          return Effect.void
-        }),
-      stop: Effect.suspend(() => Fiber.interrupt(fiber)),
-      // As a stream of Effect's own, which would cost more for each pull than all else that is done for it.
-      read: Stream.fromChannel(
-        Channel.fromTransform((_, scope) => {
-          segment.readers += 1
-          let count = 0
-          const pull: Effect.Effect<readonly [ReadonlyArray<Part>], Cause.Done> = Effect.suspend(() => {
-            if (parts.length > count) return Effect.succeed(news())
-            return isOver() ? Cause.done() : Effect.map(more(count, options.heartbeatMillis), news)
-          })
-          const news = (): readonly [ReadonlyArray<Part>] => {
-            if (parts.length === count) return [heartbeat]
-            const from = count
-            count = parts.length
-            return [from === 0 ? [...parts] : parts.slice(from)]
-          }
-          return Effect.as(
-            Scope.addFinalizerExit(scope, (exit) => leave(Exit.isFailure(exit))),
-            pull
-          )
-        })
-      ),
-      follow: (take) => asReader(follow(take)),
-      over: asReader(end),
-      begun: (millis) =>
-        Effect.suspend(() => {
-          segment.readers += 1
-          return Effect.onExit(more(0, millis), (exit) => {
-            if (Exit.isFailure(exit)) return leave(true)
-            segment.readers -= 1
-            return Effect.void
-          })
-        })
-    }
-
+  const begin = (asking: Asking): Effect.Effect<Kept> => {
+    const segment = new Kept(host, asking)
     running += 1
-    const before = known.get(key)
-    if (before !== undefined) forget(key, before)
-    known.set(key, segment)
-    const whole = Effect.onExit(run(tell), (exit) => {
-      const last: ReadonlyArray<Part> = Exit.isSuccess(exit)
-        ? exit.value
-        : [{ type: "error", error: Cause.hasInterruptsOnly(exit.cause) ? Failure.stopped : failed }]
-      const told = Effect.sync(() => tell(last))
-      if (writing.length === 0) return told
-      const written = Effect.suspend(() =>
-        Effect.forEach(writing, (write) => write(isOver() ? [] : last), { discard: true })
-      )
-      return Effect.andThen(written, told)
-    })
-    const fiber = yield* Effect.forkIn(whole, scope, { startImmediately: true })
-
-    /** Stops what nobody has come back to. */
-    const abandon = Effect.andThen(
-      Effect.sleep(options.graceMillis),
-      Effect.suspend(() => (segment.readers > 0 || isOver() ? Effect.void : Fiber.interrupt(fiber)))
-    )
-    return segment
-  })
+    const before = known.get(asking.key)
+    if (before !== undefined) forget(before)
+    known.set(asking.key, segment)
+    return Effect.as(segment.run(asking.run), segment)
+  }
 
   const open = (asking: Asking): Effect.Effect<Segment> =>
     Effect.suspend(() => {
