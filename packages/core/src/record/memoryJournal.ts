@@ -93,10 +93,14 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
     return runs.delete(run)
   }
 
-  /** Lets go of the oldest that nobody carries on. */
+  /**
+   * Lets go of the oldest that nobody carries on, and of a few more: a map walks past all that it has let go of each time,
+   * which for one run at a time would cost more than all else that is done for it.
+   */
   const prune = () => {
+    const enough = maxBytes - maxBytes / 64
     for (const [run, kept] of runs) {
-      if (store.bytes <= maxBytes) return
+      if (store.bytes <= enough) return
       if (kept.owner === undefined) forget(run, kept)
     }
   }

@@ -9,11 +9,11 @@ export interface Lacking {
   readonly fileUrl?: string | undefined
 }
 
+/** What is more than text, and so may be more than a model takes. */
 const contentsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<ContentPart> =>
-  messages.flatMap((message) => {
-    const { role } = message
-    return role === "user" || role === "tool" ? parts(message.content) : []
-  })
+  messages.flatMap(({ content, role }) =>
+    (role === "user" || role === "tool") && typeof content !== "string" ? parts(content) : []
+  )
 
 const isFileUrl = (part: ContentPart) => part.type === "file" && "url" in part
 

@@ -106,23 +106,25 @@ export const toBody = (
 ): Result.Result<ChatCompletionCreateParamsStreaming, WorkerErrorReason> => {
   const fields = options.reasoningFields ?? {}
   const target = { model, capabilities, missing: missingOf(fields), omitUnsupported: options.unsupported === "omit" }
-  return Result.gen(function* () {
-    yield* checkAbilities(model, request, capabilities, { fileUrl: takesNoUrl })
-    const settings = yield* check(target, merge(options, request))
-    return defined({
-      model,
-      messages: messagesOf(request.messages, options),
-      stream: true,
-      stream_options: options.usage === "stream-options" ? { include_usage: true } : undefined,
-      store: options.store,
-      [options.outputLimit]: settings.maxOutputTokens,
-      temperature: settings.temperature,
-      seed: settings.seed,
-      stop: settings.stopSequences?.slice(),
-      ...toolsOf(request),
-      response_format: formatOf(request.output),
-      ...reasoningOf(settings, fields),
-      ...options.body
-    }) as ChatCompletionCreateParamsStreaming
-  })
+  const able = checkAbilities(model, request, capabilities, { fileUrl: takesNoUrl })
+  if (Result.isFailure(able)) return Result.fail(able.failure)
+  return Result.map(
+    check(target, merge(options, request)),
+    (settings) =>
+      defined({
+        model,
+        messages: messagesOf(request.messages, options),
+        stream: true,
+        stream_options: options.usage === "stream-options" ? { include_usage: true } : undefined,
+        store: options.store,
+        [options.outputLimit]: settings.maxOutputTokens,
+        temperature: settings.temperature,
+        seed: settings.seed,
+        stop: settings.stopSequences?.slice(),
+        ...toolsOf(request),
+        response_format: formatOf(request.output),
+        ...reasoningOf(settings, fields),
+        ...options.body
+      }) as ChatCompletionCreateParamsStreaming
+  )
 }

@@ -46,13 +46,16 @@ const agentOf = (): Promise<Agent> => {
   return agent
 }
 
+/** Under these a process keeps the dispatcher of its own `fetch`. */
+const newest = Symbol.for("undici.globalDispatcher.2")
+const older = Symbol.for("undici.globalDispatcher.1")
+
 /**
  * Whether the process's own `fetch` takes a way of its own: by a proxy of the environment (`NODE_USE_ENV_PROXY`), or by a
  * dispatcher that somebody has set.
  */
 export const isRerouted = (): boolean => {
-  const set = (version: number): unknown => Reflect.get(globalThis, Symbol.for(`undici.globalDispatcher.${version}`))
-  const dispatcher = set(2) ?? set(1)
+  const dispatcher: unknown = Reflect.get(globalThis, newest) ?? Reflect.get(globalThis, older)
   return typeof dispatcher === "object" && dispatcher !== null && dispatcher.constructor.name !== "Agent"
 }
 

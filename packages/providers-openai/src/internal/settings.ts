@@ -94,17 +94,19 @@ const temperatureOf = (target: Target, { reasoning, temperature }: Defaults): Ch
 }
 
 /** The settings that the model has. One that it lacks fails by name, or is left out. */
-export const check = (target: Target, settings: Defaults): Result.Result<Defaults, WorkerErrorReason> =>
-  Result.gen(function* () {
-    const { maxOutputTokens, temperature } = settings
-    const seed = yield* seedOf(target, settings)
-    const stopSequences = yield* stopSequencesOf(target, settings)
-    const reasoning = yield* reasoningOf(target, settings)
-    return {
-      ...defined({ maxOutputTokens }),
-      ...(yield* temperatureOf(target, { ...reasoning, temperature })),
-      ...seed,
-      ...stopSequences,
-      ...reasoning
-    }
-  })
+export const check = (target: Target, settings: Defaults): Result.Result<Defaults, WorkerErrorReason> => {
+  const { maxOutputTokens, temperature } = settings
+  const seed = seedOf(target, settings)
+  if (Result.isFailure(seed)) return seed
+  const stopSequences = stopSequencesOf(target, settings)
+  if (Result.isFailure(stopSequences)) return stopSequences
+  const reasoning = reasoningOf(target, settings)
+  if (Result.isFailure(reasoning)) return reasoning
+  return Result.map(temperatureOf(target, { ...reasoning.success, temperature }), (checked) => ({
+    ...defined({ maxOutputTokens }),
+    ...checked,
+    ...seed.success,
+    ...stopSequences.success,
+    ...reasoning.success
+  }))
+}

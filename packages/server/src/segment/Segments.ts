@@ -385,6 +385,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const known = new Map<string, Kept>()
   let characters = 0
   let running = 0
+  let sweepsAt = 0
 
   const forget = (segment: Kept) => {
     if (known.get(segment.key) !== segment) return
@@ -392,12 +393,19 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     if (segment.overAt !== undefined) characters -= segment.characters
   }
 
-  /** Lets go of what has ended too long ago, and of the oldest where there is too much. */
+  /**
+   * Lets go of what has ended too long ago, and of the oldest where there is too much. It does so now and then, and lets go
+   * of a few more: a map walks past all that it has let go of each time.
+   */
   const sweep = () => {
+    const isFull = characters > options.keptCharacters
+    if (!isFull && now() < sweepsAt) return
+    sweepsAt = now() + options.keptMillis / 64
+    const enough = isFull ? options.keptCharacters - options.keptCharacters / 64 : options.keptCharacters
     for (const segment of known.values()) {
       if (segment.overAt === undefined) continue
       const isOld = now() - segment.overAt > options.keptMillis
-      if (!isOld && characters <= options.keptCharacters) return
+      if (!isOld && characters <= enough) return
       forget(segment)
     }
   }
