@@ -141,6 +141,42 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
     expect(await round(1, { ...others, CONFIGURED_DATABASE: DIVISI_DATABASE })).toBe(0)
   })
 
+  it("waits for a database that is away, says that it is not ready, and pays nothing twice once it is back", () =>
+    inFolder(async (folder) => {
+      const book = path.join(folder, "book")
+      const environment = { ...place(), BOOK: book }
+      const made = await divisi(["key", "make", "dora", "--json"], { environment })
+      const { id, secret } = JSON.parse(made.output)
+      const server = await serve("served", environment)
+      const ready = async () => (await fetch(server.url.replace(/v1$/, "health/ready"))).status
+      const ask = (messages: ReadonlyArray<object>, tools?: ReadonlyArray<object>) =>
+        post(server.url, "chat/completions", { messages, tools }, secret)
+      const { message } = (await (await ask([question], tools)).json()).choices[0]
+      const result = { role: "tool", tool_call_id: message.tool_calls[0].id, content: "left" }
+      // In the middle of what is asked, as after a crash.
+      const many = Array.from({ length: 40 }, (_, at) => ask([{ role: "user", content: `${at}` }]))
+      await Promise.any(many)
+      database.restart("immediate")
+      for (const response of await Promise.all(many)) expect(response.status).toBe(200)
+      database.halt()
+      await expect.poll(ready, { timeout: 20_000 }).toBe(503)
+      const resumed = ask([question, message, result], tools)
+      const asked = ask([{ role: "user", content: "And?" }])
+      database.begin()
+      expect((await (await resumed).json()).choices[0].message.content).toBe("done")
+      expect((await asked).status).toBe(200)
+      await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+      // Three workers each, of the run that waited the third twice.
+      const calls = fs.readFileSync(book, "utf8").trim().split("\n").length
+      expect(calls).toBe(4 + 3 * 41)
+      const listed = JSON.parse((await divisi(["key", "list", "--json"], { environment })).output)
+      const { spentUsd } = listed.find((key: { readonly id: string }) => key.id === id)
+      await server.kill("SIGTERM")
+      expect(spentUsd).toBeGreaterThan(0)
+      const again = JSON.parse((await divisi(["key", "list", "--json"], { environment })).output)
+      expect(again.find((key: { readonly id: string }) => key.id === id).spentUsd).toBe(spentUsd)
+    }))
+
   it("goes on with a run that waits, and from a response, of a server that was killed with SIGKILL", () =>
     inFolder(async (folder) => {
       const book = path.join(folder, "book")

@@ -7,7 +7,9 @@
 import * as PgPool from "@effect/sql-pg/PgPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Owner from "./internal/owner.ts"
@@ -50,6 +52,8 @@ export interface Postgres {
   readonly run: <A>(
     work: (session: Session.Session, attempt: number) => Effect.Effect<A, SqlError>
   ) => Effect.Effect<A, PostgresError>
+  /** Whether the database answers just now, within two seconds. */
+  readonly isThere: Effect.Effect<boolean>
   /** Runs a transaction, again where the database went away, also as it was committed: it has to find that out. */
   readonly transact: <A>(
     work: (session: Session.Session) => Effect.Effect<A, SqlError>
@@ -116,6 +120,9 @@ const nameOf = (url: Redacted.Redacted): string | undefined => {
 
 const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(url)).password !== ""
 
+/** How long it may take to say that it is there. */
+const lookMillis = 2_000
+
 /** The most bytes of one message: a run's batch may hold pictures. */
 const maxMessageSize = 512 * 2 ** 20
 
@@ -179,6 +186,10 @@ export const open = Effect.fnUntraced(function* (
     schema,
     self,
     isAlive: (column) => Owner.isAlive(column, graceMillis / 1_000),
+    isThere: Effect.map(
+      Effect.timeoutOption(Effect.result(pool.use((connection) => connection.queryValues("SELECT 1", []))), lookMillis),
+      (answered) => Option.isSome(answered) && Result.isSuccess(answered.value)
+    ),
     run: (work) =>
       orFail(
         Session.patiently(

@@ -66,6 +66,8 @@ export interface Options extends Replaceable {
   readonly journal?: Journal.Journal | undefined
   /** Whether other servers write to the journal, too: their runs are gone on with here once they have ended. */
   readonly isShared?: boolean | undefined
+  /** Whether what it needs is there, such as a database; always by default. `/health/ready` asks it. */
+  readonly isReady?: Effect.Effect<boolean> | undefined
   /** Where responses are kept that are asked for again or gone on from, besides memory, which has 64 MiB for them. */
   readonly responses?: Archive | undefined
   /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
@@ -222,8 +224,14 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
 
   const router = yield* HttpRouter.make
-  const health = (isWell: () => boolean) => () =>
-    Effect.sync(() => Respond.json({ status: isWell() ? "ok" : "draining" }, isWell() ? 200 : 503))
+  const health = (state: Effect.Effect<"ok" | "draining" | "unavailable">) => () =>
+    Effect.map(state, (status) => Respond.json({ status }, status === "ok" ? 200 : 503))
+  const { isReady = Effect.succeed(true) } = options
+  const ready = Effect.suspend(() =>
+    isDraining
+      ? Effect.succeed("draining" as const)
+      : Effect.map(isReady, (isReady) => (isReady ? "ok" : "unavailable"))
+  )
   yield* router.addAll([
     HttpRouter.route("POST", "/v1/chat/completions", Endpoint.make(context, chat)),
     HttpRouter.route("POST", "/v1/responses", Endpoint.make(context, responses, ResponsesEndpoints.keeping(store))),
@@ -253,16 +261,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     ),
     HttpRouter.route("GET", "/metrics", measured),
     HttpRouter.route("GET", "/openapi.json", () => Effect.sync(() => Respond.json(description()))),
-    HttpRouter.route(
-      "GET",
-      "/health/live",
-      health(() => true)
-    ),
-    HttpRouter.route(
-      "GET",
-      "/health/ready",
-      health(() => !isDraining)
-    )
+    HttpRouter.route("GET", "/health/live", health(Effect.succeed("ok"))),
+    HttpRouter.route("GET", "/health/ready", health(ready))
   ])
 
   const app = Effect.catchCause(router.asHttpEffect(), (cause) =>

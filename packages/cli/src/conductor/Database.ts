@@ -18,8 +18,11 @@ import type { KeyStore } from "../key/KeyStore.ts"
 export interface Database {
   /** Without user and password. */
   readonly name: string
+  /** Whether it answers just now. */
+  readonly isThere: Effect.Effect<boolean>
   readonly journal: Effect.Effect<Journal, Failure, Scope.Scope>
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
+  /** Responses, for a server: what cannot be said at the moment fails as its `unreachable`. */
   readonly responses: Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
   readonly keys: Effect.Effect<KeyStore, Failure>
   /** How fast keys may ask, on all servers together. */
@@ -70,13 +73,15 @@ const keysIn = (
 /** The paces of a database. What was used is written behind the answer: nobody waits for it. */
 const pacesIn = Effect.fnUntraced(function* (
   paces: import("@divisi/cluster").PostgresPaces.Paces,
-  { ApiError }: typeof import("@divisi/server"),
+  { Failure }: typeof import("@divisi/server"),
   tell: (message: string) => Effect.Effect<void>
 ): Effect.fn.Return<Pace.Paces> {
   const context = yield* Effect.context<never>()
-  const unusable = ({ message }: { readonly message: string }) => new ApiError.ApiError({ kind: "server", message })
   return {
-    take: (name, limits) => Effect.mapError(paces.take(name, limits), unusable),
+    take: (name, limits) =>
+      Effect.catch(paces.take(name, limits), ({ message }) =>
+        Effect.andThen(tell(message), Effect.fail(Failure.unreachable))
+      ),
     use: (name, limits, tokens) => {
       const used = Effect.catch(paces.use(name, limits, tokens), ({ message }) =>
         tell(`${message} Tokens of a minute are not counted.`)
@@ -119,17 +124,21 @@ export const open = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   return {
     name: postgres.name,
+    isThere: postgres.isThere,
     journal: Cluster.PostgresJournal.make(postgres),
     accounts: yield* Effect.cached(
       Effect.mapError(Scope.provide(Cluster.PostgresAccounts.make(postgres), scope), ({ message }) => failed(message))
     ),
-    responses: Effect.map(Cluster.PostgresRecords.make(postgres, ofResponses), (records) => {
+    responses: Effect.gen(function* () {
+      const { Failure } = yield* server
+      const records = yield* Cluster.PostgresRecords.make(postgres, ofResponses)
       const forgive = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
-        Effect.catch(effect, ({ message }) =>
-          Effect.as(tell(`${message} Responses are neither kept nor found.`), undefined)
-        )
+        Effect.catch(effect, ({ message }) => Effect.as(tell(`${message} Responses are not kept.`), undefined))
       return {
-        get: (name) => forgive(records.get(name)),
+        get: (name) =>
+          Effect.catch(records.get(name), ({ message }) =>
+            Effect.andThen(tell(message), Effect.fail(Failure.unreachable))
+          ),
         set: (name, text) => Effect.asVoid(forgive(records.set(name, text))),
         remove: (name) => Effect.asVoid(forgive(records.remove(name)))
       }

@@ -78,7 +78,7 @@ const responsesOf = Effect.fnUntraced(function* (
  * address that others reach as long as there is none.
  */
 const authenticateOf = Effect.fnUntraced(function* (
-  { ApiError, Caller, Keys }: typeof import("@divisi/server"),
+  { ApiError, Caller, Failure: OfServer, Keys }: typeof import("@divisi/server"),
   input: ServeInput,
   database: Store
 ): Effect.fn.Return<{ readonly hasKeys: boolean; readonly authenticate: Caller.Authenticate }, Failure, Scope.Scope> {
@@ -88,7 +88,12 @@ const authenticateOf = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
   const opener = yield* Effect.cached(Effect.map(Scope.provide(accounts, scope), KeyAccounts.opener))
-  const unusable = ({ message }: { readonly message: string }) => new ApiError.ApiError({ kind: "server", message })
+  // What a database says is for whoever runs the server: it names hosts.
+  const unusable = ({ message }: { readonly message: string }) => {
+    if (database === undefined) return new ApiError.ApiError({ kind: "server", message })
+    process.stderr.write(`divisi: ${message}\n`)
+    return OfServer.unreachable
+  }
   const keyed = Keys.authenticate({
     find: (id) => Effect.mapError(store.find(id), unusable),
     ledger: (key, now) =>
@@ -274,6 +279,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     ...offered,
     journal,
     isShared: database !== undefined,
+    isReady: database?.isThere,
     responses: yield* responsesOf(input, isGym, database),
     ledger: yield* totalOf(input, database),
     // On an address that others reach there are keys from the start, or nothing listens.

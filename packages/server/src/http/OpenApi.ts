@@ -135,7 +135,7 @@ const paths = (): JsonObject => ({
       security: [],
       responses: {
         ...ok("They are", content(refTo("Health"))),
-        503: { description: "It is going down", content: content(refTo("Health")) }
+        503: { description: "It is going down, or cannot reach its database", content: content(refTo("Health")) }
       }
     }
   },

@@ -62,7 +62,7 @@ export const Runs = Schema.Struct({
 })
 
 /** How it stands with the server. */
-export const Health = Schema.Struct({ status: Schema.Literals(["ok", "draining"]) })
+export const Health = Schema.Struct({ status: Schema.Literals(["ok", "draining", "unavailable"]) })
 
 /** An error, as OpenAI says it. */
 export const Failure = Schema.Struct({

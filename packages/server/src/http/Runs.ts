@@ -8,6 +8,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Authenticate } from "../Caller.ts"
+import * as Failure from "../segment/Failure.ts"
 import { ownerIn } from "../segment/Owner.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
@@ -25,7 +26,8 @@ type Response = HttpServerResponse.HttpServerResponse
 const unknown = (id: string) =>
   new ApiError({ kind: "not-found", message: `There is no run "${id}" here.`, field: "id" })
 
-const unusable = ({ message }: Journal.JournalError) => new ApiError({ kind: "server", message })
+const unusable = (error: Journal.JournalError) =>
+  Failure.isUnreachable(error) ? Failure.unreachable : new ApiError({ kind: "server", message: error.message })
 
 const summaryOf = (run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   id: run.run,

@@ -8,7 +8,8 @@ import type { About, Part } from "../wire/Wire.ts"
 
 /** Keeps texts by name. What cannot be kept or found is told by whoever keeps it. */
 export interface Archive {
-  readonly get: (name: string) => Effect.Effect<string | undefined>
+  /** Fails where it cannot be said at the moment whether there is one. */
+  readonly get: (name: string) => Effect.Effect<string | undefined, ApiError>
   readonly set: (name: string, text: string) => Effect.Effect<void>
   readonly remove: (name: string) => Effect.Effect<void>
 }

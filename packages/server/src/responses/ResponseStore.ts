@@ -36,7 +36,7 @@ export interface ResponseStore {
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
   /** A response of an owner. Fails where there is none. */
   readonly get: (id: string, owner: string) => Effect.Effect<Kept, ApiError>
-  readonly has: (id: string, owner: string) => Effect.Effect<boolean>
+  readonly has: (id: string, owner: string) => Effect.Effect<boolean, ApiError>
   readonly forget: (id: string) => Effect.Effect<void>
 }
 
@@ -147,7 +147,7 @@ export const make = Effect.fnUntraced(function* ({
   }
 
   /** A response that memory has let go of, or that another process has kept. */
-  const recalled = (id: string): Effect.Effect<Kept | undefined> => {
+  const recalled = (id: string): Effect.Effect<Kept | undefined, ApiError> => {
     if (archive === undefined || !/^resp_[0-9A-Za-z]{1,64}$/.test(id)) return Effect.undefined
     return Effect.map(archive.get(id), (text) => {
       const record = text === undefined ? undefined : Archive.decode(text)
@@ -155,7 +155,7 @@ export const make = Effect.fnUntraced(function* ({
     })
   }
 
-  const find = (id: string, owner: string): Effect.Effect<Kept | undefined> =>
+  const find = (id: string, owner: string): Effect.Effect<Kept | undefined, ApiError> =>
     Effect.suspend(() => {
       const here = all.get(id)
       return Effect.map(here === undefined ? recalled(id) : Effect.succeed(here), (kept) =>

@@ -35,6 +35,21 @@ export const stopped = new ApiError({
   retryAfterMillis: 1000
 })
 
+/** Of a request that needs a database which is away. */
+export const unreachable = new ApiError({
+  kind: "overloaded",
+  message: "The database of this server cannot be reached at the moment: send the request again.",
+  retryAfterMillis: 5000
+})
+
+/** Whether an error says, however deep, that a database cannot be reached. */
+export const isUnreachable = (error: unknown): boolean => {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ("reason" in at && tagOf(at.reason) === "Unreachable") return true
+  }
+  return false
+}
+
 /** The error behind a run that failed, was stopped or ran out of its budget. */
 export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const message = detail ?? "The run gave no answer."
@@ -56,6 +71,7 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
     const retryAfterMillis = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
     return new ApiError({ kind: kinds[reason._tag], message, retryAfterMillis })
   }
+  if (isUnreachable(error)) return unreachable
   const tag = tagOf(error)
   const isAsked = tag === "Unsupported" || tag === "ShapeError" || tag === "OptionsError"
   return new ApiError({

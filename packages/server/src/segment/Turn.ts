@@ -21,6 +21,7 @@ import type { Part, Request } from "../wire/Wire.ts"
 import { abandon } from "./Abandon.ts"
 import * as CallId from "./CallId.ts"
 import * as ClientTool from "./ClientTool.ts"
+import * as Failure from "./Failure.ts"
 import * as History from "./History.ts"
 import { ownerIn } from "./Owner.ts"
 import * as Seal from "./Seal.ts"
@@ -108,8 +109,11 @@ const resumptionOf = Effect.fnUntraced(function* (
   { owner, request }: Turn,
   found: History.Results,
   pieces: ReadonlyArray<Seal.Piece>
-): Effect.fn.Return<Resumption | undefined> {
-  const read = Effect.orElseSucceed(journal.read(found.runId), () => [])
+): Effect.fn.Return<Resumption | undefined, ApiError> {
+  // A run that nobody can read just now is not begun anew, which would be paid for twice.
+  const read = Effect.catch(journal.read(found.runId), (error) =>
+    Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed([])
+  )
   const known = yield* read
   if (known.length === 0) yield* Effect.ignore(Seal.restore(journal, pieces, request.messages))
   const entries = known.length > 0 || pieces.length === 0 ? known : yield* read
@@ -129,6 +133,7 @@ const resumptionOf = Effect.fnUntraced(function* (
 const cannotGoOn = ({ ending, error }: Conductor.RunResult): boolean => {
   const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
   if (ending === "interrupted") return true
+  if (Failure.isUnreachable(error)) return false
   return ending === "failed" && (tag === "JournalError" || tag === "JournalMismatch" || tag === "OptionsError")
 }
 

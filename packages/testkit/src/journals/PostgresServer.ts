@@ -14,6 +14,9 @@ export interface PostgresServer {
   readonly url: string
   /** Starts it anew; `immediate` as after a crash, where clients are cut off and what was not committed is gone. */
   readonly restart: (mode: "fast" | "immediate") => void
+  /** Lets it be away until it is begun again; what it has kept stays. */
+  readonly halt: () => void
+  readonly begin: () => void
   /** Ends it, and removes what it has kept. */
   readonly stop: () => void
 }
@@ -72,18 +75,29 @@ export const start = async (): Promise<PostgresServer> => {
   const flags = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`
   const log = path.join(root, "log")
   call("initdb", "-D", data, "-U", "divisi", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8", "--no-sync")
-  call("pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", flags)
+  let isUp = false
+  const begin = () => {
+    call("pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", flags)
+    isUp = true
+  }
+  const halt = () => {
+    call("pg_ctl", "stop", "-m", "immediate", "-D", data)
+    isUp = false
+  }
+  begin()
   let isOver = false
   const stop = () => {
     if (isOver) return
     isOver = true
-    call("pg_ctl", "stop", "-m", "immediate", "-D", data)
+    if (isUp) halt()
     fs.rmSync(root, { recursive: true, force: true })
   }
   process.once("exit", stop)
   return {
     url: `postgres://divisi:${password}@127.0.0.1:${port}/postgres`,
     restart: (mode) => void call("pg_ctl", "restart", "-w", "-m", mode, "-D", data, "-l", log, "-o", flags),
+    halt,
+    begin,
     stop
   }
 }
