@@ -51,6 +51,12 @@ export const contenders = {
     rows: ["durable", "durableConcurrent"],
     load: () => import("./contenders/Dbos.ts")
   },
+  divisiPostgres: {
+    title: "Divisi, Postgres",
+    packages: ["@divisi/cluster", "effect"],
+    rows: ["durable", "durableConcurrent"],
+    load: () => import("./contenders/DivisiPostgres.ts")
+  },
   divisiEffect: {
     title: "Divisi, Effect",
     packages: ["@divisi/core", "effect"],

@@ -26,8 +26,8 @@ const workflowOf = ({ plan, worker }: Workload) =>
 
 const prepare = async (workload: Workload): Promise<Prepared> => {
   const workflow = workflowOf(workload)
-  const server = await startPostgres()
-  DBOS.setConfig({ name: "bench", systemDatabaseUrl: `${server}/dbos`, logLevel: "error" })
+  const { url } = await startPostgres()
+  DBOS.setConfig({ name: "bench", systemDatabaseUrl: url.replace(/postgres$/, "dbos"), logLevel: "error" })
   await DBOS.launch()
   return { run: () => workflow() }
 }

@@ -33,7 +33,8 @@ const makeWorker = (worker: Workload["worker"], step: number): Worker => {
   }
 }
 
-const makeConductor = ({ plan, worker }: Workload) =>
+/** A conductor for a workload, whose policy always writes its plan. */
+export const makeConductor = ({ plan, worker }: Workload) =>
   Conductor.make({
     pool: WorkerPool.makeUnsafe(plan.steps.map((_, step) => makeWorker(worker, step))),
     policy: Policy.fixed("bench", () => ({
