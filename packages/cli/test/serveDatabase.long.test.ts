@@ -1,5 +1,6 @@
 /** Several processes of `divisi serve` on one database: any of them goes on with what another has begun. */
 import fs from "node:fs"
+import os from "node:os"
 import path from "node:path"
 import { PostgresServer } from "@divisi/testkit/journals"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -62,20 +63,29 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
   const post = (url: string, to: string, body: object, key?: string) =>
     fetch(`${url}/${to}`, {
       method: "POST",
-      body: JSON.stringify({ model: "divisi", ...body }),
+      body: JSON.stringify(to.endsWith("rating") ? body : { model: "divisi", ...body }),
       headers: key === undefined ? {} : { "x-api-key": key }
     })
 
   describe("on two servers", () => {
     const make = async (...flags: ReadonlyArray<string>): Promise<{ readonly id: string; readonly secret: string }> =>
       JSON.parse((await divisi(["key", "make", "alice", "--json", ...flags], { environment: place() })).output)
+    const own = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-"))
+    const rating = () => ({
+      ...place(),
+      DIVISI_OUTCOMES: path.join(own, "outcomes.jsonl"),
+      DIVISI_ROUTER: path.join(own, "router.json")
+    })
     let servers: ReadonlyArray<Server> = []
     beforeAll(async () => {
       // From the first key on, only those are let in who have one.
       await make()
-      servers = await Promise.all([serve("quick", place()), serve("quick", place())])
+      servers = await Promise.all([serve("quick", rating()), serve("quick", rating())])
     })
-    afterAll(() => Promise.all(servers.map(({ kill }) => kill("SIGTERM"))))
+    afterAll(async () => {
+      await Promise.all(servers.map(({ kill }) => kill("SIGTERM")))
+      fs.rmSync(own, { recursive: true })
+    })
 
     /** The statuses of requests at once, one to this server, and one to that. */
     const ask = async (secret: string, times = 1, from = 0): Promise<ReadonlyArray<number>> =>
@@ -107,6 +117,22 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
       for (const said of [...servers.map(({ said }) => said()), listed.output, listed.errors]) {
         expect(said).not.toContain(PostgresServer.password)
       }
+    })
+
+    it("learns from what was rated on either, which is in no file", async () => {
+      const { secret } = await make()
+      const learn = () => divisi(["learn", "--config", "none"], { environment: rating() })
+      expect((await learn()).errors).toContain("No run is rated yet")
+      for (const [at, { url }] of servers.entries()) {
+        const messages = [{ role: "user", content: `Rate ${at}` }]
+        const run = (await post(url, "chat/completions", { messages }, secret)).headers.get("x-divisi-run")
+        // The other server knows the run, too.
+        const rated = await post(servers[1 - at]!.url, `runs/${run}/rating`, { rating: "up" }, secret)
+        expect(rated.status).toBe(200)
+      }
+      const learned = await learn()
+      expect(`${learned.output}${learned.errors}`).not.toContain("No run is rated yet")
+      expect(fs.existsSync(rating().DIVISI_OUTCOMES)).toBe(false)
     })
 
     it("lets a key ask no faster than on one, also 1,000 times at once", async () => {

@@ -109,6 +109,18 @@ export const append = (file: string, ...entries: ReadonlyArray<Entry>): Effect.E
 
 const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))
 
+/** Entries as a text, for what keeps them elsewhere than in a file. */
+export const encode = (entries: ReadonlyArray<Entry>): string => JSON.stringify(entries)
+
+/** The entries of a text; none of those that are damaged or of another version. */
+export const decodeText = (text: string): ReadonlyArray<Entry> => {
+  const entries: unknown = JSON.parse(text)
+  return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
+    const decoded = decode(entry)
+    return Result.isSuccess(decoded) ? [decoded.success] : []
+  })
+}
+
 /** How a log is read. */
 export interface ReadOptions {
   /** Called with a sentence for each line that is damaged or of another version. Such lines are left out. */

@@ -1,6 +1,8 @@
 /** The Postgres that several servers share: how it is named, and what is kept in it. */
+import { randomUUID } from "node:crypto"
 import type * as Account from "@divisi/core/Account"
 import type { Journal } from "@divisi/core/Journal"
+import { OutcomeLog } from "@divisi/policy-router"
 import type { Keys, NodeServer, Pace } from "@divisi/server"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -13,6 +15,7 @@ import type * as DivisiConfig from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 import type { KeyStore } from "../key/KeyStore.ts"
+import type { Append } from "./OwnOutcomes.ts"
 
 /** A database that is open. What is made of it is made when it is asked for. */
 export interface Database {
@@ -25,6 +28,11 @@ export interface Database {
   /** Responses, for a server: what cannot be said at the moment fails as its `unreachable`. */
   readonly responses: Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
   readonly keys: Effect.Effect<KeyStore, Failure>
+  /** What was said of runs on any of the servers: `divisi learn` learns from it. */
+  readonly outcomes: Effect.Effect<{
+    readonly append: Append
+    readonly entries: Effect.Effect<ReadonlyArray<OutcomeLog.Entry>, Failure>
+  }>
   /** How fast keys may ask, on all servers together. */
   readonly paces: Effect.Effect<Pace.Paces, Failure>
 }
@@ -146,6 +154,14 @@ export const open = Effect.fnUntraced(function* (
     keys: Effect.flatMap(server, (server) =>
       Effect.map(Cluster.PostgresRecords.make(postgres, { kind: "keys" }), (records) => keysIn(records, server))
     ),
+    outcomes: Effect.map(Cluster.PostgresRecords.make(postgres, { kind: "outcomes" }), (records) => ({
+      append: (...entries) =>
+        Effect.mapError(records.set(randomUUID(), OutcomeLog.encode(entries)), ({ message }) => failed(message)),
+      entries: Effect.mapBoth(records.all, {
+        onSuccess: (all) => [...all.values()].flatMap(OutcomeLog.decodeText),
+        onFailure: ({ message }) => failed(message)
+      })
+    })),
     paces: Effect.flatMap(server, (server) =>
       Effect.flatMap(Cluster.PostgresPaces.make(postgres), (paces) => pacesIn(paces, server, tell))
     )

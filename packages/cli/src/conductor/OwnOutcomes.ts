@@ -58,15 +58,24 @@ type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
   readonly note?: string | undefined
 }
 
+/** Appends entries to a log: a file of this user, or what servers share. */
+export type Append = (...entries: ReadonlyArray<OutcomeLog.Entry>) => Effect.Effect<void, Failure>
+
+/** The log in a file. */
+export const appendTo =
+  (log: string): Append =>
+  (...entries) =>
+    Effect.mapError(OutcomeLog.append(log, ...entries), ({ message }) => failed(message))
+
 /** Keeps a rating of a run, and notes the run with it: of runs that nobody rates, nothing is learned. */
 export const rate =
-  (log: string, embedder: Embedder.Embedder) =>
+  (append: Append, embedder: Embedder.Embedder) =>
   (transcript: Transcript, { at, kind, note, score, source, step }: Rating): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const run = yield* OutcomeLog.runOf(transcript, { at, embedder })
       if (run === undefined) return
       const rating = { type: "rating", version: OutcomeLog.version, at, run: run.run, ...step, score, source } as const
-      yield* OutcomeLog.append(log, defined({ ...run, kind: run.kind ?? kind }), defined({ ...rating, note }))
+      yield* append(defined({ ...run, kind: run.kind ?? kind }), defined({ ...rating, note }))
     }).pipe(Effect.mapError(({ message }) => failed(message)))
 
 const tableInForce: Effect.Effect<Table.Table | undefined, Failure> = Effect.flatMap(Learned.defaultFile, (place) =>

@@ -139,7 +139,7 @@ const noter = (isOwn: boolean) =>
   Effect.gen(function* () {
     const file = isOwn ? yield* OwnOutcomes.file : undefined
     if (file === undefined) return undefined
-    const keep = OwnOutcomes.rate(file, yield* OwnOutcomes.embedder)
+    const keep = OwnOutcomes.rate(OwnOutcomes.appendTo(file), yield* OwnOutcomes.embedder)
     let isTold = false
     const tell = ({ message }: Failure) => {
       if (!isTold) say(`divisi: nothing of this evaluation is kept for divisi learn: ${message}`)

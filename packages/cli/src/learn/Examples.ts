@@ -4,6 +4,8 @@ import { Drift, OutcomeLog, Outcomes } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Database from "../conductor/Database.ts"
 import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
 import { usage } from "../invocation/Failure.ts"
 import { clean } from "../view/Line.ts"
@@ -21,23 +23,33 @@ const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): s
   return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. What was before counts no more.`
 }
 
-const ownQuestions = Effect.gen(function* () {
+/** What was rated on the servers of a database, where one is named. */
+const ofServers = ({ config, database }: LearnInput) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const loaded = Effect.map(ConfigFile.resolve(Option.getOrUndefined(config)), (loaded) => loaded.config)
+      const opened = yield* Database.open(database, loaded)
+      return opened === undefined ? [] : yield* (yield* opened.outcomes).entries
+    })
+  )
+
+const ownQuestions = Effect.fnUntraced(function* (input: LearnInput) {
   const file = yield* OwnOutcomes.file
-  if (file === undefined) return []
-  const all = OutcomeLog.outcomes(yield* OutcomeLog.read(file, { onUnusable: tell }))
+  const own = file === undefined ? [] : yield* OutcomeLog.read(file, { onUnusable: tell })
+  const all = OutcomeLog.outcomes([...own, ...(yield* ofServers(input))])
   const { changes, outcomes } = Drift.recent(all, { now: yield* Clock.currentTimeMillis })
   for (const change of changes) tell(changeText(change))
   return Outcomes.fromOutcomes(outcomes)
 })
 
 /** All graded questions, each at its place by an embedder; hashed words by default. */
-export const examplesOf = ({ from }: LearnInput, embedder?: Embedder.Embedder) =>
+export const examplesOf = (input: LearnInput, embedder?: Embedder.Embedder) =>
   Effect.gen(function* () {
-    const files = Option.getOrElse(from, () => "")
+    const files = Option.getOrElse(input.from, () => "")
       .split(",")
       .filter((file) => file !== "")
     const read = yield* Effect.forEach(files, (file) => Outcomes.read(file, { onUnusable: tell }))
-    return yield* Outcomes.examples(Outcomes.merged([...read.flat(), ...(yield* ownQuestions)]), embedder)
+    return yield* Outcomes.examples(Outcomes.merged([...read.flat(), ...(yield* ownQuestions(input))]), embedder)
   })
 
 /** There is nothing. */

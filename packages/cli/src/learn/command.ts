@@ -33,6 +33,13 @@ const learnFlags = {
     Flag.optional
   ),
   maxCost: cost("max-cost", "What the runs of --evolve may cost together, in USD; never exceeded"),
+  database: Flag.Redacted("database").pipe(
+    Flag.withMetavar("<url>"),
+    Flag.withDescription(
+      "Learn from what was rated on the servers of this Postgres, too (default DIVISI_DATABASE, or serve.database of the config, or none)"
+    ),
+    Flag.optional
+  ),
   config: conductorFlags.config,
   price: conductorFlags.price,
   picture: Flag.String("picture").pipe(

@@ -128,12 +128,13 @@ const totalOf = (
   return Effect.mapError(opened, ({ message }) => failed(message))
 }
 
-/** Keeps ratings where `divisi rate` does. Nothing is learned of the gym's workers. */
-const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean) =>
+/** Keeps ratings where `divisi rate` does, or in the database. Nothing is learned of the gym's workers. */
+const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean, database: Store) =>
   Effect.gen(function* () {
     const file = yield* OwnOutcomes.file
     if (file === undefined || isGym) return undefined
-    const keep = OwnOutcomes.rate(file, yield* OwnOutcomes.embedder)
+    const shared = database === undefined ? undefined : yield* database.outcomes
+    const keep = OwnOutcomes.rate(shared?.append ?? OwnOutcomes.appendTo(file), yield* OwnOutcomes.embedder)
     const unusable = ({ message }: Failure) => new ApiError.ApiError({ kind: "server", message })
     const keepRating: NodeServer.Options["keepRating"] = (transcript, rating) =>
       Effect.mapError(keep(transcript, rating), unusable)
@@ -284,7 +285,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     ledger: yield* totalOf(input, database),
     // On an address that others reach there are keys from the start, or nothing listens.
     authenticate: hasKeys || isOwn ? authenticate : undefined,
-    keepRating: yield* ratingsOf(Server, isGym),
+    keepRating: yield* ratingsOf(Server, isGym, database),
     secret: yield* secretOf,
     port: input.port,
     host: input.host,
