@@ -220,6 +220,11 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
       expect(answer.choices[0].message.content).toBe("done")
       // Who answers with the result is asked, and nobody else again.
       expect(fs.readFileSync(book, "utf8").trim().split("\n")).toHaveLength(before + 1)
+      const { DIVISI_DATABASE, ...others } = environment
+      const runs = await divisi(["runs", "--database", DIVISI_DATABASE, "--json"], { environment: others })
+      const [run] = JSON.parse(runs.output).filter(({ state }: { readonly state: string }) => state === "answered")
+      const shown = await divisi(["runs", "show", run.run, "--database", DIVISI_DATABASE], { environment: others })
+      expect(shown.output).toContain("Where?")
       const found = await fetch(`${two.url}/responses/${response.id}`, { headers: { "x-api-key": secret } })
       expect(found.status).toBe(200)
       expect((await found.json()).id).toBe(response.id)

@@ -2,16 +2,33 @@
 import * as Journal from "@divisi/core/Journal"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import * as Database from "../conductor/Database.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 
-/** Opens a journal: by default that of this user. */
-export const open = (file: Option.Option<string>): Effect.Effect<Journal.Journal, Failure, Scope.Scope> =>
-  Effect.flatMap(
+/** Opens the journal of a database that is named. */
+const shared = Effect.fnUntraced(function* (
+  file: Option.Option<string>,
+  url: Option.Option<Redacted.Redacted>
+): Effect.fn.Return<Journal.Journal, Failure, Scope.Scope> {
+  const database = (yield* Database.open(url, Effect.succeed({})))!
+  yield* Database.onlyOne(database, { journal: file })
+  return yield* database.journal
+})
+
+/** Opens a journal: by default that of this user; or that of a database. */
+export const open = (
+  file: Option.Option<string>,
+  database: Option.Option<Redacted.Redacted> = Option.none()
+): Effect.Effect<Journal.Journal, Failure, Scope.Scope> => {
+  if (Option.isSome(database)) return shared(file, database)
+  return Effect.flatMap(
     Effect.promise(() => import("@divisi/files/DiskJournal")),
     (DiskJournal) =>
       Effect.mapError(DiskJournal.make({ file: Option.getOrUndefined(file) }), ({ message }) => failed(message))
   )
+}
 
 /** Lets go of runs that nobody has changed for so long, now and each hour. A journal that fails is tried again then. */
 export const pruning = (journal: Journal.Journal, olderThanMillis: number): Effect.Effect<never> =>

@@ -6,6 +6,7 @@ import * as SessionPage from "@divisi/report/SessionPage"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import * as Catalog from "../conductor/Catalog.ts"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as Prices from "../conductor/Prices.ts"
@@ -18,11 +19,12 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 /** The runs of a journal that were changed since a time, in the order in which they began. */
 const runsOf = (
   file: Option.Option<string>,
+  database: Option.Option<Redacted.Redacted>,
   since: number
 ): Effect.Effect<ReadonlyArray<Transcript.Transcript>, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const journal = yield* Journals.open(file)
+      const journal = yield* Journals.open(file, database)
       const summaries = (yield* Journals.list(journal)).filter(({ changedAt }) => changedAt >= since)
       const runs = yield* Effect.forEach(summaries, ({ run }) =>
         Effect.map(Journals.events(journal, run), (events) => Transcript.fromEvents(events) ?? [])
@@ -55,9 +57,13 @@ export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn
   const { alone, newerThan, out, title } = input
   const now = yield* Clock.currentTimeMillis
   const against = Option.isNone(input.against) ? undefined : yield* reference(input.against.value, input)
-  const runs = yield* runsOf(input.journal, Option.match(newerThan, { onNone: () => 0, onSome: (age) => now - age }))
+  const runs = yield* runsOf(
+    input.journal,
+    input.database,
+    Option.match(newerThan, { onNone: () => 0, onSome: (age) => now - age })
+  )
   if (runs.length === 0) return yield* usage("There is no such run. `divisi runs` lists those that there are.")
-  const done = Option.isNone(alone) ? undefined : yield* runsOf(alone, 0)
+  const done = Option.isNone(alone) ? undefined : yield* runsOf(alone, Option.none(), 0)
   if (done?.length === 0) return yield* usage("--alone: the journal has no runs.")
   const session: SessionPage.Session = { title, runs, against, alone: done }
   if (input.json) return print(JSON.stringify(SessionPage.figures(session), null, 2))

@@ -21,7 +21,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 export const list = (input: ListInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const journal = yield* Journals.open(input.journal)
+      const journal = yield* Journals.open(input.journal, input.database)
       const now = yield* Clock.currentTimeMillis
       const { minCost, newerThan, state, worker } = input
       const isMeant = (run: Journal.Summary) =>
@@ -49,7 +49,7 @@ export const list = (input: ListInput): Effect.Effect<void, Failure> =>
 export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const journal = yield* Journals.open(input.journal)
+      const journal = yield* Journals.open(input.journal, input.database)
       const summary = yield* Journals.find(journal, input.id)
       const events = yield* Journals.events(journal, summary.run)
       if (input.json) return print(events.map((event) => JSON.stringify(event)).join("\n"))
@@ -90,7 +90,7 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
     Effect.gen(function* (): Effect.fn.Return<void, Failure, Scope.Scope> {
       const results = yield* given(input)
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
-      const journal = yield* Journals.open(input.journal)
+      const journal = yield* Journals.open(input.journal, input.database)
       const { ending, run, workers } = yield* Journals.find(journal, input.id)
       const pool = Option.orElse(input.pool, () => Option.some(workers.join(",")))
       const team = { ...input, pool, seed: Option.none<number>(), approve: approved(input.approve).tools }
@@ -114,7 +114,7 @@ export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
       const isPruned = Option.isSome(olderThan) || Option.isSome(maxMegabytes)
       if (ids.length > 0 === isPruned)
         return yield* usage("Name runs, or say which go with --older-than or --max-megabytes.")
-      const journal = yield* Journals.open(input.journal)
+      const journal = yield* Journals.open(input.journal, input.database)
       const told = Effect.mapError(({ message }: Journal.JournalError) => failed(message))
       if (isPruned) {
         const bounds = {

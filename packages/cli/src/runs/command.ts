@@ -76,6 +76,7 @@ export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(lo
   Command.withSubcommands([show, resume, report, remove]),
   Command.withExamples([
     { command: "divisi runs", description: "The last twenty" },
+    { command: "divisi runs --database postgres://divisi@db.example.com/divisi", description: "Those of servers" },
     { command: "divisi runs --state waiting --json", description: "Those that wait for somebody, for programs" }
   ])
 )

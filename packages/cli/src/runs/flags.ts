@@ -29,6 +29,13 @@ export const age = (name: string, description: string) =>
 
 const { journal } = runFlags
 
+/** Named each time: what `run --durable` keeps is in a file wherever servers keep theirs. */
+const database = Flag.Redacted("database").pipe(
+  Flag.withMetavar("<url>"),
+  Flag.withDescription("The Postgres of several servers, in the place of a file: postgres://user@host/name"),
+  Flag.optional
+)
+
 /** What a run is begun with again: its question and its seed come from the journal. */
 const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runId"])
 
@@ -62,10 +69,11 @@ export const listFlags = {
   newerThan: age("newer-than", "Only those that were changed within this time: 30m, 12h, 7d"),
   limit: whole("limit", 1).pipe(Flag.withDescription("The most to list (default 20)"), Flag.withDefault(20)),
   json,
-  journal
+  journal,
+  database
 }
 
-export const showFlags = { id, json: toggle("json", "Print its events as lines of JSON"), journal }
+export const showFlags = { id, json: toggle("json", "Print its events as lines of JSON"), journal, database }
 
 const file = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description))
@@ -83,7 +91,8 @@ export const reportFlags = {
   out: file("out", "The page (default session.html)").pipe(Flag.withDefault("session.html")),
   json: toggle("json", "Print the figures as JSON, and write no page"),
   config: runFlags.config,
-  journal
+  journal,
+  database
 }
 
 const ofCall = (name: string, what: string, description: string) =>
@@ -103,7 +112,8 @@ export const resumeFlags = {
     "Allow calls that wait, by their ids, and these tools without a question, by name"
   ),
   decline: ofCall("decline", "<call>", "Do not allow it"),
-  journal
+  journal,
+  database
 }
 
 export const deleteFlags = {
@@ -117,7 +127,8 @@ export const deleteFlags = {
     Flag.optional
   ),
   json,
-  journal
+  journal,
+  database
 }
 
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>
