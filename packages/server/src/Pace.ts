@@ -1,6 +1,7 @@
 /**
- * How fast somebody may ask: requests and tokens of a minute. Each is a bucket that fills evenly, and holds what is allowed in one minute. What is known
- * only afterwards, such as the tokens of an answer, may leave it in debt, which is waited off.
+ * How fast somebody may ask: requests and tokens of a minute. Each is a bucket that fills evenly, and holds what is
+ * allowed in one minute. What is known only afterwards, such as the tokens of an answer, may leave it in debt, which is
+ * waited off.
  */
 
 import * as Clock from "effect/Clock"
