@@ -56,6 +56,8 @@ export interface Options {
   readonly handWrittenQuestions?: boolean | undefined
   /** `"right"` by default. */
   readonly truth?: Truth | undefined
+  /** Whether who does more is dearer, which tells something where descriptions are doubtful; `"by lot"` by default. */
+  readonly prices?: "by lot" | "by skill" | undefined
   /** Past answers of each worker that its description ends with; 0 by default. */
   readonly record?: number | undefined
   /** Whether the only ones for some kinds are careless, and somebody checks them; false by default. */

@@ -22,6 +22,7 @@ interface Wanted {
   readonly heldOutSkills?: boolean | undefined
   readonly handWritten?: boolean | undefined
   readonly truth?: "right" | "doubtful" | undefined
+  readonly prices?: "by lot" | "by skill" | undefined
   readonly record?: number | undefined
   readonly careless?: boolean | undefined
 }
@@ -107,7 +108,21 @@ const skillsOf = (
   return found
 }
 
-const priceOf = (draw: Draw.Draw): number => Number((0.2 * 10 ** (draw.int(0, 200) / 100)).toFixed(2))
+/** A price between the least and a hundred times as much. */
+const priceAt = (tenfolds: number): number => Number((0.2 * 10 ** Math.min(2, Math.max(0, tenfolds))).toFixed(2))
+
+const priceOf = (draw: Draw.Draw): number => priceAt(draw.int(0, 200) / 100)
+
+/** A price that rises with what somebody does and falls where it is careless, give or take a factor of two. */
+const priceBySkill = (draw: Draw.Draw, { good, isCareless, isGeneral, weak }: Describe.Facts): number =>
+  priceAt(
+    0.3 +
+      0.25 * good.length +
+      (isGeneral && good.length > 0 ? 0.5 : 0) -
+      0.1 * weak.length -
+      (isCareless ? 0.3 : 0) +
+      draw.int(-30, 30) / 100
+  )
 
 const profileOf = (
   draw: Draw.Draw,
@@ -191,9 +206,12 @@ const byHand = (draw: Draw.Draw, index: number, wanted: Wanted): Described => {
 const one = (draw: Draw.Draw, index: number, wanted: Wanted): Described => {
   const style = { words: wanted.words ?? "known", isHeldOut: wanted.heldOutShapes ?? false }
   if (wanted.handWritten === true) return byHand(draw, index, wanted)
-  const output = priceOf(draw)
+  const isBySkill = wanted.prices === "by skill"
+  const byLot = isBySkill ? undefined : priceOf(draw)
+  const found = factsOf(draw, wanted)
+  const output = byLot ?? priceBySkill(draw, found)
   const price = output < 0.6 ? "cheap" : output > 8 ? "dear" : undefined
-  const facts: Describe.Facts = { ...factsOf(draw, wanted), price }
+  const facts: Describe.Facts = { ...found, price }
   const profile = profileOf(draw, id(draw, index), facts, output, wanted.missing)
   const isDoubtful = wanted.truth === "doubtful" && draw.chance(0.5)
   const told = isDoubtful ? doubtful(draw, style, wanted) : Describe.describe(draw, facts, style)
