@@ -123,22 +123,23 @@ export type RolloutFailure = EngineError | CostLimitReached | RolloutError | Jou
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The reward of the paper, less the configured penalties for calls, time and money; at least 0.
+ * The reward of the paper, less the configured penalties for calls, time, steps that wait and money; at least 0.
  *
  * **Example**
  *
  * ```ts
  * import { Rollout } from "@divisi/trainer"
  *
- * const spent = { calls: 3, criticalPathMillis: 2000, costUsd: 0.01 }
- * Rollout.reward("correct", spent, { perCall: 0, perSecond: 0, perUsd: 0 }) // => 1
- * Rollout.reward("correct", spent, { perCall: 0.05, perSecond: 0.05, perUsd: 0 }) // => 0.75
- * Rollout.reward("unreadable", spent, { perCall: 1, perSecond: 1, perUsd: 1 }) // => 0
+ * const spent = { calls: 3, criticalPathMillis: 2000, criticalPathSteps: 2, costUsd: 0.01 }
+ * const none = { perCall: 0, perSecond: 0, perCriticalStep: 0, perUsd: 0 }
+ * Rollout.reward("correct", spent, none) // => 1
+ * Rollout.reward("correct", spent, { ...none, perCall: 0.05, perSecond: 0.05 }) // => 0.75
+ * Rollout.reward("unreadable", spent, { ...none, perCall: 1 }) // => 0
  * ```
  */
 export const reward = (
   result: Grader.Result,
-  spent: Pick<Round, "calls" | "criticalPathMillis" | "costUsd">,
+  spent: Pick<Round, "calls" | "criticalPathMillis" | "criticalPathSteps" | "costUsd">,
   penalties: PenaltyConfig
 ): number =>
   Math.max(
@@ -146,6 +147,7 @@ export const reward = (
     Grader.reward(result) -
       penalties.perCall * spent.calls -
       penalties.perSecond * (spent.criticalPathMillis / 1000) -
+      penalties.perCriticalStep * spent.criticalPathSteps -
       penalties.perUsd * spent.costUsd
   )
 

@@ -118,6 +118,8 @@ export interface PenaltyConfig {
   readonly perCall: number
   /** For each second of the critical path. */
   readonly perSecond: number
+  /** For each step of the longest chain: what makes plans run steps at once where no clock is to decide. */
+  readonly perCriticalStep: number
   readonly perUsd: number
 }
 
@@ -320,7 +322,7 @@ export const defaultRollouts: RolloutConfig = {
   maxTokens: 1024,
   sharedAnswers: false,
   failures: { lost: "wrong", retries: 1 },
-  penalties: { perCall: 0, perSecond: 0, perUsd: 0 },
+  penalties: { perCall: 0, perSecond: 0, perCriticalStep: 0, perUsd: 0 },
   samplingConcurrency: 8,
   runConcurrency: 64
 }

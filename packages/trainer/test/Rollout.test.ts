@@ -225,11 +225,11 @@ describe("Rollout", () => {
   it.effect("takes calls, time and money off the reward where that is set", () =>
     Effect.gen(function* () {
       const { sampler } = scripted([lists(0, 1, 0)])
-      const penalties = { perCall: 0.1, perSecond: 0, perUsd: 5 }
+      const penalties = { perCall: 0.1, perSecond: 0, perCriticalStep: 0.03, perUsd: 5 }
       const skipNothing = yield* options(sampler, 1, { penalties })
       const group = yield* Rollout.group(question([right, wrong]), skipNothing)
       // Only the last step is seen, so only it is paid for.
-      assert.closeTo(group.rollouts[0]!.rounds[0]!.reward, 1 - 0.1 - 0.05, 1e-12)
+      assert.closeTo(group.rollouts[0]!.rounds[0]!.reward, 1 - 0.1 - 0.03 - 0.05, 1e-12)
     })
   )
 

@@ -11,25 +11,26 @@ export interface RoundMeasures {
   readonly failedCalls: number
   readonly cachedCalls: number
   readonly workerTokens: { readonly input: number; readonly output: number }
-  /** The longest chain of steps. */
+  /** The longest chain of steps, and how many steps the longest has where all take as long. */
   readonly criticalPathMillis: number
+  readonly criticalPathSteps: number
 }
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 
-const criticalPathMillis = ({ steps, workflow }: Pick<RoundRecord, "steps" | "workflow">): number => {
-  if (workflow === undefined) return 0
+/** How long the longest chain of steps takes, given how long each does. */
+const criticalPath = (workflow: Workflow.Workflow | undefined, lasts: (step: number) => number): number => {
   const ends: Array<number> = []
-  workflow.steps.forEach((_, step) => {
-    const before = Workflow.visible(workflow, step).map((earlier) => ends[earlier]!)
-    ends.push(Math.max(0, ...before) + (steps[step]?.durationMillis ?? 0))
-  })
+  for (const step of workflow?.steps.keys() ?? []) {
+    const before = Workflow.visible(workflow!, step).map((earlier) => ends[earlier]!)
+    ends.push(Math.max(0, ...before) + lasts(step))
+  }
   return Math.max(0, ...ends)
 }
 
 /** What a round took. */
 export const measure = (round: Pick<RoundRecord, "steps" | "workflow">): RoundMeasures => {
-  const { steps } = round
+  const { steps, workflow } = round
   const failed = steps.flatMap(({ lost }) => lost)
   const turns = steps.flatMap((step) => step.turns ?? [])
   const paid = [
@@ -47,7 +48,8 @@ export const measure = (round: Pick<RoundRecord, "steps" | "workflow">): RoundMe
       input: sum(paid.map(({ usage }) => usage.inputTokens)),
       output: sum(paid.map(({ usage }) => usage.outputTokens))
     },
-    criticalPathMillis: criticalPathMillis(round)
+    criticalPathMillis: criticalPath(workflow, (step) => steps[step]?.durationMillis ?? 0),
+    criticalPathSteps: criticalPath(workflow, () => 1)
   }
 }
 
