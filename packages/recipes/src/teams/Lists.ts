@@ -31,7 +31,8 @@ const files = {
   manner: read("manner.tsv"),
   topics: read("topics.tsv"),
   acts: read("acts.tsv"),
-  others: read("others.txt")
+  others: read("others.txt"),
+  sequels: read("sequels.tsv")
 } as const
 
 /** The phrases with a mark, or of a kind, in a file. Those of the other fields have none. */
