@@ -4,7 +4,7 @@
  *
  * Words are sums of hashed pieces of three to five letters, so that words that it has not seen are near to their
  * relatives, and of their vectors where it has been given any, so that they are near to words that are used as they are.
- * Two layers of attention, in which distance counts and place does not, read each text by itself.
+ * Three layers of attention, in which distance counts and place does not, read each text by itself.
  */
 import * as Effect from "effect/Effect"
 import * as Errors from "./GgufError.ts"
@@ -51,6 +51,8 @@ export interface Reading {
   readonly flags: ReadonlyArray<number>
   /** A probability for each subject that a question is about it. */
   readonly about: ReadonlyArray<number>
+  /** The probability that a part of a question refers to the answer of an earlier one. */
+  readonly refers: number
 }
 
 const { distance, heads, inner, layers, rows, vector: vectorSize, width } = sizes
@@ -79,10 +81,12 @@ export const shapes: Readonly<Record<string, ReadonlyArray<number>>> = {
   subject: [subjects, width],
   flag: [flags.length, width],
   about: [subjects, width],
+  refers: [1, width],
   "mark.bias": [marks.length],
   "subject.bias": [subjects],
   "flag.bias": [flags.length],
-  "about.bias": [subjects]
+  "about.bias": [subjects],
+  "refers.bias": [1]
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -202,15 +206,34 @@ export const piecesOf = (word: string): ReadonlyArray<number> => {
 
 const epsilon = 1e-5
 
-/** Rows of `input`, each times a matrix `[outputs, inputs]`. */
+/** Rows of `input`, each times a matrix `[outputs, inputs]`; four outputs at a time, as each number is loaded once then. */
 const linear = (input: Float32Array, weight: Float32Array, inputs: number, outputs: number): Float32Array => {
   const count = input.length / inputs
   const output = new Float32Array(count * outputs)
+  const inFours = outputs - (outputs % 4)
   for (let row = 0; row < count; row++) {
-    for (let at = 0; at < outputs; at++) {
+    const from = row * inputs
+    const to = row * outputs
+    for (let at = 0; at < inFours; at += 4) {
+      const first = at * inputs
+      const [second, third, fourth] = [first + inputs, first + 2 * inputs, first + 3 * inputs]
+      let [one, two, three, four] = [0, 0, 0, 0]
+      for (let index = 0; index < inputs; index++) {
+        const value = input[from + index]!
+        one += value * weight[first + index]!
+        two += value * weight[second + index]!
+        three += value * weight[third + index]!
+        four += value * weight[fourth + index]!
+      }
+      output[to + at] = one
+      output[to + at + 1] = two
+      output[to + at + 2] = three
+      output[to + at + 3] = four
+    }
+    for (let at = inFours; at < outputs; at++) {
       let sum = 0
-      for (let index = 0; index < inputs; index++) sum += input[row * inputs + index]! * weight[at * inputs + index]!
-      output[row * outputs + at] = sum
+      for (let index = 0; index < inputs; index++) sum += input[from + index]! * weight[at * inputs + index]!
+      output[to + at] = sum
     }
   }
   return output
@@ -248,18 +271,26 @@ const attend = (states: Float32Array, layer: number, weights: Weights): Float32A
   const count = states.length / width
   const table = weights[`${layer}.distance`]!
   const found = new Float32Array(states.length)
+  const shares = new Float64Array(count)
   for (let head = 0; head < heads; head++) {
     for (let row = 0; row < count; row++) {
       const from = row * width + head * headSize
-      const shares = softmax(
-        Array.from({ length: count }, (_, other) => {
-          const to = other * width + head * headSize
-          let sum = 0
-          for (let index = 0; index < headSize; index++) sum += queries[from + index]! * keys[to + index]!
-          return sum / Math.sqrt(headSize) + table[head * buckets + bucket(row, other)]!
-        })
-      )
-      for (const [other, share] of shares.entries()) {
+      let largest = -Infinity
+      for (let other = 0; other < count; other++) {
+        const to = other * width + head * headSize
+        let sum = 0
+        for (let index = 0; index < headSize; index++) sum += queries[from + index]! * keys[to + index]!
+        const score = sum / Math.sqrt(headSize) + table[head * buckets + bucket(row, other)]!
+        shares[other] = score
+        if (score > largest) largest = score
+      }
+      let total = 0
+      for (let other = 0; other < count; other++) {
+        shares[other] = Math.exp(shares[other]! - largest)
+        total += shares[other]!
+      }
+      for (let other = 0; other < count; other++) {
+        const share = shares[other]! / total
         const to = other * width + head * headSize
         for (let index = 0; index < headSize; index++) found[from + index]! += share * values[to + index]!
       }
@@ -314,7 +345,8 @@ export const read = (weights: Weights, text: string): Reading => {
     marks: head(last, weights, "mark", marks.length).map(softmax),
     subjects: head(last, weights, "subject", subjects).map((row) => row.map(sigmoid)),
     flags: head(mean, weights, "flag", flags.length)[0]!.map(sigmoid),
-    about: softmax(head(mean, weights, "about", subjects)[0]!)
+    about: softmax(head(mean, weights, "about", subjects)[0]!),
+    refers: sigmoid(head(mean, weights, "refers", 1)[0]![0]!)
   }
 }
 
@@ -325,14 +357,18 @@ export const read = (weights: Weights, text: string): Reading => {
 /** What a file of a reader says in `general.architecture`. */
 export const architecture = "divisi-reader"
 
-/** A reader's file. */
+/** A file of readers. */
 export interface File {
-  readonly weights: Weights
-  /** What else is said of it, by key: the seed of its training, and such. */
+  /** One, or several that were trained apart: each misreads other texts. All go by the vectors of the first. */
+  readonly readers: ReadonlyArray<Weights>
+  /** What else is said of them, by key: the seed of their training, and such. */
   readonly metadata: Readonly<Record<string, string>>
   /** Other parts of the same model, by the names of their tensors: each a list of numbers. */
   readonly parts?: Weights | undefined
 }
+
+/** What the names of a reader's tensors begin with. */
+const prefixOf = (ordinal: number): string => (ordinal === 0 ? "" : `reader.${ordinal}.`)
 
 /** The vectors of a reader's weights as tensors of a file, with 8 bits for each number. */
 const vectorTensors = (weights: Weights): ReadonlyArray<GgufWriter.NamedTensor> => {
@@ -353,30 +389,38 @@ const numbersOf = Effect.fnUntraced(function* (file: GgufReader.GgufFile, name: 
 
 const corrupt = (path: string, detail: string) => Errors.make({ _tag: "Corrupt", detail }, path)
 
-/** Reads a reader from a GGUF file. One of another architecture, or without all of its tensors, is corrupt. */
+/** Reads readers from a GGUF file. One of another architecture, or without all of their tensors, is corrupt. */
 export const load = Effect.fnUntraced(function* (path: string) {
   const file = yield* GgufReader.read(path)
   if (GgufReader.architecture(file) !== architecture) return yield* corrupt(path, "it holds no reader.")
-  const weights: Record<string, Float32Array> = {}
+  const all = file.tensors.map(({ name }) => name)
+  const vectors: Record<string, Float32Array> = {}
+  for (const name of vectorNames) if (all.includes(name)) vectors[name] = yield* numbersOf(file, name)
+  const taken = new Set(vectorNames)
+  const readers: Array<Weights> = []
+  do {
+    const prefix = prefixOf(readers.length)
+    const weights: Record<string, Float32Array> = {}
+    for (const [own, shape] of Object.entries(shapes)) {
+      const name = `${prefix}${own}`
+      weights[own] = yield* numbersOf(file, name)
+      if (weights[own].length !== Tensor.size(shape)) return yield* corrupt(path, `its ${name} is of another size.`)
+      taken.add(name)
+    }
+    readers.push({ ...weights, ...vectors })
+  } while (all.some((name) => name.startsWith(prefixOf(readers.length))))
   const parts: Record<string, Float32Array> = {}
-  for (const [name, shape] of Object.entries(shapes)) {
-    weights[name] = yield* numbersOf(file, name)
-    if (weights[name].length !== Tensor.size(shape)) return yield* corrupt(path, `its ${name} is of another size.`)
-  }
-  for (const { name } of file.tensors) {
-    if (vectorNames.includes(name)) weights[name] = yield* numbersOf(file, name)
-    else if (shapes[name] === undefined) parts[name] = yield* numbersOf(file, name)
-  }
+  for (const name of all) if (!taken.has(name)) parts[name] = yield* numbersOf(file, name)
   const metadata = Object.fromEntries(
     Object.entries(file.metadata).flatMap(([key, { type, value }]) =>
       type === "string" && key !== "general.architecture" ? [[key, value]] : []
     )
   )
-  return { weights, metadata, parts } satisfies File
+  return { readers, metadata, parts } satisfies File
 })
 
 /**
- * Writes a reader as a GGUF file.
+ * Writes readers as a GGUF file.
  *
  * **Details**
  *
@@ -384,14 +428,21 @@ export const load = Effect.fnUntraced(function* (path: string) {
  */
 export const save = (
   path: string,
-  { metadata, parts = {}, weights }: File,
+  { metadata, parts = {}, readers }: File,
   type: GgufWriter.FloatType = "F32"
 ): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
   GgufWriter.write(path, {
     metadata: { "general.architecture": Metadata.string(architecture), ...Metadata.texts(metadata) },
     tensors: [
-      ...Object.entries(shapes).map(([name, shape]) => ({ name, shape, type, data: weights[name]! })),
-      ...vectorTensors(weights),
+      ...readers.flatMap((weights, ordinal) =>
+        Object.entries(shapes).map(([name, shape]) => ({
+          name: `${prefixOf(ordinal)}${name}`,
+          shape,
+          type,
+          data: weights[name]!
+        }))
+      ),
+      ...readers.slice(0, 1).flatMap(vectorTensors),
       ...Object.entries(parts).map(([name, data]) => ({ name, shape: [data.length], data }))
     ]
   })

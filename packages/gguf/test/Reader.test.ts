@@ -95,14 +95,17 @@ describe("Reader", () => {
     assert.lengthOf(Reader.read(weightsOf(1), "").about, Reader.subjects)
   })
 
-  it.live("a file holds what was saved, and says what it is", () =>
+  it.live("a file holds the readers that were saved, and says what it is", () =>
     Effect.gen(function* () {
       const file = path.join(os.tmpdir(), `reader-${process.pid}.gguf`)
-      const weights = weightsOf(3)
+      const words = path.join(os.tmpdir(), `words-${process.pid}.gguf`)
+      yield* Reader.saveVectors(words, vectorsOf(["superb"]))
+      const vectors = yield* Reader.loadVectors(words)
+      const readers = [3, 4, 5].map((seed) => ({ ...weightsOf(seed), ...vectors }))
       const parts = { head: Float32Array.of(1, 2, 3) }
-      yield* Reader.save(file, { weights, metadata: { "divisi.seed": "3" }, parts })
+      yield* Reader.save(file, { readers, metadata: { "divisi.seed": "3" }, parts })
       assert.strictEqual(GgufReader.architecture(yield* GgufReader.read(file)), Reader.architecture)
-      assert.deepStrictEqual(yield* Reader.load(file), { weights, metadata: { "divisi.seed": "3" }, parts })
+      assert.deepStrictEqual(yield* Reader.load(file), { readers, metadata: { "divisi.seed": "3" }, parts })
     })
   )
 
@@ -135,8 +138,8 @@ describe("Reader", () => {
     Effect.gen(function* () {
       const file = path.join(os.tmpdir(), `reader-vectors-${process.pid}.gguf`)
       const again = Effect.fnUntraced(function* (weights: Reader.Weights) {
-        yield* Reader.save(file, { weights, metadata: {} })
-        return (yield* Reader.load(file)).weights
+        yield* Reader.save(file, { readers: [weights], metadata: {} })
+        return (yield* Reader.load(file)).readers[0]!
       })
       const weights = { ...weightsOf(5), ...vectorsOf(["superb", "dates"]) }
       const once = yield* again(weights)
@@ -155,11 +158,13 @@ describe("Reader", () => {
     Effect.gen(function* () {
       const file = path.join(os.tmpdir(), `reader-halves-${process.pid}.gguf`)
       const weights = weightsOf(4)
-      const whole = yield* Reader.save(file, { weights, metadata: {} })
-      const half = yield* Reader.save(file, { weights, metadata: {} }, "F16")
+      const whole = yield* Reader.save(file, { readers: [weights], metadata: {} })
+      const half = yield* Reader.save(file, { readers: [weights], metadata: {} }, "F16")
       assert.approximately(half.bytes / whole.bytes, 0.5, 0.01)
       const text = "good at sums, weak at dates"
-      const [about, expected] = [(yield* Reader.load(file)).weights, weights].map((one) => Reader.read(one, text).about)
+      const [about, expected] = [(yield* Reader.load(file)).readers[0]!, weights].map(
+        (one) => Reader.read(one, text).about
+      )
       for (const [at, value] of expected!.entries()) assert.approximately(about![at]!, value, 0.01)
     })
   )

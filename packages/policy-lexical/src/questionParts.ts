@@ -183,7 +183,8 @@ const namesGiven = (text: string): ReadonlyArray<string> =>
 
 const mentions = (text: string, name: string) => new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(text)
 
-const needsOf = (text: string, sequel: boolean, earlier: ReadonlyArray<string>): ReadonlyArray<number> => {
+/** The earlier texts whose answers a part needs by its wording; a sequel follows on the last whatever its words are. */
+export const needsOf = (text: string, sequel: boolean, earlier: ReadonlyArray<string>): ReadonlyArray<number> => {
   const all = earlier.map((_, index) => index)
   const named = all.filter((index) => {
     const number = `(?:${index + 1}|${String.fromCharCode(97 + index)})`

@@ -14,9 +14,9 @@ export type Features = ReadonlyArray<ReadonlyArray<number>>
 export type Weights = Float64Array
 
 /** Numbers for each worker. */
-export const inputs = 17
+export const inputs = 18
 
-const inner = 16
+const inner = 64
 
 /** What each worker is scored for: to answer, to check somebody's answer, and to be believed without a check. */
 const outputs = 3
@@ -28,8 +28,14 @@ const closing = openingBias + inner
 const closingBias = closing + outputs * inner
 const nobody = closingBias + outputs
 
+/** Numbers for a part of a question and an earlier one. */
+export const needInputs = 7
+
+const need = nobody + 1
+const needBias = need + needInputs
+
 /** How many weights there are. */
-export const size = nobody + 1
+export const size = needBias + 1
 
 /** Who answers a part, and who checks it. The number of workers stands for nobody. */
 export interface Choice {
@@ -82,6 +88,17 @@ export const odds = (weights: Weights, features: Features, without: ReadonlyArra
         ? [...features.map(() => never), 0]
         : logSoftmax([...of(checks, [...without, worker]), score(weights, states[worker]!, isTrusted)])
   }
+}
+
+/** The odds that a part of a question does without an earlier one, and that it needs its answer. */
+export const needOdds = (
+  weights: Weights,
+  features: ReadonlyArray<number>
+): readonly [without: number, needed: number] => {
+  let sum = weights[needBias]!
+  for (let at = 0; at < needInputs; at++) sum += weights[need + at]! * features[at]!
+  const [without, needed] = logSoftmax([0, sum])
+  return [without!, needed!]
 }
 
 /** The same weights, but nobody is checked. */
@@ -148,4 +165,19 @@ export const addGradient = (
     if (ordinal === count) addScore(sums, weights, features[given]!, isTrusted, slope)
     else addScore(sums, weights, features[ordinal]!, checks, slope)
   }
+}
+
+/** The same for whether a part needs an earlier one: the gradient towards these shares of no and yes. */
+export const addNeedGradient = (
+  sums: Weights,
+  weights: Weights,
+  features: ReadonlyArray<number>,
+  shares: ReadonlyArray<number>,
+  scale: number
+): void => {
+  const [without, needed] = needOdds(weights, features)
+  // Of scores of which one is always 0: what is wanted of the other, less what it has of what is wanted of both.
+  const slope = scale * (shares[1]! * Math.exp(without) - shares[0]! * Math.exp(needed))
+  sums[needBias]! += slope
+  for (let at = 0; at < needInputs; at++) sums[need + at]! += slope * features[at]!
 }

@@ -1,6 +1,6 @@
 /**
- * A Conductor that reads who is on the team: descriptions, records of past answers, and the question, with a network of
- * six tenths of a million weights in plain TypeScript.
+ * A Conductor that reads who is on the team: descriptions, records of past answers, and the question, with three networks
+ * of six tenths of a million weights each in plain TypeScript.
  *
  * A question is cut into parts by its wording, each text is read by itself, and for each part somebody is pointed at:
  * who answers, who checks, or nobody. What it can ask for are the kinds of question that it was trained with.
@@ -17,16 +17,17 @@ import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ChoiceHead from "./ChoiceHead.ts"
-import { partsOf } from "./internal/partsOf.ts"
+import * as Parts from "./internal/partsOf.ts"
 import * as ReadingText from "./ReadingText.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A trained reader and its head. */
+/** Trained readers and their head. */
 export interface Model {
-  readonly reader: Reader.Weights
+  /** Each misreads other texts: what they say of one is averaged. */
+  readonly readers: ReadonlyArray<Reader.Weights>
   readonly head: ChoiceHead.Weights
 }
 
@@ -36,6 +37,11 @@ export interface Options {
   readonly name?: string | undefined
   /** 0 by default: its most likely choices. At 1, choices by lot with their probabilities. */
   readonly temperature?: number | undefined
+  /**
+   * What ten USD per million tokens of output weigh, in right answers, 0 to 1: 0.1 by default. With more it asks cheaper
+   * workers. Heads are taught with 0.05 to 0.9.
+   */
+  readonly priceWeight?: number | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -50,6 +56,8 @@ interface Said {
   readonly flags: ReadonlyArray<number>
   /** Of a question: the probability of each subject. */
   readonly about: ReadonlyArray<number>
+  /** Of a part of a question: the probability that it refers to an earlier one. */
+  readonly refers: number
 }
 
 const mostSaid = ({ marks, subjects }: Reader.Reading, mark: (typeof Reader.marks)[number]): ReadonlyArray<number> => {
@@ -66,14 +74,20 @@ const flagsOf = ({ flags, marks }: Reader.Reading): ReadonlyArray<number> =>
     return (flags[index]! + Math.max(...marks.map((shares) => shares[at]!))) / 2
   })
 
-const saidBy = (reader: Reader.Weights, text: string): Said => {
-  const reading = Reader.read(reader, text)
+const saidBy = (readers: ReadonlyArray<Reader.Weights>, text: string): Said => {
+  const readings = readers.map((reader) => Reader.read(reader, text))
+  const mean = (of: (reading: Reader.Reading) => ReadonlyArray<number>): ReadonlyArray<number> => {
+    const [first, ...others] = readings.map(of)
+    return first!.map((value, at) => others.reduce((sum, other) => sum + other[at]!, value) / readings.length)
+  }
+  const [refers] = mean((reading) => [reading.refers])
   return {
-    good: mostSaid(reading, "good"),
-    weak: mostSaid(reading, "weak"),
-    checks: mostSaid(reading, "check"),
-    flags: flagsOf(reading),
-    about: reading.about
+    good: mean((reading) => mostSaid(reading, "good")),
+    weak: mean((reading) => mostSaid(reading, "weak")),
+    checks: mean((reading) => mostSaid(reading, "check")),
+    flags: mean(flagsOf),
+    about: mean(({ about }) => about),
+    refers: refers!
   }
 }
 
@@ -81,10 +95,10 @@ const saidBy = (reader: Reader.Weights, text: string): Said => {
 const mostKept = 10_000
 
 /** Reads each text once. */
-const remembering = (reader: Reader.Weights) => {
+const remembering = (readers: ReadonlyArray<Reader.Weights>) => {
   const kept = new Map<string, Said>()
   return (text: string): Said => {
-    const found = kept.get(text) ?? saidBy(reader, text)
+    const found = kept.get(text) ?? saidBy(readers, text)
     if (kept.size >= mostKept) kept.clear()
     kept.set(text, found)
     return found
@@ -103,9 +117,23 @@ const dot = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number 
 /** A match in words that is as good as any. */
 const fullMatch = 8
 
-/** The price of a worker, in powers of ten. Who costs nothing is as good as the cheapest. */
-const priceOf = ({ pricing }: ReadingText.Colleague): number =>
-  Math.log10(Math.max(0.01, pricing?.outputPerMillion ?? 1))
+/** The price of a worker, in USD per million tokens of output. */
+const priceOf = ({ pricing }: ReadingText.Colleague): number => pricing?.outputPerMillion ?? 1
+
+/** A price in powers of ten. Who costs nothing is as good as the cheapest. */
+const tenfolds = (price: number): number => Math.log10(Math.max(0.01, price))
+
+/** What {@link unitPrice} weighs in right answers for most of what a head learns from. */
+export const usualPriceWeight = 0.15
+
+/** What it weighs in a plan, unless that is told. */
+export const defaultPriceWeight = 0.1
+
+/** What price a weight is of, in USD per million tokens of output. */
+export const unitPrice = 10
+
+/** Where in the features of a worker stands what its price weighs. */
+export const priceInput = 17
 
 const longestQuestion = 28
 const lastOfQuestion = 12
@@ -118,25 +146,61 @@ const shortened = (text: string): string => {
     : [...words.slice(0, longestQuestion), ...words.slice(-lastOfQuestion)].join(" ")
 }
 
-/** Reads the parts of a question, and for each what the workers say of themselves. No text is read twice. */
+/**
+ * What is known of each part before one, for whether that needs it. The rule of words counts as far as the part may refer
+ * to another at all, by the root of that probability: a reader that doubts leaves more to the rule than one that is sure.
+ */
+const needsOf = (
+  parts: ReadonlyArray<LexicalPolicy.Part>,
+  at: number,
+  refers: number
+): ReadonlyArray<ReadonlyArray<number>> => {
+  const { needs, text } = parts[at]!
+  const texts = parts.slice(0, at).map((earlier) => earlier.text)
+  const byWords = LexicalPolicy.needsOf(Parts.unnamed(text), false, texts)
+  const isNamed = texts.map((earlier) => Parts.namesOf(earlier).some((name) => Parts.mentions(text, name)))
+  const isAnyNamed = isNamed.includes(true)
+  const doubt = Math.sqrt(refers)
+  return isNamed.map((named, earlier) => {
+    const isLast = earlier === at - 1
+    return [
+      needs.includes(earlier) ? doubt : 0,
+      byWords.includes(earlier) ? doubt : 0,
+      named ? 1 : 0,
+      isAnyNamed && !named ? 1 : 0,
+      isLast ? 1 : 0,
+      doubt,
+      isLast && !isAnyNamed ? doubt : 0
+    ]
+  })
+}
+
+/**
+ * Reads the parts of a question, and for each what the workers say of themselves and whether it refers to those before
+ * it. No text is read twice.
+ */
 export const read = (
-  reader: Reader.Weights
+  readers: ReadonlyArray<Reader.Weights>,
+  priceWeight = defaultPriceWeight
 ): ((
   question: string,
   pool: { readonly workers: ReadonlyArray<ReadingText.Colleague> }
 ) => ReadonlyArray<ReadingText.Situation>) => {
-  const remember = remembering(reader)
+  const remember = remembering(readers)
   return (question, pool) => {
     const { workers } = pool
     const matchesOf = LexicalPolicy.matches(pool)
     const prices = workers.map(priceOf)
-    const cheapest = Math.min(...prices)
+    const cheapest = tenfolds(Math.min(...prices))
     const known = workers.map(({ description = "" }) => {
       const [said, record] = halves(description)
       return { said: remember(said), record: record === "" ? undefined : remember(record) }
     })
-    return partsOf(question).map((part) => {
+    const parts = Parts.partsOf(question)
+    return parts.map((part, at) => {
       const { about } = remember(shortened(part.text))
+      // That a part names its own answer says nothing of others.
+      const { refers } = remember(shortened(Parts.unnamed(part.text)))
       const matches = matchesOf(part.text)
       const bestMatch = Math.max(...matches)
       const checks = known.map(({ said }) => dot(said.checks, about))
@@ -153,16 +217,17 @@ export const read = (
           record === undefined ? 0 : 1,
           record === undefined ? 0 : dot(record.good, about),
           record === undefined ? 0 : dot(record.weak, about),
-          prices[ordinal]! - cheapest,
+          tenfolds(prices[ordinal]!) - cheapest,
           good * (1 - weak),
           said.flags[Reader.flags.indexOf("general")]! * (1 - weak),
           bestMatch === 0 ? 0 : matches[ordinal]! / bestMatch,
           Math.min(1, matches[ordinal]! / fullMatch),
           // Whether there is somebody to check what this one answers.
-          Math.max(0, ...checks.filter((_, other) => other !== ordinal))
+          Math.max(0, ...checks.filter((_, other) => other !== ordinal)),
+          (prices[ordinal]! / unitPrice) * (priceWeight / usualPriceWeight)
         ]
       })
-      return { ...part, features }
+      return { text: part.text, features, needs: needsOf(parts, at, refers) }
     })
   }
 }
@@ -204,8 +269,8 @@ const written = (
  * A trained model as a worker that writes plans, for {@link of}: it is asked with the prompt of `ReadingText.options`.
  * At a temperature of 0 it makes its most likely choices, at 1 it draws them with their probabilities.
  */
-export const worker = ({ head, reader }: Model, id = "reading"): Worker => {
-  const situations = read(reader)
+export const worker = ({ head, readers }: Model, id = "reading", priceWeight = defaultPriceWeight): Worker => {
+  const situations = read(readers, priceWeight)
   return {
     id,
     pricing: free,
@@ -238,7 +303,10 @@ export const worker = ({ head, reader }: Model, id = "reading"): Worker => {
 /**
  * A policy whose plans another worker writes as {@link worker} does: the present weights of a training.
  */
-export const of = (model: Worker, { name = "reading", temperature = 0 }: Options = {}): Policy.Policy =>
+export const of = (
+  model: Worker,
+  { name = "reading", temperature = 0 }: Omit<Options, "priceWeight"> = {}
+): Policy.Policy =>
   LanguagePolicy.make({
     model,
     name,
@@ -256,8 +324,8 @@ export const of = (model: Worker, { name = "reading", temperature = 0 }: Options
  *
  * It is a `LanguagePolicy` whose model writes a line for each part of the question, and then the workflow: each part
  * gets the worker that is pointed at; two attempts and a check where a checker is pointed at, too. Where nobody is, the
- * run ends `refused` before anybody was paid. Parts that do not need each other run at once. In a later round, an answer
- * stands unless a critic objected; workers that failed are not asked again.
+ * run ends `refused` before anybody was paid. Of each part it chooses, too, which earlier ones it needs; the others run
+ * at once. In a later round, an answer stands unless a critic objected; workers that failed are not asked again.
  *
  * **Gotchas**
  *
@@ -281,7 +349,8 @@ export const of = (model: Worker, { name = "reading", temperature = 0 }: Options
  * ending // => "answered"
  * ```
  */
-export const make = (model: Model, options: Options = {}): Policy.Policy => of(worker(model, options.name), options)
+export const make = (model: Model, options: Options = {}): Policy.Policy =>
+  of(worker(model, options.name, options.priceWeight), options)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Files
@@ -295,18 +364,18 @@ export const file: string = fileURLToPath(new URL("../model/divisi-reader.gguf",
 
 /** Reads a model that `pnpm --filter @divisi/recipes reader` has made: {@link file} by default. */
 export const load = Effect.fnUntraced(function* (path: string = file) {
-  const { metadata, parts, weights } = yield* Reader.load(path)
+  const { metadata, parts, readers } = yield* Reader.load(path)
   const head = Float64Array.from(parts[headPart] ?? [])
   if (head.length !== ChoiceHead.size) {
     return yield* Errors.make({ _tag: "Corrupt", detail: "its head is missing or of another size." }, path)
   }
-  return { reader: weights, head, metadata } satisfies Model & { readonly metadata: Readonly<Record<string, string>> }
+  return { readers, head, metadata } satisfies Model & { readonly metadata: Readonly<Record<string, string>> }
 })
 
-/** Writes a model, with 16 bits for each of the reader's weights. What else is said of it goes into the metadata. */
+/** Writes a model, with 16 bits for each of the readers' weights. What else is said of it goes into the metadata. */
 export const save = (
   path: string,
-  { head, reader }: Model,
+  { head, readers }: Model,
   metadata: Readonly<Record<string, string>>
 ): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
-  Reader.save(path, { weights: reader, metadata, parts: { [headPart]: Float32Array.from(head) } }, "F16")
+  Reader.save(path, { readers, metadata, parts: { [headPart]: Float32Array.from(head) } }, "F16")

@@ -9,7 +9,6 @@ import type { Message } from "@divisi/core/Message"
 import { text } from "@divisi/core/Message"
 import * as Prompt from "@divisi/core/Prompt"
 import * as WorkflowText from "@divisi/core/WorkflowText"
-import type { Part } from "@divisi/policy-lexical/LexicalPolicy"
 import * as ChoiceHead from "./ChoiceHead.ts"
 import * as PartsPlan from "./PartsPlan.ts"
 
@@ -35,9 +34,12 @@ export interface Asked {
   readonly isAnswered: boolean
 }
 
-/** A part of a question with what was read of each worker for it. */
-export interface Situation extends Part {
+/** A part of a question with what was read of each worker for it, and of each part before it. */
+export interface Situation {
+  readonly text: string
   readonly features: ChoiceHead.Features
+  /** What is known of each earlier part: whether this one may need its answer. */
+  readonly needs: ChoiceHead.Features
 }
 
 /** A piece of a text: what has to come next, or a choice. */
@@ -127,12 +129,26 @@ const checking = (count: number): ReadonlyArray<string> => [
   alone
 ]
 
+/** Whether a part is given the answer of an earlier one, as a piece. */
+const given = (part: number): readonly [without: string, needed: string] => [
+  `, without part ${part + 1}`,
+  `, given part ${part + 1}`
+]
+
 const ordinals = (count: number) => Array.from({ length: count }, (_, ordinal) => ordinal)
 
 const answersPart = " answers part "
 
+/** More parts than a question is cut into. */
+const mostParts = 20
+
 /** The texts of all choices among as many workers, and of what stands between them: for a tokenizer. */
-export const pieces = (count: number): ReadonlyArray<string> => [...answering(count), ...checking(count), answersPart]
+export const pieces = (count: number): ReadonlyArray<string> => [
+  ...answering(count),
+  ...checking(count),
+  ...ordinals(mostParts).flatMap(given),
+  answersPart
+]
 
 const refused = "Nobody on the team seems to be able to answer this."
 
@@ -161,7 +177,7 @@ export function* write(
   const [answers, checks] = [answering(count), checking(count)]
   const parts: Array<PartsPlan.Part> = []
   for (const [index, situation] of situations.entries()) {
-    const { features, needs } = situation
+    const { features, text } = situation
     const odds = ChoiceHead.odds(head, features, failed)
     const worker: number = yield {
       type: "choice",
@@ -173,8 +189,18 @@ export function* write(
     yield { type: "forced", text: `${answersPart}${index + 1}` }
     if (worker === count) {
       yield { type: "forced", text: alone }
-      parts.push({ text: situation.text, needs, worker })
+      parts.push({ text, needs: [], worker })
       continue
+    }
+    const needs: Array<number> = []
+    for (const [earlier, own] of situation.needs.entries()) {
+      const isNeeded: number = yield {
+        type: "choice",
+        texts: given(earlier),
+        logProbs: ChoiceHead.needOdds(head, own),
+        addGradient: (sums, shares, scale) => ChoiceHead.addNeedGradient(sums, head, own, shares, scale)
+      }
+      if (isNeeded === 1) needs.push(earlier)
     }
     const checker: number = yield {
       type: "choice",
@@ -183,7 +209,7 @@ export function* write(
       addGradient: (sums, shares, scale) =>
         ChoiceHead.addGradient(sums, head, features, { checker: { given: worker, shares } }, scale, failed)
     }
-    parts.push({ text: situation.text, needs, worker, checker: checker === count ? undefined : checker })
+    parts.push({ text, needs, worker, checker: checker === count ? undefined : checker })
   }
   const isRefused = parts.some(({ worker }) => worker === count)
   yield { type: "forced", text: isRefused ? refused : WorkflowText.write(PartsPlan.make(parts, maxSteps)) }

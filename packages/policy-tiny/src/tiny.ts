@@ -1,4 +1,4 @@
-/** The tiny Conductor for programs without Effect: a policy that reads its model with its first plan. */
+/** The tiny Conductors for programs without Effect: policies that read their model with their first plan. */
 
 import type { Policy } from "@divisi/core/Policy"
 import { free } from "@divisi/core/Usage"
@@ -6,23 +6,27 @@ import { type Worker, WorkerError } from "@divisi/core/Worker"
 import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as ReadingPolicy from "./ReadingPolicy.ts"
 import * as TinyConductor from "./TinyConductor.ts"
 
-/** A model as a worker that reads it with its first call. One that cannot be read is tried again. */
-const lazily = (file: string): Worker => {
-  const id = "divisi-tiny"
-  let reading: Promise<Worker> | undefined
+/** A model as a worker that reads its file with its first call. One that cannot be read is tried again. */
+const lazily = (
+  { file, id, ...about }: { readonly id: string; readonly file: string; readonly isCacheable?: boolean },
+  load: Effect.Effect<Worker, Error>
+): Worker => {
+  let loading: Promise<Worker> | undefined
   const read = () => {
-    reading ??= Effect.runPromise(TinyConductor.worker(file))
-    reading.catch(() => {
-      reading = undefined
+    loading ??= Effect.runPromise(load)
+    loading.catch(() => {
+      loading = undefined
     })
-    return reading
+    return loading
   }
   const unreadable = (cause: unknown) =>
     new WorkerError({ worker: id, reason: { _tag: "InvalidRequest", detail: (cause as Error).message } })
   const worker = Effect.tryPromise({ try: read, catch: unreadable })
   return {
+    ...about,
     id,
     settings: { file },
     pricing: free,
@@ -46,4 +50,33 @@ const lazily = (file: string): Worker => {
  * ```
  */
 export const tiny = ({ file = TinyConductor.file, ...options }: TinyConductor.Options = {}): Policy =>
-  TinyConductor.make(lazily(file), options)
+  TinyConductor.make(lazily({ id: "divisi-tiny", file }, TinyConductor.worker(file)), options)
+
+/**
+ * The policy that reads who is on the team. `ReadingPolicy.make` says what it plans.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct } from "@divisi/core/promise"
+ * import { make } from "@divisi/gym/GymPool"
+ * import { reading } from "@divisi/policy-tiny"
+ *
+ * const question = "How many minutes are there in 3 days?"
+ * const pool = make({ latencyMillis: 0 }).workers
+ * const { answer } = await conduct({ question, policy: reading({ priceWeight: 0.1 }), pool })
+ * answer // => "4320"
+ * ```
+ */
+export const reading = ({
+  file = ReadingPolicy.file,
+  ...options
+}: ReadingPolicy.Options & {
+  /** A model of your own; the one that comes with the package by default. */
+  readonly file?: string | undefined
+} = {}): Policy => {
+  const load = Effect.map(ReadingPolicy.load(file), (model) =>
+    ReadingPolicy.worker(model, options.name, options.priceWeight)
+  )
+  return ReadingPolicy.of(lazily({ id: "divisi-reader", file, isCacheable: false }, load), options)
+}

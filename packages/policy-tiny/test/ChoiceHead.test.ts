@@ -33,15 +33,18 @@ describe("ChoiceHead", () => {
     assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(bare, features).checker(0)), 3)
   })
 
+  const needs = [1, 0.5, -1, 0, 0.2, 2, 1]
+
   it("the gradient is that of the log-probability of a choice", () => {
     const logProbability = (own: ChoiceHead.Weights) => {
       const odds = ChoiceHead.odds(own, features)
-      return odds.worker[1]! + odds.checker(1)[0]!
+      return odds.worker[1]! + odds.checker(1)[0]! + ChoiceHead.needOdds(own, needs)[1]
     }
     const sums = new Float64Array(ChoiceHead.size)
     const wanted = { worker: [0, 1, 0, 0], checker: { given: 1, shares: [1, 0, 0, 0] } }
     ChoiceHead.addGradient(sums, weights, features, wanted, 1)
-    for (let at = 0; at < ChoiceHead.size; at += 3) {
+    ChoiceHead.addNeedGradient(sums, weights, needs, [0, 1], 1)
+    for (let at = 0; at < ChoiceHead.size; at += at < 300 ? 3 : 1) {
       const slope =
         (logProbability(weights.with(at, weights[at]! + 1e-5)) -
           logProbability(weights.with(at, weights[at]! - 1e-5))) /

@@ -3,6 +3,7 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as GymWorker from "@divisi/gym/GymWorker"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as ChoiceHead from "../src/ChoiceHead.ts"
 import * as ReadingPolicy from "../src/ReadingPolicy.ts"
 
 const worker = (id: string, description: string) =>
@@ -49,6 +50,60 @@ describe("the reader that ships", () => {
         second: "A helpful assistant.\nRecord: dates 4/4 high, letters 0/3 low."
       })
       assert.deepStrictEqual(found, ["second"])
+    })
+  )
+
+  it.live("reads which earlier parts a part needs", () =>
+    Effect.gen(function* () {
+      const { head, readers } = yield* ReadingPolicy.load()
+      const situations = ReadingPolicy.read(readers)
+      const needsOf = (question: string) =>
+        situations(question, { workers: [{ description: "A generalist." }] }).map(({ needs }) =>
+          needs.flatMap((own, earlier) => (ChoiceHead.greatest(ChoiceHead.needOdds(head, own)) === 1 ? [earlier] : []))
+        )
+      const wanted: ReadonlyArray<readonly [question: string, needs: ReadonlyArray<ReadonlyArray<number>>]> = [
+        // Naming one's own answer is no reference.
+        [
+          "Convert 599.3 days to minutes. Call the answer M. What is the median of 9, 4 and 7? Call the answer N. What is M + N × 97?",
+          [[], [], [0, 1]]
+        ],
+        // Nor is what a part says of its own code or numbers.
+        [
+          "1. How many days are there from 2025-09-08 to 18 October 2025?\n2. What is the output of this JavaScript program?\n```js\nlet result = 4\nconsole.log(result)\n```\n3. Given the values 58, 98, 66, what is their range?\n4. What is the answer to part 1 × the answer to part 2 + 72?\nGive only the last answer.",
+          [[], [], [], [0, 1]]
+        ],
+        [
+          "How many minutes are there in 7 hours and 4 minutes? Add that number to the list 187, 214, 90. What is the median of the new list? Multiply that number by 28 and add 54.",
+          [[], [0], [1]]
+        ],
+        ["What is 3 × 4? Which date is 12 days after the result?", [[], [0]]],
+        ["What is 3 × 4? What is the sum of 12 and 7?", [[], []]]
+      ]
+      assert.deepStrictEqual(
+        wanted.map(([question]) => needsOf(question)),
+        wanted.map(([, needs]) => needs)
+      )
+    })
+  )
+
+  it.live("asks a cheaper worker where prices weigh more", () =>
+    Effect.gen(function* () {
+      const priced = (id: string, output: number, description: string) => ({
+        ...worker(id, description),
+        pricing: { inputPerMillion: 0, outputPerMillion: output }
+      })
+      const pool = WorkerPool.makeUnsafe([
+        priced("dear", 40, "Exact with dates and weekdays."),
+        priced("cheap", 0.4, "Fairly good at dates, careless now and then.")
+      ])
+      const model = yield* ReadingPolicy.load()
+      const first = Effect.fnUntraced(function* (priceWeight?: number) {
+        const policy = ReadingPolicy.make(model, { priceWeight })
+        const { rounds } = yield* Conductor.make({ policy, pool, seed: 0 }).run(days)
+        return pool.workers[rounds[0]!.workflow.steps[0]!.worker]!.id
+      })
+      assert.strictEqual(yield* first(0.01), "dear")
+      assert.strictEqual(yield* first(0.5), "cheap")
     })
   )
 

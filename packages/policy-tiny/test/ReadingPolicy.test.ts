@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { partsOf } from "../src/internal/partsOf.ts"
+import { mentions, namesOf, partsOf } from "../src/internal/partsOf.ts"
 
 const textsOf = (question: string) => partsOf(question).map(({ text }) => text)
 
@@ -12,5 +12,18 @@ describe("ReadingPolicy", () => {
     const numbered = "One more: 1. How many days are there in 3 weeks?\n2. What is 17 times that number?"
     assert.lengthOf(partsOf(numbered), 2)
     assert.deepStrictEqual(partsOf(numbered)[1]!.needs, [0])
+  })
+
+  it("a calculation in two requests is one part", () => {
+    const question =
+      "If 3y + 16 = 43, what is y? Call the answer M. Express 199 litres in millilitres. Call the answer N. Add M to N and multiply the sum by 19. What do you get?"
+    assert.lengthOf(partsOf(question), 3)
+  })
+
+  it("a part speaks of a name where it does not give it", () => {
+    assert.deepStrictEqual(namesOf("What is 3 × 4? Call the answer N."), ["N"])
+    assert.isFalse(mentions("What is 3 × 4? Call the answer N.", "N"))
+    assert.isTrue(mentions("What is M + N × 97? Call the answer K.", "N"))
+    assert.isFalse(mentions("Name it N.", "Na"))
   })
 })

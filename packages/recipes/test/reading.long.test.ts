@@ -34,7 +34,7 @@ describe("a training of a reading Conductor", () => {
       yield* train("stopped", 2)
       const resumed = yield* train("stopped", 4)
       assert.deepStrictEqual(resumed, whole)
-      const head = yield* Training.trainHead(whole, {
+      const head = yield* Training.trainHead([whole, resumed], {
         folder: path.join(folder, "whole-runs"),
         seed: 2,
         teams: 6,
@@ -43,7 +43,7 @@ describe("a training of a reading Conductor", () => {
         gateTeams: 1
       })
       const file = path.join(folder, "model.gguf")
-      yield* ReadingPolicy.save(file, { reader: whole, head }, { "divisi.seed": "2" })
+      yield* ReadingPolicy.save(file, { readers: [whole, resumed], head }, { "divisi.seed": "2" })
       const model = yield* ReadingPolicy.load(file)
       assert.strictEqual(model.metadata["divisi.seed"], "2")
       const teams = Teams.draw({ split: "validation", count: 3, workers: [2, 4] })

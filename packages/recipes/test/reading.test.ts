@@ -2,6 +2,7 @@ import * as Reader from "@divisi/gguf/Reader"
 import { names } from "@divisi/gym/Family"
 import * as Teams from "@divisi/gym/Teams"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
+import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import { assert, describe, it } from "@effect/vitest"
 import * as Breadth from "../src/teams/Breadth.ts"
 import * as Choices from "../src/teams/Choices.ts"
@@ -26,14 +27,16 @@ describe("what a reader learns from", () => {
     assert.deepStrictEqual(Examples.batch(3, 5), batch)
     assert.notDeepEqual(Examples.batch(3, 6), batch)
     assert.isAtMost(batch.length, Examples.shape.texts)
-    for (const { about, said, words } of batch) {
-      assert.isTrue((said === undefined) !== (about === undefined))
+    for (const { refers, said, words } of batch) {
+      assert.isTrue((said === undefined) !== (refers === undefined))
       if (said !== undefined) assert.lengthOf(said, words.length)
     }
   })
 
   it("words of its own vocabulary carry the mark of the phrase around them", () => {
-    const labels = Breadth.draw(1, 300, 0).flatMap(({ said = [] }) => said.filter((label) => label !== undefined))
+    const labels = Breadth.draw(1, { descriptions: 300 }).flatMap(({ said = [] }) =>
+      said.filter((label) => label !== undefined)
+    )
     const marked = labels.filter(({ mark }) => mark > 0)
     assert.isAbove(marked.filter(({ mark }) => Reader.marks[mark] === "weak").length, 100)
     // Of fields that no question is about, something is said too; a few words stand for several kinds.
@@ -43,7 +46,7 @@ describe("what a reader learns from", () => {
   })
 
   it("words that praise and blame carry the mark, too; of those that may do both none is learned from", () => {
-    const words = Breadth.draw(1, 1000, 0).flatMap(({ said = [], words }) =>
+    const words = Breadth.draw(1, { descriptions: 1000 }).flatMap(({ said = [], words }) =>
       words.map((word, at) => ({ word, label: said[at] }))
     )
     const marksOf = (some: RegExp) =>
@@ -105,11 +108,23 @@ describe("judgements by lot", () => {
 describe("lists of phrases", () => {
   const all = (part: Lists.Part) => [
     ...["good", "weak", "contrast"].flatMap((mark) => Lists.of("praise", mark, part)),
-    ...["check", "careless", "exact", "general", "cheap", "dear", "quick", "slow", "boast", "noise", "vague"].flatMap(
-      (mark) => Lists.of("manner", mark, part)
-    ),
+    ...[
+      "check",
+      "careless",
+      "exact",
+      "general",
+      "cheap",
+      "dear",
+      "quick",
+      "slow",
+      "boast",
+      "noise",
+      "vague",
+      "limit"
+    ].flatMap((mark) => Lists.of("manner", mark, part)),
     ...names.flatMap((kind) => [...Lists.of("topics", kind, part), ...Lists.of("acts", kind, part)]),
-    ...Lists.of("others", "", part)
+    ...Lists.of("others", "", part),
+    ...["needs", "alone"].flatMap((mark) => Lists.of("sequels", mark, part))
   ]
 
   it("have no phrase that the gym holds out", () => {
@@ -127,7 +142,7 @@ describe("lists of phrases", () => {
   })
 
   it("say all that there is to say with those that are kept, too", () => {
-    const said = Breadth.draw(1, 500, 0, "development").flatMap(({ said = [] }) => said)
+    const said = Breadth.draw(1, { descriptions: 500 }, "development").flatMap(({ said = [] }) => said)
     for (const [mark, name] of Reader.marks.entries()) {
       assert.isAbove(said.filter((label) => label?.mark === mark).length, 50, name)
     }
@@ -135,12 +150,19 @@ describe("lists of phrases", () => {
 })
 
 describe("what a head learns from", () => {
+  /** Where prices weigh nothing: what each choice brings. */
   const lesson = (
     features: ReadonlyArray<ReadonlyArray<number>>,
-    values: Choices.Lesson["values"]
-  ): Choices.Lesson => ({ features, values, wanted: { worker: [...features.map(() => 0), 1] } })
+    { asked, refused }: { readonly asked: ReadonlyArray<ReadonlyArray<number>>; readonly refused: number }
+  ): Choices.Lesson => ({
+    features,
+    worths: { asked: asked.map((own) => own.map((right) => ({ right, price: 0 }))), refused },
+    wanted: { worker: [...features.map(() => 0), 1] },
+    needs: [],
+    priceFactor: 1
+  })
   const own = (first: number) => Array.from({ length: ChoiceHead.inputs }, (_, at) => (at === 0 ? first : 0.1 * at))
-  const untaught = Float64Array.from({ length: ChoiceHead.size }, (_, at) => Math.sin(at) / 4)
+  const untaught = Float64Array.from({ length: ChoiceHead.size }, (_, at) => Math.sin(at) / 16)
   const taught = (
     lessons: ReadonlyArray<Choices.Lesson>,
     add: typeof Choices.addLessons = Choices.addValues,
@@ -180,12 +202,66 @@ describe("what a head learns from", () => {
     })
     // As from the oracle: where the careless one is asked, it is checked.
     const checked = { worker: [0.5, 0.5, 0, 0], checker: { given: 1, shares: [0, 0, 1, 0] } }
-    const shown = taught([{ ...withChecker, wanted: checked }], Choices.addLessons)
+    const either = { worker: [0.5, 0.5, 0] }
+    const shown = taught(
+      [
+        { ...withChecker, wanted: checked },
+        { ...without, wanted: either }
+      ],
+      Choices.addLessons
+    )
     const head = taught([withChecker, without], Choices.addValues, shown)
     const odds = ChoiceHead.odds(head, withChecker.features)
     assert.strictEqual(ChoiceHead.greatest(odds.worker), 1)
     assert.strictEqual(ChoiceHead.greatest(odds.checker(1)), 2)
     assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, without.features).worker), 0)
+  })
+
+  it("who is cheaper is chosen where prices weigh more, though right less often", () => {
+    const priced = lesson([own(1).with(ReadingPolicy.priceInput, 1), own(-1).with(ReadingPolicy.priceInput, 0)], {
+      asked: [],
+      refused: 0
+    })
+    const none = { right: -1, price: 0 }
+    const usual = {
+      ...priced,
+      worths: {
+        asked: [
+          [none, none, { right: 1, price: 1 }],
+          [none, none, { right: 0.7, price: 0 }]
+        ],
+        refused: 0
+      }
+    }
+    const draws = [0, 0.99]
+    const other = Choices.otherwisePriced(usual, () => draws.shift()!)
+    assert.isAbove(other.priceFactor, 5)
+    assert.approximately(other.features[0]![ReadingPolicy.priceInput]!, other.priceFactor, 1e-12)
+    const head = taught([usual, other])
+    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, usual.features).worker), 0)
+    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, other.features).worker), 1)
+  })
+
+  it("which earlier parts are needed is learned from the oracle's examples", () => {
+    const [named, other] = [
+      [0, 0, 1, 0, 0, 0.2, 0],
+      [1, 0, 0, 1, 1, 0.2, 0]
+    ] as const
+    const needs = [
+      { features: named, isNeeded: true },
+      { features: other, isNeeded: false }
+    ]
+    const whole = { ...lesson([own(1)], { asked: [[0, 1]], refused: 0 }), needs }
+    const head = taught([whole], Choices.addLessons)
+    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.needOdds(head, named)), 1)
+    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.needOdds(head, other)), 0)
+  })
+
+  it("in some teams the dearest and the cheapest have each other's texts", () => {
+    const teams = Choices.teamsOf(1, 120)
+    const isExchanged = ({ members, pool }: Teams.Team) =>
+      members.some(({ pieces }, at) => pool.workers[at]!.description !== pieces.map(({ text }) => text).join(""))
+    assert.isAbove(teams.slice(-30).filter(isExchanged).length, 25)
   })
 
   it("now and then nothing was read of some workers, and all else of them stays", () => {

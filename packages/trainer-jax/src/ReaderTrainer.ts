@@ -35,6 +35,8 @@ export interface Example {
   readonly flags?: ReadonlyArray<boolean> | undefined
   /** The subject that a question is about. */
   readonly about?: number | undefined
+  /** Whether a part of a question refers to the answer of an earlier one. */
+  readonly refers?: boolean | undefined
 }
 
 /** A training: weights, and the moments of the optimiser. */
@@ -175,33 +177,44 @@ const binary = (jax: Library, logits: Jax.Array, targets: Jax.Array, weights: Ja
 const saidWeight = 5
 
 /** How much each loss counts. */
-const shares = { mark: 1, subject: 2, flag: 0.5, about: 1 } as const
+const shares = { mark: 1, subject: 2, flag: 0.5, about: 1, refers: 1 } as const
+
+/** The shapes of what a step is given: inputs, and targets with how much each counts. */
+const tableShapes = ({ texts: N, words: L }: Shape) => ({
+  vectors: [N * L, vectorSize],
+  padding: [N, 1, 1, L],
+  places: [buckets, L * L],
+  means: [N, L],
+  mark: [N * L, Reader.marks.length],
+  subject: [N * L, Reader.subjects],
+  subjectWeight: [N * L, Reader.subjects],
+  flag: [N, Reader.flags.length],
+  flagWeight: [N, Reader.flags.length],
+  about: [N, Reader.subjects],
+  refers: [N, 1],
+  refersWeight: [N, 1]
+})
+
+type TableName = keyof ReturnType<typeof tableShapes>
 
 const program = (jax: Library, shape: Shape) => {
   const { texts: N, words: L } = shape
+  const tables = Object.keys(tableShapes(shape))
   const loss = (own: Array<Jax.Array>, embedded_ND: Jax.Array, given: Array<Jax.Array>): Jax.Array => {
     const weight = (name: string) => own[order.indexOf(name)]!
-    const [vectors, padding, places, means, mark, subject, subjectWeight, flag, flagWeight, about] = given as [
-      Jax.Array,
-      Jax.Array,
-      Jax.Array,
-      Jax.Array,
-      Jax.Array,
-      Jax.Array,
-      Jax.Array,
-      Jax.Array,
-      Jax.Array,
-      Jax.Array
-    ]
-    const words_ND = embedded_ND.ref.add(linear(jax, vectors, weight("word")))
-    const states = hidden(jax, weight, words_ND, padding, places, shape)
-    const mean_ND = einsum(jax, "nl,nld->nd", means, states.ref.reshape([N, L, width]))
+    const table = (name: TableName) => given[tables.indexOf(name)]!
+    const words_ND = embedded_ND.ref.add(linear(jax, table("vectors"), weight("word")))
+    const states = hidden(jax, weight, words_ND, table("padding"), table("places"), shape)
+    const mean_ND = einsum(jax, "nl,nld->nd", table("means"), states.ref.reshape([N, L, width]))
     const headOf = (from: Jax.Array, name: string) => linear(jax, from, weight(name)).add(weight(`${name}.bias`).ref)
-    const ofMark = crossEntropy(jax, headOf(states, "mark"), mark).mul(shares.mark)
-    const ofSubject = binary(jax, headOf(states, "subject"), subject, subjectWeight).mul(shares.subject)
-    const ofFlag = binary(jax, headOf(mean_ND, "flag"), flag, flagWeight).mul(shares.flag)
-    const ofAbout = crossEntropy(jax, headOf(mean_ND, "about"), about).mul(shares.about)
-    return ofMark.add(ofSubject).add(ofFlag).add(ofAbout)
+    const ofMark = crossEntropy(jax, headOf(states, "mark"), table("mark")).mul(shares.mark)
+    const ofSubject = binary(jax, headOf(states, "subject"), table("subject"), table("subjectWeight")).mul(
+      shares.subject
+    )
+    const ofFlag = binary(jax, headOf(mean_ND, "flag"), table("flag"), table("flagWeight")).mul(shares.flag)
+    const ofAbout = crossEntropy(jax, headOf(mean_ND, "about"), table("about")).mul(shares.about)
+    const ofRefers = binary(jax, headOf(mean_ND, "refers"), table("refers"), table("refersWeight")).mul(shares.refers)
+    return ofMark.add(ofSubject).add(ofFlag).add(ofAbout).add(ofRefers)
   }
   return jax.jit((own: Array<Jax.Array>, embedded_ND: Jax.Array, given: Array<Jax.Array>) => {
     const [value, pull] = jax.vjp(
@@ -219,23 +232,18 @@ const program = (jax: Library, shape: Shape) => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The inputs and targets of a batch. Losses are means: each sum is divided by how many have that label. */
-const tablesOf = (examples: ReadonlyArray<Example>, { texts: N, words: L }: Shape) => {
+const tablesOf = (examples: ReadonlyArray<Example>, shape: Shape) => {
+  const { words: L } = shape
   const [marks, subjects, flags] = [Reader.marks.length, Reader.subjects, Reader.flags.length]
-  const of = (size: number) => new Float32Array(size)
-  const tables = {
-    padding: of(N * L).fill(unseen),
-    means: of(N * L),
-    mark: of(N * L * marks),
-    subject: of(N * L * subjects),
-    subjectWeight: of(N * L * subjects),
-    flag: of(N * flags),
-    flagWeight: of(N * flags),
-    about: of(N * subjects)
-  }
+  const tables = Object.fromEntries(
+    Object.entries(tableShapes(shape)).map(([name, sizes]) => [name, new Float32Array(Tensor.size(sizes))])
+  ) as Record<TableName, Float32Array<ArrayBuffer>>
+  tables.padding.fill(unseen)
   const labelled = examples.flatMap(({ said = [] }) => said.slice(0, L)).filter(Predicate.isNotUndefined).length || 1
   const flagged = examples.filter(({ flags }) => flags !== undefined).length || 1
   const asked = examples.filter(({ about }) => about !== undefined).length || 1
-  for (const [row, { about, flags: own, said, words }] of examples.entries()) {
+  const followed = examples.filter(({ refers }) => refers !== undefined).length || 1
+  for (const [row, { about, flags: own, refers, said, words }] of examples.entries()) {
     const count = Math.min(L, words.length)
     for (let place = 0; place < count; place++) {
       const at = row * L + place
@@ -250,6 +258,8 @@ const tablesOf = (examples: ReadonlyArray<Example>, { texts: N, words: L }: Shap
     if (own !== undefined) tables.flagWeight.fill(1 / flagged, row * flags, (row + 1) * flags)
     for (const [index, holds] of own?.entries() ?? []) tables.flag[row * flags + index] = holds ? 1 : 0
     if (about !== undefined) tables.about[row * subjects + about] = 1 / asked
+    if (refers !== undefined) tables.refersWeight[row] = 1 / followed
+    if (refers === true) tables.refers[row] = 1
   }
   return tables
 }
@@ -262,13 +272,11 @@ const lookUp = (table: Float32Array, examples: ReadonlyArray<Example>, { texts, 
   return found
 }
 
-/** The vectors of all words. */
-const vectorsOf = (weights: Reader.Weights, examples: ReadonlyArray<Example>, { texts, words: L }: Shape) => {
-  const found = new Float32Array(texts * L * vectorSize)
+/** Puts in the vectors of all words. */
+const addVectors = (to: Float32Array, weights: Reader.Weights, examples: ReadonlyArray<Example>, length: number) => {
   for (const [row, { words }] of examples.entries()) {
-    found.set(Reader.vectorsOf(weights, words.slice(0, L)), row * L * vectorSize)
+    to.set(Reader.vectorsOf(weights, words.slice(0, length)), row * length * vectorSize)
   }
-  return found
 }
 
 /** Calls with each piece of each word, its share of it, and where the word begins in a table of all words. */
@@ -313,18 +321,10 @@ export const make = async (training: Training, shape: Shape): Promise<Step> => {
   return async (examples, learningRate) => {
     const { weights } = training
     const tables = tablesOf(examples, shape)
-    const given = [
-      array(vectorsOf(weights, examples, shape), N * L, vectorSize),
-      array(tables.padding, N, 1, 1, L),
-      places.ref,
-      array(tables.means, N, L),
-      array(tables.mark, N * L, Reader.marks.length),
-      array(tables.subject, N * L, Reader.subjects),
-      array(tables.subjectWeight, N * L, Reader.subjects),
-      array(tables.flag, N, Reader.flags.length),
-      array(tables.flagWeight, N, Reader.flags.length),
-      array(tables.about, N, Reader.subjects)
-    ]
+    addVectors(tables.vectors, weights, examples, L)
+    const given = Object.entries(tableShapes(shape)).map(([name, sizes]) =>
+      name === "places" ? places.ref : array(tables[name as TableName], ...sizes)
+    )
     const own = order.map((name) => array(weights[name]!, ...Reader.shapes[name]!))
     const embedded = array(lookUp(weights.embedding!, examples, shape), N * L, width)
     const [value, ofEmbedded, ...ofOwn] = run(own, embedded, given) as unknown as [Jax.Array, Jax.Array, ...Arrays]

@@ -18,13 +18,13 @@ const said = (text: string, mark: (typeof Reader.marks)[number], subject: number
 const examples: ReadonlyArray<ReaderTrainer.Example> = [
   said("good at sums", "good", 0),
   said("it is weak at dates", "weak", 3),
-  { words: Reader.wordsOf("what is 3 + 4"), about: 0 },
-  { words: Reader.wordsOf("which day"), about: 3 }
+  { words: Reader.wordsOf("what is 3 + 4"), about: 0, refers: false },
+  { words: Reader.wordsOf("which day was that"), about: 3, refers: true }
 ]
 
 /** The loss as the plain forward pass gives it, by the same definitions. */
 const lossOf = (weights: Reader.Weights): number => {
-  let [mark, subject, flag, about, words] = [0, 0, 0, 0, 0]
+  let [mark, subject, flag, about, refers, words] = [0, 0, 0, 0, 0, 0]
   const yes = (value: number, holds: boolean) => -Math.log(holds ? value : 1 - value)
   for (const example of examples) {
     const reading = Reader.read(weights, example.words.join(" "))
@@ -36,8 +36,9 @@ const lossOf = (weights: Reader.Weights): number => {
     }
     for (const [at, holds] of example.flags?.entries() ?? []) flag += yes(reading.flags[at]!, holds) / 2
     if (example.about !== undefined) about -= Math.log(reading.about[example.about]!) / 2
+    if (example.refers !== undefined) refers += yes(reading.refers, example.refers) / 2
   }
-  return mark / words + (2 * subject) / words + 0.5 * flag + about
+  return mark / words + (2 * subject) / words + 0.5 * flag + about + refers
 }
 
 describe("ReaderTrainer", () => {

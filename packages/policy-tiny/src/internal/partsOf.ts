@@ -33,33 +33,15 @@ const goesOn = (text: string, before: string): boolean =>
 /** "Call the answer N" names the answer of its own part. */
 const naming = /\b(?:call|name) (?:it|this|that|the \w+) ["']?([A-Za-z])\b["']?[.,;]?/gi
 
-const quoted = /```[\s\S]*?(?:```|$)|"[^"\n]*"|“[^”\n]*”/g
+/** The letters that a part calls its answer by. */
+export const namesOf = (text: string): ReadonlyArray<string> => [...text.matchAll(naming)].map((found) => found[1]!)
 
-/** What it is about stands in the part: code, a quotation, two numbers. */
-const hasMaterial = (text: string): boolean => text.search(quoted) >= 0 || (text.match(/\d+/g)?.length ?? 0) > 1
+/** A part without what names its answer. */
+export const unnamed = (text: string): string => text.replace(naming, " ")
 
-const refersBack =
-  /\b(?:that|its|the same|above|previous|former|latter|both|the two|the three|all (?:of )?(?:these|those|them)|(?:answer|result|total|outcome|part|step)s?\b(?! in\b)|you (?:got|found))\b/i
-
-const refersNear = /\b(?:it|this|these|those|them|they|their)\b/i
-
-/** Whether a part says that it builds on an earlier one, beyond the words that name its own answer or its material. */
-const refers = (text: string, names: ReadonlyArray<string>): boolean => {
-  const bare = text.replace(naming, " ").replace(quoted, " ")
-  if (refersBack.test(bare)) return true
-  if (names.some((name) => new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(bare))) return true
-  return (
-    /\b(?:the )?(?:sum|product|difference|quotient)\b(?! (?:of|between))/i.test(bare) ||
-    (refersNear.test(bare) && !hasMaterial(text))
-  )
-}
-
-/** Parts that need no earlier one although words of theirs look like it. */
-const withNeeds = (parts: ReadonlyArray<LexicalPolicy.Part>): ReadonlyArray<LexicalPolicy.Part> =>
-  parts.map((part, index) => {
-    const names = parts.slice(0, index).flatMap(({ text }) => [...text.matchAll(naming)].map((found) => found[1]!))
-    return part.needs.length > 0 && !refers(part.text, names) ? { ...part, needs: [] } : part
-  })
+/** Whether a part speaks of a name, other than to give it. */
+export const mentions = (text: string, name: string): boolean =>
+  new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(unnamed(text))
 
 /** Cuts a question into parts by its wording. */
 export const partsOf = (question: string): ReadonlyArray<LexicalPolicy.Part> => {
@@ -68,7 +50,7 @@ export const partsOf = (question: string): ReadonlyArray<LexicalPolicy.Part> => 
     const at = parts.findIndex(
       ({ text }, index) => parts.length > 1 && (isAside(text) || (index > 0 && goesOn(text, parts[index - 1]!.text)))
     )
-    if (at < 0) return withNeeds(parts)
+    if (at < 0) return parts
     parts = folded(parts, at)
   }
 }

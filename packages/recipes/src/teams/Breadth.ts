@@ -26,10 +26,14 @@ interface Vocabulary {
   readonly check: ReadonlyArray<string>
   readonly contrasts: ReadonlyArray<string>
   readonly flags: { readonly [Flag in NonNullable<Teams.Piece["flag"]>]: ReadonlyArray<string> }
+  /** What limits a description without a word for a kind. */
+  readonly limits: ReadonlyArray<string>
   /** What is said beside skills: of prices, speed, and nothing at all. */
   readonly asides: ReadonlyArray<string>
   readonly fillers: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
+  /** Parts of questions that need an earlier answer, and such that only look like it. */
+  readonly sequels: { readonly [Need in "needs" | "alone"]: ReadonlyArray<string> }
   /** How many words for kinds are the gym's, and how many statements are put together from words and shapes. */
   readonly ofGym: number
   readonly composed: number
@@ -59,9 +63,11 @@ const vocabulary = (part: Lists.Part): Vocabulary => {
       exact: [...manner("exact"), ...first(Words.flags.exact)],
       general: [...manner("general"), ...first(Words.flags.general)]
     },
+    limits: manner("limit"),
     asides: ["cheap", "dear", "quick", "slow", "boast", "vague"].flatMap(manner),
     fillers: [...["noise", "boast", "vague"].flatMap(manner).map(sentence), ...first(Words.filler)],
     others: [...Lists.of("others", "", part), ...first(Words.distractors)],
+    sequels: { needs: Lists.of("sequels", "needs", part), alone: Lists.of("sequels", "alone", part) },
     ofGym: isTraining ? 0.35 : 0,
     composed: isTraining ? 0.3 : 0
   }
@@ -151,7 +157,8 @@ const contrast = (phrase: string, x: Pieces, y: Pieces): Pieces => {
   return [{ text: before, mark: left }, ...one, ...between, ...other, { text: after, mark: right }]
 }
 
-interface Facts {
+/** What a description says of somebody. */
+export interface Facts {
   readonly good: ReadonlyArray<FamilyName>
   readonly weak: ReadonlyArray<FamilyName>
   readonly checks: ReadonlyArray<FamilyName>
@@ -206,6 +213,7 @@ const statements = (of: Source, { checks, flag, good, weak }: Facts): ReadonlyAr
   if (checks.length > 0) found.push(filled(phrase(of, "check"), topics(of, checks, "check"), "check"))
   if (flag !== undefined) found.push(plain(flagged(of, flag), flag))
   if (chance(0.2)) found.push(plain(pick(of.words.asides)))
+  if (chance(0.1)) found.push(plain(pick(of.words.limits)))
   if (chance(0.2)) {
     const mark = chance(0.5) ? "good" : "weak"
     found.push(filled(phrase(of, mark), stranger(of, mark), mark))
@@ -270,7 +278,18 @@ const unrelated = (of: Source): Pieces => {
   const one = (): Pieces => {
     const about = (mark: "good" | "weak" | "check"): Pieces =>
       chance(0.15) ? stranger(of, mark) : topic(of, pick(kinds), mark)
-    const what = pick(["good", "weak", "check", "contrast", "act", "careless", "exact", "general", "aside"] as const)
+    const what = pick([
+      "good",
+      "weak",
+      "check",
+      "contrast",
+      "act",
+      "careless",
+      "exact",
+      "general",
+      "aside",
+      "limit"
+    ] as const)
     switch (what) {
       case "good":
       case "weak":
@@ -282,6 +301,8 @@ const unrelated = (of: Source): Pieces => {
         return act(of, pick(kinds), pick(["good", "weak"]))
       case "aside":
         return plain(pick(of.words.asides))
+      case "limit":
+        return plain(pick(of.words.limits))
       default:
         return plain(flagged(of, what), what)
     }
@@ -292,17 +313,19 @@ const unrelated = (of: Source): Pieces => {
 /** How many texts are of statements that have nothing to do with each other. */
 const unrelatedTexts = 0.5
 
-const describe = (of: Source): Pieces => {
+const describe = (of: Source): Pieces => (of.chance(unrelatedTexts) ? unrelated(of) : telling(of, factsOf(of)))
+
+/** A description that tells of these facts. */
+const telling = (of: Source, facts: Facts): Pieces => {
   const { chance, int, pick } = of
-  if (chance(unrelatedTexts)) return unrelated(of)
-  const facts = factsOf(of)
   const shape = facts.good.length === 0 ? 0 : int(0, 9)
   const body = shape < 6 ? sentences(of, facts) : shape < 8 ? rows(of, facts) : tags(of, facts)
   const fillers = () => (chance(0.35) ? [plain(`${pick(of.words.fillers)} `)] : [])
   const before = chance(0.2) ? [...fillers(), ...fillers(), ...fillers()] : fillers()
   const after = chance(0.2) ? [...fillers(), ...fillers(), ...fillers()] : fillers()
+  const limit = chance(0.1) ? plain(`${pick([". ", ", ", "; ", " - "])}${pick(of.words.limits)}`) : []
   const end = plain(chance(0.7) ? ". " : " ")
-  return [...before, body, end, ...after].flat()
+  return [...before, body, limit, end, ...after].flat()
 }
 
 const marks: ReadonlyArray<string> = Reader.marks
@@ -363,14 +386,45 @@ const question = (of: Lots.Lots, kind: FamilyName): string => {
   return kind === "algebra" && unknown !== "x" ? text.replace(/(?<![a-z])x(?![a-z])/g, unknown) : text
 }
 
+/** How a part of a question names its answer for those after it. */
+const namings = ["Call the answer", "Call it", "Call this", "Name the result", "Let us say for it", "This is"]
+
+/** The words of a part with a name for its answer, now and then. */
+export const named = ({ chance, pick }: Lots.Lots, text: string): string =>
+  chance(0.3) ? `${text} ${pick(namings)} ${pick([..."ABMNPQRSTXYZ"])}.` : text
+
+/** A part of a question that needs the answer of an earlier one, or only looks like it. */
+const sequel = (of: Source): Example => {
+  const { chance, int, pick, words } = of
+  const refers = chance(0.5)
+  const fill: { readonly [Place in string]: () => string } = {
+    n: () => String(chance(0.7) ? int(2, 99) : int(100, 99_999)),
+    w: () => `"${pick(Words.nouns)}"`,
+    l: () => Array.from({ length: int(4, 8) }, () => int(1, 99)).join(", "),
+    d: () => dateOf(of),
+    m: () => pick([..."ABMNPQRSTXYZ"])
+  }
+  const text = pick(words.sequels[refers ? "needs" : "alone"]).replace(/<([nwldm])>/g, (_, place: string) =>
+    fill[place]!()
+  )
+  return { words: Reader.wordsOf(refers ? named(of, text) : text), refers }
+}
+
 const openings = ["Hello, ", "Question: ", "please: ", "I wonder, ", "urgent: ", "Next: ", "a customer asks: "]
 const closings = [" Thank you.", " Answer with the result only.", " (short answer)", " Keep it brief.", " thx"]
 
-/** Descriptions and questions by lot: the same seed gives the same. Questions have no part for development. */
+/** How many texts of each sort. */
+interface Counts {
+  readonly descriptions: number
+  readonly questions?: number | undefined
+  /** Parts of questions that need an earlier answer, and such that only look like it. */
+  readonly sequels?: number | undefined
+}
+
+/** Texts by lot: the same seed gives the same. Questions have no part for development. */
 export const draw = (
   seed: number,
-  descriptions: number,
-  questions: number,
+  { descriptions, questions = 0, sequels = 0 }: Counts,
   part: Lists.Part = "training"
 ): ReadonlyArray<Example> => {
   const of: Source = { ...Lots.make(seed), words: vocabularies[part] }
@@ -379,8 +433,19 @@ export const draw = (
       const kind = of.pick(kinds)
       const before = of.chance(0.15) ? of.pick(openings) : ""
       const after = of.chance(0.15) ? of.pick(closings) : ""
-      return { words: Reader.wordsOf(`${before}${question(of, kind)}${after}`), about: kinds.indexOf(kind) }
+      return {
+        words: Reader.wordsOf(`${before}${question(of, kind)}${after}`),
+        about: kinds.indexOf(kind),
+        refers: false
+      }
     }),
-    ...Array.from({ length: descriptions }, () => labelled(describe(of)))
+    ...Array.from({ length: descriptions }, () => labelled(describe(of))),
+    ...Array.from({ length: sequels }, () => sequel(of))
   ]
 }
+
+/** A description of somebody by lot: the same seed gives the same. */
+export const told = (seed: number, facts: Facts, part: Lists.Part): string =>
+  telling({ ...Lots.make(seed), words: vocabularies[part] }, facts)
+    .map(({ text }) => text)
+    .join("")

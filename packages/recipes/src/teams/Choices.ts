@@ -6,7 +6,8 @@ import * as Gym from "@divisi/gym/Gym"
 import * as Teams from "@divisi/gym/Teams"
 import * as TeamsOracle from "@divisi/gym/TeamsOracle"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
-import type * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
+import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
+import * as Breadth from "./Breadth.ts"
 import * as Lots from "./Lots.ts"
 import { syllables } from "./wordsOfBreadth.ts"
 
@@ -37,17 +38,62 @@ const blurred = (team: Teams.Team, index: number): Teams.Team => {
   return { ...team, pool: WorkerPool.makeUnsafe(workers) }
 }
 
+/** What a description says, without the record that it ends with. */
+const factsOf = (pieces: ReadonlyArray<Teams.Piece>): Breadth.Facts => {
+  const of = (mark: Teams.Piece["mark"]) => [
+    ...new Set(pieces.flatMap((piece) => (piece.mark === mark ? (piece.kinds ?? []) : [])))
+  ]
+  const flag = pieces.find((piece) => piece.flag !== undefined)?.flag
+  return { good: of("good"), weak: of("weak"), checks: of("check"), flag }
+}
+
+/**
+ * A team that is described in phrases which were kept from the reader: it is as unsure of them as of what it will meet,
+ * so here the head learns how far it can be trusted.
+ */
+const inKeptPhrases = (team: Teams.Team, index: number): Teams.Team => {
+  const workers = team.pool.workers.map((worker, at) => {
+    const { pieces } = team.members[at]!
+    const record = pieces.findIndex(({ text }) => text.startsWith("\nRecord:"))
+    const [said, past] = record < 0 ? [pieces, []] : [pieces.slice(0, record), pieces.slice(record)]
+    const told = Breadth.told(101 * index + at, factsOf(said), "development")
+    return { ...worker, description: `${told}${past.map(({ text }) => text).join("")}` }
+  })
+  return { ...team, pool: WorkerPool.makeUnsafe(workers) }
+}
+
+/** A team in which the dearest and the cheapest worker have each other's descriptions. */
+const exchanged = (team: Teams.Team): Teams.Team => {
+  const { workers } = team.pool
+  const byPrice = [...workers.keys()].sort(
+    (left, right) =>
+      team.members[left]!.profile.pricing.outputPerMillion - team.members[right]!.profile.pricing.outputPerMillion
+  )
+  const [cheapest, dearest] = [byPrice[0]!, byPrice.at(-1)!]
+  const told = (at: number) => workers[at === cheapest ? dearest : at === dearest ? cheapest : at]!.description
+  return { ...team, pool: WorkerPool.makeUnsafe(workers.map((worker, at) => ({ ...worker, description: told(at) }))) }
+}
+
 const mixture: ReadonlyArray<
   Partial<Teams.Options> & { readonly as?: (team: Teams.Team, index: number) => Teams.Team }
 > = [
   {},
   { as: inStrangeWords },
   { as: blurred },
+  { as: inKeptPhrases },
+  { as: inKeptPhrases, careless: true },
   { workers: [2, 4] },
   { truth: "doubtful", record: 20 },
   { truth: "doubtful" },
   { careless: true },
-  { careless: true, truth: "doubtful", record: 20 }
+  { prices: "by skill" },
+  { prices: "by skill", as: inKeptPhrases },
+  { prices: "by skill", as: blurred },
+  { prices: "by skill", careless: true, truth: "doubtful", record: 20 },
+  { prices: "by skill", as: exchanged },
+  { prices: "by skill", as: exchanged },
+  { prices: "by skill", as: exchanged },
+  { prices: "by skill", as: exchanged }
 ]
 
 /** Training teams, as many of each kind. */
@@ -71,30 +117,37 @@ export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> 
 export interface Lesson {
   readonly features: ChoiceHead.Features
   readonly wanted: ChoiceHead.Wanted
-  readonly values: Values
+  readonly worths: Worths
+  /** What is known of each earlier part, and whether this one needs it. */
+  readonly needs: ReadonlyArray<{ readonly features: ReadonlyArray<number>; readonly isNeeded: boolean }>
+  /** How much more than usual prices weigh. */
+  readonly priceFactor: number
 }
 
-/** What choices are worth: the share of right answers less the price. */
-interface Values {
-  /** For each worker, of each checker, and last of none. */
-  readonly asked: ReadonlyArray<ReadonlyArray<number>>
+/** What a choice brings, and what its calls cost, in {@link ReadingPolicy.unitPrice}. */
+interface Worth {
+  readonly right: number
+  readonly price: number
+}
+
+/** What choices bring and cost. */
+interface Worths {
+  /** For each worker, with each checker, and last with none. */
+  readonly asked: ReadonlyArray<ReadonlyArray<Worth>>
   readonly refused: number
 }
 
-/** What a call takes off the reward, and what ten times the cost does: five times what it does for the oracle. */
-const prices = { call: 0.01, tenfold: 0.15 } as const
+/** What a call takes off the reward. */
+const perCall = 0.01
 
-/** Of any worker of a drawn team. */
-const leastPrice = 0.2
-
-/** The worth of calls at these prices, of which a share of answers is right. */
-const worth = (right: number, calls: ReadonlyArray<number>): number =>
-  right -
-  prices.call * calls.length -
-  prices.tenfold * Math.log10(calls.reduce((sum, one) => sum + one, 0) / leastPrice)
+/** What calls at these prices bring, of which a share of answers is right. */
+const worth = (right: number, calls: ReadonlyArray<number>): Worth => ({
+  right: right - perCall * calls.length,
+  price: calls.reduce((sum, one) => sum + one, 0) / ReadingPolicy.unitPrice
+})
 
 /** Where nobody can answer, whoever is asked says so: to ask is right, and dearer than to refuse. */
-const valuesOf = ({ members }: Teams.Team, family: FamilyName, isAnswerable: boolean): Values => ({
+const worthsOf = ({ members }: Teams.Team, family: FamilyName, isAnswerable: boolean): Worths => ({
   asked: members.map(({ profile }) => {
     const price = profile.pricing.outputPerMillion
     const right = isAnswerable ? Teams.expected(profile, family) : 1
@@ -124,14 +177,17 @@ export const lessons = (
     const situations = situationsOf(Task.question(team.task), team.pool)
     if (situations.length !== parts.length) return []
     const count = team.members.length
-    return situations.map(({ features }, index) => {
-      const { family } = parts[index]!
+    return situations.map(({ features, needs }, index) => {
+      const part = parts[index]!
+      const { family } = part
       const { checkers, workers } = TeamsOracle.choose(team, family)
       const worker = evenly(workers, count)
       const [given] = workers
       return {
         features,
-        values: valuesOf(team, family, workers.length > 0),
+        worths: worthsOf(team, family, workers.length > 0),
+        needs: needs.map((own, earlier) => ({ features: own, isNeeded: part.needs.includes(earlier) })),
+        priceFactor: 1,
         wanted: given === undefined ? { worker } : { worker, checker: { given, shares: evenly(checkers, count) } }
       }
     })
@@ -155,6 +211,17 @@ export const partlyUnread = (lesson: Lesson, uniform: () => number): Lesson => {
   return { ...lesson, features }
 }
 
+/** How often prices weigh something else than usually, and how much at least and at most. */
+const [otherPrices, leastFactor, mostFactor] = [0.5, 0.33, 6]
+
+/** A lesson in which prices weigh something else, now and then: what they weigh is up to whoever asks. */
+export const otherwisePriced = (lesson: Lesson, uniform: () => number): Lesson => {
+  if (uniform() >= otherPrices) return lesson
+  const priceFactor = leastFactor * (mostFactor / leastFactor) ** uniform()
+  const at = ReadingPolicy.priceInput
+  return { ...lesson, priceFactor, features: lesson.features.map((own) => own.with(at, own[at]! * priceFactor)) }
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
@@ -175,6 +242,9 @@ export const ascent = (weights: ChoiceHead.Weights) => {
   }
 }
 
+/** A need that is missed costs the answer, one too many a little time. */
+const needed = 5
+
 /** Adds the mean gradient of lessons. */
 export const addLessons = (
   sums: ChoiceHead.Weights,
@@ -182,8 +252,12 @@ export const addLessons = (
   some: ReadonlyArray<Lesson>,
   share = 1
 ): void => {
-  for (const { features, wanted } of some) {
+  for (const { features, needs, wanted } of some) {
     ChoiceHead.addGradient(sums, weights, features, wanted, share / some.length)
+    for (const { features: own, isNeeded } of needs) {
+      const [shares, scale] = isNeeded ? [[0, 1], needed] : [[1, 0], 1]
+      ChoiceHead.addNeedGradient(sums, weights, own, shares, (scale * share) / some.length)
+    }
   }
 }
 
@@ -208,10 +282,14 @@ export const addValues = (
   some: ReadonlyArray<Lesson>,
   share = 1
 ): void => {
-  for (const { features, values } of some) {
+  for (const { features, priceFactor, worths } of some) {
     const odds = ChoiceHead.odds(weights, features)
-    const checked = values.asked.map((own, given) => ({ given, ...towards(odds.checker(given), own) }))
-    const worker = towards(odds.worker, [...checked.map(({ mean }) => mean), values.refused]).shares
+    const perUnit = priceFactor * ReadingPolicy.usualPriceWeight
+    const checked = worths.asked.map((own, given) => {
+      const values = own.map(({ price, right }) => right - perUnit * price)
+      return { given, ...towards(odds.checker(given), values) }
+    })
+    const worker = towards(odds.worker, [...checked.map(({ mean }) => mean), worths.refused]).shares
     ChoiceHead.addGradient(sums, weights, features, { worker }, share / some.length)
     for (const { given, shares } of checked) {
       const likely = Math.exp(odds.worker[given]!)

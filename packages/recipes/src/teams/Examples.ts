@@ -11,7 +11,7 @@ import * as Lots from "./Lots.ts"
 /** The sizes of a batch: a third of it from teams of the gym, the others in other words and shapes. */
 export const shape = { texts: 56, words: 48 } as const
 
-const [broadDescriptions, broadQuestions] = [30, 6] as const
+const broad = { descriptions: 28, questions: 5, sequels: 4 } as const
 const teamsInBatch = 3
 const workersInTeam = 5
 const partsOfTeam = 2
@@ -35,10 +35,13 @@ const questionsOf = ({ task }: Teams.Team): ReadonlyArray<Example> => {
   const { parts } = Gym.metadata(task)!
   // A question of one part comes with the noise around it.
   const texts = parts.length === 1 ? [Task.question(task)] : parts.map(({ question }) => question)
-  return parts.slice(0, partsOfTeam).map(({ family }, index) => ({
+  const asked = parts.map(({ family, needs }, index) => ({
     words: shortened(Reader.wordsOf(texts[index]!)),
-    about: names.indexOf(family)
+    about: names.indexOf(family),
+    refers: needs.length > 0
   }))
+  // The last ones, since what needs an earlier answer is among them.
+  return asked.slice(-partsOfTeam)
 }
 
 /** How many words of a batch have a letter less, or another end, and how many go by their vectors alone. */
@@ -54,10 +57,10 @@ export const batch = (seed: number, step: number, { texts }: Shape = shape): Rea
     count: teamsInBatch,
     workers: [workersInTeam, workersInTeam]
   })
-  const broad = Breadth.draw(7 + seed * 1_000_003 + step, broadDescriptions, broadQuestions)
+  const others = Breadth.draw(7 + seed * 1_000_003 + step, broad)
   const own = teams.flatMap((team) => [...questionsOf(team), ...team.members.flatMap(description)])
   const of = Lots.make(13 + seed * 1_000_003 + step)
-  return [...broad, ...own].slice(0, texts).map((example) => ({
+  return [...others, ...own].slice(0, texts).map((example) => ({
     ...example,
     words: example.words.map((word) => Lots.blurred(of, word, blurredWords)),
     isUnspelt: example.words.map(() => of.chance(unspeltWords))

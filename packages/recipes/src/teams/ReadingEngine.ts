@@ -189,8 +189,8 @@ const failed = (doing: EngineError["doing"]) => (error: unknown) =>
   new EngineError({ engine: name, doing, reason: { _tag: "Failed", detail: `${error}` } })
 
 /** Reads prompts, each array once. */
-const reading = ({ reader }: ReadingPolicy.Model) => {
-  const situations = ReadingPolicy.read(reader)
+const reading = ({ readers }: ReadingPolicy.Model) => {
+  const situations = ReadingPolicy.read(readers, ReadingPolicy.usualPriceWeight)
   const known = new WeakMap<ReadonlyArray<number>, Read>()
   return (doing: EngineError["doing"], prompt: ReadonlyArray<number>): Effect.Effect<Read, EngineError> => {
     const found = known.get(prompt)
@@ -210,7 +210,7 @@ const tooLong = (doing: EngineError["doing"], needed: number) =>
     ? fail(doing, { _tag: "TooLarge", detail: `${needed} tokens do not fit into a context of ${contextTokens}` })
     : Effect.void
 
-/** Makes an engine of a model, whose reader stays as it is. */
+/** Makes an engine of a model, whose readers stay as they are. */
 export const make = (model: ReadingPolicy.Model): ReadingEngine => {
   const fresh = () => new Float64Array(ChoiceHead.size)
   let state: State = { version: 0, weights: model.head.slice(), first: fresh(), second: fresh() }

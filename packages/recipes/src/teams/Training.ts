@@ -1,6 +1,6 @@
 /**
- * Trains a Conductor that reads, in two parts: the reader from labelled texts, and then its head, which chooses, from
- * the oracle of drawn teams and from whole runs. Both begin from a seed; the reader goes on where it stopped.
+ * Trains a Conductor that reads, in two parts: its readers from labelled texts, and then its head, which chooses, from
+ * the oracle of drawn teams and from whole runs. All begin from a seed; a reader goes on where it stopped.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -58,9 +58,9 @@ const resume = Effect.fnUntraced(function* ({ folder, seed, vectors }: ReaderOpt
   const done = [first, second, weights].map((one) => one!.metadata["divisi.steps"])
   if (new Set(done).size > 1) throw new Error(`The files of ${folder} are of different steps: ${done.join(", ")}.`)
   const training: ReaderTrainer.Training = {
-    weights: weights!.weights,
-    first: first!.weights,
-    second: second!.weights,
+    weights: weights!.readers[0]!,
+    first: first!.readers[0]!,
+    second: second!.readers[0]!,
     steps: Number(done[0])
   }
   return training
@@ -79,7 +79,7 @@ export const trainReader = Effect.fnUntraced(function* (options: ReaderOptions) 
     losses.push(yield* Effect.promise(() => step(Examples.batch(seed, at, shape), rateAt(at, steps))))
     if (training.steps % everySteps !== 0 && training.steps < until) continue
     const metadata = { "divisi.seed": String(seed), "divisi.steps": String(training.steps) }
-    for (const name of parts) yield* Reader.save(fileOf(folder, name), { weights: training[name], metadata })
+    for (const name of parts) yield* Reader.save(fileOf(folder, name), { readers: [training[name]], metadata })
     onCheckpoint?.(training.steps, losses.reduce((sum, one) => sum + one, 0) / losses.length)
     losses = []
   }
@@ -97,7 +97,7 @@ export interface HeadOptions {
   readonly seed: number
   /** Teams whose oracle it learns from. */
   readonly teams: number
-  /** Steps of the oracle's lessons, and then as many of what choices are worth; 500 by default. */
+  /** Steps of the oracle's lessons, and then as many of what choices are worth; 1,000 by default. */
   readonly steps?: number | undefined
   /** Steps of whole runs; 0 by default. */
   readonly rollouts?: number | undefined
@@ -108,6 +108,8 @@ export interface HeadOptions {
   /** Called with the shares of right answers on the gate before whole runs and after them. */
   readonly onGate?: ((before: number, after: number) => void) | undefined
 }
+
+const priceWeight = ReadingPolicy.usualPriceWeight
 
 const batch = 64
 const [headRate, valueRate] = [0.02, 0.01]
@@ -127,17 +129,17 @@ const gate: ReadonlyArray<Partial<Teams.Options>> = [
 /** The share of right answers on the gate. */
 const onTheGate = Effect.fnUntraced(function* (model: ReadingPolicy.Model, seed: number, count: number) {
   const teams = gate.flatMap((options) => Teams.draw({ ...options, split: "validation", seed: 900 + seed, count }))
-  const runs = yield* TeamRuns.measure(ReadingPolicy.make(model), teams)
+  const runs = yield* TeamRuns.measure(ReadingPolicy.make(model, { priceWeight }), teams)
   return runs.reduce((sum, { right }) => sum + right, 0) / runs.length
 })
 
-/** Trains the head of a reader. What whole runs change is kept where the gate has no fewer right answers after them. */
-export const trainHead = Effect.fnUntraced(function* (reader: Reader.Weights, options: HeadOptions) {
-  const { folder, gateTeams = 40, onGate, onRollouts, rollouts = 0, seed, steps = 500 } = options
+/** Trains the head of readers. What whole runs change is kept where the gate has no fewer right answers after them. */
+export const trainHead = Effect.fnUntraced(function* (readers: ReadonlyArray<Reader.Weights>, options: HeadOptions) {
+  const { folder, gateTeams = 40, onGate, onRollouts, rollouts = 0, seed, steps = 1000 } = options
   const generator = xoroshiro128plus(seed)
   const uniform = () => (generator.next() >>> 0) / 2 ** 32
   const head = Float64Array.from({ length: ChoiceHead.size }, () => uniform() - 0.5)
-  const all = Choices.lessons(Choices.teamsOf(seed, options.teams), ReadingPolicy.read(reader))
+  const all = Choices.lessons(Choices.teamsOf(seed, options.teams), ReadingPolicy.read(readers, priceWeight))
   const some = () =>
     Array.from({ length: batch }, () => Choices.partlyUnread(all[Math.floor(uniform() * all.length)]!, uniform))
   const climb = Choices.ascent(head)
@@ -151,12 +153,16 @@ export const trainHead = Effect.fnUntraced(function* (reader: Reader.Weights, op
     const sums = new Float64Array(ChoiceHead.size)
     const lessons = some()
     Choices.addLessons(sums, head, lessons, lessonShareOfValues)
-    Choices.addValues(sums, head, lessons)
+    Choices.addValues(
+      sums,
+      head,
+      lessons.map((lesson) => Choices.otherwisePriced(lesson, uniform))
+    )
     towards(sums, valueRate * (1 - step / steps))
   }
   if (rollouts === 0) return head
   const tried = yield* WholeRuns.train(
-    { reader, head },
+    { readers, head },
     {
       folder,
       seed,
@@ -166,8 +172,8 @@ export const trainHead = Effect.fnUntraced(function* (reader: Reader.Weights, op
       onIteration: onRollouts
     }
   )
-  const before = yield* onTheGate({ reader, head }, seed, gateTeams)
-  const after = yield* onTheGate({ reader, head: tried }, seed, gateTeams)
+  const before = yield* onTheGate({ readers, head }, seed, gateTeams)
+  const after = yield* onTheGate({ readers, head: tried }, seed, gateTeams)
   onGate?.(before, after)
   return after < before ? head : tried
 })

@@ -46,7 +46,7 @@ const phase = ({ iterations, learningRate = 0.003 }: Options) =>
       run: { maxSteps, retry },
       // More than any plan has: a token is a byte.
       maxTokens: 32_768,
-      penalties: { perCall: 0.01, perUsd: 50 }
+      penalties: { perCall: 0.01, perCriticalStep: 0.02, perUsd: 300 }
     }
   })
 

@@ -3,11 +3,13 @@
  * policy and setting; with `--table`, a table in Markdown; with `--write FILE`, the same table in its place there.
  *
  *   pnpm --filter @divisi/recipes teams [--tasks 200] [--seeds 1] [--split test] [--settings "new teams,24 workers"]
- *     [--policies "lexical,best single"] [--reader FILE,FILE] [--gym] [--checks] [--table] [--write FILE] [--name headroom]
+ *     [--policies "lexical,best single"] [--reader FILE,FILE] [--price-weight 0.1] [--gym] [--checks] [--table]
+ *     [--write FILE] [--name headroom]
  *
  * `--tasks` counts questions of each seed; `--seeds date` draws five by today's date. With `--reader`, a reading
  * Conductor is measured beside the others and paired with them, and beside it, where more files are named, trainings with
- * other seeds; with `--gym`, on the fixed teams of the gym instead; with `--checks`, beside itself without checks.
+ * other seeds. `--price-weight` is what prices weigh for it. With `--gym` it is measured on the fixed teams of the gym
+ * instead, with `--checks` beside itself without checks.
  */
 import fs from "node:fs"
 import { parseArgs } from "node:util"
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     settings: { type: "string" },
     policies: { type: "string" },
     reader: { type: "string" },
+    "price-weight": { type: "string", default: String(ReadingPolicy.defaultPriceWeight) },
     gym: { type: "boolean", default: false },
     checks: { type: "boolean", default: false },
     name: { type: "string", default: "headroom" },
@@ -47,15 +50,19 @@ const isNamed = (list: string | undefined, name: string): boolean => list?.split
 
 const files = values.reader?.split(",") ?? []
 const trained = await Effect.runPromise(Effect.forEach(files, (file) => ReadingPolicy.load(givenFile(file))))
+const priceWeight = Number(values["price-weight"])
 const models = trained.map((model, index) =>
-  ReadingPolicy.make(model, { name: index === 0 ? "reading" : `reading, training ${index + 1}` })
+  ReadingPolicy.make(model, { priceWeight, name: index === 0 ? "reading" : `reading, training ${index + 1}` })
 )
 const [reading] = models
 
 const withoutChecks = trained
   .slice(0, 1)
-  .map(({ head, reader }) =>
-    ReadingPolicy.make({ reader, head: ChoiceHead.withoutChecks(head) }, { name: "reading without checks" })
+  .map(({ head, readers }) =>
+    ReadingPolicy.make(
+      { readers, head: ChoiceHead.withoutChecks(head) },
+      { priceWeight, name: "reading without checks" }
+    )
   )
 
 const onDrawnTeams = Effect.gen(function* () {

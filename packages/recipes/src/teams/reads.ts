@@ -1,6 +1,7 @@
 /**
  * Counts how well readers read, without a question asked: what is said of kinds in words and phrases that were kept from
- * training for this, and in the gym's held-out sentences. A line of JSON for each reader and set of texts.
+ * training for this, and in the gym's held-out sentences. A line of JSON for each reader of a file and
+ * set of texts.
  *
  *   pnpm --filter @divisi/recipes reads --reader FILE,FILE [--teams 150]
  */
@@ -22,7 +23,10 @@ const held: ReadonlyArray<Example> = Teams.draw({
   heldOutShapes: true
 }).flatMap(({ members }) => members.map(({ pieces }) => Breadth.labelled(pieces)))
 
-const sets = { development: Breadth.draw(1, 1500, 0, "development"), "held-out sentences": held }
+const sets = {
+  development: Breadth.draw(1, { descriptions: 1500, sequels: 500 }, "development"),
+  "held-out sentences": held
+}
 
 const greatest = (shares: ReadonlyArray<number>): number => shares.indexOf(Math.max(...shares))
 
@@ -31,7 +35,7 @@ const shares: Readonly<Record<string, string>> = { "%high": "0.9", "%middling": 
 
 const textOf = (words: ReadonlyArray<string>): string => words.map((word) => shares[word] ?? word).join(" ")
 
-/** Of the words for kinds with each mark, and of the texts with each flag, those that are read so, and all. */
+/** Of the words for kinds with each mark, of the texts with each flag, and of parts that refer to others, those that are read so, and all. */
 const counts = (weights: Reader.Weights, examples: ReadonlyArray<Example>) => {
   const found: Record<string, { right: number; all: number; wrongly: number }> = {}
   const add = (name: string, holds: boolean, isRead: boolean) => {
@@ -41,11 +45,12 @@ const counts = (weights: Reader.Weights, examples: ReadonlyArray<Example>) => {
     if (holds && isRead) own.right += 1
     if (!holds && isRead) own.wrongly += 1
   }
-  for (const { flags = [], said = [], words } of examples) {
+  for (const { flags, refers, said = [], words } of examples) {
     const reading = Reader.read(weights, textOf(words))
+    if (refers !== undefined) add("refers", refers, reading.refers > 0.5)
     // A few marks are other words beside each other than apart.
     if (words.slice(0, reading.words.length).some((word, place) => word !== reading.words[place])) continue
-    for (const [index, name] of Reader.flags.entries()) add(name, flags[index]!, reading.flags[index]! > 0.5)
+    for (const [index, holds] of flags?.entries() ?? []) add(Reader.flags[index]!, holds, reading.flags[index]! > 0.5)
     for (const [place, label] of said.slice(0, reading.words.length).entries()) {
       if (label === undefined || label.mark === 0 || label.subjects.length === 0) continue
       add("kinds", true, label.subjects.includes(greatest(reading.subjects[place]!)))
@@ -62,8 +67,10 @@ const counts = (weights: Reader.Weights, examples: ReadonlyArray<Example>) => {
 }
 
 for (const file of values.reader.split(",")) {
-  const { weights } = await Effect.runPromise(Reader.load(givenFile(file)))
-  for (const [texts, examples] of Object.entries(sets)) {
-    console.log(JSON.stringify({ file, texts, ...counts(weights, examples) }))
+  const { readers } = await Effect.runPromise(Reader.load(givenFile(file)))
+  for (const [reader, weights] of readers.entries()) {
+    for (const [texts, examples] of Object.entries(sets)) {
+      console.log(JSON.stringify({ file, reader, texts, ...counts(weights, examples) }))
+    }
   }
 }

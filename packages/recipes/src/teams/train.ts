@@ -2,8 +2,8 @@
  * Trains a Conductor that reads, from a seed, and goes on where a training stopped. The model is `reader.gguf` in the
  * folder.
  *
- *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--steps 8000] [--teams 840] [--rollouts 20]
- *     [--words words.gguf]
+ *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--readers 3] [--steps 10000] [--teams 3400]
+ *     [--rollouts 20] [--words words.gguf]
  *
  * Vectors of words are those of the file that ships, unless another is named.
  */
@@ -19,20 +19,18 @@ const { values } = parseArgs({
   options: {
     out: { type: "string", default: "runs/reader" },
     seed: { type: "string", default: "1" },
-    steps: { type: "string", default: "8000" },
-    teams: { type: "string", default: "840" },
+    readers: { type: "string", default: "3" },
+    steps: { type: "string", default: "10000" },
+    teams: { type: "string", default: "3400" },
     rollouts: { type: "string", default: "20" },
     words: { type: "string", default: ReadingPolicy.file }
   }
 })
 
 const folder = givenFile(values.out)
-const [seed, steps, teams, rollouts] = [values.seed, values.steps, values.teams, values.rollouts].map(Number) as [
-  number,
-  number,
-  number,
-  number
-]
+const numberOf = (name: "seed" | "readers" | "steps" | "teams" | "rollouts") => Number(values[name])
+const [seed, steps, teams, rollouts] = [numberOf("seed"), numberOf("steps"), numberOf("teams"), numberOf("rollouts")]
+const ordinals = Array.from({ length: numberOf("readers") }, (_, index) => index + 1)
 
 const say = (line: object) => {
   const { system, user } = process.cpuUsage()
@@ -40,13 +38,20 @@ const say = (line: object) => {
 }
 
 const program = Effect.gen(function* () {
-  const onCheckpoint = (step: number, loss: number) => say({ step, loss: Number(loss.toFixed(4)) })
   const vectors = yield* Reader.loadVectors(givenFile(values.words))
-  const reader = yield* Training.trainReader({ folder, seed, steps, vectors, onCheckpoint })
+  const readers = yield* Effect.forEach(ordinals, (reader) =>
+    Training.trainReader({
+      folder: path.join(folder, `reader-${reader}`),
+      seed: 10 * seed + reader,
+      steps,
+      vectors,
+      onCheckpoint: (step, loss) => say({ reader, step, loss: Number(loss.toFixed(4)) })
+    })
+  )
   const onRollouts = (step: number, reward: number) => say({ rollouts: step, reward: Number(reward.toFixed(3)) })
   const onGate = (before: number, after: number) =>
     say({ gateBefore: before, gateAfter: after, isKept: after >= before })
-  const head = yield* Training.trainHead(reader, {
+  const head = yield* Training.trainHead(readers, {
     folder: path.join(folder, "whole-runs"),
     seed,
     teams,
@@ -57,10 +62,11 @@ const program = Effect.gen(function* () {
   const file = path.join(folder, "reader.gguf")
   yield* ReadingPolicy.save(
     file,
-    { reader, head },
+    { readers, head },
     {
       "general.name": "divisi-reader",
       "divisi.seed": String(seed),
+      "divisi.readers": String(readers.length),
       "divisi.steps": String(steps),
       "divisi.teams": String(teams),
       "divisi.rollouts": String(rollouts)
