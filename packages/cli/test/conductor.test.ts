@@ -30,6 +30,13 @@ describe.concurrent("the tiny Conductor", () => {
     assert.deepInclude(planIn(output), { policy: "conductor", notes: [] })
   })
 
+  it("plans for workers that it has never read of when it is the one that reads", async () => {
+    const { output } = await divisi(["run", question, "--json", "--policy", "reading", "--config", config("quick")])
+    assert.strictEqual(planIn(output).policy, "reading")
+    const solved = await divisi(["gym", "solve", "--tasks", "12", "--policy", "reading", "--json"])
+    assert.isAbove(JSON.parse(solved.output).accuracy, 0.7)
+  })
+
   it("is not asked for other workers, and leaves them to the lexical policy when it is", async () => {
     const own = ["run", question, "--json", "--config", config("quick")]
     const { output } = await divisi([...own, "--policy", "conductor"])

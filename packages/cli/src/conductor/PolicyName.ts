@@ -30,6 +30,7 @@ export interface Options {
 /** The names, as help and errors show them. */
 export const known = [
   "conductor",
+  "reading",
   "lexical",
   "single:<id>",
   "best-single",
@@ -207,7 +208,7 @@ const isFixed = (kind: string): boolean =>
   kind === "single" || isRouter(kind) || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
 
 const isUncounted = (name: string): boolean =>
-  ["conductor", "lexical", "random", "moa", "best-single", "head", "oracle", "paper"].includes(name)
+  ["conductor", "reading", "lexical", "random", "moa", "best-single", "head", "oracle", "paper"].includes(name)
 
 const uncounted = (
   name: string,
@@ -219,6 +220,11 @@ const uncounted = (
       return Effect.flatMap(
         Effect.promise(() => import("./TinyConductor.ts")),
         (TinyConductor) => TinyConductor.make(areNotesShown)
+      )
+    case "reading":
+      return Effect.flatMap(
+        Effect.promise(() => import("./TinyConductor.ts")),
+        (TinyConductor) => TinyConductor.makeReading(areNotesShown)
       )
     case "lexical":
       return Effect.succeed(LexicalPolicy.make())
@@ -250,7 +256,7 @@ export const shownSuffix = "+profiles"
 /** Whether a policy reads whatever is said of workers; the tiny Conductor knows the descriptions of the gym alone. */
 const readsDescriptions = (name: string): boolean => {
   const [kind = ""] = name.split(":")
-  return name === "lexical" || kind === "model" || (name.includes(":") && !isFixed(kind))
+  return name === "lexical" || name === "reading" || kind === "model" || (name.includes(":") && !isFixed(kind))
 }
 
 /**

@@ -1,18 +1,23 @@
 /**
- * The tiny Conductor as the command line uses it. Where plans are shown, it reads its model with the first of them, when
- * the run is on the screen already.
+ * The tiny Conductors as the command line uses them. Where plans are shown, they read their model with the first of them,
+ * when the run is on the screen already.
  */
 import type { Policy } from "@divisi/core/Policy"
-import { TinyConductor, tiny } from "@divisi/policy-tiny"
+import { ReadingPolicy, reading, TinyConductor, tiny } from "@divisi/policy-tiny"
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
 
 const name = "conductor"
 
-/** The policy, where the notes of plans are shown or where they are not. */
+const loaded = (policy: Effect.Effect<Policy, { readonly message: string }>): Effect.Effect<Policy, Failure> =>
+  Effect.mapError(policy, ({ message }) => failed(`The tiny Conductor cannot plan. ${message}`))
+
+/** The policy for the gym, where the notes of plans are shown or where they are not. */
 export const make = (areNotesShown: boolean): Effect.Effect<Policy, Failure> =>
+  areNotesShown ? Effect.succeed(tiny({ name })) : loaded(TinyConductor.policy({ name }))
+
+/** The one that reads who is on the team. */
+export const makeReading = (areNotesShown: boolean): Effect.Effect<Policy, Failure> =>
   areNotesShown
-    ? Effect.succeed(tiny({ name }))
-    : Effect.mapError(TinyConductor.policy({ name }), ({ message }) =>
-        failed(`The tiny Conductor cannot plan. ${message}`)
-      )
+    ? Effect.succeed(reading())
+    : loaded(Effect.map(ReadingPolicy.load(), (model) => ReadingPolicy.make(model)))
