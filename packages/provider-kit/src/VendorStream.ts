@@ -133,7 +133,10 @@ class Reader<Event, State> {
   readonly pull: Pulled = Effect.suspend(() => this.#taken() ?? this.#next)
 
   readonly #next: Pulled = Effect.callback((resume) => {
-    this.#wake = () => later(() => resume(this.#taken() ?? Cause.done()))
+    // V8 puts a function that is written where a field is set among what lives long, and with it all that it refers to: each
+    // call would be copied twice, and let go of by a whole collection alone.
+    const wake = () => later(() => resume(this.#taken() ?? Cause.done()))
+    this.#wake = wake
     if (this.#timer === undefined) this.#start()
     return this.close
   })
