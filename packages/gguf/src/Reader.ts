@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Errors from "./GgufError.ts"
 import * as GgufReader from "./GgufReader.ts"
 import * as GgufWriter from "./GgufWriter.ts"
+import * as Kernels from "./internal/kernels.ts"
 import * as Metadata from "./Metadata.ts"
 import * as Tensor from "./Tensor.ts"
 
@@ -206,36 +207,11 @@ export const piecesOf = (word: string): ReadonlyArray<number> => {
 
 const epsilon = 1e-5
 
-/** Rows of `input`, each times a matrix `[outputs, inputs]`; four outputs at a time, as each number is loaded once then. */
+/** Rows of `input`, each times a matrix `[outputs, inputs]`. */
 const linear = (input: Float32Array, weight: Float32Array, inputs: number, outputs: number): Float32Array => {
   const count = input.length / inputs
   const output = new Float32Array(count * outputs)
-  const inFours = outputs - (outputs % 4)
-  for (let row = 0; row < count; row++) {
-    const from = row * inputs
-    const to = row * outputs
-    for (let at = 0; at < inFours; at += 4) {
-      const first = at * inputs
-      const [second, third, fourth] = [first + inputs, first + 2 * inputs, first + 3 * inputs]
-      let [one, two, three, four] = [0, 0, 0, 0]
-      for (let index = 0; index < inputs; index++) {
-        const value = input[from + index]!
-        one += value * weight[first + index]!
-        two += value * weight[second + index]!
-        three += value * weight[third + index]!
-        four += value * weight[fourth + index]!
-      }
-      output[to + at] = one
-      output[to + at + 1] = two
-      output[to + at + 2] = three
-      output[to + at + 3] = four
-    }
-    for (let at = inFours; at < outputs; at++) {
-      let sum = 0
-      for (let index = 0; index < inputs; index++) sum += input[from + index]! * weight[at * inputs + index]!
-      output[to + at] = sum
-    }
-  }
+  Kernels.linear({ weight, rows: outputs, columns: inputs, bias: undefined }, input, output, 0, count)
   return output
 }
 
