@@ -15,7 +15,7 @@ import * as Bm25 from "./bm25.ts"
 import * as Lexicon from "./lexicon.ts"
 import { type Part, split } from "./questionParts.ts"
 
-export { needsOf, type Part, split } from "./questionParts.ts"
+export { mentions, needsOf, type Part, split } from "./questionParts.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -181,7 +181,9 @@ const namesGiven = (text: string): ReadonlyArray<string> =>
     ...text.matchAll(/\b(?:call|name|denote)\s+(?:(?:it|this|that|the \w+)\s+)(?:by\s+)?["']?([A-Za-z])\b/gi)
   ].map((match) => match[1]!)
 
-const mentions = (text: string, name: string) => new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(text)
+/** Whether a letter stands in a text as a word. */
+export const mentions = (text: string, name: string): boolean =>
+  new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(text)
 
 /** The earlier texts whose answers a part needs by its wording; a sequel follows on the last whatever its words are. */
 export const needsOf = (text: string, sequel: boolean, earlier: ReadonlyArray<string>): ReadonlyArray<number> => {

@@ -40,8 +40,7 @@ export const namesOf = (text: string): ReadonlyArray<string> => [...text.matchAl
 export const unnamed = (text: string): string => text.replace(naming, " ")
 
 /** Whether a part speaks of a name, other than to give it. */
-export const mentions = (text: string, name: string): boolean =>
-  new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(unnamed(text))
+export const mentions = (text: string, name: string): boolean => LexicalPolicy.mentions(unnamed(text), name)
 
 /** Cuts a question into parts by its wording. */
 export const partsOf = (question: string): ReadonlyArray<LexicalPolicy.Part> => {
