@@ -9,6 +9,7 @@ import type { Example } from "@divisi/trainer-jax/ReaderTrainer"
 import * as Judgements from "./Judgements.ts"
 import * as Lists from "./Lists.ts"
 import * as Lots from "./Lots.ts"
+import * as Questions from "./Questions.ts"
 import * as Words from "./wordsOfBreadth.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -32,8 +33,7 @@ interface Vocabulary {
   readonly asides: ReadonlyArray<string>
   readonly fillers: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
-  /** Parts of questions that need an earlier answer, and such that only look like it. */
-  readonly sequels: { readonly [Need in "needs" | "alone"]: ReadonlyArray<string> }
+  readonly sequels: Questions.Sequels
   /** How many words for kinds are the gym's, and how many statements are put together from words and shapes. */
   readonly ofGym: number
   readonly composed: number
@@ -346,72 +346,8 @@ export const labelled = (pieces: Pieces): Example => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Questions
+// Texts by lot
 // -------------------------------------------------------------------------------------------------------------------
-
-const dateOf = ({ int, pick }: Lots.Lots): string => {
-  const [day, month, year] = [int(1, 28), int(1, 12), int(1950, 2060)]
-  const name = Words.months[month - 1]!
-  return pick([
-    `${year}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`,
-    `${day} ${name} ${year}`,
-    `${name} ${day}, ${year}`,
-    `${day}.${month}.${year}`,
-    `the ${day}th of ${name}`,
-    `${month}/${day}/${year}`
-  ])
-}
-
-const question = (of: Lots.Lots, kind: FamilyName): string => {
-  const { chance, int, pick, some } = of
-  const [first, second] = some(pick(Words.unitPairs), 2)
-  const [a, b, c] = some(Words.names, 3)
-  const unknown = pick(["x", "x", "y", "n", "a", "t", "z", "k"])
-  const fill: { readonly [Letter in string]: () => string } = {
-    N: () => String(chance(0.7) ? int(2, 99) : int(100, 99_999)),
-    L: () => Array.from({ length: int(4, 8) }, () => int(1, 99)).join(pick([", ", " ", "; "])),
-    W: () => (kind === "text" && chance(0.6) ? `"${pick(Words.nouns)}"` : pick(Words.nouns)),
-    D: () => dateOf(of),
-    U: () => first!,
-    V: () => second!,
-    A: () => a!,
-    B: () => b!,
-    C: () => c!,
-    M: () => `${pick(Words.months)} ${int(1990, 2040)}`
-  }
-  // A letter that stands for something is a word of its own, or a number right before a variable.
-  const text = pick(Words.questions[kind])
-    .replaceAll("\\n", "\n")
-    .replace(/\b([NLWDUVABCM])(?=\b|x)/g, (_, letter: string) => fill[letter]!())
-  return kind === "algebra" && unknown !== "x" ? text.replace(/(?<![a-z])x(?![a-z])/g, unknown) : text
-}
-
-/** How a part of a question names its answer for those after it. */
-const namings = ["Call the answer", "Call it", "Call this", "Name the result", "Let us say for it", "This is"]
-
-/** The words of a part with a name for its answer, now and then. */
-export const named = ({ chance, pick }: Lots.Lots, text: string): string =>
-  chance(0.3) ? `${text} ${pick(namings)} ${pick([..."ABMNPQRSTXYZ"])}.` : text
-
-/** A part of a question that needs the answer of an earlier one, or only looks like it. */
-const sequel = (of: Source): Example => {
-  const { chance, int, pick, words } = of
-  const refers = chance(0.5)
-  const fill: { readonly [Place in string]: () => string } = {
-    n: () => String(chance(0.7) ? int(2, 99) : int(100, 99_999)),
-    w: () => `"${pick(Words.nouns)}"`,
-    l: () => Array.from({ length: int(4, 8) }, () => int(1, 99)).join(", "),
-    d: () => dateOf(of),
-    m: () => pick([..."ABMNPQRSTXYZ"])
-  }
-  const text = pick(words.sequels[refers ? "needs" : "alone"]).replace(/<([nwldm])>/g, (_, place: string) =>
-    fill[place]!()
-  )
-  return { words: Reader.wordsOf(refers ? named(of, text) : text), refers }
-}
-
-const openings = ["Hello, ", "Question: ", "please: ", "I wonder, ", "urgent: ", "Next: ", "a customer asks: "]
-const closings = [" Thank you.", " Answer with the result only.", " (short answer)", " Keep it brief.", " thx"]
 
 /** How many texts of each sort. */
 interface Counts {
@@ -429,18 +365,9 @@ export const draw = (
 ): ReadonlyArray<Example> => {
   const of: Source = { ...Lots.make(seed), words: vocabularies[part] }
   return [
-    ...Array.from({ length: questions }, () => {
-      const kind = of.pick(kinds)
-      const before = of.chance(0.15) ? of.pick(openings) : ""
-      const after = of.chance(0.15) ? of.pick(closings) : ""
-      return {
-        words: Reader.wordsOf(`${before}${question(of, kind)}${after}`),
-        about: kinds.indexOf(kind),
-        refers: false
-      }
-    }),
+    ...Array.from({ length: questions }, () => Questions.question(of)),
     ...Array.from({ length: descriptions }, () => labelled(describe(of))),
-    ...Array.from({ length: sequels }, () => sequel(of))
+    ...Array.from({ length: sequels }, () => Questions.sequel(of, of.words.sequels))
   ]
 }
 

@@ -8,6 +8,7 @@ import * as TeamsOracle from "@divisi/gym/TeamsOracle"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Breadth from "./Breadth.ts"
+import * as Examples from "./Examples.ts"
 import * as Lots from "./Lots.ts"
 import { syllables } from "./wordsOfBreadth.ts"
 
@@ -15,16 +16,25 @@ import { syllables } from "./wordsOfBreadth.ts"
 // Teams
 // -------------------------------------------------------------------------------------------------------------------
 
+/** A team with other descriptions. */
+const described = (team: Teams.Team, told: (ordinal: number) => string | undefined): Teams.Team => {
+  const workers = team.pool.workers.map((worker, ordinal) => ({ ...worker, description: told(ordinal) }))
+  return { ...team, pool: WorkerPool.makeUnsafe(workers) }
+}
+
+const joined = (pieces: ReadonlyArray<Teams.Piece>): string => pieces.map(({ text }) => text).join("")
+
 /** A team whose descriptions have words for kinds that nobody knows: then the rest of them has to do. */
 const inStrangeWords = (team: Teams.Team, index: number): Teams.Team => {
   const wordOf = (kind: FamilyName) => {
     const at = 31 * index + 7 * names.indexOf(kind)
     return [at, 3 * at + 1, 5 * at + 2].map((one) => syllables[one % syllables.length]!).join("")
   }
-  const told = ({ pieces }: Teams.Member) =>
-    pieces.map(({ kinds = [], text }) => (kinds.length === 0 ? text : wordOf(kinds[0]!))).join("")
-  const workers = team.pool.workers.map((worker, at) => ({ ...worker, description: told(team.members[at]!) }))
-  return { ...team, pool: WorkerPool.makeUnsafe(workers) }
+  return described(team, (ordinal) =>
+    team.members[ordinal]!.pieces.map(({ kinds = [], text }) => (kinds.length === 0 ? text : wordOf(kinds[0]!))).join(
+      ""
+    )
+  )
 }
 
 /** How many words of a blurred team are not what they were. */
@@ -33,9 +43,9 @@ const blurredWords = 0.5
 /** A team whose descriptions are hard to read: a reader is then as unsure as with words that it has not met. */
 const blurred = (team: Teams.Team, index: number): Teams.Team => {
   const of = Lots.make(index)
-  const told = (text = "") => text.replace(/[a-z]+/gi, (word) => Lots.blurred(of, word, blurredWords))
-  const workers = team.pool.workers.map((worker) => ({ ...worker, description: told(worker.description) }))
-  return { ...team, pool: WorkerPool.makeUnsafe(workers) }
+  return described(team, (ordinal) =>
+    (team.pool.workers[ordinal]!.description ?? "").replace(/[a-z]+/gi, (word) => Lots.blurred(of, word, blurredWords))
+  )
 }
 
 /** What a description says, without the record that it ends with. */
@@ -51,16 +61,11 @@ const factsOf = (pieces: ReadonlyArray<Teams.Piece>): Breadth.Facts => {
  * A team that is described in phrases which were kept from the reader: it is as unsure of them as of what it will meet,
  * so here the head learns how far it can be trusted.
  */
-const inKeptPhrases = (team: Teams.Team, index: number): Teams.Team => {
-  const workers = team.pool.workers.map((worker, at) => {
-    const { pieces } = team.members[at]!
-    const record = pieces.findIndex(({ text }) => text.startsWith("\nRecord:"))
-    const [said, past] = record < 0 ? [pieces, []] : [pieces.slice(0, record), pieces.slice(record)]
-    const told = Breadth.told(101 * index + at, factsOf(said), "development")
-    return { ...worker, description: `${told}${past.map(({ text }) => text).join("")}` }
+const inKeptPhrases = (team: Teams.Team, index: number): Teams.Team =>
+  described(team, (ordinal) => {
+    const [said, record] = Examples.halves(team.members[ordinal]!)
+    return `${Breadth.told(101 * index + ordinal, factsOf(said), "development")}${joined(record)}`
   })
-  return { ...team, pool: WorkerPool.makeUnsafe(workers) }
-}
 
 /** A team in which the dearest and the cheapest worker have each other's descriptions. */
 const exchanged = (team: Teams.Team): Teams.Team => {
@@ -70,8 +75,10 @@ const exchanged = (team: Teams.Team): Teams.Team => {
       team.members[left]!.profile.pricing.outputPerMillion - team.members[right]!.profile.pricing.outputPerMillion
   )
   const [cheapest, dearest] = [byPrice[0]!, byPrice.at(-1)!]
-  const told = (at: number) => workers[at === cheapest ? dearest : at === dearest ? cheapest : at]!.description
-  return { ...team, pool: WorkerPool.makeUnsafe(workers.map((worker, at) => ({ ...worker, description: told(at) }))) }
+  return described(
+    team,
+    (ordinal) => workers[ordinal === cheapest ? dearest : ordinal === dearest ? cheapest : ordinal]!.description
+  )
 }
 
 const mixture: ReadonlyArray<

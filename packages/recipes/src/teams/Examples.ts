@@ -19,12 +19,18 @@ const partsOfTeam = 2
 /** Teams of a training: with true descriptions, with doubtful ones and records, with careless workers. */
 const mixture: ReadonlyArray<Partial<Teams.Options>> = [{}, {}, { truth: "doubtful", record: 20 }, { careless: true }]
 
+/** A description without the record that it ends with, and the record; that is empty where there is none. */
+export const halves = ({
+  pieces
+}: Teams.Member): readonly [said: ReadonlyArray<Teams.Piece>, record: ReadonlyArray<Teams.Piece>] => {
+  const at = pieces.findIndex(({ text }) => text.startsWith("\nRecord:"))
+  return at < 0 ? [pieces, []] : [pieces.slice(0, at), pieces.slice(at)]
+}
+
 /** A description and, by itself, the record that it ends with: each is read alone. */
-const description = ({ pieces }: Teams.Member): ReadonlyArray<Example> => {
-  const record = pieces.findIndex(({ text }) => text.startsWith("\nRecord:"))
-  return record < 0
-    ? [Breadth.labelled(pieces)]
-    : [Breadth.labelled(pieces.slice(0, record)), Breadth.labelled(pieces.slice(record))]
+const description = (member: Teams.Member): ReadonlyArray<Example> => {
+  const [said, record] = halves(member)
+  return [said, ...(record.length > 0 ? [record] : [])].map(Breadth.labelled)
 }
 
 /** Of a long question its beginning and its end. */

@@ -1,7 +1,7 @@
 /**
  * Counts how well readers read, without a question asked: what is said of kinds in words and phrases that were kept from
- * training for this, and in the gym's held-out sentences. A line of JSON for each reader of a file and
- * set of texts.
+ * training for this, and in the gym's held-out sentences. A line of JSON for each reader of
+ * a file and set of texts.
  *
  *   pnpm --filter @divisi/recipes reads --reader FILE,FILE [--teams 150]
  */
@@ -35,7 +35,10 @@ const shares: Readonly<Record<string, string>> = { "%high": "0.9", "%middling": 
 
 const textOf = (words: ReadonlyArray<string>): string => words.map((word) => shares[word] ?? word).join(" ")
 
-/** Of the words for kinds with each mark, of the texts with each flag, and of parts that refer to others, those that are read so, and all. */
+/**
+ * Of the words for kinds with each mark, of the texts with each flag, and of parts that refer to others, those that are
+ * read so, and all.
+ */
 const counts = (weights: Reader.Weights, examples: ReadonlyArray<Example>) => {
   const found: Record<string, { right: number; all: number; wrongly: number }> = {}
   const add = (name: string, holds: boolean, isRead: boolean) => {
