@@ -1,6 +1,8 @@
 /**
- * Chooses by pointing: each worker is scored by what was read of it, with the same small network for all, so that it
- * does not matter how many there are and where they stand. The choices have probabilities, and these have gradients.
+ * Chooses by what choices are worth: the same small network says of each worker, by what was read of it, how likely its
+ * answer is right, alone or in two attempts, and how likely it finds a right one as a checker; what calls cost is taken
+ * off. So it does not matter how many workers there are and where they stand, and a price weighs what it is told to. The
+ * choices have probabilities, and these have gradients.
  */
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -18,29 +20,35 @@ export const inputs = 18
 
 const inner = 64
 
-/** What each worker is scored for: to answer, to check somebody's answer, and to be believed without a check. */
-const outputs = 3
-const [answers, checks, isTrusted] = [0, 1, 2] as const
+/** How likely it is, 0 to 1, that a worker's answer is right, that one of two is, and that it finds a right one. */
+export interface Chances {
+  readonly alone: number
+  readonly twice: number
+  readonly checks: number
+}
+
+const chances = ["alone", "twice", "checks"] as const
 
 const opening = 0
 const openingBias = opening + inner * inputs
 const closing = openingBias + inner
-const closingBias = closing + outputs * inner
-const nobody = closingBias + outputs
+const closingBias = closing + chances.length * inner
 
 /** Numbers for a part of a question and an earlier one. */
 export const needInputs = 7
 
-const need = nobody + 1
+const need = closingBias + chances.length
 const needBias = need + needInputs
 
 /** How many weights there are. */
 export const size = needBias + 1
 
-/** Who answers a part, and who checks it. The number of workers stands for nobody. */
-export interface Choice {
-  readonly worker: number
-  readonly checker: number
+/** Workers: what was read of them, and what a call of each costs, in right answers. */
+export interface Team {
+  readonly features: Features
+  readonly costs: ReadonlyArray<number>
+  /** Who is not chosen. */
+  readonly without?: ReadonlyArray<number> | undefined
 }
 
 /** What a choice was made among: log-probabilities of workers and then of nobody. */
@@ -51,7 +59,7 @@ export interface Odds {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Scores
+// Chances
 // -------------------------------------------------------------------------------------------------------------------
 
 const hidden = (weights: Weights, features: ReadonlyArray<number>): ReadonlyArray<number> =>
@@ -61,14 +69,65 @@ const hidden = (weights: Weights, features: ReadonlyArray<number>): ReadonlyArra
     return Math.tanh(sum)
   })
 
-const score = (weights: Weights, states: ReadonlyArray<number>, output: number): number => {
-  let sum = weights[closingBias + output]!
-  for (let column = 0; column < inner; column++) sum += weights[closing + output * inner + column]! * states[column]!
-  return sum
+const logistic = (value: number): number => 1 / (1 + Math.exp(-value))
+
+/** What is expected of a worker. */
+export const chancesOf = (weights: Weights, features: ReadonlyArray<number>): Chances => {
+  const states = hidden(weights, features)
+  const [alone, twice, checks] = chances.map((_, output) => {
+    let sum = weights[closingBias + output]!
+    for (let column = 0; column < inner; column++) sum += weights[closing + output * inner + column]! * states[column]!
+    return logistic(sum)
+  })
+  return { alone: alone!, twice: twice!, checks: checks! }
 }
+
+/** Adds the gradient of the network, whose outputs have these slopes before they are chances. */
+const addOutputs = (
+  sums: Weights,
+  weights: Weights,
+  features: ReadonlyArray<number>,
+  slopes: ReadonlyArray<number>
+): void => {
+  const states = hidden(weights, features)
+  for (const [output, slope] of slopes.entries()) sums[closingBias + output]! += slope
+  for (const [row, state] of states.entries()) {
+    let above = 0
+    for (const [output, slope] of slopes.entries()) {
+      const at = closing + output * inner + row
+      sums[at]! += slope * state
+      above += slope * weights[at]!
+    }
+    const below = above * (1 - state * state)
+    sums[openingBias + row]! += below
+    for (let column = 0; column < inputs; column++) sums[opening + row * inputs + column]! += below * features[column]!
+  }
+}
+
+/** Adds to `sums` the gradient of the log-likelihood of what is true of workers, times `scale`. */
+export const addChances = (
+  sums: Weights,
+  weights: Weights,
+  features: Features,
+  truth: ReadonlyArray<Chances>,
+  scale: number
+): void => {
+  for (const [ordinal, own] of features.entries()) {
+    const found = chancesOf(weights, own)
+    const slopes = chances.map((name) => scale * (truth[ordinal]![name] - found[name]))
+    addOutputs(sums, weights, own, slopes)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Choices
+// -------------------------------------------------------------------------------------------------------------------
 
 /** Less likely than anything. */
 const never = -1e9
+
+/** How much likelier a choice is than one that is worth a right answer less, in powers of e. */
+const sharpness = 30
 
 const logSoftmax = (scores: ReadonlyArray<number>): ReadonlyArray<number> => {
   const largest = Math.max(...scores)
@@ -76,19 +135,47 @@ const logSoftmax = (scores: ReadonlyArray<number>): ReadonlyArray<number> => {
   return scores.map((value) => value - largest - total)
 }
 
-/** The odds of all choices. Who is in `without` is not chosen. */
-export const odds = (weights: Weights, features: Features, without: ReadonlyArray<number> = []): Odds => {
-  const states = features.map((own) => hidden(weights, own))
-  const of = (output: number, not: ReadonlyArray<number>) =>
-    states.map((own, ordinal) => (not.includes(ordinal) ? never : score(weights, own, output)))
-  return {
-    worker: logSoftmax([...of(answers, without), weights[nobody]!]),
-    checker: (worker) =>
-      worker >= features.length
-        ? [...features.map(() => never), 0]
-        : logSoftmax([...of(checks, [...without, worker]), score(weights, states[worker]!, isTrusted)])
-  }
+/** What calls cost where a worker answers once, or twice and somebody checks. The number of workers stands for nobody. */
+export const cost = (costs: ReadonlyArray<number>, worker: number, checker: number): number =>
+  checker === costs.length ? costs[worker]! : 2 * costs[worker]! + costs[checker]!
+
+/**
+ * How likely the answer is right where a worker answers once, or twice and somebody checks. Who does not find a right
+ * answer among those of others gives one of their own.
+ */
+export const right = (team: ReadonlyArray<Chances>, worker: number, checker: number): number => {
+  if (checker === team.length) return team[worker]!.alone
+  const { alone, checks } = team[checker]!
+  return checks * team[worker]!.twice + (1 - checks) * alone
 }
+
+/** For each worker, what each checker makes its answer worth, and last nobody. */
+const worths = ({ costs, without = [] }: Team, found: ReadonlyArray<Chances>): ReadonlyArray<ReadonlyArray<number>> =>
+  found.map((_, worker) =>
+    Array.from({ length: found.length + 1 }, (_, checker) =>
+      checker === worker || without.includes(worker) || without.includes(checker)
+        ? never
+        : right(found, worker, checker) - cost(costs, worker, checker)
+    )
+  )
+
+/** The odds of what is worth as much. */
+const oddsOf = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
+  logSoftmax(values.map((value) => sharpness * value))
+
+const oddsAmong = (all: ReadonlyArray<ReadonlyArray<number>>): Odds => ({
+  worker: oddsOf([...all.map((own) => Math.max(...own)), 0]),
+  checker: (worker) => (worker === all.length ? [...all.map(() => never), 0] : oddsOf(all[worker]!))
+})
+
+/** The odds of all choices. A worker is worth what it is with whoever checks it best, or nobody; to ask nobody, nothing. */
+export const odds = (weights: Weights, team: Team): Odds =>
+  oddsAmong(
+    worths(
+      team,
+      team.features.map((own) => chancesOf(weights, own))
+    )
+  )
 
 /** The odds that a part of a question does without an earlier one, and that it needs its answer. */
 export const needOdds = (
@@ -101,8 +188,8 @@ export const needOdds = (
   return [without!, needed!]
 }
 
-/** The same weights, but nobody is checked. */
-export const withoutChecks = (weights: Weights): Weights => weights.with(closingBias + isTrusted, 1e6)
+/** The same weights, but nobody is believed to find a right answer among those of others. */
+export const withoutChecks = (weights: Weights): Weights => weights.with(closingBias + chances.indexOf("checks"), -1e6)
 
 /** The most likely choice. */
 export const greatest = (values: ReadonlyArray<number>): number => values.indexOf(Math.max(...values))
@@ -119,51 +206,39 @@ export interface Wanted {
   readonly checker?: { readonly given: number; readonly shares: ReadonlyArray<number> } | undefined
 }
 
-const addScore = (
-  sums: Weights,
-  weights: Weights,
-  features: ReadonlyArray<number>,
-  output: number,
-  slope: number
-): void => {
-  const states = hidden(weights, features)
-  sums[closingBias + output]! += slope
-  for (const [row, state] of states.entries()) {
-    sums[closing + output * inner + row]! += slope * state
-    const below = slope * weights[closing + output * inner + row]! * (1 - state * state)
-    sums[openingBias + row]! += below
-    for (let column = 0; column < inputs; column++) sums[opening + row * inputs + column]! += below * features[column]!
-  }
-}
-
 /**
  * Adds to `sums` the gradient of the expected log-probability under what is wanted, times `scale`. Shares that add up
- * to one lead the odds towards them; of one choice alone it is the gradient of its log-probability. The odds are those
- * without whoever is in `without`.
+ * to one lead the odds towards them; of one choice alone it is the gradient of its log-probability.
  */
-export const addGradient = (
-  sums: Weights,
-  weights: Weights,
-  features: Features,
-  wanted: Wanted,
-  scale: number,
-  without: ReadonlyArray<number> = []
-): void => {
-  const found = odds(weights, features, without)
-  const count = features.length
-  for (const [ordinal, share] of (wanted.worker ?? []).entries()) {
-    const slope = scale * (share - Math.exp(found.worker[ordinal]!))
-    if (ordinal === count) sums[nobody]! += slope
-    else addScore(sums, weights, features[ordinal]!, answers, slope)
+export const addGradient = (sums: Weights, weights: Weights, team: Team, wanted: Wanted, scale: number): void => {
+  const { features } = team
+  const found = features.map((own) => chancesOf(weights, own))
+  const all = worths(team, found)
+  const now = oddsAmong(all)
+  const slopes = found.map(() => ({ alone: 0, twice: 0, checks: 0 }))
+  /** Of what a choice is worth, to the chances that it depends on. */
+  const add = (worker: number, checker: number, wantedMore: number): void => {
+    const slope = scale * sharpness * wantedMore
+    if (checker === features.length) {
+      slopes[worker]!.alone += slope
+      return
+    }
+    const { alone, checks } = found[checker]!
+    slopes[worker]!.twice += slope * checks
+    slopes[checker]!.checks += slope * (found[worker]!.twice - alone)
+    slopes[checker]!.alone += slope * (1 - checks)
   }
-  if (wanted.checker === undefined) return
-  const { given, shares } = wanted.checker
-  const own = found.checker(given)
-  for (const [ordinal, share] of shares.entries()) {
-    if (ordinal === given) continue
-    const slope = scale * (share - Math.exp(own[ordinal]!))
-    if (ordinal === count) addScore(sums, weights, features[given]!, isTrusted, slope)
-    else addScore(sums, weights, features[ordinal]!, checks, slope)
+  for (const [worker, own] of all.entries()) {
+    if (wanted.worker !== undefined) add(worker, greatest(own), wanted.worker[worker]! - Math.exp(now.worker[worker]!))
+  }
+  if (wanted.checker !== undefined) {
+    const { given, shares } = wanted.checker
+    for (const [checker, one] of now.checker(given).entries()) add(given, checker, shares[checker]! - Math.exp(one))
+  }
+  for (const [worker, own] of slopes.entries()) {
+    const chance = found[worker]!
+    const outputs = chances.map((name) => own[name] * chance[name] * (1 - chance[name]))
+    addOutputs(sums, weights, features[worker]!, outputs)
   }
 }
 

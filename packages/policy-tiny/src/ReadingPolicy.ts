@@ -39,7 +39,7 @@ export interface Options {
   readonly temperature?: number | undefined
   /**
    * What ten USD per million tokens of output weigh, in right answers, 0 to 1: 0.1 by default. With more it asks cheaper
-   * workers. Heads are taught with 0.05 to 0.9.
+   * workers. Heads are taught with 0.03 to 0.6.
    */
   readonly priceWeight?: number | undefined
 }
@@ -120,20 +120,19 @@ const fullMatch = 8
 /** The price of a worker, in USD per million tokens of output. */
 const priceOf = ({ pricing }: ReadingText.Colleague): number => pricing?.outputPerMillion ?? 1
 
-/** A price in powers of ten. Who costs nothing is as good as the cheapest. */
-const tenfolds = (price: number): number => Math.log10(Math.max(0.01, price))
+/** The prices that a head has met, in USD per million tokens of output: beyond, it goes by the nearest. */
+const [leastPrice, mostPrice] = [0.2, 20]
 
-/** What {@link unitPrice} weighs in right answers for most of what a head learns from. */
-export const usualPriceWeight = 0.15
+const metPrice = (price: number): number => Math.min(mostPrice, Math.max(leastPrice, price))
 
-/** What it weighs in a plan, unless that is told. */
+/** What {@link unitPrice} weighs in right answers, unless that is told. */
 export const defaultPriceWeight = 0.1
 
 /** What price a weight is of, in USD per million tokens of output. */
 export const unitPrice = 10
 
-/** Where in the features of a worker stands what its price weighs. */
-export const priceInput = 17
+/** What a call weighs, whatever it costs. */
+export const callWeight = 0.01
 
 const longestQuestion = 28
 const lastOfQuestion = 12
@@ -191,7 +190,9 @@ export const read = (
     const { workers } = pool
     const matchesOf = LexicalPolicy.matches(pool)
     const prices = workers.map(priceOf)
-    const cheapest = tenfolds(Math.min(...prices))
+    const met = prices.map(metPrice)
+    const cheapest = Math.min(...met)
+    const costs = prices.map((price) => callWeight + (priceWeight * price) / unitPrice)
     const known = workers.map(({ description = "" }) => {
       const [said, record] = halves(description)
       return { said: remember(said), record: record === "" ? undefined : remember(record) }
@@ -217,17 +218,17 @@ export const read = (
           record === undefined ? 0 : 1,
           record === undefined ? 0 : dot(record.good, about),
           record === undefined ? 0 : dot(record.weak, about),
-          tenfolds(prices[ordinal]!) - cheapest,
+          Math.log10(met[ordinal]! / cheapest),
           good * (1 - weak),
           said.flags[Reader.flags.indexOf("general")]! * (1 - weak),
           bestMatch === 0 ? 0 : matches[ordinal]! / bestMatch,
           Math.min(1, matches[ordinal]! / fullMatch),
           // Whether there is somebody to check what this one answers.
           Math.max(0, ...checks.filter((_, other) => other !== ordinal)),
-          (prices[ordinal]! / unitPrice) * (priceWeight / usualPriceWeight)
+          met[ordinal]! / unitPrice
         ]
       })
-      return { text: part.text, features, needs: needsOf(parts, at, refers) }
+      return { text: part.text, features, costs, needs: needsOf(parts, at, refers) }
     })
   }
 }

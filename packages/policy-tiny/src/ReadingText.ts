@@ -38,6 +38,8 @@ export interface Asked {
 export interface Situation {
   readonly text: string
   readonly features: ChoiceHead.Features
+  /** What a call of each worker costs, in right answers. */
+  readonly costs: ReadonlyArray<number>
   /** What is known of each earlier part: whether this one may need its answer. */
   readonly needs: ChoiceHead.Features
 }
@@ -177,14 +179,14 @@ export function* write(
   const [answers, checks] = [answering(count), checking(count)]
   const parts: Array<PartsPlan.Part> = []
   for (const [index, situation] of situations.entries()) {
-    const { features, text } = situation
-    const odds = ChoiceHead.odds(head, features, failed)
+    const { text } = situation
+    const team: ChoiceHead.Team = { ...situation, without: failed }
+    const odds = ChoiceHead.odds(head, team)
     const worker: number = yield {
       type: "choice",
       texts: answers,
       logProbs: odds.worker,
-      addGradient: (sums, shares, scale) =>
-        ChoiceHead.addGradient(sums, head, features, { worker: shares }, scale, failed)
+      addGradient: (sums, shares, scale) => ChoiceHead.addGradient(sums, head, team, { worker: shares }, scale)
     }
     yield { type: "forced", text: `${answersPart}${index + 1}` }
     if (worker === count) {
@@ -207,7 +209,7 @@ export function* write(
       texts: checks,
       logProbs: odds.checker(worker),
       addGradient: (sums, shares, scale) =>
-        ChoiceHead.addGradient(sums, head, features, { checker: { given: worker, shares } }, scale, failed)
+        ChoiceHead.addGradient(sums, head, team, { checker: { given: worker, shares } }, scale)
     }
     parts.push({ text, needs, worker, checker: checker === count ? undefined : checker })
   }

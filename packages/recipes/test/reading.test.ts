@@ -2,7 +2,6 @@ import * as Reader from "@divisi/gguf/Reader"
 import { names } from "@divisi/gym/Family"
 import * as Teams from "@divisi/gym/Teams"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
-import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import { assert, describe, it } from "@effect/vitest"
 import * as Breadth from "../src/teams/Breadth.ts"
 import * as Choices from "../src/teams/Choices.ts"
@@ -150,99 +149,101 @@ describe("lists of phrases", () => {
 })
 
 describe("what a head learns from", () => {
-  /** Where prices weigh nothing: what each choice brings. */
+  /** What is true of each worker: how often it is right, whether it checks, what it costs. */
   const lesson = (
-    features: ReadonlyArray<ReadonlyArray<number>>,
-    { asked, refused }: { readonly asked: ReadonlyArray<ReadonlyArray<number>>; readonly refused: number }
+    workers: ReadonlyArray<{
+      readonly features: ReadonlyArray<number>
+      readonly right: number
+      readonly checks?: number
+      readonly price?: number
+    }>
   ): Choices.Lesson => ({
-    features,
-    worths: { asked: asked.map((own) => own.map((right) => ({ right, price: 0 }))), refused },
-    wanted: { worker: [...features.map(() => 0), 1] },
-    needs: [],
-    priceFactor: 1
+    features: workers.map(({ features }) => features),
+    prices: workers.map(({ price = 0 }) => price),
+    chances: workers.map(({ checks = 0, right }) => ({ alone: right, twice: 1 - (1 - right) ** 2, checks })),
+    needs: []
   })
   const own = (first: number) => Array.from({ length: ChoiceHead.inputs }, (_, at) => (at === 0 ? first : 0.1 * at))
   const untaught = Float64Array.from({ length: ChoiceHead.size }, (_, at) => Math.sin(at) / 16)
+  const oddsOf = (head: ChoiceHead.Weights, { features, prices }: Choices.Lesson, priceWeight = 0) =>
+    ChoiceHead.odds(head, { features, costs: prices.map((price) => 0.01 + priceWeight * price) })
+
+  /** Taught by what is true, or by what choices are worth. */
   const taught = (
     lessons: ReadonlyArray<Choices.Lesson>,
-    add: typeof Choices.addLessons = Choices.addValues,
-    from: ChoiceHead.Weights = untaught
+    { by = "truth", from = untaught }: { readonly by?: "truth" | "values"; readonly from?: ChoiceHead.Weights } = {}
   ): ChoiceHead.Weights => {
     const head = from.slice()
     const climb = Choices.ascent(head)
+    let lot = 0
     for (let step = 0; step < 1000; step++) {
       const sums = new Float64Array(ChoiceHead.size)
-      add(sums, head, lessons)
+      if (by === "truth") Choices.addLessons(sums, head, lessons)
+      else Choices.addValues(sums, head, lessons, () => (lot = (lot + 0.382) % 1))
       climb(sums, 0.01)
     }
     return head
   }
 
-  it("choices are worth what they are right about, and to refuse costs the answer that somebody has", () => {
-    const unchecked = (value: number) => [0, 0, value]
-    const lessons = [
-      lesson([own(1), own(0)], { asked: [unchecked(0.9), unchecked(0.2)], refused: 0 }),
-      lesson([own(-1), own(-2)], { asked: [unchecked(0.9), unchecked(0.9)], refused: 1 })
-    ]
-    const head = taught(lessons)
-    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, lessons[0]!.features).worker), 0)
-    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, lessons[1]!.features).worker), 2)
+  it("what is true of workers, and that nobody is asked where nobody is right", () => {
+    const known = lesson([
+      { features: own(1), right: 0.9 },
+      { features: own(0), right: 0.2 }
+    ])
+    const unknown = lesson([
+      { features: own(-1), right: 0 },
+      { features: own(-2), right: 0 }
+    ])
+    const head = taught([known, unknown])
+    for (const { chances, features } of [known, unknown]) {
+      for (const [ordinal, { alone }] of chances.entries()) {
+        assert.approximately(ChoiceHead.chancesOf(head, features[ordinal]!).alone, alone, 0.05)
+      }
+    }
+    assert.strictEqual(ChoiceHead.greatest(oddsOf(head, known).worker), 0)
+    assert.strictEqual(ChoiceHead.greatest(oddsOf(head, unknown).worker), 2)
   })
 
   it("who is worth more with a check is chosen where somebody checks, and then checked", () => {
-    const [dear, careless, checker] = [own(1), own(-1), own(2)]
-    const alone = [0.8, 0.6, 0]
-    const withChecker = lesson([dear, careless, checker], {
-      asked: alone.map((value, at) => [0, 0, at === 1 ? 0.9 : 0, value]),
-      refused: 0
-    })
-    const without = lesson([dear.with(16, 0), careless.with(16, 0)], {
-      asked: alone.slice(0, 2).map((value) => [0, 0, value]),
-      refused: 0
-    })
-    // As from the oracle: where the careless one is asked, it is checked.
-    const checked = { worker: [0.5, 0.5, 0, 0], checker: { given: 1, shares: [0, 0, 1, 0] } }
-    const either = { worker: [0.5, 0.5, 0] }
-    const shown = taught(
-      [
-        { ...withChecker, wanted: checked },
-        { ...without, wanted: either }
-      ],
-      Choices.addLessons
-    )
-    const head = taught([withChecker, without], Choices.addValues, shown)
-    const odds = ChoiceHead.odds(head, withChecker.features)
+    const [sure, careless, checker] = [
+      { features: own(1), right: 0.8 },
+      { features: own(-1), right: 0.7 },
+      { features: own(2), right: 0, checks: 1 }
+    ]
+    const withChecker = lesson([sure, careless, checker])
+    const without = lesson([sure, careless])
+    const head = taught([withChecker, without])
+    const dear = { ...withChecker, prices: [1, 0, 0] }
+    const odds = oddsOf(head, dear, 0.1)
     assert.strictEqual(ChoiceHead.greatest(odds.worker), 1)
     assert.strictEqual(ChoiceHead.greatest(odds.checker(1)), 2)
-    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, without.features).worker), 0)
+    assert.strictEqual(ChoiceHead.greatest(oddsOf(head, without).worker), 0)
   })
 
   it("who is cheaper is chosen where prices weigh more, though right less often", () => {
-    const priced = lesson([own(1).with(ReadingPolicy.priceInput, 1), own(-1).with(ReadingPolicy.priceInput, 0)], {
-      asked: [],
-      refused: 0
-    })
-    const none = { right: -1, price: 0 }
-    const usual = {
-      ...priced,
-      worths: {
-        asked: [
-          [none, none, { right: 1, price: 1 }],
-          [none, none, { right: 0.7, price: 0 }]
-        ],
-        refused: 0
-      }
-    }
-    const draws = [0, 0.99]
-    const other = Choices.otherwisePriced(usual, () => draws.shift()!)
-    assert.isAbove(other.priceFactor, 5)
-    assert.approximately(other.features[0]![ReadingPolicy.priceInput]!, other.priceFactor, 1e-12)
-    const head = taught([usual, other])
-    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, usual.features).worker), 0)
-    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(head, other.features).worker), 1)
+    const priced = lesson([
+      { features: own(1), right: 0.95, price: 1 },
+      { features: own(-1), right: 0.7 }
+    ])
+    const head = taught([priced])
+    assert.strictEqual(ChoiceHead.greatest(oddsOf(head, priced, 0.1).worker), 0)
+    assert.strictEqual(ChoiceHead.greatest(oddsOf(head, priced, 0.5).worker), 1)
   })
 
-  it("which earlier parts are needed is learned from the oracle's examples", () => {
+  it("what choices are worth leads from whom it believed in to who is right", () => {
+    const workers = (rights: readonly [number, number]) =>
+      lesson([
+        { features: own(1), right: rights[0] },
+        { features: own(-1), right: rights[1] }
+      ])
+    const believed = taught([workers([0.9, 0.6])])
+    const shown = workers([0.5, 0.8])
+    assert.strictEqual(ChoiceHead.greatest(oddsOf(believed, shown).worker), 0)
+    const head = taught([shown], { by: "values", from: believed })
+    assert.strictEqual(ChoiceHead.greatest(oddsOf(head, shown).worker), 1)
+  })
+
+  it("which earlier parts are needed is learned from examples", () => {
     const [named, other] = [
       [0, 0, 1, 0, 0, 0.2, 0],
       [1, 0, 0, 1, 1, 0.2, 0]
@@ -251,8 +252,7 @@ describe("what a head learns from", () => {
       { features: named, isNeeded: true },
       { features: other, isNeeded: false }
     ]
-    const whole = { ...lesson([own(1)], { asked: [[0, 1]], refused: 0 }), needs }
-    const head = taught([whole], Choices.addLessons)
+    const head = taught([{ ...lesson([{ features: own(1), right: 1 }]), needs }])
     assert.strictEqual(ChoiceHead.greatest(ChoiceHead.needOdds(head, named)), 1)
     assert.strictEqual(ChoiceHead.greatest(ChoiceHead.needOdds(head, other)), 0)
   })
@@ -265,13 +265,10 @@ describe("what a head learns from", () => {
   })
 
   it("now and then nothing was read of some workers, and all else of them stays", () => {
-    const whole = lesson([own(1), own(1)], {
-      asked: [
-        [0, 0, 1],
-        [0, 0, 0]
-      ],
-      refused: 0
-    })
+    const whole = lesson([
+      { features: own(1), right: 1 },
+      { features: own(1), right: 0 }
+    ])
     assert.strictEqual(
       Choices.partlyUnread(whole, () => 0.99),
       whole

@@ -1,10 +1,9 @@
-/** How the head of a reading Conductor learns to choose from the oracle of drawn teams. */
+/** How the head of a reading Conductor learns: what is true of drawn teams, and what choices in them are worth. */
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { type FamilyName, names } from "@divisi/gym/Family"
 import * as Gym from "@divisi/gym/Gym"
 import * as Teams from "@divisi/gym/Teams"
-import * as TeamsOracle from "@divisi/gym/TeamsOracle"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Breadth from "./Breadth.ts"
@@ -67,6 +66,15 @@ const inKeptPhrases = (team: Teams.Team, index: number): Teams.Team =>
     return `${Breadth.told(101 * index + ordinal, factsOf(said), "development")}${joined(record)}`
   })
 
+/** A team in which whoever has weaknesses speaks of nothing else, every other time. */
+const modest = (team: Teams.Team, index: number): Teams.Team =>
+  described(team, (ordinal) => {
+    const [said, record] = Examples.halves(team.members[ordinal]!)
+    const facts = factsOf(said)
+    if (facts.weak.length === 0 || (index + ordinal) % 2 === 1) return team.pool.workers[ordinal]!.description
+    return `${Breadth.told(103 * index + ordinal, { ...facts, good: [] }, "development")}${joined(record)}`
+  })
+
 /** A team in which the dearest and the cheapest worker have each other's descriptions. */
 const exchanged = (team: Teams.Team): Teams.Team => {
   const { workers } = team.pool
@@ -89,6 +97,8 @@ const mixture: ReadonlyArray<
   { as: blurred },
   { as: inKeptPhrases },
   { as: inKeptPhrases, careless: true },
+  { as: modest },
+  { as: modest, prices: "by skill" },
   { workers: [2, 4] },
   { truth: "doubtful", record: 20 },
   { truth: "doubtful" },
@@ -117,61 +127,24 @@ export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> 
   })
 
 // -------------------------------------------------------------------------------------------------------------------
-// From the oracle
+// What is true of teams
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the oracle would choose where the reader stands. */
+/** What is known of a part of a question where the reader stands, and what is true of it. */
 export interface Lesson {
   readonly features: ChoiceHead.Features
-  readonly wanted: ChoiceHead.Wanted
-  readonly worths: Worths
+  /** What each worker's price weighs, in {@link ReadingPolicy.unitPrice}. */
+  readonly prices: ReadonlyArray<number>
+  readonly chances: ReadonlyArray<ChoiceHead.Chances>
   /** What is known of each earlier part, and whether this one needs it. */
   readonly needs: ReadonlyArray<{ readonly features: ReadonlyArray<number>; readonly isNeeded: boolean }>
-  /** How much more than usual prices weigh. */
-  readonly priceFactor: number
 }
 
-/** What a choice brings, and what its calls cost, in {@link ReadingPolicy.unitPrice}. */
-interface Worth {
-  readonly right: number
-  readonly price: number
-}
-
-/** What choices bring and cost. */
-interface Worths {
-  /** For each worker, with each checker, and last with none. */
-  readonly asked: ReadonlyArray<ReadonlyArray<Worth>>
-  readonly refused: number
-}
-
-/** What a call takes off the reward. */
-const perCall = 0.01
-
-/** What calls at these prices bring, of which a share of answers is right. */
-const worth = (right: number, calls: ReadonlyArray<number>): Worth => ({
-  right: right - perCall * calls.length,
-  price: calls.reduce((sum, one) => sum + one, 0) / ReadingPolicy.unitPrice
-})
-
-/** Where nobody can answer, whoever is asked says so: to ask is right, and dearer than to refuse. */
-const worthsOf = ({ members }: Teams.Team, family: FamilyName, isAnswerable: boolean): Worths => ({
-  asked: members.map(({ profile }) => {
-    const price = profile.pricing.outputPerMillion
-    const right = isAnswerable ? Teams.expected(profile, family) : 1
-    const checked = members.map(({ profile: checker }) => {
-      // A checker finds a right attempt among two; who is no checker answers by itself.
-      const isChecker = checker.checksOnly === true && checker.skills[family] !== undefined
-      const found = !isAnswerable ? 1 : isChecker ? 1 - (1 - right) ** 2 : Teams.expected(checker, family)
-      return worth(found, [price, price, checker.pricing.outputPerMillion])
-    })
-    return [...checked, worth(right, [price])]
-  }),
-  refused: isAnswerable ? 0 : 1
-})
-
-const evenly = (ordinals: ReadonlyArray<number>, count: number): ReadonlyArray<number> => {
-  const chosen = ordinals.length === 0 ? [count] : ordinals
-  return Array.from({ length: count + 1 }, (_, ordinal) => (chosen.includes(ordinal) ? 1 / chosen.length : 0))
+/** What is true of a worker. A checker finds a right answer where there is one. */
+const chancesOf = ({ profile }: Teams.Team["members"][number], family: FamilyName): ChoiceHead.Chances => {
+  const alone = Teams.expected(profile, family)
+  const isChecker = profile.checksOnly === true && profile.skills[family] !== undefined
+  return { alone, twice: 1 - (1 - alone) ** 2, checks: isChecker ? 1 : 0 }
 }
 
 /** Lessons from teams whose questions the reader cuts into as many parts as they have. */
@@ -183,19 +156,14 @@ export const lessons = (
     const { parts } = Gym.metadata(team.task)!
     const situations = situationsOf(Task.question(team.task), team.pool)
     if (situations.length !== parts.length) return []
-    const count = team.members.length
+    const prices = team.members.map(({ profile }) => profile.pricing.outputPerMillion / ReadingPolicy.unitPrice)
     return situations.map(({ features, needs }, index) => {
       const part = parts[index]!
-      const { family } = part
-      const { checkers, workers } = TeamsOracle.choose(team, family)
-      const worker = evenly(workers, count)
-      const [given] = workers
       return {
         features,
-        worths: worthsOf(team, family, workers.length > 0),
-        needs: needs.map((own, earlier) => ({ features: own, isNeeded: part.needs.includes(earlier) })),
-        priceFactor: 1,
-        wanted: given === undefined ? { worker } : { worker, checker: { given, shares: evenly(checkers, count) } }
+        prices,
+        chances: team.members.map((member) => chancesOf(member, part.family)),
+        needs: needs.map((own, earlier) => ({ features: own, isNeeded: part.needs.includes(earlier) }))
       }
     })
   })
@@ -216,17 +184,6 @@ export const partlyUnread = (lesson: Lesson, uniform: () => number): Lesson => {
     uniform() < unreadWorkers ? own.map((value, at) => (ofSkills.includes(at) ? 0 : value)) : own
   )
   return { ...lesson, features }
-}
-
-/** How often prices weigh something else than usually, and how much at least and at most. */
-const [otherPrices, leastFactor, mostFactor] = [0.5, 0.33, 6]
-
-/** A lesson in which prices weigh something else, now and then: what they weigh is up to whoever asks. */
-export const otherwisePriced = (lesson: Lesson, uniform: () => number): Lesson => {
-  if (uniform() >= otherPrices) return lesson
-  const priceFactor = leastFactor * (mostFactor / leastFactor) ** uniform()
-  const at = ReadingPolicy.priceInput
-  return { ...lesson, priceFactor, features: lesson.features.map((own) => own.with(at, own[at]! * priceFactor)) }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -252,15 +209,15 @@ export const ascent = (weights: ChoiceHead.Weights) => {
 /** A need that is missed costs the answer, one too many a little time. */
 const needed = 5
 
-/** Adds the mean gradient of lessons. */
+/** Adds the mean gradient of what lessons say of workers and of what parts need. */
 export const addLessons = (
   sums: ChoiceHead.Weights,
   weights: ChoiceHead.Weights,
   some: ReadonlyArray<Lesson>,
   share = 1
 ): void => {
-  for (const { features, needs, wanted } of some) {
-    ChoiceHead.addGradient(sums, weights, features, wanted, share / some.length)
+  for (const { chances, features, needs } of some) {
+    ChoiceHead.addChances(sums, weights, features, chances, share / some.length)
     for (const { features: own, isNeeded } of needs) {
       const [shares, scale] = isNeeded ? [[0, 1], needed] : [[1, 0], 1]
       ChoiceHead.addNeedGradient(sums, weights, own, shares, (scale * share) / some.length)
@@ -268,7 +225,7 @@ export const addLessons = (
   }
 }
 
-/** Shares that differ from these odds by what is worth more than their mean, and the mean. */
+/** Shares that differ from these odds by how much more than their mean they are worth, and the mean. */
 const towards = (odds: ReadonlyArray<number>, values: ReadonlyArray<number>) => {
   const shares = odds.map(Math.exp)
   const mean = shares.reduce((sum, share, at) => sum + share * values[at]!, 0)
@@ -278,30 +235,42 @@ const towards = (odds: ReadonlyArray<number>, values: ReadonlyArray<number>) => 
 /** Whom a worker so unlikely is checked by is not looked at. */
 const leastShare = 0.01
 
+/** What prices weigh, at least and at most. */
+const [leastWeight, mostWeight] = [0.03, 0.6]
+
+/** A lesson as a team in which prices weigh as much as a number by lot says. */
+const priced = ({ features, prices }: Lesson, lot: number): ChoiceHead.Team => {
+  const priceWeight = leastWeight * (mostWeight / leastWeight) ** lot
+  return { features, costs: prices.map((price) => ReadingPolicy.callWeight + priceWeight * price) }
+}
+
 /**
- * Adds the mean gradient of what choices are worth: a worker who is nearly as good is nearly as good a choice, a
- * careless one is worth more where a checker is chosen, and to refuse what somebody might have answered costs more than
- * to ask in vain.
+ * Adds the mean gradient of what choices are worth, with prices that weigh now more, now less: where it is not known
+ * what is true of a worker, it is learned what is lost by believing it.
  */
 export const addValues = (
   sums: ChoiceHead.Weights,
   weights: ChoiceHead.Weights,
   some: ReadonlyArray<Lesson>,
-  share = 1
+  uniform: () => number
 ): void => {
-  for (const { features, priceFactor, worths } of some) {
-    const odds = ChoiceHead.odds(weights, features)
-    const perUnit = priceFactor * ReadingPolicy.usualPriceWeight
-    const checked = worths.asked.map((own, given) => {
-      const values = own.map(({ price, right }) => right - perUnit * price)
+  for (const lesson of some) {
+    const { chances } = lesson
+    const team = priced(lesson, uniform())
+    const odds = ChoiceHead.odds(weights, team)
+    const checked = chances.map((_, given) => {
+      const values = Array.from({ length: chances.length + 1 }, (_, checker) => {
+        const { right, cost } = ChoiceHead
+        return right(chances, given, checker) - cost(team.costs, given, checker)
+      })
       return { given, ...towards(odds.checker(given), values) }
     })
-    const worker = towards(odds.worker, [...checked.map(({ mean }) => mean), worths.refused]).shares
-    ChoiceHead.addGradient(sums, weights, features, { worker }, share / some.length)
+    const worker = towards(odds.worker, [...checked.map(({ mean }) => mean), 0]).shares
+    ChoiceHead.addGradient(sums, weights, team, { worker }, 1 / some.length)
     for (const { given, shares } of checked) {
       const likely = Math.exp(odds.worker[given]!)
       if (likely < leastShare) continue
-      ChoiceHead.addGradient(sums, weights, features, { checker: { given, shares } }, (likely * share) / some.length)
+      ChoiceHead.addGradient(sums, weights, team, { checker: { given, shares } }, likely / some.length)
     }
   }
 }

@@ -58,6 +58,9 @@ const [mostWorkers, contextTokens] = [64, 65_536]
 
 const name = "reading"
 
+/** What prices weigh while it learns: about as much as in the reward of whole runs. */
+const priceWeight = 0.15
+
 // -------------------------------------------------------------------------------------------------------------------
 // Tokens
 // -------------------------------------------------------------------------------------------------------------------
@@ -190,7 +193,7 @@ const failed = (doing: EngineError["doing"]) => (error: unknown) =>
 
 /** Reads prompts, each array once. */
 const reading = ({ readers }: ReadingPolicy.Model) => {
-  const situations = ReadingPolicy.read(readers, ReadingPolicy.usualPriceWeight)
+  const situations = ReadingPolicy.read(readers, priceWeight)
   const known = new WeakMap<ReadonlyArray<number>, Read>()
   return (doing: EngineError["doing"], prompt: ReadonlyArray<number>): Effect.Effect<Read, EngineError> => {
     const found = known.get(prompt)

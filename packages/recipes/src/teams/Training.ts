@@ -1,6 +1,7 @@
 /**
  * Trains a Conductor that reads, in two parts: its readers from labelled texts, and then its head, which chooses, from
- * the oracle of drawn teams and from whole runs. All begin from a seed; a reader goes on where it stopped.
+ * what is true of drawn teams, what choices are worth, and whole runs. All begin from a seed; a reader goes on where it
+ * stopped.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -95,9 +96,9 @@ export interface HeadOptions {
   /** Where the run of the trainer lies. What lies there is replaced. */
   readonly folder: string
   readonly seed: number
-  /** Teams whose oracle it learns from. */
+  /** Teams that it learns from. */
   readonly teams: number
-  /** Steps of the oracle's lessons, and then as many of what choices are worth; 1,000 by default. */
+  /** Steps of what is true of workers, and then as many of what choices are worth; 1,000 by default. */
   readonly steps?: number | undefined
   /** Steps of whole runs; 0 by default. */
   readonly rollouts?: number | undefined
@@ -109,11 +110,9 @@ export interface HeadOptions {
   readonly onGate?: ((before: number, after: number) => void) | undefined
 }
 
-const priceWeight = ReadingPolicy.usualPriceWeight
-
 const batch = 64
 const [headRate, valueRate] = [0.02, 0.01]
-/** How much the oracle's lessons count in a step of what choices are worth, and in one of whole runs. */
+/** How much what is true of workers counts in a step of what choices are worth, and in one of whole runs. */
 const [lessonShareOfValues, lessonShare] = [0.05, 0.1]
 
 /** Teams for validation that have to be read as well after whole runs as before: known and held-out splits. */
@@ -129,7 +128,7 @@ const gate: ReadonlyArray<Partial<Teams.Options>> = [
 /** The share of right answers on the gate. */
 const onTheGate = Effect.fnUntraced(function* (model: ReadingPolicy.Model, seed: number, count: number) {
   const teams = gate.flatMap((options) => Teams.draw({ ...options, split: "validation", seed: 900 + seed, count }))
-  const runs = yield* TeamRuns.measure(ReadingPolicy.make(model, { priceWeight }), teams)
+  const runs = yield* TeamRuns.measure(ReadingPolicy.make(model), teams)
   return runs.reduce((sum, { right }) => sum + right, 0) / runs.length
 })
 
@@ -139,7 +138,7 @@ export const trainHead = Effect.fnUntraced(function* (readers: ReadonlyArray<Rea
   const generator = xoroshiro128plus(seed)
   const uniform = () => (generator.next() >>> 0) / 2 ** 32
   const head = Float64Array.from({ length: ChoiceHead.size }, () => uniform() - 0.5)
-  const all = Choices.lessons(Choices.teamsOf(seed, options.teams), ReadingPolicy.read(readers, priceWeight))
+  const all = Choices.lessons(Choices.teamsOf(seed, options.teams), ReadingPolicy.read(readers))
   const some = () =>
     Array.from({ length: batch }, () => Choices.partlyUnread(all[Math.floor(uniform() * all.length)]!, uniform))
   const climb = Choices.ascent(head)
@@ -153,11 +152,7 @@ export const trainHead = Effect.fnUntraced(function* (readers: ReadonlyArray<Rea
     const sums = new Float64Array(ChoiceHead.size)
     const lessons = some()
     Choices.addLessons(sums, head, lessons, lessonShareOfValues)
-    Choices.addValues(
-      sums,
-      head,
-      lessons.map((lesson) => Choices.otherwisePriced(lesson, uniform))
-    )
+    Choices.addValues(sums, head, lessons, uniform)
     towards(sums, valueRate * (1 - step / steps))
   }
   if (rollouts === 0) return head

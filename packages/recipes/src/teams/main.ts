@@ -3,13 +3,13 @@
  * policy and setting; with `--table`, a table in Markdown; with `--write FILE`, the same table in its place there.
  *
  *   pnpm --filter @divisi/recipes teams [--tasks 200] [--seeds 1] [--split test] [--settings "new teams,24 workers"]
- *     [--policies "lexical,best single"] [--reader FILE,FILE] [--price-weight 0.1] [--gym] [--checks] [--table]
- *     [--write FILE] [--name headroom]
+ *     [--policies "lexical,best single"] [--reader FILE,FILE] [--price-weight 0.1] [--gym] [--recursion 0]
+ *     [--checks] [--table] [--write FILE] [--name headroom]
  *
  * `--tasks` counts questions of each seed; `--seeds date` draws five by today's date. With `--reader`, a reading
  * Conductor is measured beside the others and paired with them, and beside it, where more files are named, trainings with
  * other seeds. `--price-weight` is what prices weigh for it. With `--gym` it is measured on the fixed teams of the gym
- * instead, with `--checks` beside itself without checks.
+ * instead, with as many rounds after the first as `--recursion` says, with `--checks` beside itself without checks.
  */
 import fs from "node:fs"
 import { parseArgs } from "node:util"
@@ -35,6 +35,7 @@ const { values } = parseArgs({
     reader: { type: "string" },
     "price-weight": { type: "string", default: String(ReadingPolicy.defaultPriceWeight) },
     gym: { type: "boolean", default: false },
+    recursion: { type: "string", default: "0" },
     checks: { type: "boolean", default: false },
     name: { type: "string", default: "headroom" },
     table: { type: "boolean", default: false },
@@ -52,7 +53,7 @@ const files = values.reader?.split(",") ?? []
 const trained = await Effect.runPromise(Effect.forEach(files, (file) => ReadingPolicy.load(givenFile(file))))
 const priceWeight = Number(values["price-weight"])
 const models = trained.map((model, index) =>
-  ReadingPolicy.make(model, { priceWeight, name: index === 0 ? "reading" : `reading, training ${index + 1}` })
+  ReadingPolicy.make(model, { priceWeight, name: index === 0 ? "reading" : `reading (training ${index + 1})` })
 )
 const [reading] = models
 
@@ -83,10 +84,13 @@ const onDrawnTeams = Effect.gen(function* () {
 })
 
 const onGym = (policy: NonNullable<typeof reading>) =>
-  Effect.map(GymTeams.run({ tiny: { name: policy.name, policy }, seeds, count, say }), ({ markdown, records }) => {
-    if (!values.table) for (const record of records) console.log(JSON.stringify(record))
-    return markdown
-  })
+  Effect.map(
+    GymTeams.run({ tiny: { name: policy.name, policy }, seeds, count, recursion: Number(values.recursion), say }),
+    ({ markdown, records }) => {
+      if (!values.table) for (const record of records) console.log(JSON.stringify(record))
+      return markdown
+    }
+  )
 
 if ((values.gym || values.checks) && reading === undefined)
   throw new Error("With --gym and --checks a reader is measured: give --reader FILE.")

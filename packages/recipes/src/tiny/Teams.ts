@@ -109,9 +109,11 @@ export const run = Effect.fnUntraced(function* (options: {
   readonly tiny: Contender
   readonly seeds: ReadonlyArray<number>
   readonly count: number
+  /** Rounds after the first; 0 by default. */
+  readonly recursion?: number | undefined
   readonly say: (text: string) => void
 }): Effect.fn.Return<Found> {
-  const { count, say, seeds, tiny } = options
+  const { count, recursion, say, seeds, tiny } = options
   const tasks = drawn(seeds, count)
   const policies = [tiny.policy, LexicalPolicy.make(), yield* bestSingle]
   const records = yield* Effect.forEach(
@@ -122,6 +124,7 @@ export const run = Effect.fnUntraced(function* (options: {
         Sample.measure({
           policy,
           pool: (index) => pool(index, tasks[index]![0]),
+          recursion,
           tasks: tasks.map(([, task]) => task)
         })
       )
