@@ -34,6 +34,22 @@ describe("the reader that ships", () => {
     })
   )
 
+  it.live("does not ask who says no more than what it is weak at, though it costs a fiftieth", () =>
+    Effect.gen(function* () {
+      const strong = { ...worker("strong", "Good at dates."), pricing: { inputPerMillion: 5, outputPerMillion: 20 } }
+      const weak = { ...worker("weak", "Not good at dates."), pricing: { inputPerMillion: 0.1, outputPerMillion: 0.4 } }
+      const policy = ReadingPolicy.make(yield* ReadingPolicy.load())
+      for (const workers of [
+        [strong, weak],
+        [weak, strong]
+      ]) {
+        const pool = WorkerPool.makeUnsafe(workers)
+        const { rounds } = yield* Conductor.make({ policy, pool, seed: 0 }).run(days)
+        assert.strictEqual(pool.workers[rounds[0]!.workflow.steps[0]!.worker]!.id, "strong")
+      }
+    })
+  )
+
   it.live("knows what words mean that no training had, where they are used like others", () =>
     Effect.gen(function* () {
       const able = "Adroit, even ingenious with dates and weekdays."

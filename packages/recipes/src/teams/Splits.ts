@@ -117,7 +117,7 @@ const overTrainings = (rows: ReadonlyArray<Row>): string =>
 /** A model beside everybody else, question by question, with what it costs; then trainings with other seeds. */
 export const comparison = (measured: ReadonlyArray<ReadonlyArray<Row>>, name: string): string => {
   const trainings = (all: ReadonlyArray<Row>) =>
-    all.filter(({ policy }) => policy === name || policy.startsWith(`${name}, `))
+    all.filter(({ policy }) => policy === name || policy.startsWith(`${name} (`))
   const rows = measured.map((all) => {
     const of = (policy: string) => all.find((one) => one.policy === policy)!
     const [own, lexical, single] = [of(name), of("lexical"), of("best single")]
