@@ -102,16 +102,28 @@ const lockOn = (Database: typeof DatabaseSync, file: string) => {
   }
 }
 
+/** Whether SQLite found no file any more, as its holder removed it between our opening and locking it. */
+const wasRemoved = (file: string, before: string | undefined, error: unknown): boolean =>
+  Sqlite.codeOf(error) === Sqlite.codes.inputOutput && (before === undefined || before !== identityOf(file))
+
+/** So often in a row nobody removes it in that moment: then it is the disk. */
+const mostRemovals = 100
+
 const take = (file: string): DatabaseSync => {
   const sqlite = Sqlite.load()
   if (sqlite === undefined) throw new Error("node:sqlite is missing: use Node 22.19 or newer")
   WholeFile.makeFolderNow(path.dirname(file))
-  for (;;) {
+  for (let removals = 0; ; ) {
     const before = identityOf(file)
-    const database = lockOn(sqlite.DatabaseSync, file)
-    if (before !== undefined && before === identityOf(file)) return database
-    // It was made just now, or its holder has removed it between our opening and locking it: others may lock another.
-    database.close()
+    try {
+      const database = lockOn(sqlite.DatabaseSync, file)
+      if (before !== undefined && before === identityOf(file)) return database
+      // It was made just now, or its holder has removed it between our opening and locking it: others may lock another.
+      database.close()
+    } catch (error) {
+      removals += 1
+      if (removals > mostRemovals || !wasRemoved(file, before, error)) throw error
+    }
   }
 }
 

@@ -117,6 +117,15 @@ describe("a lock", () => {
     expect(fs.readFileSync(counter, "utf8")).toBe("60")
   })
 
+  it("is taken while others free it, by whoever asks all the time", async () => {
+    const file = fresh()
+    const counter = path.join(root, "eagerly")
+    fs.writeFileSync(counter, "0")
+    const children = Array.from({ length: 4 }, () => start("lockHolder.ts", file, counter, "500", "eager"))
+    for (const { ended } of children) expect(await ended).toMatchObject({ code: 0, errors: "" })
+    expect(fs.readFileSync(counter, "utf8")).toBe("2000")
+  })
+
   it.live("is waited for until its holder is killed", () =>
     Effect.gen(function* () {
       const file = fresh()
