@@ -102,9 +102,9 @@ const lockOn = (Database: typeof DatabaseSync, file: string) => {
   }
 }
 
-/** Whether SQLite found no file any more, as its holder removed it between our opening and locking it. */
-const wasRemoved = (file: string, before: string | undefined, error: unknown): boolean =>
-  Sqlite.codeOf(error) === Sqlite.codes.inputOutput && (before === undefined || before !== identityOf(file))
+/** Whether the file was there, and is no other by now. */
+const isStill = (file: string, before: string | undefined): boolean =>
+  before !== undefined && before === identityOf(file)
 
 /** So often in a row nobody removes it in that moment: then it is the disk. */
 const mostRemovals = 100
@@ -117,12 +117,14 @@ const take = (file: string): DatabaseSync => {
     const before = identityOf(file)
     try {
       const database = lockOn(sqlite.DatabaseSync, file)
-      if (before !== undefined && before === identityOf(file)) return database
+      if (isStill(file, before)) return database
       // It was made just now, or its holder has removed it between our opening and locking it: others may lock another.
       database.close()
     } catch (error) {
       removals += 1
-      if (removals > mostRemovals || !wasRemoved(file, before, error)) throw error
+      // SQLite fails in this way, too, where its holder has removed it.
+      const isRemoved = Sqlite.codeOf(error) === Sqlite.codes.inputOutput && !isStill(file, before)
+      if (!isRemoved || removals > mostRemovals) throw error
     }
   }
 }
