@@ -125,14 +125,17 @@ const [leastPrice, mostPrice] = [0.2, 20]
 
 const metPrice = (price: number): number => Math.min(mostPrice, Math.max(leastPrice, price))
 
-/** What {@link unitPrice} weighs in right answers, unless that is told. */
+/** What ten USD per million tokens of output weigh in right answers, unless that is told. */
 export const defaultPriceWeight = 0.1
 
 /** What price a weight is of, in USD per million tokens of output. */
-export const unitPrice = 10
+const unitPrice = 10
 
 /** What a call weighs, whatever it costs. */
-export const callWeight = 0.01
+const callWeight = 0.01
+
+/** What a call costs, in right answers, of a worker at this price in USD per million tokens of output. */
+export const callCost = (price: number, priceWeight: number): number => callWeight + priceWeight * (price / unitPrice)
 
 const longestQuestion = 28
 const lastOfQuestion = 12
@@ -192,7 +195,7 @@ export const read = (
     const prices = workers.map(priceOf)
     const met = prices.map(metPrice)
     const cheapest = Math.min(...met)
-    const costs = prices.map((price) => callWeight + (priceWeight * price) / unitPrice)
+    const costs = prices.map((price) => callCost(price, priceWeight))
     const known = workers.map(({ description = "" }) => {
       const [said, record] = halves(description)
       return { said: remember(said), record: record === "" ? undefined : remember(record) }

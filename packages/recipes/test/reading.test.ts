@@ -2,6 +2,7 @@ import * as Reader from "@divisi/gguf/Reader"
 import { names } from "@divisi/gym/Family"
 import * as Teams from "@divisi/gym/Teams"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
+import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import { assert, describe, it } from "@effect/vitest"
 import * as Breadth from "../src/teams/Breadth.ts"
 import * as Choices from "../src/teams/Choices.ts"
@@ -166,7 +167,7 @@ describe("what a head learns from", () => {
   const own = (first: number) => Array.from({ length: ChoiceHead.inputs }, (_, at) => (at === 0 ? first : 0.1 * at))
   const untaught = Float64Array.from({ length: ChoiceHead.size }, (_, at) => Math.sin(at) / 16)
   const oddsOf = (head: ChoiceHead.Weights, { features, prices }: Choices.Lesson, priceWeight = 0) =>
-    ChoiceHead.odds(head, { features, costs: prices.map((price) => 0.01 + priceWeight * price) })
+    ChoiceHead.odds(head, { features, costs: prices.map((price) => ReadingPolicy.callCost(price, priceWeight)) })
 
   /** Taught by what is true, or by what choices are worth. */
   const taught = (
@@ -213,7 +214,7 @@ describe("what a head learns from", () => {
     const withChecker = lesson([sure, careless, checker])
     const without = lesson([sure, careless])
     const head = taught([withChecker, without])
-    const dear = { ...withChecker, prices: [1, 0, 0] }
+    const dear = { ...withChecker, prices: [10, 0, 0] }
     const odds = oddsOf(head, dear, 0.1)
     assert.strictEqual(ChoiceHead.greatest(odds.worker), 1)
     assert.strictEqual(ChoiceHead.greatest(odds.checker(1)), 2)
@@ -222,7 +223,7 @@ describe("what a head learns from", () => {
 
   it("who is cheaper is chosen where prices weigh more, though right less often", () => {
     const priced = lesson([
-      { features: own(1), right: 0.95, price: 1 },
+      { features: own(1), right: 0.95, price: 10 },
       { features: own(-1), right: 0.7 }
     ])
     const head = taught([priced])

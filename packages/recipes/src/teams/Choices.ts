@@ -133,7 +133,7 @@ export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> 
 /** What is known of a part of a question where the reader stands, and what is true of it. */
 export interface Lesson {
   readonly features: ChoiceHead.Features
-  /** What each worker's price weighs, in {@link ReadingPolicy.unitPrice}. */
+  /** In USD per million tokens of output. */
   readonly prices: ReadonlyArray<number>
   readonly chances: ReadonlyArray<ChoiceHead.Chances>
   /** What is known of each earlier part, and whether this one needs it. */
@@ -156,7 +156,7 @@ export const lessons = (
     const { parts } = Gym.metadata(team.task)!
     const situations = situationsOf(Task.question(team.task), team.pool)
     if (situations.length !== parts.length) return []
-    const prices = team.members.map(({ profile }) => profile.pricing.outputPerMillion / ReadingPolicy.unitPrice)
+    const prices = team.members.map(({ profile }) => profile.pricing.outputPerMillion)
     return situations.map(({ features, needs }, index) => {
       const part = parts[index]!
       return {
@@ -241,7 +241,7 @@ const [leastWeight, mostWeight] = [0.03, 0.6]
 /** A lesson as a team in which prices weigh as much as a number by lot says. */
 const priced = ({ features, prices }: Lesson, lot: number): ChoiceHead.Team => {
   const priceWeight = leastWeight * (mostWeight / leastWeight) ** lot
-  return { features, costs: prices.map((price) => ReadingPolicy.callWeight + priceWeight * price) }
+  return { features, costs: prices.map((price) => ReadingPolicy.callCost(price, priceWeight)) }
 }
 
 /**
