@@ -8,7 +8,9 @@
 import * as Journal from "@divisi/core/Journal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Batches from "./internal/batches.ts"
 import * as JournalTable from "./internal/journalTable.ts"
@@ -17,6 +19,9 @@ import * as Postgres from "./Postgres.ts"
 
 /** A run that waits for somebody is given back in a moment: how long that is waited for, and how often it is looked. */
 const patience = { millis: 5_000, napMillis: 25 }
+
+/** How long is waited before what could not be given back is given back once more. */
+const againMillis = 1_000
 
 /** A claim that this process has, or is about to have. */
 type Held = JournalTable.Claimed | "claimed"
@@ -53,6 +58,7 @@ export const make = Effect.fnUntraced(function* (
   const { isAlive, name, schema, self } = postgres
   const table = JournalTable.make(schema, self, isAlive)
   const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
   const now = () => clock.currentTimeMillisUnsafe()
   /** The claims of this process. */
   const held = new Map<string, Held>()
@@ -79,10 +85,39 @@ export const make = Effect.fnUntraced(function* (
   )
 
   const releaseAll = yield* Batches.make((claims: ReadonlyArray<Omit<JournalTable.Claimed, "length">>) =>
-    Effect.map(Effect.ignore(postgres.run((session) => table.release(session, claims))), () =>
-      claims.map(() => Effect.void)
+    Effect.map(orFail(postgres.run((session) => table.release(session, claims))), () => claims.map(() => Effect.void))
+  )
+
+  const giveBackAll = yield* Batches.make((runs: ReadonlyArray<string>) =>
+    Effect.map(
+      orFail(
+        postgres.run((session) =>
+          // A claim that is made meanwhile has a higher number, and stays.
+          Effect.flatMap(table.mine(session, runs), (mine) =>
+            table.release(
+              session,
+              mine.filter(({ run }) => !held.has(run))
+            )
+          )
+        )
+      ),
+      () => runs.map(() => Effect.void)
     )
   )
+
+  /**
+   * Gives back what may be this process's by what the database knows, and is nobody's here: the database was away for
+   * longer than it is waited for, or who wanted the run has left. As the process lives, no other one would get it.
+   */
+  const giveBackLater = (run: string): Effect.Effect<void> =>
+    Effect.asVoid(
+      Effect.forkIn(
+        Effect.catch(Effect.delay(giveBackAll(run), againMillis), (error) =>
+          isUnreachable(error) ? giveBackLater(run) : Effect.void
+        ),
+        scope
+      )
+    )
 
   const isHeld = (run: string, owner: string) => Effect.fail(failed({ _tag: "Held", run, owner }))
 
@@ -108,9 +143,16 @@ export const make = Effect.fnUntraced(function* (
         if (held.has(run)) return isHeld(run, "this process")
         held.set(run, "claimed")
         return Effect.map(
-          Effect.onExit(take(run, now()), (exit) =>
-            Effect.sync(() => (exit._tag === "Success" ? held.set(run, exit.value) : held.delete(run)))
-          ),
+          Effect.onExit(take(run, now()), (exit) => {
+            if (Exit.isSuccess(exit)) {
+              held.set(run, exit.value)
+              return Effect.void
+            }
+            held.delete(run)
+            // Nobody knows whether it was taken.
+            const isInDoubt = Exit.hasInterrupts(exit) || Option.exists(Exit.findErrorOption(exit), isUnreachable)
+            return isInDoubt ? giveBackLater(run) : Effect.void
+          }),
           ({ epoch, length }) => ({ epoch, length })
         )
       }),
@@ -119,7 +161,7 @@ export const make = Effect.fnUntraced(function* (
         const claimed = held.get(run)
         if (claimed === undefined || claimed === "claimed" || claimed.epoch !== epoch) return Effect.void
         held.delete(run)
-        return releaseAll(claimed)
+        return Effect.catch(releaseAll(claimed), () => giveBackLater(run))
       }),
     append: (batch) =>
       Effect.suspend(() => {
@@ -156,6 +198,8 @@ export const make = Effect.fnUntraced(function* (
       })
   }
 })
+
+const isUnreachable = ({ reason }: Journal.JournalError): boolean => reason._tag === "Unreachable"
 
 const summaryOf = ({ head, owner, ...listed }: JournalTable.Listed): Journal.Summary => ({
   ...head,

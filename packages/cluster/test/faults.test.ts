@@ -1,7 +1,10 @@
 import { inspect } from "node:util"
 import { PostgresServer } from "@divisi/testkit/journals"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Postgres from "../src/Postgres.ts"
 import * as PostgresAccounts from "../src/PostgresAccounts.ts"
@@ -45,6 +48,72 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           )
           assert.strictEqual(late.reason._tag, "Fenced")
           assert.deepStrictEqual(yield* first.read("r"), [entry])
+        })
+      )
+    ))
+
+  it("gives back, once the database is there again, what it could not give back for as long as it waits", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place({ graceMillis: 3_600_000, patienceMillis: 200 })
+          const [one, two] = [yield* opened, yield* opened]
+          const [first, second] = [yield* PostgresJournal.make(one), yield* PostgresJournal.make(two)]
+          for (const name of ["given back", "kept"]) {
+            const { epoch } = yield* first.claim(name)
+            yield* first.append({ run: name, epoch, seq: 0, entries: [entry] })
+          }
+          server.halt()
+          yield* first.release("given back", 1)
+          assert.strictEqual((yield* Effect.flip(first.claim("in doubt"))).reason._tag, "Unreachable")
+          server.begin()
+          // As if what was asked last had been done, and its answer lost.
+          yield* Effect.retry(
+            one.run((session) =>
+              session.query(
+                `INSERT INTO ${one.schema}.runs (run, epoch, owner, length, bytes, changed_at) VALUES ($1, 1, $2, 1, 0, 0)`,
+                ["in doubt", one.self]
+              )
+            ),
+            { times: 100 }
+          )
+          const claims = yield* Effect.forEach(["given back", "in doubt"], (name) =>
+            Effect.retry(second.claim(name), { times: 100, schedule: Schedule.spaced(100) })
+          )
+          assert.deepStrictEqual(
+            claims.map(({ epoch }) => epoch),
+            [2, 2]
+          )
+          // What this process goes on with stays its own.
+          assert.strictEqual((yield* Effect.flip(second.claim("kept"))).reason._tag, "Held")
+          yield* first.append({ run: "kept", epoch: 1, seq: 1, entries: [entry] })
+        })
+      )
+    ))
+
+  it("gives back a run whose claim nobody waited for", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place({ graceMillis: 3_600_000 })
+          const [one, two] = [yield* opened, yield* opened]
+          const second = yield* PostgresJournal.make(two)
+          const [isDone, mayAnswer] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+          const silent: Postgres.Postgres = {
+            ...one,
+            run: (work) =>
+              Effect.tap(one.run(work), () =>
+                Effect.andThen(Deferred.succeed(isDone, undefined), Deferred.await(mayAnswer))
+              )
+          }
+          const first = yield* PostgresJournal.make(silent)
+          const left = yield* Effect.forkChild(first.claim("r"))
+          yield* Deferred.await(isDone)
+          yield* Fiber.interrupt(left)
+          assert.strictEqual((yield* Effect.flip(second.claim("r"))).reason._tag, "Held")
+          yield* Deferred.succeed(mayAnswer, undefined)
+          const { epoch } = yield* Effect.retry(second.claim("r"), { times: 100, schedule: Schedule.spaced(100) })
+          assert.isAbove(epoch, 0)
         })
       )
     ))

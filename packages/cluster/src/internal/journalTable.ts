@@ -39,6 +39,11 @@ export interface JournalTable {
   /** Who has a run, and whether it waits for somebody: then it is about to be given back. */
   readonly holder: (session: Session, run: string) => Written<{ owner: string; waits: boolean } | undefined>
   readonly release: (session: Session, claims: ReadonlyArray<Omit<Claimed, "length">>) => Written<void>
+  /** The claims that this process has on some runs, by what the database knows. */
+  readonly mine: (
+    session: Session,
+    runs: ReadonlyArray<string>
+  ) => Written<ReadonlyArray<Omit<Claimed, "length"> & { readonly run: string }>>
   /** Gives back all that this process has. */
   readonly releaseAll: (session: Session) => Written<void>
   /** Returns the ids of those runs whose batch is written. Where it `isAgain`, it may have been before. */
@@ -73,6 +78,7 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
     ),
     empty AS (DELETE FROM ${runs} USING mine WHERE runs.id = mine.id AND mine.length = 0)
     UPDATE ${runs} SET owner = NULL FROM mine WHERE runs.id = mine.id AND mine.length > 0`
+  const mine = `SELECT run, id::text, epoch FROM ${runs} WHERE owner = $1 AND run = ANY ($2::text[])`
   const append = `
     WITH given AS (
       SELECT * FROM unnest(
@@ -163,6 +169,10 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
     release: (session, claims) =>
       Effect.asVoid(
         session.query(release, [column(claims, ({ id }) => id), column(claims, ({ epoch }) => epoch), self])
+      ),
+    mine: (session, names) =>
+      Effect.map(session.query(mine, [self, names]), (rows) =>
+        rows.map(([run, id, epoch]) => ({ run: String(run), id: String(id), epoch: Number(epoch) }))
       ),
     releaseAll: (session) =>
       Effect.gen(function* () {
