@@ -10,7 +10,7 @@ import * as Conductor from "../src/run/Conductor.ts"
 import * as ResponseCache from "../src/run/ResponseCache.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import type * as Usage from "../src/task/Usage.ts"
-import type { Worker } from "../src/task/Worker.ts"
+import type { Worker, WorkerPart } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import * as WorkerStream from "../src/task/WorkerStream.ts"
 
@@ -61,6 +61,33 @@ const run = Effect.fnUntraced(function* (
 })
 
 const untimed = (events: ReadonlyArray<RunEvent>) => events.map(({ at: _, ...event }) => event)
+
+describe("an answer in pieces", () => {
+  it.effect("is told packet by packet: what comes together is one piece, in its order", () =>
+    Effect.gen(function* () {
+      const piece = (type: "text" | "reasoning", text: string): WorkerPart => ({ type, text })
+      const packets: ReadonlyArray<ReadonlyArray<WorkerPart>> = [
+        [piece("reasoning", "6 "), piece("reasoning", "x 7"), piece("text", ""), piece("text", "fo")],
+        [piece("text", "rty"), piece("reasoning", "sure"), piece("text", "-two")],
+        [{ type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } }]
+      ]
+      const worker: Worker = {
+        id: "a",
+        generate: () => Stream.flatMap(Stream.fromIterable(packets), (packet) => Stream.fromArray(packet))
+      }
+      const { events, result } = yield* run(worker, makeStore().store)
+      const told = events.flatMap((event) => (event.type === "step-delta" ? [[event.kind, event.text]] : []))
+      assert.deepStrictEqual(told, [
+        ["reasoning", "6 x 7"],
+        ["text", "fo"],
+        ["text", "rty"],
+        ["reasoning", "sure"],
+        ["text", "-two"]
+      ])
+      assert.strictEqual(result.answer, "forty-two")
+    })
+  )
+})
 
 describe("a found answer", () => {
   it.effect("that counts as made gives the run that made it, failures, cost and time included, and asks nobody", () =>

@@ -24,7 +24,7 @@ import type * as ResponseCache from "./ResponseCache.ts"
 /** Takes what a vendor says is left of its limits. */
 export type AllowanceListener = (allowance: Allowance) => void
 
-/** Takes the pieces of an answer as they come. */
+/** Takes the pieces of an answer as they come; those that come together are one. */
 export type DeltaListener = (kind: "text" | "reasoning", text: string) => void
 
 /** The call whose answer is received. */
@@ -150,11 +150,28 @@ const mostToolCalls = 128
 const tooLong = (call: Call, { size }: Received): string | undefined =>
   size > leastCharacters && size > bound(call) ? `its answer went on past ${bound(call)} characters` : undefined
 
+/** Tells pieces that have come together as one: a listener hears of each packet of a vendor, not of each word in it. */
+const gathering = (onDelta: DeltaListener | undefined) => {
+  let kind: "text" | "reasoning" = "text"
+  let gathered = ""
+  const tell = () => {
+    if (gathered !== "") onDelta?.(kind, gathered)
+    gathered = ""
+  }
+  const gather: DeltaListener = (next, text) => {
+    if (next !== kind) tell()
+    kind = next
+    gathered += text
+  }
+  return { gather, tell }
+}
+
 /** Takes a part; returns what is wrong with it. */
 const take = (
   call: Call,
   received: Received,
-  part: Exclude<WorkerPart, { readonly type: "allowance" | "handle" }>
+  part: Exclude<WorkerPart, { readonly type: "allowance" | "handle" }>,
+  onDelta: DeltaListener
 ): WorkerError | undefined => {
   const { worker } = call
   if (received.finish !== undefined) {
@@ -176,7 +193,7 @@ const take = (
   const wrong = tooLong(call, received)
   if (wrong !== undefined) return malformed(worker, wrong)
   received[type] += text
-  call.onDelta?.(type, text)
+  onDelta(type, text)
   return undefined
 }
 
@@ -194,7 +211,8 @@ export const receive = (
 ): Effect.Effect<ResponseCache.Answer, WorkerError> => {
   let startedAt = ticks(context.clock)
   let kept: Effect.Effect<void> | undefined
-  const takeAll = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
+  const { gather, tell } = gathering(call.onDelta)
+  const takeParts = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
     for (const part of parts) {
       if (part.type === "allowance") {
         onAllowance(part)
@@ -207,9 +225,15 @@ export const receive = (
         continue
       }
       if (startedAt === Number.POSITIVE_INFINITY) startedAt = ticks(context.clock)
-      const error = take(call, received, part)
+      const error = take(call, received, part, gather)
       if (error !== undefined) return error
     }
+    return undefined
+  }
+  const takeAll = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
+    const error = takeParts(parts)
+    tell()
+    if (error !== undefined) return error
     const { clock, timeoutMillis = defaultTimeoutMillis } = context
     return received.finish === undefined && millisSince(clock, startedAt) > timeoutMillis
       ? timeout(call.worker, timeoutMillis)
