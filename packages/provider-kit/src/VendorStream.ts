@@ -101,8 +101,8 @@ const longestTimer = 2 ** 31 - 1
 /** How many parts are read ahead. */
 const capacity = 256
 
-/** Runs once the events of one packet have been read; a bit earlier where there is no `setImmediate`. */
-const later: (run: () => void) => void = globalThis.setImmediate ?? queueMicrotask
+/** Runs once the events of one packet have been read, before the next is; a bit earlier outside of Node. */
+const later: (run: () => void) => void = globalThis.process?.nextTick ?? queueMicrotask
 
 /**
  * Reads events into a buffer that the stream takes whole: events that came together cost one step of Effect, not one
