@@ -18,7 +18,7 @@ const eventsOf = (output: string) =>
 
 const planIn = (output: string) => eventsOf(output).find(({ type }) => type === "workflow-proposed")
 
-describe.concurrent("the tiny Conductor", () => {
+describe.concurrent("a Conductor that comes with the command line", () => {
   it("plans for the gym when it is named, after its run has been shown", async () => {
     const { code, errors, output } = await divisi(["run", question, "--json", "--policy", "conductor"], {
       cwd: path.parse(process.cwd()).root
@@ -30,19 +30,27 @@ describe.concurrent("the tiny Conductor", () => {
     assert.deepInclude(planIn(output), { policy: "conductor", notes: [] })
   })
 
-  it("plans for workers that it has never read of when it is the one that reads", async () => {
-    const { output } = await divisi(["run", question, "--json", "--policy", "reading", "--config", config("quick")])
-    assert.strictEqual(planIn(output).policy, "reading")
-    const solved = await divisi(["gym", "solve", "--tasks", "12", "--policy", "reading", "--json"])
+  it("plans for workers that it has never read of", async () => {
+    const { output } = await divisi(["run", question, "--json", "--policy", "conductor", "--config", config("quick")])
+    assert.strictEqual(planIn(output).policy, "conductor")
+    const solved = await divisi(["gym", "solve", "--tasks", "12", "--policy", "conductor", "--json"])
     assert.isAbove(JSON.parse(solved.output).accuracy, 0.7)
   })
 
-  it("is not asked for other workers, and leaves them to the lexical policy when it is", async () => {
+  it("gives a question that only a tool answers to whoever has it", async () => {
+    const stock = ["gym", "solve", "--family", "stock", "--tasks", "40", "--tool-access", "every-step", "--json"]
+    const { output } = await divisi([...stock, "--policy", "conductor"])
+    assert.isAbove(JSON.parse(output).accuracy, 0.8)
+  })
+
+  it("leaves other workers to the lexical policy where it knows the gym's by heart", async () => {
     const own = ["run", question, "--json", "--config", config("quick")]
-    const { output } = await divisi([...own, "--policy", "conductor"])
+    const { output } = await divisi([...own, "--policy", "tiny"])
     const plan = planIn(output)
     assert.strictEqual(plan.policy, "lexical")
     assert.match(plan.notes[0], /knows the workers of the gym alone, and none of these is one of them/)
+    const gym = await divisi(["run", question, "--json", "--policy", "tiny"])
+    assert.deepInclude(planIn(gym.output), { policy: "tiny", notes: [] })
   })
 
   it("plans only when it is named: the default is the lexical policy, for several language models the router, and for one among others it", async () => {

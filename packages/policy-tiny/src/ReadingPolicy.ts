@@ -3,14 +3,16 @@
  * of six tenths of a million weights each in plain TypeScript.
  *
  * A question is cut into parts by its wording, each text is read by itself, and for each part somebody is pointed at:
- * who answers, who checks, or nobody. What it can ask for are the kinds of question that it was trained with.
+ * who answers, who checks, or nobody. It knows the kinds of question that it was trained with; in a part of another kind
+ * it looks for somebody who speaks of that alone, in the part's own words.
  */
 import { fileURLToPath } from "node:url"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as Message from "@divisi/core/Message"
 import type * as Policy from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
-import { estimateUsage, free } from "@divisi/core/Usage"
-import { type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
+import { free, type Usage } from "@divisi/core/Usage"
+import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import { GgufError as Errors, type GgufWriter } from "@divisi/gguf"
 import * as Reader from "@divisi/gguf/Reader"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
@@ -117,6 +119,52 @@ const dot = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number 
 /** A match in words that is as good as any. */
 const fullMatch = 8
 
+/** What is read of a worker: of its description, and of the record behind it. */
+interface Known {
+  readonly said: Said
+  readonly record: Said | undefined
+}
+
+/** What a part is about, and what of that is known of each worker; how well each one's words match those of the part. */
+interface Sought {
+  readonly about: ReadonlyArray<number>
+  readonly known: ReadonlyArray<Known>
+  readonly matches: ReadonlyArray<number>
+}
+
+/** How likely one kind of question is where the readers are sure. */
+const sure = 0.999
+
+/** Whether somebody speaks of what the readers know at all: who does only something else says nothing of it. */
+const speaksOfKinds = ({ checks, flags, good, weak }: Said): boolean =>
+  Math.max(...good, ...weak, ...checks, flags[Reader.flags.indexOf("general")]!) > 0.8
+
+const nothing = Array.from({ length: Reader.subjects }, () => 0)
+const itsOwn = nothing.with(0, 1)
+
+/**
+ * A part of no kind that the readers know is of a kind of its own. Good at that is whoever has most of its words, where
+ * these are words of no known kind either; all others say nothing of it. Where the readers are sure of the part, or there
+ * is no such worker, they are believed.
+ */
+const soughtIn = (sought: Sought): Sought => {
+  const { about, known, matches } = sought
+  const specialist = matches.indexOf(Math.max(...matches))
+  const { record, said } = known[specialist]!
+  if (Math.max(...about) >= sure || matches[specialist] === 0 || record !== undefined || speaksOfKinds(said)) {
+    return sought
+  }
+  const isIt = (ordinal: number) => ordinal === specialist
+  return {
+    about: itsOwn,
+    known: known.map(({ said }, ordinal) => ({
+      said: { ...said, good: isIt(ordinal) ? itsOwn : nothing, weak: nothing, checks: nothing },
+      record: undefined
+    })),
+    matches: matches.map((_, ordinal) => (isIt(ordinal) ? fullMatch : 0))
+  }
+}
+
 /** The price of a worker, in USD per million tokens of output. */
 const priceOf = ({ pricing }: ReadingText.Colleague): number => pricing?.outputPerMillion ?? 1
 
@@ -196,16 +244,16 @@ export const read = (
     const met = prices.map(metPrice)
     const cheapest = Math.min(...met)
     const costs = prices.map((price) => callCost(price, priceWeight))
-    const known = workers.map(({ description = "" }) => {
+    const team = workers.map(({ description = "" }): Known => {
       const [said, record] = halves(description)
       return { said: remember(said), record: record === "" ? undefined : remember(record) }
     })
     const parts = Parts.partsOf(question)
     return parts.map((part, at) => {
-      const { about } = remember(shortened(part.text))
+      const read = remember(shortened(part.text))
       // That a part names its own answer says nothing of others.
       const { refers } = remember(shortened(Parts.unnamed(part.text)))
-      const matches = matchesOf(part.text)
+      const { about, known, matches } = soughtIn({ about: read.about, known: team, matches: matchesOf(part.text) })
       const bestMatch = Math.max(...matches)
       const checks = known.map(({ said }) => dot(said.checks, about))
       const features = known.map(({ record, said }, ordinal) => {
@@ -269,6 +317,12 @@ const written = (
   return text
 }
 
+/** Its tokens are words. */
+const usageOf = (messages: WorkerRequest["messages"], text: string): Usage => ({
+  inputTokens: messages.reduce((sum, message) => sum + Reader.wordsOf(Message.text(message)).length, 0),
+  outputTokens: Reader.wordsOf(text).length
+})
+
 /**
  * A trained model as a worker that writes plans, for {@link of}: it is asked with the prompt of `ReadingText.options`.
  * At a temperature of 0 it makes its most likely choices, at 1 it draws them with their probabilities.
@@ -296,7 +350,7 @@ export const worker = ({ head, readers }: Model, id = "reading", priceWeight = d
           return Effect.succeed(
             Stream.make<[WorkerPart, WorkerPart]>(
               { type: "text", text },
-              { type: "finish", reason: "stop", usage: estimateUsage(messages, text) }
+              { type: "finish", reason: "stop", usage: usageOf(messages, text) }
             )
           )
         })
@@ -310,8 +364,8 @@ export const worker = ({ head, readers }: Model, id = "reading", priceWeight = d
 export const of = (
   model: Worker,
   { name = "reading", temperature = 0 }: Omit<Options, "priceWeight"> = {}
-): Policy.Policy =>
-  LanguagePolicy.make({
+): Policy.Policy => {
+  const policy = LanguagePolicy.make({
     model,
     name,
     temperature,
@@ -320,6 +374,11 @@ export const of = (
     // What it writes can always be read.
     resamples: 0
   })
+  // A line for each part before the lists is no slip to note.
+  const propose = (context: Policy.Context) =>
+    Effect.map(policy.propose(context), ({ notes: _, ...proposal }): Policy.Proposal => proposal)
+  return { ...policy, propose }
+}
 
 /**
  * Makes a policy of a trained model.
@@ -333,7 +392,8 @@ export const of = (
  *
  * **Gotchas**
  *
- * It knows the eight kinds of question of the gym and reads English alone. A record of past answers is the last line of
+ * It knows the eight kinds of question of the gym and reads English alone. A part of another kind goes to whoever speaks
+ * of no known kind, in the part's own words; where there is no such worker, it does not know who is good at it. A record of past answers is the last line of
  * a description: `Record: dates 3/4 high, logic 0/2 low.`
  *
  * **Example**

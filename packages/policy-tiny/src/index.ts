@@ -1,4 +1,4 @@
-/** The tiny Conductor: a model of less than a million weights that was trained in the gym. */
+/** Small Conductors: one that reads who is on the team, and a language model that was trained in the gym. */
 
 export * as ChoiceHead from "./ChoiceHead.ts"
 export * from "./knownWorkers.ts"

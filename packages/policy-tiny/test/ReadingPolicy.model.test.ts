@@ -1,4 +1,5 @@
 import * as Conductor from "@divisi/core/Conductor"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as GymWorker from "@divisi/gym/GymWorker"
 import { assert, describe, it } from "@effect/vitest"
@@ -47,6 +48,29 @@ describe("the reader that ships", () => {
         const { rounds } = yield* Conductor.make({ policy, pool, seed: 0 }).run(days)
         assert.strictEqual(pool.workers[rounds[0]!.workflow.steps[0]!.worker]!.id, "strong")
       }
+    })
+  )
+
+  it.live("asks whoever speaks of nothing else, in the question's words, for a kind that it does not know", () =>
+    Effect.gen(function* () {
+      const descriptions = {
+        dates: "Good at dates and weekdays.",
+        store: "Looks up what the warehouse has in stock of articles.",
+        sums: "Exact with sums and products.",
+        law: "Contracts, tenancy and employment law."
+      }
+      const pool = WorkerPool.makeUnsafe(
+        Object.entries(descriptions).map(([id, description]) => ({ ...ScriptedWorker.echo(id), description }))
+      )
+      const policy = ReadingPolicy.make(yield* ReadingPolicy.load())
+      const found = yield* Effect.forEach(
+        ["How many copper kettles are in stock?", "Is this clause of my employment contract valid?", days],
+        (question) => Conductor.make({ policy, pool, seed: 0 }).run(question)
+      )
+      assert.deepStrictEqual(
+        found.map(({ rounds }) => rounds[0]!.workflow.steps.map(({ worker }) => pool.workers[worker]!.id)),
+        [["store"], ["law"], ["dates"]]
+      )
     })
   )
 

@@ -30,7 +30,7 @@ export interface Options {
 /** The names, as help and errors show them. */
 export const known = [
   "conductor",
-  "reading",
+  "tiny",
   "lexical",
   "single:<id>",
   "best-single",
@@ -208,7 +208,7 @@ const isFixed = (kind: string): boolean =>
   kind === "single" || isRouter(kind) || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
 
 const isUncounted = (name: string): boolean =>
-  ["conductor", "reading", "lexical", "random", "moa", "best-single", "head", "oracle", "paper"].includes(name)
+  ["conductor", "tiny", "lexical", "random", "moa", "best-single", "head", "oracle", "paper"].includes(name)
 
 const uncounted = (
   name: string,
@@ -218,13 +218,13 @@ const uncounted = (
   switch (name) {
     case "conductor":
       return Effect.flatMap(
-        Effect.promise(() => import("./TinyConductor.ts")),
-        (TinyConductor) => TinyConductor.make(areNotesShown)
+        Effect.promise(() => import("./OwnConductors.ts")),
+        (OwnConductors) => OwnConductors.make(areNotesShown)
       )
-    case "reading":
+    case "tiny":
       return Effect.flatMap(
-        Effect.promise(() => import("./TinyConductor.ts")),
-        (TinyConductor) => TinyConductor.makeReading(areNotesShown)
+        Effect.promise(() => import("./OwnConductors.ts")),
+        (OwnConductors) => OwnConductors.makeTiny(areNotesShown)
       )
     case "lexical":
       return Effect.succeed(LexicalPolicy.make())
@@ -253,10 +253,10 @@ const uncounted = (
 /** Behind the name of a policy that is shown profiles in the place of workers' descriptions. */
 export const shownSuffix = "+profiles"
 
-/** Whether a policy reads whatever is said of workers; the tiny Conductor knows the descriptions of the gym alone. */
+/** Whether a policy reads whatever is said of workers; the tiny one knows the descriptions of the gym alone. */
 const readsDescriptions = (name: string): boolean => {
   const [kind = ""] = name.split(":")
-  return name === "lexical" || name === "reading" || kind === "model" || (name.includes(":") && !isFixed(kind))
+  return name === "lexical" || name === "conductor" || kind === "model" || (name.includes(":") && !isFixed(kind))
 }
 
 /**

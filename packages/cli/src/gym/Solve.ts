@@ -33,7 +33,8 @@ const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string
   ...WorkerPool.ids(pool).map((id) => `single:${id}`),
   ...(isOurs ? ["best-single"] : []),
   ...compared,
-  ...(isOurs ? ["conductor", "oracle"] : [])
+  "conductor",
+  ...(isOurs ? ["tiny", "oracle"] : [])
 ]
 
 const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPool) => {

@@ -29,7 +29,7 @@ export const solveFlags = {
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "the config's (default), or lexical where it has none; conductor (the tiny one), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle; all compares them"
+      "the config's (default), or lexical where it has none; conductor (ours: it reads who is on the team), tiny (which knows them by heart), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle; all compares them"
     ),
     Flag.optional
   ),

@@ -26,6 +26,7 @@ const folder: Values = { _tag: "Path", pathType: "directory" }
 /** With the counts that are the usual ones. */
 const policies = [
   "conductor",
+  "tiny",
   "lexical",
   "best-single",
   "random",

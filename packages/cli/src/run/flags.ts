@@ -19,7 +19,7 @@ export const flags = {
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "What writes the plan: by default lexical in the gym, router where all of several workers are models or two are known from rated runs, elsewhere the first chat model of the pool; conductor (the tiny one, for the gym alone), router, learned or head (see `divisi learn`; router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (schema:<file>, command:<command>, grader, or a worker that judges), agreed:<a>+<b>+<otherwise>, or a chat model: openai:gpt-5-mini, model:<id>"
+      "What writes the plan: by default lexical in the gym, router where all of several workers are models or two are known from rated runs, elsewhere the first chat model of the pool; conductor (ours: it reads who is on the team), tiny (which knows the gym by heart), router, learned or head (see `divisi learn`; router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (schema:<file>, command:<command>, grader, or a worker that judges), agreed:<a>+<b>+<otherwise>, or a chat model: openai:gpt-5-mini, model:<id>"
     ),
     Flag.optional
   ),
