@@ -141,10 +141,11 @@ export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
 
 /**
  * Who plans a run when nobody is named. In the gym it is the lexical policy: the Conductor that reads is right on four
- * more of a hundred tasks, at twice the cost and after a moment in which it reads its model. Elsewhere several language models, or workers of which two are
- * known from the user's own rated runs, are routed: a language model that was not trained to plan costs more than the
- * strongest worker alone, and nobody has shown that it gains. A pool with other workers beside a language model is
- * planned for by that; where there is none, their descriptions are all there is to go by.
+ * more of a hundred tasks, at twice the cost and after a moment in which it reads its model. Elsewhere several language
+ * models, or workers of which two are known from the user's own rated runs, are routed: a language model that was not
+ * trained to plan costs more than the strongest worker alone, and nobody has shown that it gains. A pool with other
+ * workers beside a language model is planned for by that; where there is none, their descriptions are all there is to go
+ * by.
  */
 export const defaultPolicy = Effect.fnUntraced(function* (
   config: Config,
