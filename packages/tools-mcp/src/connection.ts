@@ -182,8 +182,9 @@ const reopened = (server: McpServer) => {
     const client = new Client({ name: "divisi", version: manifest.version }, { versionNegotiation: { mode } })
     transports.add(transport)
     let problem = ""
-    client.onerror = (error) => {
-      problem = messageOf(error)
+    client.onerror = (error: Error & { readonly code?: unknown }) => {
+      // What cannot be written to who has ended is no reason of its own.
+      if (error.code !== "EPIPE") problem = messageOf(error)
     }
     try {
       await client.connect(transport, { timeout: startMillis(server) })

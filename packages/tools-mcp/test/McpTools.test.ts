@@ -161,6 +161,7 @@ describe("a server that does what it should not", () => {
       missing: { command: "no-such-program" },
       nonsense: stdio({ startMillis: 1_500 }, "nonsense"),
       ends: { command: process.execPath, args: ["-e", "console.error('no config'); process.exit(3)"] },
+      deaf: { command: "sh", args: ["-c", "exec 0<&-; echo no config >&2; sleep 0.05; exit 3"] },
       good: stdio({ tools: ["echo"] })
     })
     assert.deepStrictEqual(
@@ -172,7 +173,9 @@ describe("a server that does what it should not", () => {
     expect(told.nonsense).toMatch(
       /^it did not start: it did not answer within 1\.5 s \(startMillis gives it longer\).*\(it said: started as \d+\)$/s
     )
-    expect(told.ends).toMatch(/^it did not start: Connection closed \(it said: no config\)$/)
+    for (const ended of [told.ends, told.deaf]) {
+      expect(ended).toMatch(/^it did not start: Connection closed \(it said: no config\)$/)
+    }
   })
 
   it("goes with the scope, even where it does not listen", { timeout: 20_000 }, async () => {
