@@ -39,6 +39,10 @@ const led = new RegExp(
 /** Asks about the result of a change that was just described: one request together with it. */
 const asksOfChange = /\bthe (?:new|resulting|updated|changed|combined|remaining) \w+/i
 
+/** What somebody says before they ask: "Hi team," and "Ok so". */
+const greeting =
+  /^(?:(?:hi|hello|hey|dear)\b(?: (?:all|both|everyone|everybody|folks|guys|team|there))?[,.!:]*\s+|(?:ok|okay|alright|so|well|now)\b,?\s+)+/i
+
 /** Says how to answer, or asks for what was just worked out: not a request of its own. */
 const closing = new RegExp(
   [
@@ -48,7 +52,7 @@ const closing = new RegExp(
     "^(?:please )?(?:give|state|report|write|express|use) (?:only |just )?(?:your|the|an?)? ?(?:final |last |exact |whole )*(?:answer|result|number|value|word|digits?|fraction)\\b(?! of)",
     "^(?:do not|don't|no|only|just|otherwise|else|if not)\\b",
     "^what (?:do|did|will|would) (?:you|i|we) (?:get|have|find|obtain)\\b",
-    "^what is (?:the|your) (?:result|answer|total|outcome|final \\w+)(?: now)?\\?$",
+    "^what is (?:the|your) (?:result|answer|total|outcome|final \\w+)(?: now)?\\?\\W*$",
     "^(?:call|name|denote) (?:it|this|that|the (?:result|answer|number|total|value))\\b"
   ].join("|"),
   "i"
@@ -149,7 +153,7 @@ const opener = new RegExp(
 
 const fragment = (piece: string, line: number, place: number): Fragment => {
   const marked = marker.test(piece)
-  const text = piece.replace(marker, "").trim()
+  const text = piece.replace(marker, "").trim().replace(greeting, "")
   const match = opener.exec(text)
   const bare = (match === null ? text : text.slice(match[0].length)).replace(/^and\s+/i, "").replace(/^,\s*/, "")
   return { text: bare, continued: text, marked, sequel: match?.[2] !== undefined, line, place }
@@ -163,11 +167,14 @@ const label = /^[^:?!.]{1,60}:\s+/
 /** A quantity that is named and described rather than given: "let N be the number of ...". */
 const definition = /^(?:let|call|suppose|define)\b.*\b(?:be|as|denote|equal)\s+(?:the|how many)\b/i
 
+/** Ends as a question does, whatever smiles behind it. */
+const endsAsQuestion = /\?[^\w\uE000]*$/
+
 const isRequest = ({ marked, text }: Fragment): boolean => {
   const body = request.test(text) ? text : text.replace(label, "")
   if (closing.test(body) || asksOfChange.test(body)) return false
   if (!marked && words(body) < 3) return false
-  return request.test(body) || led.test(body) || body.endsWith("?") || definition.test(body)
+  return request.test(body) || led.test(body) || endsAsQuestion.test(body) || definition.test(body)
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -263,6 +270,6 @@ export const split = (question: string): ReadonlyArray<Part> => {
 /** As a sentence of its own: a capital first, no comma or "and" last, and its own full stop or question mark. */
 const sentence = (text: string): string => {
   const body = text.replace(/[\s,;:]+$/, "").replace(/,? and$/, "")
-  const end = /[.?!\uE001]$/.test(body) ? "" : asks.test(body) ? "?" : "."
+  const end = /[.?!\uE001][^\w\uE000]*$/.test(body) ? "" : asks.test(body) ? "?" : "."
   return `${body.charAt(0).toUpperCase()}${body.slice(1)}${end}`
 }

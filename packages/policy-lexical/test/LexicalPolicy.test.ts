@@ -124,6 +124,20 @@ describe("splitting", () => {
     })
   )
 
+  it("looks behind what somebody says before they ask, and before what smiles behind it", () => {
+    const second = "Subtract 4 from that number. :)"
+    const textsOf = (question: string) => LexicalPolicy.split(question).map(({ text }) => text)
+    assert.deepStrictEqual(textsOf(`Hi team, First, solve 2k + 9 = 27 for k. ${second}`), [
+      "Solve 2k + 9 = 27 for k.",
+      second
+    ])
+    assert.deepStrictEqual(textsOf(`Ok so Count the vowels in "amber". ${second}`), [
+      'Count the vowels in "amber".',
+      second
+    ])
+    assert.lengthOf(textsOf("What is 7 × 8? Call the answer M. True or false: (not (M is even))? :)"), 2)
+  })
+
   it.effect("finds numbered parts on one line", () =>
     Effect.gen(function* () {
       const { access, ids } = yield* plan(

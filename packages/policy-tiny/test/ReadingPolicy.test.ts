@@ -18,6 +18,12 @@ describe("ReadingPolicy", () => {
     const question =
       "If 3y + 16 = 43, what is y? Call the answer M. Express 199 litres in millilitres. Call the answer N. Add M to N and multiply the sum by 19. What do you get?"
     assert.lengthOf(partsOf(question), 3)
+    assert.lengthOf(
+      partsOf("Hi, find the product of 264,536 and 4, and subtract 68,406 from it. What is the total? :)"),
+      1
+    )
+    assert.lengthOf(partsOf("Find the product of 12 and 9. Then, convert it from weeks to days."), 2)
+    assert.lengthOf(partsOf('Sort the words "copper amber lemon" alphabetically. Which word comes 2nd?'), 1)
   })
 
   it("a part speaks of a name where it does not give it", () => {

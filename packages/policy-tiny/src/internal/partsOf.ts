@@ -23,12 +23,19 @@ const folded = (parts: ReadonlyArray<LexicalPolicy.Part>, at: number): ReadonlyA
     }))
 }
 
-/** "Multiply the sum by 7" after "Add M to N": one calculation in two requests. */
+const calculates =
+  /\b(?:add|subtract|multiply|divide|take|double|square|halve|(?:sum|product|difference|quotient) of) [^.?!]*\.$/i
+
+const goesOnCalculating =
+  /^(?:add|subtract|multiply|divide|double|square|halve) (?:[\d.,]+ (?:to|from) )?(?:it|the (?:sum|product|difference|quotient|result|answer))\b/i
+
+const sorts = /\b(?:sort|arrange|order) [^.?!]*\.$/i
+
+const picks = /^which (?:\w+ )?comes /i
+
+/** "Multiply the sum by 7" after "Add M to N", "Which word comes third?" after "Sort": one thing in two requests. */
 const goesOn = (text: string, before: string): boolean =>
-  /^(?:add|subtract|multiply|divide|take|double|square|halve) /i.test(before) &&
-  /^(?:add|subtract|multiply|divide|double|square|halve) (?:it|the (?:sum|product|difference|quotient|result|answer))\b/i.test(
-    text
-  )
+  (calculates.test(before) && goesOnCalculating.test(text)) || (sorts.test(before) && picks.test(text))
 
 /** "Call the answer N" names the answer of its own part. */
 const naming = /\b(?:call|name) (?:it|this|that|the \w+) ["']?([A-Za-z])\b["']?[.,;]?/gi
