@@ -3,11 +3,11 @@
  * same upstream and the same load, each a process of its own, one after another in each round. Prints JSON.
  *
  * `node --conditions=@divisi/source bench/gateway.ts [--requests 4000] [--rounds 3] [--connections 32] [--seconds 60]
- * [--peers llms,portkey,litellm] [--folder DIR] [--memory 0]`
+ * [--peers llms,portkey,litellm] [--served sqlite,postgres] [--folder DIR] [--memory 0]`
  *
  * Times of a request are those of one connection, over those of the upstream asked without a gateway. CPU and memory are
  * those of the gateway's process, from /proc, so both are absent elsewhere than on Linux. `--memory N` sends N requests to
- * our own server at last, and says how large it was on the way.
+ * our own server at last, and says how large it was on the way. `--served` has `divisi serve` beside it, as it is installed.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import fs from "node:fs"
@@ -17,6 +17,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import type { Load, Loaded } from "./load.ts"
 import { peers, type Running, start } from "./peers.ts"
+import * as Served from "./served.ts"
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     connections: { type: "string", default: "32" },
     seconds: { type: "string", default: "60" },
     peers: { type: "string", default: "llms,portkey,litellm" },
+    served: { type: "string", default: "" },
     folder: { type: "string", default: path.join(os.tmpdir(), "divisi-bench-peers") },
     memory: { type: "string", default: "0" }
   }
@@ -153,6 +155,11 @@ const own: ReadonlyArray<Contender> = [
 
 const skipped: Record<string, string> = {}
 const others: Array<Contender> = []
+for (const keeping of ["sqlite", "postgres"] as const) {
+  if (!values.served.split(",").includes(keeping)) continue
+  const running = await Served.start(keeping, upstream.port)
+  others.push({ name: `divisi serve, ${keeping}`, running, model: "divisi", headers: {} })
+}
 for (const peer of peers.filter(({ name }) => values.peers.split(",").includes(name))) {
   try {
     const running = await start(peer, values.folder, upstream.port)
