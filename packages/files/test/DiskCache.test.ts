@@ -269,14 +269,9 @@ describe("a file that cannot be used", () => {
 describe("several processes", () => {
   const script = fileURLToPath(new URL("fixtures/diskCacheWriter.ts", import.meta.url))
 
-  const start = (file: string, from: number, count: number) => {
-    const child = spawn(
-      process.execPath,
-      ["--conditions=@divisi/source", "--disable-warning=ExperimentalWarning", script, file, `${from}`, `${count}`],
-      {
-        stdio: ["ignore", "pipe", "pipe"]
-      }
-    )
+  const begin = (...given: ReadonlyArray<string>) => {
+    const flags = ["--conditions=@divisi/source", "--disable-warning=ExperimentalWarning"]
+    const child = spawn(process.execPath, [...flags, ...given], { stdio: ["ignore", "pipe", "pipe"] })
     let output = ""
     let errors = ""
     child.stdout.on("data", (data) => {
@@ -289,12 +284,24 @@ describe("several processes", () => {
     return { child, ended }
   }
 
+  const start = (file: string, from: number, count: number) => begin(script, file, `${from}`, `${count}`)
+
   const read = (file: string, key: number) =>
     Effect.runPromise(
       Effect.scoped(
         Effect.flatMap(DiskCache.make({ file }), (cache) => cache.lookup(`key ${key}`, Effect.fail("not kept")))
       )
     )
+
+  it("open a file at once that is not there yet", async () => {
+    const own = fs.mkdtempSync(path.join(folder, "opened-"))
+    const opener = fileURLToPath(new URL("fixtures/opener.ts", import.meta.url))
+    const both = [begin(opener, own, "100", "one", "two"), begin(opener, own, "100", "two", "one")]
+    for (const { ended } of both) {
+      const { code, errors, output } = await ended
+      expect({ code, errors, output }).toEqual({ code: 0, errors: "", output: "" })
+    }
+  })
 
   it("write one file at once, and each finds what the others have kept", async () => {
     const file = fresh()
@@ -322,7 +329,8 @@ describe("several processes", () => {
       child.kill("SIGKILL")
       const { output, signal } = await ended
       expect(signal).toBe("SIGKILL")
-      expect((await beside.ended).code).toBe(0)
+      const { code, errors } = await beside.ended
+      expect({ code, errors }).toEqual({ code: 0, errors: "" })
       const kept = output.slice(0, output.lastIndexOf("\n")).split("\n").map(Number)
       expect(kept.length).toBeGreaterThan(40 * (round + 1))
       const { counted, integrity, totals } = inspect(file)

@@ -101,10 +101,13 @@ interface Mark {
   readonly schemaVersion: number
 }
 
-/** What a file is, before anything in it is changed. An empty one becomes ours. */
+/**
+ * What a file is, before anything in it is changed. An empty one becomes ours. Another process may make it so meanwhile,
+ * its tables and its mark in one transaction: so the mark is looked at last.
+ */
 const identify = (database: DatabaseSync, { applicationId, schemaVersion }: Mark): "ours" | "Foreign" | "Newer" => {
-  const id = pragma(database, "application_id")
   const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
+  const id = pragma(database, "application_id")
   if (id !== applicationId && !(isEmpty && id === 0)) return "Foreign"
   return pragma(database, "user_version") > schemaVersion ? "Newer" : "ours"
 }
