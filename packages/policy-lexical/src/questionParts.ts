@@ -82,7 +82,7 @@ const refersBack = new RegExp(
 interface Fragment {
   /** Without what opens it ("and", "then", a number), as a request of its own. */
   readonly text: string
-  /** As it stands, to be joined to what comes before it. */
+  /** As it stands behind a greeting, to be joined to what comes before it. */
   readonly continued: string
   /** Opened by a number or letter of its own. */
   readonly marked: boolean

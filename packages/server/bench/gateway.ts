@@ -155,19 +155,21 @@ const own: ReadonlyArray<Contender> = [
 
 const skipped: Record<string, string> = {}
 const others: Array<Contender> = []
-for (const keeping of ["sqlite", "postgres"] as const) {
-  if (!values.served.split(",").includes(keeping)) continue
-  const running = await Served.start(keeping, upstream.port)
-  others.push({ name: `divisi serve, ${keeping}`, running, model: "divisi", headers: {} })
+/** A contender whose start may fail: what it needs is not on every machine. */
+const add = async (contender: Omit<Contender, "running">, running: () => Promise<Running>) => {
+  try {
+    others.push({ ...contender, running: await running() })
+  } catch (error) {
+    skipped[contender.name] = error instanceof Error ? error.message.split("\n")[0]! : String(error)
+  }
+}
+for (const keeping of Served.keepings.filter((one) => values.served.split(",").includes(one))) {
+  const contender = { name: `divisi serve, ${keeping}`, model: "divisi", headers: {} }
+  await add(contender, () => Served.start(keeping, upstream.port))
 }
 for (const peer of peers.filter(({ name }) => values.peers.split(",").includes(name))) {
-  try {
-    const running = await start(peer, values.folder, upstream.port)
-    const headers = peer.headers(upstream.port)
-    others.push({ name: peer.name, running, model: peer.model, headers })
-  } catch (error) {
-    skipped[peer.name] = error instanceof Error ? error.message.split("\n")[0]! : String(error)
-  }
+  const contender = { name: peer.name, model: peer.model, headers: peer.headers(upstream.port) }
+  await add(contender, () => start(peer, values.folder, upstream.port))
 }
 
 const contenders = [...own, ...others]

@@ -8,22 +8,17 @@ import { PostgresServer } from "@divisi/testkit/journals"
 import type { Running } from "./peers.ts"
 
 /** Where it keeps runs, keys and what they have spent. */
-export type Keeping = "sqlite" | "postgres"
+export const keepings = ["sqlite", "postgres"] as const
+
+type Keeping = (typeof keepings)[number]
 
 /** What keeps it, and how to remove that. */
 const place = async (keeping: Keeping, folder: string) => {
   if (keeping === "sqlite") {
     return { flags: ["--journal", path.join(folder, "runs.sqlite")], environment: {}, remove: () => {} }
   }
-  const database = await PostgresServer.start()
-  const url = new URL(database.url)
-  const password = url.password
-  url.password = ""
-  return {
-    flags: [],
-    environment: { DIVISI_DATABASE: url.href, PGPASSWORD: password },
-    remove: database.stop
-  }
+  const { stop, url } = await PostgresServer.start()
+  return { flags: [], environment: { DIVISI_DATABASE: url }, remove: stop }
 }
 
 /** Starts it before an upstream. What it has kept goes with it. */
