@@ -11,6 +11,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Model from "@divisi/gguf/Model"
 import * as Tensor from "@divisi/gguf/Tensor"
 import * as TinyModel from "@divisi/gguf/TinyModel"
@@ -97,7 +98,7 @@ const program = Effect.gen(function* () {
   const gpu = text("gpu", "auto") as "auto" | "cuda" | "vulkan" | "metal" | "none"
   const model = yield* LlamaCppModel.load({ source, gpu, contextTokens: 2048, sequences: many, gpuLayers: "max" })
   const loaded = seconds(loading)
-  const { generate } = LlamaCppModel.worker(model, sampling)
+  const worker = LlamaCppModel.worker(model, sampling)
   const system = {
     role: "system",
     content: "Rules of a plan, and examples of plans. ".repeat(isSmall ? 10 : 50)
@@ -108,11 +109,13 @@ const program = Effect.gen(function* () {
       let first = 0
       let count = 0
       const messages = [system, { role: "user" as const, content: `Question ${index}?` }]
-      yield* Stream.runForEach(generate({ messages, maxOutputTokens: tokens, seed: index }), (part) =>
-        Effect.sync(() => {
-          if (first === 0) first = seconds(startedAt)
-          if (part.type === "finish") count = part.usage.outputTokens
-        })
+      yield* Stream.runForEach(
+        WorkerStream.generate(worker, { messages, maxOutputTokens: tokens, seed: index }),
+        (part) =>
+          Effect.sync(() => {
+            if (first === 0) first = seconds(startedAt)
+            if (part.type === "finish") count = part.usage.outputTokens
+          })
       )
       return { first, count, seconds: seconds(startedAt) }
     })

@@ -3,6 +3,7 @@
  *
  *     node --conditions=@divisi/source bench/grammar.ts [--completions 10000]
  */
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
 import * as Effect from "effect/Effect"
@@ -28,7 +29,7 @@ const program = Effect.gen(function* () {
       sequences: 16,
       queueLimit: completions
     })
-    const { generate } = LlamaCppModel.worker(model, { reasoningTokens: 12, temperature: 1, topK: 0, topP: 1 })
+    const worker = LlamaCppModel.worker(model, { reasoningTokens: 12, temperature: 1, topK: 0, topP: 1 })
     const run = (index: number) =>
       Effect.gen(function* () {
         const rules = {
@@ -41,7 +42,12 @@ const program = Effect.gen(function* () {
         // One in four has room to end by itself; the others are cut in all places.
         const maxOutputTokens = index % 4 === 0 ? 400 : 16 + (index % 97)
         const parts = yield* Stream.runCollect(
-          generate({ messages, maxOutputTokens, seed: index, format: { type: "workflow", ...rules } })
+          WorkerStream.generate(worker, {
+            messages,
+            maxOutputTokens,
+            seed: index,
+            format: { type: "workflow", ...rules }
+          })
         )
         const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
         const finish = parts.at(-1)

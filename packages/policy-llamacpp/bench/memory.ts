@@ -3,6 +3,7 @@
  *
  *     node --expose-gc --conditions=@divisi/source bench/memory.ts [--plans 20000]
  */
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"
@@ -15,10 +16,15 @@ const format = { type: "workflow", poolSize: 7, maxSteps: 3, access: "binary", a
 const program = Effect.gen(function* () {
   const source = yield* Effect.promise(() => tinyModel({ hiddenSize: 32, layers: 1, heads: 2, feedForwardSize: 32 }))
   const model = yield* LlamaCppModel.load({ source, gpu: "none", contextTokens: 512, sequences: 16 })
-  const { generate } = LlamaCppModel.worker(model, { reasoningTokens: 2, temperature: 1 })
+  const worker = LlamaCppModel.worker(model, { reasoningTokens: 2, temperature: 1 })
   const run = (index: number) =>
     Stream.runDrain(
-      generate({ messages: [{ role: "user", content: `Question ${index}` }], maxOutputTokens: 12, seed: index, format })
+      WorkerStream.generate(worker, {
+        messages: [{ role: "user", content: `Question ${index}` }],
+        maxOutputTokens: 12,
+        seed: index,
+        format
+      })
     )
   const megabytes: Array<{ plans: number; resident: number; heap: number }> = []
   const measure = (done: number) => {

@@ -3,10 +3,12 @@
  *
  *     node --conditions=@divisi/source bench/prefix.ts [--model path.gguf]
  */
+
 import * as Prompt from "@divisi/core/Prompt"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"
@@ -18,14 +20,14 @@ const program = Effect.gen(function* () {
   const at = process.argv.indexOf("--model")
   const source = at < 0 ? yield* Effect.promise(() => tinyModel({ contextLength: 16_384 })) : process.argv[at + 1]!
   const model = yield* LlamaCppModel.load({ source, contextTokens: 16_384, sequences: 4 })
-  const { generate } = LlamaCppModel.worker(model)
+  const worker = LlamaCppModel.worker(model)
   const run = (question: string) =>
     Effect.gen(function* () {
       const before = LlamaCppModel.meter(model)
       const startedAt = performance.now()
       let firstAt = 0
       const messages = Prompt.conductorMessages({ task: Task.make(question), pool, maxSteps: 5, self: false })
-      yield* Stream.runForEach(generate({ messages, maxOutputTokens: 8, seed: 1 }), () =>
+      yield* Stream.runForEach(WorkerStream.generate(worker, { messages, maxOutputTokens: 8, seed: 1 }), () =>
         Effect.sync(() => {
           if (firstAt === 0) firstAt = performance.now()
         })

@@ -3,6 +3,7 @@
  *
  *     node --conditions=@divisi/source bench/throughput.ts [--plans 200] [--sequences 16] [--rounds 7]
  */
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
 import * as Effect from "effect/Effect"
@@ -33,11 +34,13 @@ const program = Effect.gen(function* () {
   const ours = yield* LlamaCppModel.load(options)
   // Without the wish for prefixes of others, a context that is used directly is the same.
   const bare = yield* LlamaCppModel.load({ ...options, queueLimit: 0 })
-  const { generate } = LlamaCppModel.worker(ours, { ...sampling, reasoningTokens })
+  const worker = LlamaCppModel.worker(ours, { ...sampling, reasoningTokens })
 
   const runOurs = (index: number) =>
     Effect.map(
-      Stream.runCollect(generate({ messages: question(index), maxOutputTokens: limit, seed: index, format })),
+      Stream.runCollect(
+        WorkerStream.generate(worker, { messages: question(index), maxOutputTokens: limit, seed: index, format })
+      ),
       (parts) => {
         const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
         const finish = parts.at(-1)

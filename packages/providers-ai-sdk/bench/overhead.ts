@@ -4,9 +4,11 @@
  *
  *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
  */
+
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { streamText } from "ai"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -43,10 +45,12 @@ const contenders = {
   },
   ours: async () => {
     let characters = 0
-    const read = Stream.runForEachArray(worker.generate({ messages: [{ role: "user", content: prompt }] }), (parts) =>
-      Effect.sync(() => {
-        for (const part of parts) if (part.type === "text") characters += part.text.length
-      })
+    const read = Stream.runForEachArray(
+      WorkerStream.generate(worker, { messages: [{ role: "user", content: prompt }] }),
+      (parts) =>
+        Effect.sync(() => {
+          for (const part of parts) if (part.type === "text") characters += part.text.length
+        })
     )
     await Effect.runPromise(read)
     return characters

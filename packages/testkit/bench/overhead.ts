@@ -2,9 +2,11 @@
  * What a call costs over the bare SDK: CPU time of this process for the same streams, side by side in one run; and what
  * memory is kept after many calls. Each provider's `bench/overhead.ts` says what the two are.
  */
+
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
 import type { Worker } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
@@ -55,10 +57,12 @@ const ours =
   (worker: Worker): Call =>
   () => {
     let characters = 0
-    const read = Stream.runForEachArray(worker.generate({ messages: [{ role: "user", content: question }] }), (parts) =>
-      Effect.sync(() => {
-        for (const part of parts) if (part.type === "text") characters += part.text.length
-      })
+    const read = Stream.runForEachArray(
+      WorkerStream.generate(worker, { messages: [{ role: "user", content: question }] }),
+      (parts) =>
+        Effect.sync(() => {
+          for (const part of parts) if (part.type === "text") characters += part.text.length
+        })
     )
     return Effect.runPromise(read).then(() => characters)
   }
