@@ -14,6 +14,7 @@ export default defineConfig(({ mode }) => ({
     ...(mode === "long" ? { include: [long] } : { include: ["test/**/*.test.ts"], exclude: [long] }),
     // Files share what they import, which takes half a second of computing for each file otherwise.
     isolate: false,
+    globalSetup: path.join(import.meta.dirname, "vitest.setup.ts"),
     maxWorkers: "100%",
     // Hundreds of tests start processes: what the first has compiled, the others load. It halves the start of each.
     env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, ".divisi/compiled") },

@@ -11,6 +11,7 @@ import { mountSmall } from "./fullDisk.ts"
 import { start } from "./processes.ts"
 
 const root = folder()
+const disk = mountSmall()
 let files = 0
 const fresh = () => path.join(root, `${files++}`, "runs.sqlite")
 
@@ -78,7 +79,6 @@ describe("a journal on disk", () => {
 
   it.live("keeps what it has acknowledged when its disk is full, and goes on when there is room", () =>
     Effect.gen(function* () {
-      const disk = mountSmall()
       if (disk === undefined) return
       const file = path.join(disk, "runs.sqlite")
       const journal = yield* DiskJournal.make({ file })

@@ -4,7 +4,7 @@ import os from "node:os"
 import path from "node:path"
 import { afterAll } from "@effect/vitest"
 
-/** A disk of one MB; `undefined` where this user may not mount one. */
+/** A disk of one MB for a file of tests; `undefined` where this user may not mount one. Unmounted after them. */
 export const mountSmall = (): string | undefined => {
   if (process.platform !== "linux") return undefined
   const at = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-disk-"))
