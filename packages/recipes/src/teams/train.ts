@@ -2,7 +2,7 @@
  * Trains a Conductor that reads, from a seed, and goes on where a training stopped. The model is `reader.gguf` in the
  * folder.
  *
- *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--readers 3] [--steps 10000] [--teams 3800]
+ *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--readers 3] [--steps 10000] [--teams 5400]
  *     [--rollouts 20] [--words words.gguf]
  *
  * Vectors of words are those of the file that ships, unless another is named.
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     readers: { type: "string", default: "3" },
     steps: { type: "string", default: "10000" },
-    teams: { type: "string", default: "3800" },
+    teams: { type: "string", default: "5400" },
     rollouts: { type: "string", default: "20" },
     words: { type: "string", default: ReadingPolicy.file }
   }
