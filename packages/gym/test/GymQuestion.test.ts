@@ -1,4 +1,4 @@
-/** Forty questions as people type them: those that the gym can do are answered, and the others are declined unasked. */
+/** Fifty questions as people type them: those that the gym can do are answered, and the others are declined unasked. */
 import * as Conductor from "@divisi/core/Conductor"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,17 @@ const answered: ReadonlyArray<readonly [question: string, answer: string]> = [
   ["Reverse the word stressed", "desserts"],
   ["How many times does the letter r appear in strawberry?", "3"],
   ["What is the median of 4, 8, 1, 9?", "6"],
-  ["Ann is taller than Bob. Bob is taller than Cid. Who is the tallest?", "Ann"]
+  ["Ann is taller than Bob. Bob is taller than Cid. Who is the tallest?", "Ann"],
+  ["How many days are in 2 weeks? Multiply the result by 37.", "518"],
+  ["Convert 3 days to minutes, then add 50 to it.", "4370"],
+  ["What is 15% of 80? Add 7 to the result, then divide it by 2.", "9.5"],
+  ["What is 25% of 480? Then spell the result backwards.", "21"],
+  ["What day of the week was 20 July 1969? How many letters does it have?", "6"],
+  ["How many minutes are there in 3 days? How many days are in 2 weeks? Add up both results.", "4334"],
+  ["How many minutes are there in 3 days? And what is 37 * 41? What is the sum of both answers?", "5837"],
+  ["How many days are there in 3 weeks, and how many seconds are in 2 hours? Multiply both results.", "151200"],
+  ["What is 12 * 4? What is 37 * 41? Add up the two.", "1565"],
+  ["Double 21 and subtract 2.", "40"]
 ]
 
 const declined: ReadonlyArray<string> = [
@@ -50,6 +60,8 @@ const declined: ReadonlyArray<string> = [
   "Write a haiku about a match that ended 3 - 2.",
   "My train left at 10:30 and took 2 hours - when did I arrive?",
   "What is 17% of 2,350, in words?",
+  "Add the two numbers that I told you.",
+  "It takes me 2 hours. Double it and tell me when I arrive.",
   // Ten kilobytes with numbers in them, some of them sums.
   `${"Rome was founded in 753 BC, and 1,229 years later, in 476, the West fell. An army had 6 legions of 5,000 men each. ".repeat(90)}How did it fall?`
 ]

@@ -1,6 +1,7 @@
 import * as Conductor from "@divisi/core/Conductor"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as GymPool from "@divisi/gym/GymPool"
 import * as GymWorker from "@divisi/gym/GymWorker"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -32,6 +33,23 @@ describe("the reader that ships", () => {
       const weak = "Weak at dates and weekdays, good at spelling."
       assert.deepStrictEqual(yield* asked(days, { strong, weak }), ["strong"])
       assert.deepStrictEqual(yield* asked(days, { weak, strong }), ["strong"])
+    })
+  )
+
+  it.live("answers questions that go on with what was worked out, as people type them", () =>
+    Effect.gen(function* () {
+      const policy = ReadingPolicy.make(yield* ReadingPolicy.load())
+      const conductor = Conductor.make({ policy, pool: GymPool.make({ latencyMillis: 0 }), seed: 0 })
+      const questions = {
+        "How many days are in 2 weeks? Multiply the result by 37.": "518",
+        "Convert 3 days to minutes, then add 50 to it.": "4370",
+        "How many minutes are there in 3 days? How many days are in 2 weeks? Add up both results.": "4334",
+        "How many minutes are there in 3 days? And what is 37 * 41? What is the sum of both answers?": "5837",
+        "What day of the week was 20 July 1969? How many letters does it have?": "6"
+      }
+      for (const [question, answer] of Object.entries(questions)) {
+        assert.strictEqual((yield* conductor.run(question)).answer, answer, question)
+      }
     })
   )
 

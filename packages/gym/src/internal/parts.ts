@@ -1,7 +1,8 @@
 /**
  * The parts of a composite question as a worker reads them, and how a part refers to an earlier answer.
  *
- * Parts begin at numbered lines, "First, ... Then, ...", "Call the answer M.", and sentences with "that number".
+ * Parts begin at numbered lines, "First, ... Then, ...", "Call the answer M.", and sentences with "that number" or such
+ * that go on with what was worked out: "Multiply the result by 37", "Add both".
  */
 
 /** A part, and the earlier parts whose answers it mentions. */
@@ -19,6 +20,17 @@ const pronoun =
 
 const numbered =
   /\b(?:the )?(?:answer|result) (?:to|of|from) (?:part|question|step) (\d)\b|\bthe (first|second|third) (?:answer|result)\b/gi
+
+/** "Multiply the result by 37", "Add 50 to it", "How many letters does it have?": goes on with the answer before. */
+const goingOn =
+  /(?<=^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|divide|double|halve|multiply|reverse|spell|subtract|take|write)\b(?: [\d.,%]+ (?:to|from|of))?|how many (?:digits|letters|vowels)\b)[^.?!\d]*?)\b(?:it|(?:the|that|this) (?:result|answer|total))\b/gi
+
+/** "Add both results", "What is the difference between the two?": goes on with the two answers before. */
+const pair =
+  /(?<=\b(?:add(?: up)?|multiply|(?:sum|product|difference|quotient) (?:of|between)) )(?:(?:both|(?:the|these|those) two)(?: (?:answers|results|numbers|values))?|(?:the|these|those) (?:answers|results))\b(?=[.?!,;]|$| and\b| together\b)/gi
+
+const refersBack = (sentence: string): boolean =>
+  [pronoun, goingOn, pair].some((pattern) => sentence.search(pattern) >= 0)
 
 const naming = /\s*(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) ([A-Z])\./g
 
@@ -43,10 +55,15 @@ const pieces = (question: string): ReadonlyArray<string> => {
     .map((match) => match.index)
     .filter((from) => !/(?:^|\n)\s*\d[.)] $/.test(mask.slice(0, from)))
   const sentences = cuts.map((from, index) => mask.slice(from, cuts[index + 1] ?? mask.length))
+  // Questions that stand side by side are parts only where a later one asks for both answers.
+  const ofPair = sentences.findLastIndex((sentence) => sentence.search(pair) >= 0)
   const begins = cuts.filter(
     (from, index) =>
       from > 0 &&
-      (opener.test(sentences[index]!) || sentences[index]!.search(pronoun) >= 0 || endsInNaming(mask.slice(0, from)))
+      (opener.test(sentences[index]!) ||
+        refersBack(sentences[index]!) ||
+        endsInNaming(mask.slice(0, from)) ||
+        (index < ofPair && /[?.]\s$/.test(mask.slice(0, from))))
   )
   return [0, ...begins].map((from, index) => question.slice(from, begins[index] ?? question.length).trim())
 }
@@ -63,7 +80,8 @@ const needsOf = (text: string, names: ReadonlyMap<string, number>, part: number)
     found.add(digit === undefined ? ordinals.indexOf(word!.toLowerCase()) : Number(digit) - 1)
   }
   for (const [name, index] of names) if (letter(name).test(mask)) found.add(index)
-  if (found.size === 0 && mask.search(pronoun) >= 0) found.add(part - 1)
+  if (found.size === 0 && mask.search(pair) >= 0) return part < 2 ? [] : [part - 2, part - 1]
+  if (found.size === 0 && refersBack(mask)) found.add(part - 1)
   return [...found].filter((index) => index >= 0 && index < part).sort((left, right) => left - right)
 }
 
@@ -89,10 +107,13 @@ export const namesIn = (question: string): ReadonlyMap<string, number> => {
   return names
 }
 
+/** An answer that is referred to: that of a part, the one before, or the two before. */
+export type Reference = number | "previous" | "both"
+
 /** A part with earlier answers in place of the words that refer to them. */
 export const substitute = (
   text: string,
-  value: (part: number | "previous") => string | undefined,
+  value: (reference: Reference) => string | undefined,
   names: ReadonlyMap<string, number> = new Map()
 ): string => {
   let result = text
@@ -105,4 +126,6 @@ export const substitute = (
       return value(digit === undefined ? ordinals.indexOf(word!.toLowerCase()) : Number(digit) - 1) ?? whole
     })
     .replace(pronoun, (whole) => value("previous") ?? whole)
+    .replace(pair, (whole) => value("both") ?? whole)
+    .replace(goingOn, (whole) => value("previous") ?? whole)
 }

@@ -8,7 +8,7 @@ import type { LookUp } from "../solvers/reading.ts"
 import { type Assignment, assign, isDecline, type Reading, type Turn, valueOf } from "./assignment.ts"
 import * as Draw from "./draw.ts"
 import type { Lookups } from "./lookups.ts"
-import { namesIn, type Part, split, substitute } from "./parts.ts"
+import { namesIn, type Part, type Reference, split, substitute } from "./parts.ts"
 import { slip } from "./slip.ts"
 
 /** A worker's reply: its answer or what it looks up first, and its thoughts. */
@@ -28,12 +28,16 @@ const entries = Object.entries(solvers) as ReadonlyArray<readonly [AnyFamilyName
 
 type Names = ReadonlyMap<string, number>
 
+/** Two answers as a question speaks of them. */
+const paired = (left?: string, right?: string): string | undefined =>
+  left === undefined || right === undefined ? undefined : `${left} and ${right}`
+
 /** The family of a question. A number or a word stands in for an earlier answer that the question mentions. */
 const familyOf =
   (names: Names) =>
   (text: string): AnyFamilyName | undefined => {
     for (const stand of ["7", "seven"]) {
-      const filled = substitute(text, () => stand, names)
+      const filled = substitute(text, (reference) => (reference === "both" ? paired(stand, stand) : stand), names)
       const found = entries.find(([, solver]) => solver.reads(filled))
       if (found !== undefined) return found[0]
     }
@@ -97,6 +101,12 @@ const solveText = async (call: Call, text: string): Promise<Found> => {
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The answers of earlier turns. */
+const answersSeen = ({ seen }: Call): ReadonlyArray<string> =>
+  seen.flatMap(({ turn }) => (isDecline(turn.answer) ? [] : [valueOf(turn.answer)]))
+
+const latestTwo = (call: Call): string | undefined => paired(...answersSeen(call).slice(-2))
+
 const rounded = (value: string, digits: number | undefined): string =>
   digits === undefined || !/^-?\d+(?:\.\d+)?$/.test(value) ? value : String(Number(Number(value).toPrecision(digits)))
 
@@ -115,9 +125,11 @@ const solvePart = async (call: Call, index: number): Promise<Found> => {
     if ("because" in found) return { because: `it needs the answer to part ${need + 1}, and ${found.because}` }
     remember(call, need, found.value)
   }
-  const value = (part: number | "previous") => {
-    const at = part === "previous" ? (needs.at(-1) ?? index - 1) : part
-    return needs.includes(at) ? call.known.get(at) : undefined
+  const knownAnswer = (need: number) => call.known.get(need)
+  const value = (reference: Reference): string | undefined => {
+    if (reference === "both") return needs.length === 0 ? latestTwo(call) : paired(...needs.map(knownAnswer))
+    const at = reference === "previous" ? (needs.at(-1) ?? index - 1) : reference
+    return needs.includes(at) ? knownAnswer(at) : undefined
   }
   return solveText(call, substitute(text, value, call.names))
 }
@@ -187,9 +199,10 @@ const planOf = ({ names, parts }: Call): string =>
 
 /** Answers the subtask's own question, which may mention parts or the answer before it: the latest one. */
 const solveOwn = (call: Call, text: string): Promise<Found> => {
-  const latest = call.seen.findLast(({ turn }) => !isDecline(turn.answer))
-  const value = (part: number | "previous") =>
-    part === "previous" ? latest && valueOf(latest.turn.answer) : call.known.get(part)
+  const value = (reference: Reference): string | undefined => {
+    if (reference === "both") return latestTwo(call)
+    return reference === "previous" ? answersSeen(call).at(-1) : call.known.get(reference)
+  }
   return solveText(call, substitute(text, value, call.names))
 }
 

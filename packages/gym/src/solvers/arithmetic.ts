@@ -51,7 +51,7 @@ const inSymbols = (text: string): string | undefined => {
 const N = "(-?\\d+(?:\\.\\d+)?)"
 
 const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]> = [
-  [new RegExp(`\\badd ${N} (?:to|and) ${N}`, "i"), (a, b) => `(${a} + ${b})`],
+  [new RegExp(`\\badd (?:up )?${N} (?:to|and) ${N}`, "i"), (a, b) => `(${a} + ${b})`],
   [new RegExp(`\\bsubtract ${N} from ${N}`, "i"), (a, b) => `(${b} - ${a})`],
   [new RegExp(`\\bmultiply ${N} (?:by|and|with) ${N}`, "i"), (a, b) => `(${a} * ${b})`],
   [new RegExp(`\\bdivide ${N} by ${N}`, "i"), (a, b) => `(${a} / ${b})`],
@@ -59,6 +59,8 @@ const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string
   [new RegExp(`\\bdifference (?:of|between) ${N} and ${N}`, "i"), (a, b) => `(${a} - ${b})`],
   [new RegExp(`\\bproduct of ${N} and ${N}`, "i"), (a, b) => `(${a} * ${b})`],
   [new RegExp(`\\bquotient of ${N} and ${N}`, "i"), (a, b) => `(${a} / ${b})`],
+  [new RegExp(`\\bdouble ${N}`, "i"), (a) => `(${a} * 2)`],
+  [new RegExp(`\\bhalve ${N}`, "i"), (a) => `(${a} / 2)`],
   [new RegExp(`\\b(?:start|begin) with ${N}`, "i"), (a) => a],
   [new RegExp(`\\btake ${N}`, "i"), (a) => a]
 ]

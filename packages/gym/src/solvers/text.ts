@@ -26,11 +26,13 @@ const subjectOf = (text: string): string | undefined => {
   const quotations = [...text.matchAll(/"([^"]+)"/g)].map((match) => match[1]!)
   const last = quotations.at(-1)
   if (last !== undefined && !(last.length === 1 && /letter "/.test(text))) return last
-  return /\b(?:in|write|spell|reverse|is) (?:the word )?([a-z]{2,})(?=[,.?]| backwards| in reverse|$)/i.exec(text)?.[1]
+  return /\b(?:does|in|write|spell|reverse|is) (?:the word )?([a-z]{2,})(?=[,.?]| backwards| in reverse| have|$)/i.exec(
+    text
+  )?.[1]
 }
 
 const aboutDigits = (text: string): Read | undefined => {
-  const reverse = /\bdigits of (\d+) in reverse/i.exec(text)?.[1]
+  const reverse = /\b(?:digits of|spell|write) (\d+) (?:in reverse|backwards)/i.exec(text)?.[1]
   if (reverse !== undefined) return { type: "reverse", subject: reverse }
   const all = /\bhow many digits does (\d+) have/i.exec(text)?.[1]
   if (all !== undefined) return { type: "count-digits", digit: undefined, subject: all }

@@ -3,7 +3,7 @@ import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 
 /** Says how to answer, or nothing: it has no number, no quotation, no question, and refers to nothing. */
 const isAside = (text: string): boolean =>
-  !/[\d?"“`=]|\b[A-Z]\b|\b(?:it|that|them|this|these|sum|product|result|word|list)\b/.test(text)
+  !/[\d?"“`=]|\b[A-Z]\b|\b(?:it|that|them|this|these|sum|product|results?|answers|both|word|list)\b/.test(text)
 
 /** A greeting before parts hides that the first of them begins a line. */
 const numberedApart = (question: string): string => question.replace(/^(.{1,40}?[:.!]) (?=1[.)] |First, )/, "$1\n")
