@@ -1,5 +1,6 @@
 /** Pages and pictures of runs, sessions, trainings and evaluations, made from data. */
 export * as CurvePicture from "./CurvePicture.ts"
+export * as EstimatePicture from "./EstimatePicture.ts"
 export * as EvaluationPage from "./EvaluationPage.ts"
 export * as EvaluationTables from "./EvaluationTables.ts"
 export * as RouterPicture from "./RouterPicture.ts"

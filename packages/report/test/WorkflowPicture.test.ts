@@ -1,5 +1,6 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as CurvePicture from "../src/CurvePicture.ts"
+import * as EstimatePicture from "../src/EstimatePicture.ts"
 import * as WorkflowPicture from "../src/WorkflowPicture.ts"
 
 const step = (subtask: string) => ({ worker: 0, subtask, access: [] })
@@ -55,6 +56,41 @@ describe("the picture of curves", () => {
     const paths = [...svg.matchAll(/<path class="line c\d" d="([^"]+)"/g)].map(([, path]) => path!)
     assert.strictEqual(paths.length, 2)
     assert.strictEqual(paths[0]!.split("M").length - 1, 2)
+    assert.notMatch(svg, /NaN|Infinity|undefined/)
+  })
+})
+
+describe("the picture of estimates", () => {
+  const of = (mean: number) => ({ mean, standardError: 0.05 })
+  const svg = EstimatePicture.render("Right & wrong", {
+    series: ["</text><script>", "second"],
+    rows: [
+      { name: "first row", estimates: [of(0.9), of(0.1)] },
+      { name: "second row", estimates: [undefined, of(0.5)] }
+    ],
+    format: (share) => `${Math.round(100 * share)} %`,
+    range: [0, 1]
+  })
+
+  it("has a dot in its error for each estimate, further right for more, and none where there is no estimate", () => {
+    const places = [...svg.matchAll(/<circle class="c(\d)" cx="([\d.]+)" cy="([\d.]+)" r="4.5">/g)].map(
+      ([, series, x, y]) => [series, Number(x), Number(y)] as const
+    )
+    assert.deepStrictEqual(
+      places.map(([series]) => series),
+      ["0", "1", "1"]
+    )
+    assert.isAbove(places[0]![1], places[2]![1])
+    assert.isAbove(places[2]![1], places[1]![1])
+    assert.strictEqual(places[0]![2], places[1]![2])
+    assert.isAbove(places[2]![2], places[1]![2])
+    assert.lengthOf(svg.match(/<line class="line c/g) ?? [], 3)
+  })
+
+  it("has names that are text, and values in words for whoever points at a dot", () => {
+    assert.include(svg, '<title id="name">Right &amp; wrong</title>')
+    assert.notInclude(svg, "<script")
+    assert.include(svg, "second: 50 %")
     assert.notMatch(svg, /NaN|Infinity|undefined/)
   })
 })

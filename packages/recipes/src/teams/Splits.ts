@@ -2,6 +2,7 @@
 import type * as Policy from "@divisi/core/Policy"
 import type * as Gym from "@divisi/gym/Gym"
 import * as Teams from "@divisi/gym/Teams"
+import type { Estimates } from "@divisi/report/EstimatePicture"
 import * as Effect from "effect/Effect"
 import * as Markdown from "../tiny/Markdown.ts"
 import * as Sample from "../tiny/Sample.ts"
@@ -74,6 +75,21 @@ export const table = (measured: ReadonlyArray<ReadonlyArray<Row>>): string => {
   const rows = measured.map((row) => [row[0]!.setting, ...row.map((one) => Markdown.percent(figures(one).right))])
   return Markdown.table(columns, rows)
 }
+
+/** The right answers of some policies, for a picture. */
+export const estimates = (
+  measured: ReadonlyArray<ReadonlyArray<Row>>,
+  series: ReadonlyArray<string>
+): Pick<Estimates, "rows" | "series"> => ({
+  series,
+  rows: measured.map((all) => {
+    const rightOf = (name: string) => {
+      const found = all.find(({ policy }) => policy === name)
+      return found && figures(found).right
+    }
+    return { name: all[0]!.setting, estimates: series.map(rightOf) }
+  })
+})
 
 /** How much of what the oracle has over somebody a policy has over them, with its error by residuals. */
 const shareOfGain = (own: Row, from: Row, oracle: Row) =>

@@ -4,7 +4,7 @@
  *
  *   pnpm --filter @divisi/recipes teams [--tasks 200] [--seeds 1] [--split test] [--settings "new teams,24 workers"]
  *     [--policies "lexical,best single"] [--reader FILE,FILE] [--price-weight 0.1] [--gym] [--recursion 0]
- *     [--checks] [--table] [--write FILE] [--name headroom]
+ *     [--checks] [--table] [--write FILE] [--name headroom] [--picture FILE.svg]
  *
  * `--tasks` counts questions of each seed; `--seeds date` draws five by today's date. With `--reader`, a reading
  * Conductor is measured beside the others and paired with them, and beside it, where more files are named, trainings with
@@ -16,6 +16,7 @@ import { parseArgs } from "node:util"
 import type * as Gym from "@divisi/gym/Gym"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
+import * as EstimatePicture from "@divisi/report/EstimatePicture"
 import * as Effect from "effect/Effect"
 import { givenFile } from "../givenFile.ts"
 import * as Markdown from "../tiny/Markdown.ts"
@@ -39,7 +40,8 @@ const { values } = parseArgs({
     checks: { type: "boolean", default: false },
     name: { type: "string", default: "headroom" },
     table: { type: "boolean", default: false },
-    write: { type: "string" }
+    write: { type: "string" },
+    picture: { type: "string" }
   }
 })
 
@@ -66,6 +68,14 @@ const withoutChecks = trained
     )
   )
 
+/** What is shown where a picture is asked for. */
+const draw = (title: string, estimates: Pick<EstimatePicture.Estimates, "rows" | "series">): void => {
+  if (values.picture === undefined) return
+  const format = (share: number) => `${Math.round(100 * share)} %`
+  const picture = EstimatePicture.render(title, { ...estimates, format, range: [0, 1] })
+  fs.writeFileSync(givenFile(values.picture), picture)
+}
+
 const onDrawnTeams = Effect.gen(function* () {
   const measured = yield* Splits.measure({
     settings: settings.filter(({ name }) => isNamed(values.settings, name)),
@@ -77,6 +87,8 @@ const onDrawnTeams = Effect.gen(function* () {
     isWanted: (name) => (values.checks ? name.startsWith("reading") : isNamed(values.policies, name)),
     say
   })
+  const shown = [...models.map(({ name }) => name), "lexical", "best single", "teams-oracle"]
+  draw("Right answers on drawn teams", Splits.estimates(measured, shown))
   if (!values.table) for (const row of measured.flat()) console.log(JSON.stringify(Splits.figures(row)))
   if (values.checks) return Splits.checks(measured)
   const isWhole = reading !== undefined && values.policies === undefined
@@ -86,7 +98,8 @@ const onDrawnTeams = Effect.gen(function* () {
 const onGym = (policy: NonNullable<typeof reading>) =>
   Effect.map(
     GymTeams.run({ tiny: { name: policy.name, policy }, seeds, count, recursion: Number(values.recursion), say }),
-    ({ markdown, records }) => {
+    ({ estimates, markdown, records }) => {
+      draw("Right answers on the teams of the gym", estimates)
       if (!values.table) for (const record of records) console.log(JSON.stringify(record))
       return markdown
     }

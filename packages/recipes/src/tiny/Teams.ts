@@ -11,6 +11,7 @@ import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as GymWorker from "@divisi/gym/GymWorker"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import type { Estimates } from "@divisi/report/EstimatePicture"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Markdown from "./Markdown.ts"
@@ -112,7 +113,7 @@ export const run = Effect.fnUntraced(function* (options: {
   /** Rounds after the first; 0 by default. */
   readonly recursion?: number | undefined
   readonly say: (text: string) => void
-}): Effect.fn.Return<Found> {
+}): Effect.fn.Return<Found & { readonly estimates: Pick<Estimates, "rows" | "series"> }> {
   const { count, recursion, say, seeds, tiny } = options
   const tasks = drawn(seeds, count)
   const policies = [tiny.policy, LexicalPolicy.make(), yield* bestSingle]
@@ -162,5 +163,12 @@ export const run = Effect.fnUntraced(function* (options: {
     "lexical, USD",
     `${tiny.name}: plans that run steps at once, %`
   ]
-  return { records, markdown: Markdown.table(columns, rows) }
+  const estimates = {
+    series: [tiny.name, "lexical", "best single"],
+    rows: records.map(({ bestSingle, lexical, team, tiny }) => ({
+      name: team,
+      estimates: [tiny.right, lexical.right, bestSingle.right]
+    }))
+  }
+  return { records, markdown: Markdown.table(columns, rows), estimates }
 })

@@ -1,0 +1,97 @@
+/**
+ * Estimate pictures: several estimates beside each other in every row, each a dot in its standard error, as an SVG file of
+ * its own, by day and by night.
+ */
+import { rounded, ticksOf } from "./chart/Axes.ts"
+import { html, raw } from "./page/Html.ts"
+import { pictureStyle } from "./page/Style.ts"
+
+/** A mean, and its standard error. */
+export interface Estimate {
+  readonly mean: number
+  readonly standardError: number
+}
+
+/** What is estimated of each series; nothing where there is no estimate of one. */
+export interface Row {
+  readonly name: string
+  readonly estimates: ReadonlyArray<Estimate | undefined>
+}
+
+/** What is shown. */
+export interface Estimates {
+  /** Their names, in the order of the colours. */
+  readonly series: ReadonlyArray<string>
+  readonly rows: ReadonlyArray<Row>
+  /** How a value is written on the axis. */
+  readonly format: (value: number) => string
+  /** The least and the greatest value. */
+  readonly range: readonly [least: number, greatest: number]
+}
+
+const width = 720
+const [left, right] = [280, 24]
+const [legendHeight, rowHeight, axisHeight] = [30, 24, 26]
+/** The characters of a name that fit. */
+const longest = 42
+
+const short = (name: string): string => (name.length > longest ? `${name.slice(0, longest - 1)}…` : name)
+
+/**
+ * The picture, as the text of an SVG file; `title` is its name for a screen reader.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as EstimatePicture from "@divisi/report/EstimatePicture"
+ *
+ * const svg = EstimatePicture.render("Right answers", {
+ *   series: ["ours", "the rule"],
+ *   rows: [
+ *     {
+ *       name: "new teams",
+ *       estimates: [
+ *         { mean: 0.92, standardError: 0.01 },
+ *         { mean: 0.65, standardError: 0.02 }
+ *       ]
+ *     }
+ *   ],
+ *   format: (share) => `${Math.round(100 * share)} %`,
+ *   range: [0, 1]
+ * })
+ * svg.includes("the rule: 65 %") // => true
+ * ```
+ */
+export const render = (title: string, { format, range, rows, series }: Estimates): string => {
+  const bottom = legendHeight + rows.length * rowHeight
+  const height = bottom + axisHeight
+  const axis = rounded(range[0], range[1], [left, width - right], 5)
+  const step = (width - left - right) / Math.max(1, series.length)
+  const legend = series.map((name, at) => {
+    const x = left + at * step
+    return html`<circle class="c${at}" cx="${x + 5}" cy="12" r="5"/><text x="${x + 15}" y="16">${name}</text>
+`
+  })
+  const grid = ticksOf(axis, format).map(
+    ({ at, label }) =>
+      html`<line class="grid" x1="${at}" x2="${at}" y1="${legendHeight}" y2="${bottom}"/><text x="${at}" y="${bottom + 17}" text-anchor="middle">${label}</text>
+`
+  )
+  const lines = rows.map(({ estimates, name }, row) => {
+    const y = legendHeight + (row + 0.5) * rowHeight
+    const dots = estimates.map((one, at) => {
+      if (one === undefined) return ""
+      const [from, x, to] = [one.mean - one.standardError, one.mean, one.mean + one.standardError].map((value) =>
+        axis.at(value).toFixed(1)
+      )
+      return html`<line class="line c${at}" x1="${from}" x2="${to}" y1="${y}" y2="${y}"/><circle class="c${at}" cx="${x}" cy="${y}" r="4.5"><title>${series[at]}: ${format(one.mean)}</title></circle>`
+    })
+    return html`<text x="${left - 12}" y="${y + 4}" text-anchor="end"><title>${name}</title>${short(name)}</text>${dots}
+`
+  })
+  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
+<title id="name">${title}</title>
+<style>${raw(pictureStyle)}</style>
+${legend}${grid}${lines}</svg>
+`)
+}
