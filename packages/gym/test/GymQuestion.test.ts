@@ -1,4 +1,4 @@
-/** Fifty questions as people type them: those that the gym can do are answered, and the others are declined unasked. */
+/** Questions as people type them: those that the gym can do are answered, and the others are declined unasked. */
 import * as Conductor from "@divisi/core/Conductor"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"

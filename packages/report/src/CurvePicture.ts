@@ -1,7 +1,7 @@
 /** Curve pictures: curves over iterations as an SVG file of their own, by day and by night. */
 import { type Lines, lines } from "./chart/Lines.ts"
-import { html, raw } from "./page/Html.ts"
-import { pictureStyle } from "./page/Style.ts"
+import { html } from "./page/Html.ts"
+import * as Picture from "./page/Picture.ts"
 
 export type { Lines, Mark, Point, Series } from "./chart/Lines.ts"
 
@@ -19,10 +19,9 @@ export const render = (title: string, curves: Omit<Lines, "height">): string => 
     return html`<rect class="c${colour}" x="80" y="${y}" width="10" height="10"/><text x="96" y="${y + 9}">${name}</text>
 `
   })
-  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
-<title id="name">${title}</title>
-<style>${raw(pictureStyle)}</style>
-${lines({ ...curves, height: plotHeight })}
-${legend}</svg>
-`)
+  return `${Picture.render(
+    { title, width, height },
+    html`${lines({ ...curves, height: plotHeight })}
+${legend}`
+  )}\n`
 }

@@ -3,8 +3,8 @@
  * its own, by day and by night.
  */
 import { rounded, ticksOf } from "./chart/Axes.ts"
-import { html, raw } from "./page/Html.ts"
-import { pictureStyle } from "./page/Style.ts"
+import { html, shortened } from "./page/Html.ts"
+import * as Picture from "./page/Picture.ts"
 
 /** A mean, and its standard error. */
 export interface Estimate {
@@ -34,8 +34,6 @@ const [left, right] = [280, 24]
 const [legendHeight, rowHeight, axisHeight] = [30, 24, 26]
 /** The characters of a name that fit. */
 const longest = 42
-
-const short = (name: string): string => (name.length > longest ? `${name.slice(0, longest - 1)}…` : name)
 
 /**
  * The picture, as the text of an SVG file; `title` is its name for a screen reader.
@@ -86,12 +84,8 @@ export const render = (title: string, { format, range, rows, series }: Estimates
       )
       return html`<line class="line c${at}" x1="${from}" x2="${to}" y1="${y}" y2="${y}"/><circle class="c${at}" cx="${x}" cy="${y}" r="4.5"><title>${series[at]}: ${format(one.mean)}</title></circle>`
     })
-    return html`<text x="${left - 12}" y="${y + 4}" text-anchor="end"><title>${name}</title>${short(name)}</text>${dots}
+    return html`<text x="${left - 12}" y="${y + 4}" text-anchor="end"><title>${name}</title>${shortened(name, longest)}</text>${dots}
 `
   })
-  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
-<title id="name">${title}</title>
-<style>${raw(pictureStyle)}</style>
-${legend}${grid}${lines}</svg>
-`)
+  return `${Picture.render({ title, width, height }, html`${legend}${grid}${lines}`)}\n`
 }

@@ -1,5 +1,6 @@
 /** Router pictures: who is good at what, on how much evidence, as an SVG file of its own, by day and by night. */
-import { html, raw } from "./page/Html.ts"
+import { html, shortened } from "./page/Html.ts"
+import * as Picture from "./page/Picture.ts"
 import { pictureStyle } from "./page/Style.ts"
 
 /** How a worker did on the questions of a row. */
@@ -31,8 +32,6 @@ const top = 44
 /** The characters of a name that fit. */
 const longest = { kind: 26, worker: 17 }
 
-const short = (name: string, most: number): string => (name.length > most ? `${name.slice(0, most - 1)}…` : name)
-
 /** With so many questions a cell is as strong as it gets. */
 const sure = 60
 
@@ -47,17 +46,14 @@ export const render = (title: string, { rows, workers }: Standings): string => {
   const [width, height] = [left + workers.length * column + 10, top + rows.length * rowHeight + 10]
   const heads = workers.map(
     (worker, at) =>
-      html`<text x="${left + at * column + column / 2}" y="${top - 12}" text-anchor="middle"><title>${worker}</title>${short(worker, longest.worker)}</text>
+      html`<text x="${left + at * column + column / 2}" y="${top - 12}" text-anchor="middle"><title>${worker}</title>${shortened(worker, longest.worker)}</text>
 `
   )
   const lines = rows.map(({ cells, name }, at) => {
     const y = top + at * rowHeight
-    return html`<text x="${left - 10}" y="${y + 19}" text-anchor="end"><title>${name}</title>${short(name, longest.kind)}</text>${cells.map((cell, worker) => cellOf(cell, left + worker * column, y))}
+    return html`<text x="${left - 10}" y="${y + 19}" text-anchor="end"><title>${name}</title>${shortened(name, longest.kind)}</text>${cells.map((cell, worker) => cellOf(cell, left + worker * column, y))}
 `
   })
-  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
-<title id="name">${title}</title>
-<style>${raw(pictureStyle)}svg text.inside{fill:var(--text)}</style>
-${heads}${lines}</svg>
-`)
+  const style = `${pictureStyle}svg text.inside{fill:var(--text)}`
+  return `${Picture.render({ title, width, height, style }, html`${heads}${lines}`)}\n`
 }

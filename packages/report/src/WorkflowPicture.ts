@@ -5,7 +5,8 @@
 import type { Access, Workflow } from "@divisi/core/Workflow"
 import wrapAnsi from "wrap-ansi"
 import { type Placed, place } from "./chart/Graph.ts"
-import { type Html, html, raw, visible } from "./page/Html.ts"
+import { type Html, html, visible } from "./page/Html.ts"
+import * as Picture from "./page/Picture.ts"
 import { pictureStyle } from "./page/Style.ts"
 
 /** Measures in pixels. Text is set in a monospaced font, so that columns can be counted. */
@@ -94,12 +95,12 @@ export const render = (workflow: Workflow, title: string): string => {
   })
   const width = Math.max(placed.width, title.length * 8) + 2 * margin
   const height = top + placed.height + margin
-  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
-<title id="name">Workflow: ${title}</title>
-<style>${raw(style)}</style>
-<defs><marker id="tip" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path class="tip" d="M 0 0 L 8 4 L 0 8 z"/></marker></defs>
+  return Picture.render(
+    { title: `Workflow: ${title}`, width, height, style },
+    html`<defs><marker id="tip" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path class="tip" d="M 0 0 L 8 4 L 0 8 z"/></marker></defs>
 <rect class="page" width="${width}" height="${height}"/>
 <text class="note" x="${margin}" y="${margin + 10}">${title}</text>
 ${drawn(texts, placed)}
-</svg>`)
+`
+  )
 }

@@ -21,16 +21,20 @@ const pronoun =
 const numbered =
   /\b(?:the )?(?:answer|result) (?:to|of|from) (?:part|question|step) (\d)\b|\bthe (first|second|third) (?:answer|result)\b/gi
 
-/** "Multiply the result by 37", "Add 50 to it", "How many letters does it have?": goes on with the answer before. */
-const goingOn =
-  /(?<=^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|divide|double|halve|multiply|reverse|spell|subtract|take|write)\b(?: [\d.,%]+ (?:to|from|of))?|how many (?:digits|letters|vowels)\b)[^.?!\d]*?)\b(?:it|(?:the|that|this) (?:result|answer|total))\b/gi
+/** "Multiply the result by 37", "Add 50 to it", "How many letters does it have?": what may go on with the answer before. */
+const operation =
+  /^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|divide|double|halve|multiply|reverse|spell|subtract|take|write)\b(?: [\d.,%]+ (?:to|from|of))?|how many (?:digits|letters|vowels)\b)[^.?!\d]*(?!\w)/i
+
+const operand = /\b(?:it|(?:the|that|this) (?:result|answer|total))\b/gi
 
 /** "Add both results", "What is the difference between the two?": goes on with the two answers before. */
 const pair =
   /(?<=\b(?:add(?: up)?|multiply|(?:sum|product|difference|quotient) (?:of|between)) )(?:(?:both|(?:the|these|those) two)(?: (?:answers|results|numbers|values))?|(?:the|these|those) (?:answers|results))\b(?=[.?!,;]|$| and\b| together\b)/gi
 
 const refersBack = (sentence: string): boolean =>
-  [pronoun, goingOn, pair].some((pattern) => sentence.search(pattern) >= 0)
+  sentence.search(pronoun) >= 0 ||
+  sentence.search(pair) >= 0 ||
+  (operation.exec(sentence)?.[0].search(operand) ?? -1) >= 0
 
 const naming = /\s*(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) ([A-Z])\./g
 
@@ -48,12 +52,22 @@ const closing = /\s*(?:Give|Answer with|Reply with|Report) only the (?:last|fina
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
+/** Whether a text goes on at a place behind what a pattern, which looks behind, finds there. */
+const isBehind = (pattern: RegExp, text: string, at: number): boolean => {
+  pattern.lastIndex = at
+  return pattern.test(text)
+}
+
+const number = /(?<=(?:^|\n)\s*\d[.)] )/y
+
+const named = /(?<=\b(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) [A-Z]\.\s*)/y
+
+const sentenceEnd = /(?<=[?.]\s)/y
+
 /** Cuts a question where parts begin: at a marker, after a naming, at a sentence that refers back. */
 const pieces = (question: string): ReadonlyArray<string> => {
   const mask = hidden(question)
-  const cuts = [...mask.matchAll(starts)]
-    .map((match) => match.index)
-    .filter((from) => !/(?:^|\n)\s*\d[.)] $/.test(mask.slice(0, from)))
+  const cuts = [...mask.matchAll(starts)].map((match) => match.index).filter((from) => !isBehind(number, mask, from))
   const sentences = cuts.map((from, index) => mask.slice(from, cuts[index + 1] ?? mask.length))
   // Questions that stand side by side are parts only where a later one asks for both answers.
   const ofPair = sentences.findLastIndex((sentence) => sentence.search(pair) >= 0)
@@ -62,14 +76,11 @@ const pieces = (question: string): ReadonlyArray<string> => {
       from > 0 &&
       (opener.test(sentences[index]!) ||
         refersBack(sentences[index]!) ||
-        endsInNaming(mask.slice(0, from)) ||
-        (index < ofPair && /[?.]\s$/.test(mask.slice(0, from))))
+        isBehind(named, mask, from) ||
+        (index < ofPair && isBehind(sentenceEnd, mask, from)))
   )
   return [0, ...begins].map((from, index) => question.slice(from, begins[index] ?? question.length).trim())
 }
-
-const endsInNaming = (text: string) =>
-  /\b(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) [A-Z]\.\s*$/.test(text)
 
 const ordinals = ["first", "second", "third"]
 
@@ -127,5 +138,5 @@ export const substitute = (
     })
     .replace(pronoun, (whole) => value("previous") ?? whole)
     .replace(pair, (whole) => value("both") ?? whole)
-    .replace(goingOn, (whole) => value("previous") ?? whole)
+    .replace(operation, (clause) => clause.replace(operand, (whole) => value("previous") ?? whole))
 }

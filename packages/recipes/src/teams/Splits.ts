@@ -2,7 +2,7 @@
 import type * as Policy from "@divisi/core/Policy"
 import type * as Gym from "@divisi/gym/Gym"
 import * as Teams from "@divisi/gym/Teams"
-import type { Estimates } from "@divisi/report/EstimatePicture"
+import type * as EstimatePicture from "@divisi/report/EstimatePicture"
 import * as Effect from "effect/Effect"
 import * as Markdown from "../tiny/Markdown.ts"
 import * as Sample from "../tiny/Sample.ts"
@@ -79,17 +79,15 @@ export const table = (measured: ReadonlyArray<ReadonlyArray<Row>>): string => {
 /** The right answers of some policies, for a picture. */
 export const estimates = (
   measured: ReadonlyArray<ReadonlyArray<Row>>,
-  series: ReadonlyArray<string>
-): Pick<Estimates, "rows" | "series"> => ({
-  series,
-  rows: measured.map((all) => {
+  policies: ReadonlyArray<string>
+): ReadonlyArray<EstimatePicture.Row> =>
+  measured.map((all) => {
     const rightOf = (name: string) => {
       const found = all.find(({ policy }) => policy === name)
       return found && figures(found).right
     }
-    return { name: all[0]!.setting, estimates: series.map(rightOf) }
+    return { name: all[0]!.setting, estimates: policies.map(rightOf) }
   })
-})
 
 /** How much of what the oracle has over somebody a policy has over them, with its error by residuals. */
 const shareOfGain = (own: Row, from: Row, oracle: Row) =>

@@ -68,11 +68,11 @@ const withoutChecks = trained
     )
   )
 
-/** What is shown where a picture is asked for. */
-const draw = (title: string, estimates: Pick<EstimatePicture.Estimates, "rows" | "series">): void => {
+/** Draws right answers where a picture is asked for. */
+const draw = (title: string, series: ReadonlyArray<string>, rows: ReadonlyArray<EstimatePicture.Row>): void => {
   if (values.picture === undefined) return
   const format = (share: number) => `${Math.round(100 * share)} %`
-  const picture = EstimatePicture.render(title, { ...estimates, format, range: [0, 1] })
+  const picture = EstimatePicture.render(title, { series, rows, format, range: [0, 1] })
   fs.writeFileSync(givenFile(values.picture), picture)
 }
 
@@ -88,7 +88,7 @@ const onDrawnTeams = Effect.gen(function* () {
     say
   })
   const shown = [...models.map(({ name }) => name), "lexical", "best single", "teams-oracle"]
-  draw("Right answers on drawn teams", Splits.estimates(measured, shown))
+  draw("Right answers on drawn teams", shown, Splits.estimates(measured, shown))
   if (!values.table) for (const row of measured.flat()) console.log(JSON.stringify(Splits.figures(row)))
   if (values.checks) return Splits.checks(measured)
   const isWhole = reading !== undefined && values.policies === undefined
@@ -98,8 +98,12 @@ const onDrawnTeams = Effect.gen(function* () {
 const onGym = (policy: NonNullable<typeof reading>) =>
   Effect.map(
     GymTeams.run({ tiny: { name: policy.name, policy }, seeds, count, recursion: Number(values.recursion), say }),
-    ({ estimates, markdown, records }) => {
-      draw("Right answers on the teams of the gym", estimates)
+    ({ markdown, records }) => {
+      const rows = records.map(({ bestSingle, lexical, team, tiny }) => ({
+        name: team,
+        estimates: [tiny.right, lexical.right, bestSingle.right]
+      }))
+      draw("Right answers on the teams of the gym", [policy.name, "lexical", "best single"], rows)
       if (!values.table) for (const record of records) console.log(JSON.stringify(record))
       return markdown
     }

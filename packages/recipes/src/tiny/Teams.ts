@@ -11,11 +11,10 @@ import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as GymWorker from "@divisi/gym/GymWorker"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
-import type { Estimates } from "@divisi/report/EstimatePicture"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Markdown from "./Markdown.ts"
-import type { Contender, Found } from "./Part.ts"
+import type { Contender } from "./Part.ts"
 import * as Sample from "./Sample.ts"
 import { newcomers, otherWords, sameWords } from "./teamTexts.ts"
 
@@ -113,7 +112,7 @@ export const run = Effect.fnUntraced(function* (options: {
   /** Rounds after the first; 0 by default. */
   readonly recursion?: number | undefined
   readonly say: (text: string) => void
-}): Effect.fn.Return<Found & { readonly estimates: Pick<Estimates, "rows" | "series"> }> {
+}) {
   const { count, recursion, say, seeds, tiny } = options
   const tasks = drawn(seeds, count)
   const policies = [tiny.policy, LexicalPolicy.make(), yield* bestSingle]
@@ -163,12 +162,5 @@ export const run = Effect.fnUntraced(function* (options: {
     "lexical, USD",
     `${tiny.name}: plans that run steps at once, %`
   ]
-  const estimates = {
-    series: [tiny.name, "lexical", "best single"],
-    rows: records.map(({ bestSingle, lexical, team, tiny }) => ({
-      name: team,
-      estimates: [tiny.right, lexical.right, bestSingle.right]
-    }))
-  }
-  return { records, markdown: Markdown.table(columns, rows), estimates }
+  return { records, markdown: Markdown.table(columns, rows) }
 })

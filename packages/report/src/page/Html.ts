@@ -35,3 +35,9 @@ export const excerpt = (text: string, most: number): string => {
   const taken = text.slice(0, most).toWellFormed()
   return `${taken}… (${(text.length - most).toLocaleString("en-US")} more characters)`
 }
+
+/** A name, cut where it has more than so many letters. */
+export const shortened = (name: string, most: number): string => {
+  const letters = [...name]
+  return letters.length <= most ? name : `${letters.slice(0, most - 1).join("")}…`
+}

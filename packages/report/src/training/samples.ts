@@ -3,7 +3,7 @@ import { text } from "@divisi/core/Message"
 import type { Access, Workflow } from "@divisi/core/Workflow"
 import * as Hash from "effect/Hash"
 import { place } from "../chart/Graph.ts"
-import { excerpt, type Html, html } from "../page/Html.ts"
+import { excerpt, type Html, html, shortened } from "../page/Html.ts"
 import { short } from "../page/Numbers.ts"
 import { note, section } from "../page/Page.ts"
 import { type Bucket, endsOf } from "./Curves.ts"
@@ -47,11 +47,6 @@ export const drawn = (rollouts: ReadonlyArray<RolloutRecord>, part: Bucket): Rea
 const boxHeight = 24
 const mostLetters = 13
 
-const shortened = (name: string): string => {
-  const letters = [...name]
-  return letters.length <= mostLetters ? name : `${letters.slice(0, mostLetters - 1).join("")}…`
-}
-
 /** Layers run from left to right, so that even five steps are but a few lines high. The last step has its own frame. */
 const graph = (workflow: Workflow, nameOf: (step: number) => string): Html => {
   const measures = { along: () => 104, across: boxHeight, gapAlong: 26, gapAcross: 8, isSideways: true }
@@ -59,7 +54,7 @@ const graph = (workflow: Workflow, nameOf: (step: number) => string): Html => {
   const last = boxes.length - 1
   return html`<svg class="graph" width="${width + 2}" height="${height + 2}" viewBox="-1 -1 ${width + 2} ${height + 2}" aria-hidden="true">${edges.map((path) => html`<path class="edge" d="${path}"/>`)}${boxes.map(
     ({ height, width, x, y }, step) =>
-      html`<rect class="box${step === last && " last"}" x="${x}" y="${y}" width="${width}" height="${height}" rx="5"/><text text-anchor="middle" x="${x + width / 2}" y="${y + 16}">${shortened(nameOf(step))}</text>`
+      html`<rect class="box${step === last && " last"}" x="${x}" y="${y}" width="${width}" height="${height}" rx="5"/><text text-anchor="middle" x="${x + width / 2}" y="${y + 16}">${shortened(nameOf(step), mostLetters)}</text>`
   )}</svg>`
 }
 

@@ -1,0 +1,18 @@
+/** Pictures that are files of their own, by day and by night. */
+import { type Html, html, raw } from "./Html.ts"
+import { pictureStyle } from "./Style.ts"
+
+/** What a picture is called for a screen reader, its size in pixels, and its style; that of all pictures by default. */
+export interface Options {
+  readonly title: string
+  readonly width: number
+  readonly height: number
+  readonly style?: string | undefined
+}
+
+/** The text of an SVG file. */
+export const render = ({ height, style = pictureStyle, title, width }: Options, content: Html): string =>
+  String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
+<title id="name">${title}</title>
+<style>${raw(style)}</style>
+${content}</svg>`)
