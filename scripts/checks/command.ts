@@ -1,9 +1,10 @@
 /** Running other programs in a check. */
 import { spawn } from "node:child_process"
 
-/** How a program ended and what it printed, standard output and standard error in the order they came. */
+/** How a program ended and what it printed. */
 export interface Finished {
   readonly code: number
+  /** Both outputs as they came in. They come through two pipes: of a line on each, either may be first. */
   readonly output: string
   /** Standard output alone. */
   readonly stdout: string

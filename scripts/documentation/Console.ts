@@ -67,7 +67,8 @@ export const consoleProblems = async (
     }
     if (block.language !== "console") continue
     for (const { line, output: shown, text } of commands(block)) {
-      const { code, output } = await run(["bash", "-c", text], { cwd: folder, env: environment })
+      // Through one pipe, as a terminal shows it: what comes through two has no order.
+      const { code, output } = await run(["bash", "-c", `exec 2>&1\n${text}`], { cwd: folder, env: environment })
       if (code !== 0) problems.push(`${block.file}:${line}: \`${text}\` ended with ${code}:\n${output}`)
       else if (!matches(shown, output))
         problems.push(`${block.file}:${line}: \`${text}\` prints something else:\n${output}`)

@@ -55,6 +55,16 @@ $ node three.mjs 2> /dev/null
       "page.md:10: `node three.mjs 2> /dev/null` ended with 1:"
     ])
   })
+
+  it("has the lines of both outputs in the order in which they were printed", async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-"))
+    const turns = Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? `out ${at}` : `error ${at}`))
+    const command = "for i in $(seq 0 2 198); do echo out $i; echo error $((i + 1)) >&2; done"
+    const text = `\`\`\`console\n$ ${command}\n${turns.join("\n")}\n\`\`\`\n`
+    const { problems } = await consoleProblems(page(text), folder, {})
+    fs.rmSync(folder, { recursive: true })
+    expect(problems).toEqual([])
+  })
 })
 
 describe("calls", () => {
