@@ -28,6 +28,7 @@ import * as Graders from "@divisi/graders/Graders"
 import * as JudgeGrader from "@divisi/graders/JudgeGrader"
 import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
+import * as GymQuestion from "@divisi/gym/GymQuestion"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorError from "@divisi/provider-kit/VendorError"
@@ -238,6 +239,7 @@ export const all: ReadonlyArray<Reader> = [
   ...inProcess.map((name) => ({ name: `grader ${name}`, read: graded(Graders.named(name)!), bound: 20_000 })),
   { name: "judge", read: judged },
   { name: "policy lexical", read: byWords, bound: 10_000 },
+  { name: "question of the gym", read: GymQuestion.isUnderstood },
   // Of 8,192 tokens, at four characters for each.
   { name: "workers of the gym", read: solved, bound: 32_768 },
   { name: "vendor's error", read: (text) => VendorError.detail(text, ["secret"]) },

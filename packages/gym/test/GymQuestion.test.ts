@@ -37,7 +37,13 @@ const answered: ReadonlyArray<readonly [question: string, answer: string]> = [
   ["How many minutes are there in 3 days? And what is 37 * 41? What is the sum of both answers?", "5837"],
   ["How many days are there in 3 weeks, and how many seconds are in 2 hours? Multiply both results.", "151200"],
   ["What is 12 * 4? What is 37 * 41? Add up the two.", "1565"],
-  ["Double 21 and subtract 2.", "40"]
+  ["Double 21 and subtract 2.", "40"],
+  ["What day of the week was 20 July 1969? Say how many letters it has.", "6"],
+  ["What is 37 * 41? Then say how many digits it has.", "4"],
+  [
+    "\n\n1) What is 6 * 7?\n\n\n  2) How many days are in 2 weeks?\n\n3) Add the answer to part 1 to the answer to part 2.\n",
+    "56"
+  ]
 ]
 
 const declined: ReadonlyArray<string> = [

@@ -96,8 +96,9 @@ interface Fragment {
 /** Stands for text that must not be cut: code and quotations. */
 const held = /\uE000(\d+)\uE001/g
 
+/** Indented lines are, but those of a list that has numbers. */
 const isCode = (line: string) =>
-  /^(?: {2,}|\t)\S/.test(line) ||
+  /^(?: {2,}|\t)(?!\(?(?:\d{1,2}|[a-e])[.)]\s)\S/.test(line) ||
   /[;{}]\s*$/.test(line) ||
   /^\s*(?:\w+ = |(?:let|const|var|function|return|print|console|import|def|class)\b.*[=(:{])/.test(line)
 

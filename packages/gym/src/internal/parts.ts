@@ -13,7 +13,7 @@ export interface Part {
 
 /** Replaces code and quotations by a filler of the same length, so that positions stay the same. */
 const hidden = (text: string): string =>
-  text.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"|“[^”\n]*”/g, (held) => "\uE000".repeat(held.length))
+  text.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"|“[^“”\n]*”/g, (held) => "\uE000".repeat(held.length))
 
 const pronoun =
   /\bthat (?:number|many|word|name|value|result|answer|amount|day|date)\b|\b(?:the|your) (?:previous|earlier|last|resulting) (?:answer|result|number|value|word)\b|\bthe (?:answer|result) (?:so far|above|of the (?:previous|last|first) (?:part|step))\b/gi
@@ -23,7 +23,7 @@ const numbered =
 
 /** "Multiply the result by 37", "Add 50 to it", "How many letters does it have?": what may go on with the answer before. */
 const operation =
-  /^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|divide|double|halve|multiply|reverse|spell|subtract|take|write)\b(?: [\d.,%]+ (?:to|from|of))?|how many (?:digits|letters|vowels)\b)[^.?!\d]*(?!\w)/i
+  /^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|divide|double|halve|multiply|reverse|spell|subtract|take|write)\b(?: [\d.,%]+ (?:to|from|of))?|(?:(?:find|say|tell me) )?how many (?:digits|letters|vowels)\b)[^.?!\d]*(?!\w)/i
 
 const operand = /\b(?:it|(?:the|that|this) (?:result|answer|total))\b/gi
 
@@ -36,19 +36,19 @@ const refersBack = (sentence: string): boolean =>
   sentence.search(pair) >= 0 ||
   (operation.exec(sentence)?.[0].search(operand) ?? -1) >= 0
 
-const naming = /\s*(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) ([A-Z])\./g
+const naming = /(?<!\s)\s*(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) ([A-Z])\./g
 
 const letter = (name: string) => new RegExp(`(?<![\\w"'])${name}(?![\\w"'])`, "g")
 
 const starts =
-  /(?:^|\n)\s*\d[.)] |(?<=^|[.?!\uE000]["”]?\s|\n)(?:First|Second|Secondly|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? |(?<=[.?!\uE000]["”]?\s|\n)(?=[A-Z(\d])|,? (?:and )?then (?=[a-z])/g
+  /(?:^|\n)[^\S\n]*\d[.)] |(?<=^|[.?!\uE000]["”]?\s|\n)(?:First|Second|Secondly|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? |(?<=[.?!\uE000]["”]?\s|\n)(?=[A-Z(\d])|,? (?:and )?then (?=[a-z])/g
 
 const opener = /^\s*(?:\d[.)] |(?:First|Secondly?|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? )/
 
 /** The beginning of a clause that is a part only if it refers back. */
 const clause = /^,? ?(?:and )?then /
 
-const closing = /\s*(?:Give|Answer with|Reply with|Report) only the (?:last|final) answer\.\s*$/
+const closing = /(?<!\s)\s*(?:Give|Answer with|Reply with|Report) only the (?:last|final) answer\.\s*$/
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
@@ -58,14 +58,15 @@ const isBehind = (pattern: RegExp, text: string, at: number): boolean => {
   return pattern.test(text)
 }
 
-const number = /(?<=(?:^|\n)\s*\d[.)] )/y
+const number = /(?<=(?:^|\n)[^\S\n]*\d[.)] )/y
 
 const named = /(?<=\b(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) [A-Z]\.\s*)/y
 
 const sentenceEnd = /(?<=[?.]\s)/y
 
 /** Cuts a question where parts begin: at a marker, after a naming, at a sentence that refers back. */
-const pieces = (question: string): ReadonlyArray<string> => {
+const pieces = (text: string): ReadonlyArray<string> => {
+  const question = text.trim()
   const mask = hidden(question)
   const cuts = [...mask.matchAll(starts)].map((match) => match.index).filter((from) => !isBehind(number, mask, from))
   const sentences = cuts.map((from, index) => mask.slice(from, cuts[index + 1] ?? mask.length))

@@ -35,7 +35,7 @@ const forms: ReadonlyArray<Form> = [
 const read = (question: string) => {
   const text = plain(question)
     .replace(/\s+/g, " ")
-    .replace(/[?. ]+$/, "")
+    .replace(/(?<![?. ])[?. ]+$/, "")
     .trim()
   for (const { articles, pattern, value } of forms) {
     const match = pattern.exec(text)

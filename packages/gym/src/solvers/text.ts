@@ -26,7 +26,7 @@ const subjectOf = (text: string): string | undefined => {
   const quotations = [...text.matchAll(/"([^"]+)"/g)].map((match) => match[1]!)
   const last = quotations.at(-1)
   if (last !== undefined && !(last.length === 1 && /letter "/.test(text))) return last
-  return /\b(?:does|in|write|spell|reverse|is) (?:the word )?([a-z]{2,})(?=[,.?]| backwards| in reverse| have|$)/i.exec(
+  return /\b(?:does|in|letters|reverse|spell|vowels|write|is) (?:the word )?([a-z]{2,})(?=[,.?]| backwards| in reverse| ha(?:s|ve)|$)/i.exec(
     text
   )?.[1]
 }
@@ -34,7 +34,7 @@ const subjectOf = (text: string): string | undefined => {
 const aboutDigits = (text: string): Read | undefined => {
   const reverse = /\b(?:digits of|spell|write) (\d+) (?:in reverse|backwards)/i.exec(text)?.[1]
   if (reverse !== undefined) return { type: "reverse", subject: reverse }
-  const all = /\bhow many digits does (\d+) have/i.exec(text)?.[1]
+  const all = /\bhow many digits (?:does )?(\d+) ha(?:s|ve)\b/i.exec(text)?.[1]
   if (all !== undefined) return { type: "count-digits", digit: undefined, subject: all }
   const [, digit, subject] = /\bdigit (\d) (?:appear|occur)\w* in (\d+)/i.exec(text) ?? []
   return subject === undefined ? undefined : { type: "count-digits", digit, subject }
