@@ -109,12 +109,12 @@ const streamed = <State>(
     return Effect.succeed(Respond.error(wire, error, headers))
   })
 
-const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<Response> =>
+const whole = <State>(request: IncomingRequest, wire: Wire<State>, segment: Segment): Effect.Effect<Response> =>
   Effect.map(segment.over, () => {
     const headers = headersOf(segment.about)
     const error = errorOf(segment.parts)
     if (error !== undefined) return Respond.error(wire, error, headers)
-    return Respond.json(wire.whole(segment.about, segment.parts), 200, headers)
+    return Respond.whole(request, wire.whole(segment.about, segment.parts), headers)
   })
 
 /** Who answers a request of a caller. Throws an `ApiError`. */
@@ -237,7 +237,7 @@ export const make =
           return Effect.succeed(Respond.json(atOnce, 200, headersOf(segment.about)))
         }
         if (segment.about.request.isStreamed) return streamed(incoming, wire, segment, end)
-        const answer = Effect.tap(whole(wire, segment), ({ status }) => Effect.sync(() => end(status, false)))
+        const answer = Effect.tap(whole(incoming, wire, segment), ({ status }) => Effect.sync(() => end(status, false)))
         return Effect.onInterrupt(answer, () => Effect.sync(() => end(200, true)))
       }
       return Effect.matchEffect(open(context, wire, keeping, asked, logged), {

@@ -89,6 +89,20 @@ const nodeOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | 
 
 const sent = HttpServerResponse.empty({ status: 200 })
 
+/** Sends a body of JSON of a segment, past Effect's own response where that is Node's: every request waits for this. */
+export const whole = (
+  request: HttpServerRequest.HttpServerRequest,
+  body: JsonObject,
+  headers: Headers
+): HttpServerResponse.HttpServerResponse => {
+  const response = nodeOf(request)
+  if (response === undefined) return json(body, 200, headers)
+  const text = JSON.stringify(body)
+  const about = { "content-type": "application/json", "content-length": Buffer.byteLength(text) }
+  response.writeHead(200, { ...about, ...headers }).end(text)
+  return sent
+}
+
 /** Sends a segment as a stream; `onEnd` is told when it is over, and whether its client went away before. */
 export const stream = <State>(
   request: HttpServerRequest.HttpServerRequest,
