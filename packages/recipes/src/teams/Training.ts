@@ -132,7 +132,7 @@ const onTheGate = Effect.fnUntraced(function* (model: ReadingPolicy.Model, seed:
   return runs.reduce((sum, { right }) => sum + right, 0) / runs.length
 })
 
-/** Trains the head of readers. What whole runs change is kept where the gate has no fewer right answers after them. */
+/** Trains the head of readers. What whole runs change is kept where the gate has more right answers after them. */
 export const trainHead = Effect.fnUntraced(function* (readers: ReadonlyArray<Reader.Weights>, options: HeadOptions) {
   const { folder, gateTeams = 40, onGate, onRollouts, rollouts = 0, seed, steps = 1000 } = options
   const generator = xoroshiro128plus(seed)
@@ -170,5 +170,5 @@ export const trainHead = Effect.fnUntraced(function* (readers: ReadonlyArray<Rea
   const before = yield* onTheGate({ readers, head }, seed, gateTeams)
   const after = yield* onTheGate({ readers, head: tried }, seed, gateTeams)
   onGate?.(before, after)
-  return after < before ? head : tried
+  return after > before ? tried : head
 })

@@ -50,7 +50,7 @@ const program = Effect.gen(function* () {
   )
   const onRollouts = (step: number, reward: number) => say({ rollouts: step, reward: Number(reward.toFixed(3)) })
   const onGate = (before: number, after: number) =>
-    say({ gateBefore: before, gateAfter: after, isKept: after >= before })
+    say({ gateBefore: before, gateAfter: after, isKept: after > before })
   const head = yield* Training.trainHead(readers, {
     folder: path.join(folder, "whole-runs"),
     seed,
