@@ -20,6 +20,8 @@ export interface Entry {
   readonly runId?: string | undefined
   /** How its segment ended, or what kind of error it got. */
   readonly ending?: FinishReason | Kind | undefined
+  /** For the operator: what a provider said about this server's account, or why it could not be reached. */
+  readonly providerMessage?: string | undefined
   readonly calls: number
   readonly inputTokens: number
   readonly outputTokens: number
@@ -69,6 +71,7 @@ const entryOf = (open: Open, status: number, now: number, isCut: boolean): Entry
     owner,
     model,
     runId: segment?.about.runId,
+    providerMessage: last?.type === "error" ? last.error.providerMessage : undefined,
     ending: error ?? (last?.type === "finish" ? last.reason : last?.type === "error" ? last.error.kind : undefined),
     calls: usage?.calls ?? 0,
     inputTokens: total?.inputTokens ?? 0,

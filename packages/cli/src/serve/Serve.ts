@@ -170,7 +170,7 @@ const shortTime = (at: number): string => new Date(at).toISOString().slice(11, 1
 
 /** A request in a line. */
 const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
-  const { at, calls, costUsd, durationMillis, ending, isCut, model, owner, status, wire } = entry
+  const { at, calls, costUsd, durationMillis, ending, isCut, model, owner, providerMessage, status, wire } = entry
   return oneLine(
     [
       shortTime(at),
@@ -181,7 +181,8 @@ const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
       `${(durationMillis / 1000).toFixed(2)} s`,
       `${calls} call${calls === 1 ? "" : "s"}`,
       `${costUsd.toFixed(6)} USD${isPlay ? " of play money" : ""}`,
-      owner ?? "-"
+      owner ?? "-",
+      ...(providerMessage === undefined ? [] : [`(${providerMessage})`])
     ].join(" ")
   )
 }

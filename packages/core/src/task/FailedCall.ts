@@ -40,12 +40,21 @@ const tooLong =
 
 const words: ReadonlyArray<readonly [RegExp, Tag]> = [
   [tooLong, "ContextTooLong"],
-  [/insufficient_quota|exceeded your current quota|credit balance|billing|payment required/i, "Quota"],
-  [/content_policy|content.?filter|content management policy|safety system|prohibited_content/i, "ContentFiltered"],
+  [
+    /insufficient[_ ](?:quota|balance|credits?|funds)|exceeded(?: your |_)current[_ ]quota|credit balance|(?:out of|no|any) credits|arrearage|\baccount\b.{0,40}\b(?:suspended|overdue|in arrears|in good standing)|billing|payment required/i,
+    "Quota"
+  ],
+  [
+    /content_policy|content.?filter|content management policy|safety system|prohibited_content|input was flagged/i,
+    "ContentFiltered"
+  ],
   [/rate.?limit|too many requests|resource_exhausted|throttl/i, "RateLimited"],
   [/overloaded|unavailable|at capacity|server_error|internal (?:server )?error|bad gateway|api_error/i, "Overloaded"],
   [/timed? ?out|time-?out|deadline_exceeded/i, "Timeout"],
-  [/invalid_api_key|authentication_?error|unauthorized|permission_error/i, "Authentication"],
+  [
+    /invalid_api_key|(?:invalid|incorrect|wrong|expired|missing|no valid) api[- _]?key|api[- _]?key (?:is )?(?:not valid|invalid|incorrect|expired|missing|not found)|authentication_?error|unauthorized|permission_error/i,
+    "Authentication"
+  ],
   [/invalid_request|not_found|unsupported/i, "InvalidRequest"]
 ]
 
@@ -66,17 +75,24 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
   524: "Timeout"
 }
 
-/** The reasons that the words of a refused request may give. */
-const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>(["ContextTooLong", "ContentFiltered", "Quota"])
+/** The reasons that the words of a refused request may give: some vendors answer a wrong key with 400. */
+const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>([
+  "ContextTooLong",
+  "ContentFiltered",
+  "Quota",
+  "Authentication"
+])
 
 const tagOf = (call: FailedCall): Tag => {
   const { status } = call
   if (status === undefined) return tagOfWords(call) ?? "Overloaded"
+  const said = tagOfWords(call)
+  // 403 is also what gateways answer for moderated content and for an account without credit.
+  if (status === 403 && (said === "ContentFiltered" || said === "Quota")) return said
   const known = tagOfStatus[status]
   if (known !== undefined) return known
   if (status >= 500) return "Overloaded"
   if (status < 300) return "Malformed"
-  const said = tagOfWords(call)
   if (status === 429) return said === "Quota" ? "Quota" : "RateLimited"
   return said !== undefined && ofRequests.has(said) ? said : "InvalidRequest"
 }

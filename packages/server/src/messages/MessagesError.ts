@@ -13,6 +13,8 @@ const types: { readonly [K in Kind]: string } = {
   quota: "billing_error",
   server: "api_error",
   upstream: "api_error",
+  "upstream-account": "api_error",
+  "content-filtered": "invalid_request_error",
   overloaded: "overloaded_error",
   timeout: "timeout_error"
 }

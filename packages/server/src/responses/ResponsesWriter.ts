@@ -234,7 +234,7 @@ const errorOf = (error: ApiError): JsonObject => {
   const { code } = OpenAi.errorOf(error)
   const isTold = error.kind === "context-too-long" || error.kind === "quota" || error.kind === "rate-limit"
   return {
-    code: isTold ? code : error.kind === "invalid-request" ? "invalid_prompt" : "server_error",
+    code: isTold ? code : error.status === 400 ? "invalid_prompt" : "server_error",
     message: error.message
   }
 }

@@ -1,22 +1,80 @@
 /** Why a run gave no answer, as an error for its client. */
 import type { RunResult } from "@divisi/core/Conductor"
+import * as FailedCall from "@divisi/core/FailedCall"
 import type { BudgetExceeded } from "@divisi/core/Usage"
 import type { WorkerError, WorkerErrorReason } from "@divisi/core/Worker"
 import { ApiError, type Kind } from "../wire/ApiError.ts"
 
-/** The client of a server has nothing to do with its keys and quotas: what is wrong with these is the server's. */
-const kinds: { readonly [T in WorkerErrorReason["_tag"]]: Kind } = {
-  RateLimited: "rate-limit",
-  Overloaded: "overloaded",
-  Timeout: "timeout",
-  Network: "upstream",
-  Malformed: "upstream",
-  InvalidRequest: "invalid-request",
-  Authentication: "server",
-  Quota: "server",
-  ContentFiltered: "invalid-request",
-  ContextTooLong: "context-too-long",
-  Defect: "server"
+/** What a client gets for an upstream failure of one class. */
+interface Row {
+  readonly kind: Kind
+  /** The message, after the worker's name. Absent where the provider's words are about the client's own request. */
+  readonly words?: string
+  /** How long a client should wait where the provider names no time, in milliseconds. */
+  readonly retryAfterMillis?: number
+}
+
+const forOperator = "Your own key and account are not affected; only the operator of this server can fix it."
+
+const account: Row = {
+  kind: "upstream-account",
+  words: `cannot be used: its provider does not accept this server's own account. ${forOperator}`
+}
+
+const misconfigured: Row = {
+  kind: "upstream-account",
+  words: `cannot be used: its provider does not offer what this server is configured to ask for. ${forOperator}`
+}
+
+/**
+ * Upstream failures, class by class. The provider's words about its account, its hosts and its code are for the operator:
+ * a client that reads "invalid API key" changes its own key. Words about the request itself are for the client.
+ */
+const rows: { readonly [T in WorkerErrorReason["_tag"]]: Row } = {
+  RateLimited: {
+    kind: "rate-limit",
+    words: "is at the rate limit of its provider: wait, then send the request again.",
+    retryAfterMillis: 1_000
+  },
+  Overloaded: {
+    kind: "overloaded",
+    words: "is overloaded or unavailable at its provider: send the request again.",
+    retryAfterMillis: 1_000
+  },
+  Timeout: { kind: "timeout", words: "did not answer in time: send the request again." },
+  Network: { kind: "upstream", words: "could not be reached by this server: send the request again." },
+  Malformed: { kind: "upstream", words: "sent an answer that this server cannot read: send the request again." },
+  InvalidRequest: { kind: "invalid-request" },
+  Authentication: account,
+  Quota: account,
+  ContentFiltered: { kind: "content-filtered" },
+  ContextTooLong: { kind: "context-too-long" },
+  Defect: { kind: "server", words: "failed because of a mistake in this server's code or configuration." }
+}
+
+/** A model or deployment that the provider does not know: the operator named it, not the client. */
+const unknownModel =
+  /\bmodel_not_found|not_found_error|DeploymentNotFound|(?:model|deployment)\b.{0,200}?(?:\bnot? (?:exist|found|available|supported)|\bdoes ?n[o']t exist|unknown|no longer|deprecated|decommissioned)|(?:unknown|no such|invalid|unsupported|not find).{0,20}(?:model|deployment)\b/is
+
+const rowOf = ({ _tag, detail = "" }: WorkerErrorReason): Row =>
+  _tag === "InvalidRequest" && unknownModel.test(detail) ? misconfigured : rows[_tag]
+
+/** Whether an error without a worker, of an embedder or a nested run, is about an account of this server's. */
+const isAboutAccount = (error: unknown): boolean => {
+  const tag = FailedCall.fromThrown(error)?._tag
+  return tag === "Authentication" || tag === "Quota"
+}
+
+const ofWorker = (error: WorkerError, message: string, runId: string): ApiError => {
+  const { reason, worker } = error
+  const { kind, retryAfterMillis, words } = rowOf(reason)
+  const said = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
+  return new ApiError({
+    kind,
+    message: words === undefined ? message : `${worker} ${words} (run ${runId})`,
+    retryAfterMillis: said ?? retryAfterMillis,
+    providerMessage: words === undefined ? undefined : error.message
+  })
 }
 
 const tagOf = (error: unknown): unknown =>
@@ -66,12 +124,16 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
     })
   }
   const failed = workerErrorOf(error)
-  if (failed !== undefined) {
-    const { reason } = failed
-    const retryAfterMillis = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
-    return new ApiError({ kind: kinds[reason._tag], message, retryAfterMillis })
-  }
+  if (failed !== undefined) return ofWorker(failed, message, runId)
   if (isUnreachable(error)) return unreachable
+  if (isAboutAccount(error)) {
+    const { kind, words } = account
+    return new ApiError({
+      kind,
+      message: `A model behind this server ${words} (run ${runId})`,
+      providerMessage: message
+    })
+  }
   const tag = tagOf(error)
   const isAsked = tag === "Unsupported" || tag === "ShapeError" || tag === "OptionsError"
   return new ApiError({

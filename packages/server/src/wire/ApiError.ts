@@ -18,6 +18,10 @@ export type Kind =
   | "server"
   /** A worker failed, or its answer broke off: trying again can help. */
   | "upstream"
+  /** A provider refuses this server's own key, account or model: only the operator can help. */
+  | "upstream-account"
+  /** A provider's filter refused the content of the request. */
+  | "content-filtered"
   /** Nobody can take the request now: trying again can help. */
   | "overloaded"
   | "timeout"
@@ -33,6 +37,8 @@ const statuses: { readonly [K in Kind]: number } = {
   quota: 429,
   server: 500,
   upstream: 502,
+  "upstream-account": 502,
+  "content-filtered": 400,
   overloaded: 503,
   timeout: 504
 }
@@ -46,6 +52,8 @@ export class ApiError extends Data.TaggedError("ApiError")<{
   readonly field?: string | undefined
   /** When trying again makes sense, in milliseconds. */
   readonly retryAfterMillis?: number | undefined
+  /** For the operator's log, never sent: what a provider said. */
+  readonly providerMessage?: string | undefined
 }> {
   /** The status of its HTTP response. */
   get status(): number {
@@ -57,6 +65,11 @@ export class ApiError extends Data.TaggedError("ApiError")<{
 export const invalid = (field: string, message: string): ApiError =>
   new ApiError({ kind: "invalid-request", message, field })
 
+/** A retry cannot help: SDKs of OpenAI and Anthropic, which retry every status of 500 and above, read this header. */
+const final: ReadonlySet<Kind> = new Set(["upstream-account"])
+
 /** The headers that go with an error. */
-export const headers = ({ retryAfterMillis }: ApiError): Readonly<Record<string, string>> =>
-  retryAfterMillis === undefined ? {} : { "retry-after": `${Math.max(1, Math.ceil(retryAfterMillis / 1000))}` }
+export const headers = ({ kind, retryAfterMillis }: ApiError): Readonly<Record<string, string>> => ({
+  ...(retryAfterMillis !== undefined && { "retry-after": `${Math.max(1, Math.ceil(retryAfterMillis / 1000))}` }),
+  ...(final.has(kind) && { "x-should-retry": "false" })
+})

@@ -15,6 +15,8 @@ const kinds: { readonly [K in Kind]: readonly [type: string, code: string | null
   quota: ["insufficient_quota", "insufficient_quota"],
   server: ["server_error", "server_error"],
   upstream: ["server_error", "upstream_error"],
+  "upstream-account": ["server_error", "upstream_unavailable"],
+  "content-filtered": ["invalid_request_error", "content_filter"],
   overloaded: ["server_error", "overloaded"],
   timeout: ["server_error", "timeout"]
 }
