@@ -130,6 +130,22 @@ describe("approval", () => {
       assert.deepStrictEqual([second.code, second.output.trim()], [0, "ordered for Ulm | removed b"])
     }))
 
+  it("is given to a run whose MCP server lists other tools by then", () =>
+    inFolder(async (cwd) => {
+      const environment = { DIVISI_RUNS: path.join(cwd, "runs.sqlite") }
+      const started = (args: ReadonlyArray<string>, more = "") => {
+        const mcp = ["--mcp", `mine=${process.execPath} "${server}" ${more}`.trim()]
+        return divisi([...args, "--config", config("tools"), ...mcp], { cwd, environment })
+      }
+      const asked = await started(["run", "--run-id", "kept", 'mine__remove {"name":"b"}'])
+      assert.strictEqual(asked.code, 5, asked.errors)
+      const without = ["runs", "resume", "kept", "--approve", "0.0.0.0", "--config", config("tools")]
+      const gone = await divisi(without, { cwd, environment })
+      assert.match(gone.errors, /asked for the tool "mine__remove", which the run had and now has not/)
+      const resumed = await started(["runs", "resume", "kept", "--approve", "0.0.0.0"], "newer")
+      assert.deepStrictEqual([resumed.code, resumed.output.trim()], [0, "removed b"], resumed.errors)
+    }))
+
   it("does not help a tool that has no function here", async () => {
     const { code, errors } = await run("total", "--approve", "all")
     assert.strictEqual(code, 5)

@@ -74,8 +74,8 @@ export type CallEntry =
 /** A thing that happened in a run. Pieces of answers (`step-delta`, `completion-delta`) are never written. */
 export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
-  /** What `run-started` does not say: whether somebody gave the run its seed. */
-  | { readonly type: "begun"; readonly seed?: number | undefined }
+  /** What `run-started` does not have: the seed that the caller gave, and the names of the tools that the policy saw. */
+  | { readonly type: "begun"; readonly seed?: number | undefined; readonly tools?: ReadonlyArray<string> | undefined }
   | CallEntry
 
 /** What a list of runs says of each. */

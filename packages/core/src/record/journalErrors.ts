@@ -63,6 +63,6 @@ export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly detail: string
 }> {
   override get message(): string {
-    return `Run ${this.run} cannot be resumed as it is set up now: call ${this.call} ${this.detail}. Resume it with the policy, pool, settings and seed with which it was begun.`
+    return `Run ${this.run} cannot be resumed as it is set up now: call ${this.call} ${this.detail}. Resume it with the policy, pool, settings, seed and pending tools with which it was begun.`
   }
 }

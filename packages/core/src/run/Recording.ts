@@ -36,6 +36,8 @@ export type Broken = Journal.JournalError | Journal.JournalMismatch
 
 /** The journal of one run that goes on. */
 export interface Recording {
+  /** The names of the tools with which the run began: its policy sees these whenever it is resumed. */
+  readonly tools: ReadonlyArray<string>
   /** Finds the next call of somebody (a step, the policy, a critic) in a round of a run, by what is asked. */
   readonly slot: (run: string, round: number, by: string, asked: string) => Slot
   /** Writes an intent; when this returns, it is there after a crash. Dies with what breaks the journal. */
@@ -94,7 +96,7 @@ interface Past {
   readonly calls: Map<string, Array<Known>>
   /** By name, those that are told first at the end. */
   readonly events: Map<string, Array<RunEvent>>
-  readonly seed: number | undefined
+  readonly tools: ReadonlyArray<string> | undefined
 }
 
 const learn = (known: Array<Known>, entry: Journal.CallEntry) => {
@@ -111,9 +113,9 @@ const learn = (known: Array<Known>, entry: Journal.CallEntry) => {
 const pastOf = (entries: ReadonlyArray<Journal.Entry>): Past => {
   const calls = new Map<string, Array<Known>>()
   const events = new Map<string, Array<RunEvent>>()
-  let seed: number | undefined
+  let tools: ReadonlyArray<string> | undefined
   for (const entry of entries) {
-    if (entry.type === "begun") seed = entry.seed
+    if (entry.type === "begun") tools = entry.tools
     else if (entry.type === "event") {
       const name = nameOf(entry.event)
       const named = events.get(name)
@@ -129,7 +131,7 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>): Past => {
       }
     }
   }
-  return { calls, events, seed }
+  return { calls, events, tools }
 }
 
 /** What is in doubt of all calls but those that were come to again. */
@@ -272,7 +274,11 @@ const isDelta = ({ type }: RunEvent): boolean => type === "step-delta" || type =
 export const open = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   run: string,
-  options: { readonly seed: number | undefined; readonly listener: Listener | undefined }
+  options: {
+    readonly seed: number | undefined
+    readonly tools: ReadonlyArray<string>
+    readonly listener: Listener | undefined
+  }
 ): Effect.fn.Return<Opened, Journal.JournalError> {
   const claim = yield* journal.claim(run)
   // Most runs are new, and have nothing to read.
@@ -285,7 +291,7 @@ export const open = Effect.fnUntraced(function* (
   const writer = writing(journal, run, claim, yield* Effect.withFiberSucceed((fiber) => fiber))
   const past = pastOf(entries)
   writer.recall(entries)
-  if (entries.length === 0) writer.add({ type: "begun", seed: options.seed })
+  if (entries.length === 0) writer.add({ type: "begun", seed: options.seed, tools: options.tools })
   const counts = new Map<string, number>()
   const visited = new Set<string>()
   /** The rounds that were told this time, with their steps: nobody asks for them in a run that is new. */
@@ -322,6 +328,7 @@ export const open = Effect.fnUntraced(function* (
   })
 
   const recording: Recording = {
+    tools: past.tools ?? options.tools,
     slot: (runId, round, by, asked) => {
       const place = `${runId}/${round}/${by}`
       const count = counts.get(place) ?? 0

@@ -26,7 +26,7 @@ import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts
 import { completing } from "./completing.ts"
 import * as Executor from "./Executor.ts"
 import { finished, isOver } from "./ending.ts"
-import { equipmentOf, ready, recordedOf, type Unsupported } from "./equip.ts"
+import { equipmentOf, ready, recordedOf, toolNamesOf, type Unsupported } from "./equip.ts"
 import { hearing } from "./hearing.ts"
 import * as Journaled from "./journaled.ts"
 import {
@@ -67,6 +67,7 @@ interface Nesting {
   readonly context: CallContext
   /** Where the nested run stands: before the ids of its waiting calls. */
   readonly path: string
+  readonly toolNames: ReadonlyArray<string>
 }
 
 /** The state of a run. */
@@ -89,6 +90,8 @@ export interface State {
   revisions: number
   /** What the policy wrote as it planned anew: the next round begins with it. */
   revised: Revised | undefined
+  /** The tools that its policy sees: those with which it began. */
+  readonly toolNames: ReadonlyArray<string>
   /** What its workers are offered; made ready before the first round. */
   equipment: Equipment
   /** The tool calls that it waits for. */
@@ -114,9 +117,10 @@ export const conduct = (
       const runId = runOptions.runId ?? crypto.randomUUID()
       const pool = runOptions.pool ?? options.pool
       const heard = runOptions.listener && hearing(runId, runOptions.listener)
+      const tools = nesting?.toolNames ?? toolNamesOf(options, runOptions)
       const journaled =
         nesting === undefined
-          ? yield* Journaled.begin(runOptions, { runId, seed, listener: heard?.listener, task })
+          ? yield* Journaled.begin(runOptions, { runId, seed, tools, listener: heard?.listener, task })
           : undefined
       if (journaled?._tag === "Over") {
         onResult?.(journaled.result)
@@ -157,6 +161,7 @@ export const conduct = (
         recursion: maxRounds(options) - 1,
         revisions: options.revisions ?? defaultRevisions,
         revised: undefined,
+        toolNames: journaled?.recording.tools ?? tools,
         equipment: equipmentOf(runId, nesting?.path ?? "", options, { ...runOptions, resume }, context.recorded),
         waitingFor: [],
         current: undefined,
@@ -212,7 +217,14 @@ export const maxRounds = (options: RunSettings & Pick<Options, "policy">): numbe
 const defaultRevisions = 2
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
-  state.equipment = yield* ready(state.equipment, state.options, state.runOptions, state.task, state.pool)
+  state.equipment = yield* ready(
+    state.equipment,
+    state.toolNames,
+    state.options,
+    state.runOptions,
+    state.task,
+    state.pool
+  )
   for (let round = 0; ; round++) {
     const end = yield* runRound(state, round)
     if (end === "over" || (end === "ended" && state.recursion === 0)) return
@@ -388,7 +400,8 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
       ...(state.sendSeed ? { seed: Seed.derive(state.seed, round, step, "self") } : {})
     }
     const path = `${equipment.path}${round}.${step}/`
-    const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context, path }
+    const toolNames = hasTools ? state.toolNames : []
+    const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context, path, toolNames }
     return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Executor.Delegate> => {
       const { answer, detail, error, ending, waitingFor } = result
       if (ending === "suspended") return Effect.succeed(waitingFor)

@@ -102,7 +102,7 @@ const requestOf = (asking: Asking): WorkerRequest => {
     ...request,
     messages,
     seed: request.seed === undefined || conversation.turn === 0 ? request.seed : sampleOf(asking),
-    ...(hasTools && tools !== undefined
+    ...(hasTools && tools !== undefined && tools.definitions.length > 0
       ? { tools: tools.definitions, toolChoice: choiceOf(asking), parallelToolCalls }
       : {}),
     ...(isShaped && shape !== undefined ? { output: shape.format } : {})
@@ -241,6 +241,10 @@ const useTool = (
   if (given !== undefined && "content" in given) return Effect.sync(() => tell(given))
   if (given?.approved === false) return Effect.sync(() => tell(Toolbox.declined(given.reason)))
 
+  const { recording } = context
+  if (tools!.get(name) === undefined && recording?.tools.includes(name) === true) {
+    return recording.mismatch(id, `asked for the tool "${name}", which the run had and now has not`)
+  }
   const toolContext: ToolContext = { runId, round, step, worker: worker.id, call: toolCall }
   return Effect.flatMap(Toolbox.prepare(tools!, toolContext), (prepared): Effect.Effect<ToolResult | WaitingCall> => {
     if (prepared.type === "done") return Effect.sync(() => tell(prepared.result))
@@ -249,7 +253,6 @@ const useTool = (
     if (isInDoubt && !prepared.isRepeatable) return Effect.sync(() => tell(Toolbox.lost))
     const run = Effect.suspend(() => {
       context.emit?.({ type: "tool-started", ...place })
-      const { recording } = context
       const running = recording === undefined ? prepared.run : Effect.andThen(recording.saved, prepared.run)
       return Effect.map(running, tell)
     })

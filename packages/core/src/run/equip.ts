@@ -68,9 +68,19 @@ const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | un
   return `toolChoice names the tool "${choice.name}", which there is not. Tools: ${names.join(", ") || "none"}.`
 }
 
-/** Makes tools and shapes ready, and looks whether anybody in the pool can do what is needed, before anything is paid. */
+/** The names of the tools that a run is given. */
+export const toolNamesOf = (
+  { toolAccess, tools: own = [] }: Options,
+  { tools = own }: Pick<RunOptions, "tools">
+): ReadonlyArray<string> => (toolAccess === "none" ? [] : tools.map(({ name }) => name))
+
+/**
+ * Makes tools and shapes ready, and looks whether anybody in the pool can do what is needed, before anything is paid. A
+ * run that began with tools has a toolbox although all of them were removed since, as its workers have asked for them.
+ */
 export const ready = (
   equipment: Equipment,
+  toolNames: ReadonlyArray<string>,
   options: Options,
   { output, tools: given = options.tools ?? [] }: RunOptions,
   task: Task,
@@ -86,9 +96,10 @@ export const ready = (
     const detail = missing(pool.workers, needed)
     if (detail !== undefined) return Effect.fail(new Unsupported({ detail }))
   }
-  if (tools.length === 0 && output === undefined) return Effect.succeed(equipment)
+  const hasTools = tools.length > 0 || toolNames.length > 0
+  if (!hasTools && output === undefined) return Effect.succeed(equipment)
   return Effect.gen(function* () {
     const shape = output && (yield* Toolbox.answerShape(output))
-    return { ...equipment, shape, tools: tools.length === 0 ? undefined : yield* Toolbox.toolbox(tools) }
+    return { ...equipment, shape, tools: hasTools ? yield* Toolbox.toolbox(tools) : undefined }
   })
 }

@@ -117,6 +117,8 @@ export const begin = Effect.fnUntraced(function* (
   run: {
     readonly runId: string
     readonly seed: number | undefined
+    /** The names of its tools. */
+    readonly tools: ReadonlyArray<string>
     readonly listener: Listener | undefined
     readonly task: Task
   }

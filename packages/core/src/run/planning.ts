@@ -89,7 +89,7 @@ const contextOf = (state: State, { completions, previous, round, seed }: Plannin
   round,
   previous,
   checks: namesOf(checksOf(state, state.policy)),
-  tools: state.equipment.tools?.names ?? [],
+  tools: state.toolNames,
   seed: Seed.derive(seed, "policy"),
   complete: completions.complete
 })

@@ -46,10 +46,11 @@ export interface Numbered extends Slot {
 }
 
 /**
- * What tells a call from others in a journal. A run that is resumed makes its messages as it did before, to the order of
- * their properties; what others give it may come in another order.
+ * The identity of a call in a journal: worker, messages, settings and shape. A run that is resumed makes its messages as
+ * it did before, to the order of their properties; what others give it may come in another order. The list of tools is
+ * not part of it: servers of tools change their lists, and an answer that was paid for stays one.
  */
-export const askedOf = ({ request: { messages, ...rest }, sample, worker }: Call): string =>
+export const askedOf = ({ request: { messages, tools: _, ...rest }, sample, worker }: Call): string =>
   key(worker, { ...rest, messages: [] }, sample) + JSON.stringify(messages)
 
 /** The name of an attempt on accounts. */
