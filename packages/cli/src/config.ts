@@ -64,6 +64,8 @@ export interface Serve {
    * `DIVISI_DATABASE` win over it.
    */
   readonly database?: Secret | undefined
+  /** The web pages that may use the server, by their origins, as in `["http://localhost:3000"]`. `--allow-origin` adds to them. */
+  readonly origins?: ReadonlyArray<string> | undefined
   /** Who does the housekeeping of agents, such as titles: `divisi-fast` (`"fast"`, the default), or who is asked. */
   readonly housekeeping?: "fast" | "as-asked" | undefined
 }

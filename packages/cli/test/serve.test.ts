@@ -73,6 +73,25 @@ describe("divisi serve", () => {
     expect(dial.errors).toMatch(/--fast: The policy router takes one of .*half.* got "hlaf"\./)
   })
 
+  it("refuses web pages without keys, except those that --allow-origin names", async () => {
+    const flags = ["--config", "none", "--keys", "none", "--allow-origin", "http://localhost:3000"]
+    const { value } = await served(flags, (url) =>
+      Promise.all(
+        ["http://localhost:3000", "http://localhost:3001"].map(async (origin) => {
+          const { headers, status } = await fetch(`${url}/models`, { headers: { origin } })
+          return [status, headers.get("access-control-allow-origin")]
+        })
+      )
+    )
+    assert.deepStrictEqual(value, [
+      [200, "http://localhost:3000"],
+      [403, null]
+    ])
+    const { code, errors } = await divisi(["serve", "--port", "0", "--config", "none", "--allow-origin", "*"])
+    assert.strictEqual(code, 2)
+    expect(errors).toContain('--allow-origin takes an origin such as http://localhost:3000, got "*".')
+  })
+
   it("has policies that a request may name, and says what is meant where there is none of a name", async () => {
     const flags = ["--config", "none", "--policies", "router:half, single:professor"]
     const named = { divisi: { policy: "single:professor" } }

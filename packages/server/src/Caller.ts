@@ -2,6 +2,7 @@
 import type * as Budget from "@divisi/core/Budget"
 import * as Effect from "effect/Effect"
 import * as Loopback from "./http/Loopback.ts"
+import * as Origins from "./http/Origins.ts"
 import type { ApiError } from "./wire/ApiError.ts"
 import type { Headers } from "./wire/Choice.ts"
 
@@ -25,10 +26,21 @@ export type Authenticate = (headers: Headers) => Effect.Effect<Caller, ApiError>
 /** Whether an address is one that this machine alone reaches. */
 export const isThisMachine = (host: string): boolean => Loopback.isLoopback(host.includes(":") ? `[${host}]` : host)
 
-/** Lets in programs on this machine alone, all as one caller; none that comes from a web page. */
-export const onThisMachine: Authenticate = (headers) => {
-  const refusal = Loopback.refusal(headers)
-  return refusal === undefined ? Effect.succeed({ owner: "local" }) : Effect.fail(refusal)
+/**
+ * Lets in programs on this machine without a key, all as one caller.
+ *
+ * **Details**
+ *
+ * Requests of web pages (`Origin`, `Sec-Fetch-Site`), requests that a proxy passes on (`Forwarded`, `X-Forwarded-For`,
+ * `Via` and the like), and requests to another name than `localhost` or `127.0.0.1` are refused. `origins` names the
+ * pages that are let in.
+ */
+export const onThisMachine = (origins?: ReadonlyArray<string> | undefined): Authenticate => {
+  const named = Origins.of(origins)
+  return (headers) => {
+    const refusal = Loopback.refusal(headers, named)
+    return refusal === undefined ? Effect.succeed({ owner: "local" }) : Effect.fail(refusal)
+  }
 }
 
 /** The key of a request: a bearer token, as OpenAI's clients send it, or `x-api-key`, as Anthropic's do. */

@@ -19,7 +19,9 @@ import type * as Scope from "effect/Scope"
 import { type Authenticate, type Caller, onThisMachine } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Endpoint from "./http/Endpoint.ts"
+import * as Loopback from "./http/Loopback.ts"
 import * as OpenApi from "./http/OpenApi.ts"
+import * as Origins from "./http/Origins.ts"
 import * as Ratings from "./http/Ratings.ts"
 import * as Respond from "./http/Respond.ts"
 import * as Runs from "./http/Runs.ts"
@@ -72,6 +74,13 @@ export interface Options extends Replaceable {
   readonly responses?: Archive | undefined
   /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
   readonly authenticate?: Authenticate | undefined
+  /**
+   * Whether callers without keys are answered at the moment; by default whether `authenticate` is absent. Then the
+   * endpoints that need no key, such as `/health/live`, refuse web pages and proxies as all others do.
+   */
+  readonly isKeyless?: (() => boolean) | undefined
+  /** The web pages that may use the server, by their origins, e.g. `http://localhost:3000`; none by default. */
+  readonly origins?: ReadonlyArray<string> | undefined
   /** An account that all runs share. */
   readonly ledger?: Budget.Ledger | undefined
   /** How long a run goes on whose client is gone, in milliseconds; 30,000 by default, 0 stops it at once. */
@@ -158,7 +167,13 @@ const namedIn = (url: string): string => {
 
 /** Makes a server. What goes on in it is stopped when the scope closes. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Server, never, Scope.Scope> {
-  const { authenticate = onThisMachine, graceMillis = 30_000, heartbeatMillis = 15_000 } = options
+  const {
+    graceMillis = 30_000,
+    heartbeatMillis = 15_000,
+    isKeyless = () => options.authenticate === undefined
+  } = options
+  const origins = Origins.of(options.origins)
+  const authenticate = options.authenticate ?? onThisMachine(options.origins)
   const startedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   let isDraining = false
   const segments = yield* Segments.make({ graceMillis, heartbeatMillis, keptMillis: 60_000, keptCharacters: 16 * mebi })
@@ -217,6 +232,14 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     })
   )
 
+  /** Answers callers without a key, but no page or proxy while the server has no keys. */
+  const keyless =
+    (respond: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
+    ({ headers, url }: HttpServerRequest.HttpServerRequest) => {
+      const refusal = isKeyless() ? Loopback.refusal(headers, origins) : undefined
+      return refusal === undefined ? respond : Effect.succeed(Respond.error(errorsOf(url), refusal))
+    }
+
   let described: JsonObject | undefined
   const description = () => {
     described ??= OpenApi.make()
@@ -224,8 +247,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
 
   const router = yield* HttpRouter.make
-  const health = (state: Effect.Effect<"ok" | "draining" | "unavailable">) => () =>
-    Effect.map(state, (status) => Respond.json({ status }, status === "ok" ? 200 : 503))
+  const health = (state: Effect.Effect<"ok" | "draining" | "unavailable">) =>
+    keyless(Effect.map(state, (status) => Respond.json({ status }, status === "ok" ? 200 : 503)))
   const { isReady = Effect.succeed(true) } = options
   const ready = Effect.suspend(() =>
     isDraining
@@ -260,21 +283,25 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       Ratings.make({ journal, authenticate, maxBodyBytes: 64 * kibi, keep: options.keepRating })
     ),
     HttpRouter.route("GET", "/metrics", measured),
-    HttpRouter.route("GET", "/openapi.json", () => Effect.sync(() => Respond.json(description()))),
+    HttpRouter.route("GET", "/openapi.json", keyless(Effect.sync(() => Respond.json(description())))),
     HttpRouter.route("GET", "/health/live", health(Effect.succeed("ok"))),
     HttpRouter.route("GET", "/health/ready", health(ready))
   ])
 
-  const app = Effect.catchCause(router.asHttpEffect(), (cause) =>
-    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
+  const routed = Effect.catchCause(router.asHttpEffect(), (cause) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const { method, url } = request
       if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
       if (isUnknownRoute(Cause.squash(cause))) {
         const error = notFound(`There is no ${method} ${url.replace(/\?.*$/, "")} here.`)
-        return Effect.succeed(Respond.error(errorsOf(url), error))
+        return keyless(Effect.succeed(Respond.error(errorsOf(url), error)))(request)
       }
       return Effect.as(Effect.logError(cause), Respond.error(errorsOf(url), mistake))
     })
   )
+
+  const open = Origins.open(origins)
+  const app = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => open(routed, request))
 
   const drain = (millis: number) => {
     const look: Effect.Effect<void> = Effect.suspend(() =>

@@ -127,6 +127,9 @@ const ConfigSchema = Schema.Struct({
       policies: Schema.optional(
         Schema.Array(Text).annotate({ message: 'Expected a list of names of policies, as in ["router:half"]' })
       ),
+      origins: Schema.optional(
+        Schema.Array(Text).annotate({ message: 'Expected a list of origins, as in ["http://localhost:3000"]' })
+      ),
       housekeeping: Schema.optional(
         Schema.Literals(["fast", "as-asked"]).annotate({ message: 'Expected "fast" or "as-asked"' })
       )

@@ -73,6 +73,25 @@ const responsesOf = Effect.fnUntraced(function* (
   }
 })
 
+/** The pages that may use the server, of the flag and the config. */
+const originsOf = (
+  { Origins }: typeof import("@divisi/server"),
+  given: ReadonlyArray<string>,
+  configured: ReadonlyArray<string> = []
+): Effect.Effect<ReadonlyArray<string>, Failure> =>
+  Effect.forEach([...given, ...configured], (text, at) => {
+    const origin = Origins.read(text)
+    if (origin !== undefined) return Effect.succeed(origin)
+    const where = at < given.length ? "--allow-origin" : "The config's serve.origins"
+    return Effect.fail(usage(`${where} takes an origin such as http://localhost:3000, got "${oneLine(text)}".`))
+  })
+
+interface Authenticating {
+  /** Whether there was no key when it was last looked. */
+  readonly isKeyless: () => boolean
+  readonly authenticate: Caller.Authenticate
+}
+
 /**
  * Lets in who has a key, from the first that there is; until then programs on this machine alone. Nothing is said on an
  * address that others reach as long as there is none.
@@ -80,10 +99,13 @@ const responsesOf = Effect.fnUntraced(function* (
 const authenticateOf = Effect.fnUntraced(function* (
   { ApiError, Caller, Failure: OfServer, Keys }: typeof import("@divisi/server"),
   input: ServeInput,
+  origins: ReadonlyArray<string>,
   database: Store
-): Effect.fn.Return<{ readonly hasKeys: boolean; readonly authenticate: Caller.Authenticate }, Failure, Scope.Scope> {
-  const { onThisMachine } = Caller
-  if (Option.isSome(input.keys) && input.keys.value === "none") return { hasKeys: false, authenticate: onThisMachine }
+): Effect.fn.Return<Authenticating, Failure, Scope.Scope> {
+  const onThisMachine = Caller.onThisMachine(origins)
+  if (Option.isSome(input.keys) && input.keys.value === "none") {
+    return { isKeyless: () => true, authenticate: onThisMachine }
+  }
   const store = yield* database?.keys ?? Effect.flatMap(KeyFile.fileOf(input.keys), KeyFile.store)
   const scope = yield* Effect.scope
   const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
@@ -107,7 +129,7 @@ const authenticateOf = Effect.fnUntraced(function* (
   let hasKeys = (yield* store.all).length > 0
   if (hasKeys) yield* opener
   return {
-    hasKeys,
+    isKeyless: () => !hasKeys,
     authenticate: (headers) =>
       Effect.gen(function* () {
         hasKeys ||= yield* Effect.mapError(store.isAny, unusable)
@@ -271,7 +293,9 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const isPlay = WorkerPool.isPlay(offered.pool)
   const database = yield* Database.open(input.database, Effect.succeed(config))
   yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
-  const { authenticate, hasKeys } = yield* authenticateOf(Server, input, database)
+  const origins = yield* originsOf(Server, input.allowOrigin, config.serve?.origins)
+  const { authenticate, isKeyless } = yield* authenticateOf(Server, input, origins, database)
+  const hasKeys = !isKeyless()
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
   const journal = yield* journalOf(input, isGym, database)
   if (journal !== undefined && Option.isSome(input.keepRuns)) {
@@ -286,6 +310,8 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     ledger: yield* totalOf(input, database),
     // On an address that others reach there are keys from the start, or nothing listens.
     authenticate: hasKeys || isOwn ? authenticate : undefined,
+    isKeyless,
+    origins,
     keepRating: yield* ratingsOf(Server, isGym, database),
     secret: yield* secretOf,
     port: input.port,

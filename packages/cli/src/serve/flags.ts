@@ -45,6 +45,13 @@ export const flags = {
     Flag.withDescription("Another name for a model, as in gpt-4o=divisi; may be given several times"),
     Flag.atLeast(0)
   ),
+  allowOrigin: Flag.String("allow-origin").pipe(
+    Flag.withMetavar("<origin>"),
+    Flag.withDescription(
+      "A web page that may use the server, as in http://localhost:3000; may be given several times (default none)"
+    ),
+    Flag.atLeast(0)
+  ),
   maxCost: cost("max-cost", "The most that one run may cost, in USD; never exceeded"),
   maxTotalCost: cost(
     "max-total-cost",

@@ -1,23 +1,55 @@
 /**
- * What a server without keys takes: requests of programs on this machine. A page in a browser is none, wherever it comes
- * from, and neither is a name that somebody has pointed at this machine.
+ * The requests that a server without keys answers: those of programs on this machine. A page in a browser, a host name
+ * that someone points at this machine, and a proxy that passes on the requests of others are refused.
  */
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
+import * as Origins from "./Origins.ts"
 
 /** Whether a host is this machine by its own names: with a port or without. */
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)(:\d+)?$/i.test(host)
 
-const originHost = (origin: string): string => /^https?:\/\/(.+)$/i.exec(origin)?.[1] ?? origin
+/** The headers by which proxies, load balancers and tunnels name the client that they speak for. */
+const ofProxies = new RegExp(
+  [
+    "^(?:x-)?(?:forwarded|original)(?:-.*)?$",
+    "^via$",
+    "^cdn-loop$",
+    "^x-(?:real|proxyuser)-ip$",
+    "(?:^|-)(?:client|connecting)-?ip(?:v6)?$",
+    "^(?:x-)?(?:envoy|tailscale|azure|arr|appengine|rewrite|coming|cluster|amzn|cloudfront|vercel|cf|ngrok)-(?!trace)"
+  ].join("|"),
+  "i"
+)
 
-/** Why a request is not taken; `undefined` where it is. */
-export const refusal = ({ host, origin }: Headers): ApiError | undefined => {
-  const isOurs = (host === undefined || isLoopback(host)) && (origin === undefined || isLoopback(originHost(origin)))
-  return isOurs
+const makeKey = "make a key with `divisi key make <name>`"
+
+const problemOf = (headers: Headers, origins: Origins.Origins): string | undefined => {
+  const { host, origin } = headers
+  if (host !== undefined && !isLoopback(host)) {
+    return `it answers to the names localhost and 127.0.0.1 only. To use another name, ${makeKey}.`
+  }
+  const isNamed = origin !== undefined && origins.has(origin)
+  if (origin !== undefined && !isNamed) {
+    return `it refuses web pages. To allow this one, start the server with \`--allow-origin ${Origins.shown(origin)}\`, or ${makeKey}.`
+  }
+  const site = headers["sec-fetch-site"]
+  if (site !== undefined && site !== "none" && !isNamed) {
+    return `it refuses requests that a web page starts (Sec-Fetch-Site). To allow a page, start the server with \`--allow-origin <origin>\`, or ${makeKey}.`
+  }
+  const proxy = Object.keys(headers).find((name) => ofProxies.test(name))
+  return proxy === undefined
+    ? undefined
+    : `it refuses requests that a proxy passes on (${proxy}). To put it behind a proxy, ${makeKey}.`
+}
+
+/** Why a server without keys refuses a request; `undefined` if it answers it. */
+export const refusal = (headers: Headers, origins: Origins.Origins): ApiError | undefined => {
+  const problem = problemOf(headers, origins)
+  return problem === undefined
     ? undefined
     : new ApiError({
         kind: "permission",
-        message:
-          "This server has no keys, so it answers programs on its own machine alone, by the names localhost and 127.0.0.1. Make a key for others."
+        message: `This server has no keys, so it answers programs on its own machine only: ${problem}`
       })
 }
