@@ -11,6 +11,8 @@ export {
   limitsOf,
   priceOf,
   prices,
-  type Rates
+  type Rates,
+  type WorkerOptions
 } from "@divisi/provider-kit/Gemini"
+export { type GenerativeModel, generativeModel } from "./generativeModel.ts"
 export { type GoogleOptions, google } from "./google.ts"

@@ -23,3 +23,6 @@ export interface GeminiOptions extends Defaults, ProviderOptions<Capabilities> {
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
+
+/** The options of a worker over a connection that has its key and address already, such as a model of an SDK. */
+export type WorkerOptions = Omit<GeminiOptions, "apiKey" | "baseURL" | "fetch" | "headers">

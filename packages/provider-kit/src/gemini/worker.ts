@@ -1,6 +1,6 @@
 /** A worker over the Gemini API, whatever carries its requests. */
 
-import { type Worker, type WorkerRequest, withDefaults } from "@divisi/core/Worker"
+import { type Worker, type WorkerErrorReason, type WorkerRequest, withDefaults } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as ApiKey from "../ApiKey.ts"
@@ -10,7 +10,7 @@ import * as VendorEvents from "../VendorEvents.ts"
 import * as VendorStream from "../VendorStream.ts"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
 import { reasonOfRefused } from "./errors.ts"
-import type { Defaults, GeminiOptions } from "./options.ts"
+import type { Defaults, GeminiOptions, WorkerOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
 import { type Body, type Target, toBody } from "./request.ts"
 import { protocolOf } from "./stream.ts"
@@ -32,7 +32,7 @@ const variables = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const
 
 const defaultTimeoutMillis = 600_000
 
-const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperature }: GeminiOptions): Defaults => ({
+const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperature }: WorkerOptions): Defaults => ({
   maxOutputTokens,
   reasoning,
   seed,
@@ -40,18 +40,24 @@ const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperatu
   temperature
 })
 
-const generator = (
-  worker: string,
-  key: string,
-  endpoint: Endpoint.Endpoint,
-  target: Target,
-  options: GeminiOptions,
-  transport: Transport
-): Worker["generate"] => {
-  const { baseURL, secrets } = endpoint
-  const send = transport.connect(key, { baseURL, fetch: Endpoint.refusing(endpoint.fetch, reasonOfRefused) })
+/** How a worker reaches the API: what differs between `fetch`, Google's SDKs and whatever comes next. */
+export interface Connection {
+  /** The worker's id unless the options set one. */
+  readonly id: string
+  /** The worker's own settings, which an answer depends on; see `Worker.settings`. */
+  readonly settings: Readonly<Record<string, unknown>>
+  /** Sends a body, and gives the events of the answer. */
+  readonly open: (body: Body, signal: AbortSignal) => Promise<VendorStream.Opened<unknown>>
+  /** The reason of whatever `open` or its events throw. */
+  readonly reason: (error: unknown) => WorkerErrorReason
+  /** Texts that no error may show. */
+  readonly secrets: ReadonlyArray<string>
+}
+
+const generator = (worker: string, target: Target, options: WorkerOptions, connection: Connection) => {
   const defaults = defaultsOf(options)
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
+  const { open, reason, secrets } = connection
   return (request: WorkerRequest) => {
     const body = toBody(withDefaults(request, defaults), target)
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
@@ -59,42 +65,52 @@ const generator = (
       worker,
       messages: request.messages,
       protocol: protocolOf({ model: target.model, messages: request.messages }),
-      open: async (signal) => ({ events: VendorEvents.serverSent(await send(body.success, signal), signal) }),
-      reason: (error) => VendorError.fromConnection(error, { secrets }),
+      open: (signal) => open(body.success, signal),
+      reason,
       timeoutMillis,
       secrets
     })
   }
 }
 
-/** Makes a worker. The key does not leave its closure. */
-export const makeWorker = (model: string, options: GeminiOptions, transport: Transport): Worker => {
-  const id = options.id ?? `${transport.name}:${model}`
-  const pricing = options.pricing ?? priceOf(model)
-  const limits = options.limits ?? limitsOf(model)
-  const resolved = ApiKey.resolve(options.apiKey, variables)
-  const key = Result.isSuccess(resolved) ? Redacted.value(resolved.success) : ""
-  const { baseURL, fetch, headers } = options
-  const endpoint = Endpoint.make({ worker: id, baseURL, variables: transport.baseURLs, fetch, headers, key })
+/** Makes a worker of a model behind a connection. */
+export const overConnection = (model: string, options: WorkerOptions, connection: Connection): Worker => {
+  const id = options.id ?? connection.id
   const capabilities = capabilitiesOf(model, options.capabilities)
   const { files, images, jsonSchema, tools } = capabilities
-  const target = {
-    model,
-    capabilities,
-    omitUnsupported: options.unsupported === "omit"
-  }
+  const target = { model, capabilities, omitUnsupported: options.unsupported === "omit" }
   return {
     id,
     isLanguageModel: true,
     provider: options.provider ?? "google",
     description: options.description,
-    settings: { baseURL: endpoint.baseURL, ...defaultsOf(options) },
-    pricing,
-    limits,
+    instructions: options.instructions,
+    settings: { ...connection.settings, ...defaultsOf(options) },
+    pricing: options.pricing ?? priceOf(model),
+    limits: options.limits ?? limitsOf(model),
     capabilities: { tools, images, files, jsonSchema },
     maxOutputTokens: options.maxOutputTokens,
-    generate: Result.isFailure(resolved)
-      ? () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure })
-      : generator(id, key, endpoint, target, options, transport)
+    generate: generator(id, target, options, connection)
   }
+}
+
+/** Makes a worker. The key does not leave its closure. */
+export const makeWorker = (model: string, options: GeminiOptions, transport: Transport): Worker => {
+  const id = options.id ?? `${transport.name}:${model}`
+  const resolved = ApiKey.resolve(options.apiKey, variables)
+  const key = Result.isSuccess(resolved) ? Redacted.value(resolved.success) : ""
+  const { baseURL: given, fetch, headers } = options
+  const endpoint = Endpoint.make({ worker: id, baseURL: given, variables: transport.baseURLs, fetch, headers, key })
+  const { baseURL, secrets } = endpoint
+  const send = transport.connect(key, { baseURL, fetch: Endpoint.refusing(endpoint.fetch, reasonOfRefused) })
+  const worker = overConnection(model, options, {
+    id,
+    settings: { baseURL },
+    open: async (body, signal) => ({ events: VendorEvents.serverSent(await send(body, signal), signal) }),
+    reason: (error) => VendorError.fromConnection(error, { secrets }),
+    secrets
+  })
+  return Result.isSuccess(resolved)
+    ? worker
+    : { ...worker, generate: () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure }) }
 }

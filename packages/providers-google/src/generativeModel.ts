@@ -1,0 +1,94 @@
+/** A worker from a model of Google's former SDK, `@google/generative-ai`, for code that has one. */
+import * as Options from "@divisi/core/Options"
+import type { Worker } from "@divisi/core/Worker"
+import type { Body, WorkerOptions } from "@divisi/provider-kit/Gemini"
+import { overConnection, withTools } from "@divisi/provider-kit/Gemini"
+import { shape } from "@divisi/provider-kit/ProviderOptions"
+import * as Json from "@divisi/provider-kit/VendorJson"
+import { reasonOf } from "./internal/sdkErrors.ts"
+
+/** As much of the SDK's `GenerativeModel` as a worker needs. */
+export interface GenerativeModel {
+  readonly apiKey: string
+  /** With its folder, e.g. `models/gemini-2.5-flash`. */
+  readonly model: string
+  readonly generationConfig?: object | undefined
+  readonly safetySettings?: ReadonlyArray<unknown> | undefined
+  readonly tools?: ReadonlyArray<unknown> | undefined
+  readonly systemInstruction?: object | undefined
+  readonly cachedContent?: object | undefined
+  readonly generateContentStream: (
+    // The SDK's own types lack fields that the API has had since, such as `thinkingConfig`.
+    request: never,
+    options?: { signal?: AbortSignal }
+  ) => Promise<{ readonly stream: AsyncIterable<unknown>; readonly response: Promise<unknown> }>
+}
+
+const { apiKey: _key, baseURL: _baseURL, fetch: _fetch, headers: _headers, ...modelShape } = shape
+
+const optionsShape: Options.ShapeOf<WorkerOptions> = modelShape
+
+/** The model's settings, with those of a request over them. The SDK would replace each of them as a whole. */
+const requestOf = (model: GenerativeModel, body: Body): object => {
+  const own = Json.items(Json.fields(model.systemInstruction).parts)
+  const parts = [...own, ...(body.systemInstruction?.parts ?? [])]
+  return {
+    ...body,
+    ...(parts.length === 0 ? {} : { systemInstruction: { role: "system", parts } }),
+    ...withTools(body, model.tools),
+    generationConfig: { ...model.generationConfig, ...body.generationConfig }
+  }
+}
+
+const open = async (model: GenerativeModel, body: Body, signal: AbortSignal) => {
+  const { response, stream } = await model.generateContentStream(requestOf(model, body) as never, { signal })
+  // It fails together with the stream, and nothing else awaits it.
+  response.catch(() => undefined)
+  return { events: stream }
+}
+
+/**
+ * A worker from a `GenerativeModel` of `@google/generative-ai`, Google's former SDK, with the settings that it was made
+ * with.
+ *
+ * **When to use**
+ *
+ * Your code has such a model and should not have to leave its SDK. New code uses `google` of this package, which needs
+ * no SDK, or `@divisi/providers-genai`.
+ *
+ * **Details**
+ *
+ * Its id is `generative-ai:<model>`. Key, address, headers and API version are those of the model. Settings of a request
+ * win over those of the worker, which win over those of the model; system texts and tools are added to the model's.
+ *
+ * **Gotchas**
+ *
+ * The SDK gives no access to its `fetch`. It follows redirects with the key and the prompt, does not pass on the
+ * `retry-after` header of a refusal (a `RetryInfo` in the body is read), reads a stream faster than its reader takes it,
+ * and fails at comments between events.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { generativeModel } from "@divisi/providers-google"
+ * import { GoogleGenerativeAI } from "@google/generative-ai"
+ *
+ * const model = new GoogleGenerativeAI("AIza…").getGenerativeModel({ model: "gemini-2.5-flash" })
+ * const worker = generativeModel(model, { temperature: 0.2 })
+ * worker.id // => "generative-ai:gemini-2.5-flash"
+ * worker.pricing?.inputPerMillion // => 0.3
+ * ```
+ */
+export const generativeModel = (model: GenerativeModel, options: WorkerOptions = {}): Worker => {
+  Options.check("generativeModel", options, optionsShape)
+  const name = model.model.replace(/^models\//, "")
+  const { cachedContent, generationConfig, safetySettings, systemInstruction, tools } = model
+  const secrets = [model.apiKey]
+  return overConnection(name, options, {
+    id: `generative-ai:${name}`,
+    settings: { cachedContent, generationConfig, safetySettings, systemInstruction, tools },
+    open: (body, signal) => open(model, body, signal),
+    reason: (error) => reasonOf(error, secrets),
+    secrets
+  })
+}
