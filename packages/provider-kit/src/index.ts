@@ -1,5 +1,6 @@
 /** What provider packages share: vendors' errors, JSON and streams, keys, base URLs, rate limits, and the Gemini API. */
 export * as ApiKey from "./ApiKey.ts"
+export * as Dialects from "./dialects/Dialects.ts"
 export * as Endpoint from "./Endpoint.ts"
 export * as Gemini from "./gemini/Gemini.ts"
 export * as ModelTurn from "./ModelTurn.ts"

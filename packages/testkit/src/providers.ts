@@ -1,4 +1,6 @@
 /** The contract of providers, and local servers that speak the vendors' wire formats, faults included. */
+
+export * as Corpus from "./corpus/Corpus.ts"
 export * as AnthropicMessages from "./providers/AnthropicMessages.ts"
 export * as BatchContract from "./providers/BatchContract.ts"
 export * as BatchServer from "./providers/BatchServer.ts"

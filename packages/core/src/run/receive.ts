@@ -114,6 +114,8 @@ const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: 
   })
 }
 
+const isText = (value: unknown): value is string => typeof value === "string"
+
 /** No name of a model is longer. */
 const longestName = 200
 
@@ -122,12 +124,11 @@ const nameOf = (model: unknown): string | undefined =>
   typeof model === "string" && model !== "" && model.length <= longestName ? plain(model) : undefined
 
 const takeFinish = (call: Call, received: Received, part: Extract<WorkerPart, { readonly type: "finish" }>) => {
+  if (isText(part.text)) received.text = part.text
   const usage = Usage.checked(part.usage, () => estimateOf(call, received.text + received.reasoning))
   const reason = finishReasons.has(part.reason) ? part.reason : "other"
   received.finish = { type: "finish", reason, usage, model: nameOf(part.model), echo: part.echo }
 }
-
-const isText = (value: unknown): value is string => typeof value === "string"
 
 /** Takes a tool call; two of one id, or one without, get an id of their own. */
 const takeToolCall = (call: Call, received: Received, part: ToolCall): string | undefined => {
@@ -178,6 +179,9 @@ const take = (
     return malformed(worker, "parts came after the end of the answer", received.finish.usage)
   }
   if (part.type === "finish") {
+    received.size += part.text?.length ?? 0
+    const wrong = tooLong(call, received)
+    if (wrong !== undefined) return malformed(worker, wrong)
     takeFinish(call, received, part)
     return undefined
   }

@@ -6,6 +6,7 @@
  */
 import { defined } from "../Fields.ts"
 import { messageOf } from "../Thrown.ts"
+import { meaningOfWords, vendorCodes } from "./vendorWords.ts"
 import type { WorkerErrorReason } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -35,33 +36,17 @@ type Tag = WorkerErrorReason["_tag"]
 /** How many characters are searched for words. */
 const searched = 4_000
 
-const tooLong =
-  /context_length_exceeded|context (?:length|window|size)|prompt is too long|input (?:is )?too long|exceeds? the maximum (?:number of tokens|context)|too many (?:input )?tokens/i
-
-const words: ReadonlyArray<readonly [RegExp, Tag]> = [
-  [tooLong, "ContextTooLong"],
-  [
-    /insufficient[_ ](?:quota|balance|credits?|funds)|exceeded(?: your |_)current[_ ]quota|credit balance|(?:out of|no|any) credits|arrearage|\baccount\b.{0,40}\b(?:suspended|overdue|in arrears|in good standing)|billing|payment required/i,
-    "Quota"
-  ],
-  [
-    /content_policy|content.?filter|content management policy|safety system|prohibited_content|input was flagged/i,
-    "ContentFiltered"
-  ],
-  [/rate.?limit|too many requests|resource_exhausted|throttl/i, "RateLimited"],
-  [/overloaded|unavailable|at capacity|server_error|internal (?:server )?error|bad gateway|api_error/i, "Overloaded"],
-  [/timed? ?out|time-?out|deadline_exceeded/i, "Timeout"],
-  [
-    /invalid_api_key|(?:invalid|incorrect|wrong|expired|missing|no valid) api[- _]?key|api[- _]?key (?:is )?(?:not valid|invalid|incorrect|expired|missing|not found)|authentication_?error|unauthorized|permission_error/i,
-    "Authentication"
-  ],
-  [/invalid_request|not_found|unsupported/i, "InvalidRequest"]
-]
-
-const tagOfWords = ({ codes = "", message }: FailedCall): Tag | undefined => {
-  const all = `${message.slice(0, searched)}\n${codes.slice(0, searched)}`
-  return words.find(([pattern]) => pattern.test(all))?.[1]
+/** What a code says, whatever the status; several stand on a line each. */
+const tagOfCodes = ({ codes = "" }: FailedCall): Tag | undefined => {
+  const code = codes
+    .slice(0, searched)
+    .split("\n")
+    .find((one) => Object.hasOwn(vendorCodes, one))
+  return code === undefined ? undefined : vendorCodes[code]
 }
+
+const tagOfWords = ({ codes = "", message }: FailedCall): Tag | undefined =>
+  meaningOfWords(`${message.slice(0, searched)}\n${codes.slice(0, searched)}`)
 
 const tagOfStatus: Readonly<Record<number, Tag>> = {
   401: "Authentication",
@@ -69,7 +54,6 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
   403: "Authentication",
   408: "Timeout",
   409: "Overloaded",
-  413: "ContextTooLong",
   425: "Overloaded",
   504: "Timeout",
   524: "Timeout"
@@ -80,21 +64,27 @@ const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>([
   "ContextTooLong",
   "ContentFiltered",
   "Quota",
-  "Authentication"
+  "Authentication",
+  "RateLimited"
 ])
 
+/** The most specific evidence decides: a code, then the status, then words where a status stands for many mistakes. */
 const tagOf = (call: FailedCall): Tag => {
   const { status } = call
-  if (status === undefined) return tagOfWords(call) ?? "Overloaded"
+  const coded = tagOfCodes(call)
+  if (status === undefined) return coded ?? tagOfWords(call) ?? "Overloaded"
+  if (status < 300) return coded ?? "Malformed"
   const said = tagOfWords(call)
+  // Vendors send limits per minute with codes of quotas, and the other way round; a 429 is never about one request.
+  if (status === 429) return said === "Quota" || coded === "Quota" ? "Quota" : "RateLimited"
+  if (coded !== undefined) return coded
   // 403 is also what gateways answer for moderated content and for an account without credit.
   if (status === 403 && (said === "ContentFiltered" || said === "Quota")) return said
   const known = tagOfStatus[status]
   if (known !== undefined) return known
-  if (status >= 500) return "Overloaded"
-  if (status < 300) return "Malformed"
-  if (status === 429) return said === "Quota" ? "Quota" : "RateLimited"
-  return said !== undefined && ofRequests.has(said) ? said : "InvalidRequest"
+  if (status >= 500) return said === "ContextTooLong" ? said : "Overloaded"
+  if (said !== undefined && ofRequests.has(said)) return said
+  return status === 413 ? "ContextTooLong" : "InvalidRequest"
 }
 
 const finite = (value: number): number | undefined => (Number.isSafeInteger(value) ? value : undefined)

@@ -98,6 +98,8 @@ export type WorkerPart =
        * given of its model besides the text (`Complete` of `Policy`).
        */
       readonly echo?: unknown
+      /** The whole text, where the vendor's final object has another than came in pieces: it replaces them. */
+      readonly text?: string | undefined
     }
 
 /** The parts of one answer as they come. */

@@ -1,0 +1,149 @@
+/**
+ * The words by which vendors say why they refuse a request, as data. Each row is a pattern with its source.
+ *
+ * Rows are tried in order. Rate limits and quotas come before overflows, because both speak of "too many tokens": a client
+ * that takes a rate limit for an overflow compacts its conversation in vain, and one that takes an overflow for a rate
+ * limit waits for ever.
+ */
+import type { WorkerErrorReason } from "./Worker.ts"
+
+/** One way to say why a request is refused. */
+export interface Words {
+  readonly pattern: RegExp
+  readonly means: WorkerErrorReason["_tag"]
+  /** Where this was seen: a vendor's page, or a repository and the number of its thread. */
+  readonly source: string
+}
+
+const rows = (means: Words["means"], entries: ReadonlyArray<readonly [RegExp, string]>): ReadonlyArray<Words> =>
+  entries.map(([pattern, source]) => ({ pattern, means, source }))
+
+const rateLimits = rows("RateLimited", [
+  [/\btokens? per (?:second|minute|hour|day|month)\b/i, "openclaw/openclaw#147644, anomalyco/opencode#13015"],
+  [/\brequests? per (?:second|minute|hour|day|month)\b/i, "https://console.groq.com/docs/rate-limits"],
+  [/\b(?:TPM|RPM|TPD|RPD)\b/, "https://console.groq.com/docs/rate-limits"],
+  [/too many tokens,? please (?:wait|slow|try)/i, "cline/cline#4196, anomalyco/opencode#39621"],
+  [/too many tokens processed/i, "anomalyco/opencode#13015 (Cerebras)"],
+  [/throttl/i, "https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html"],
+  [/(?:daily|hourly|per-minute|minute) (?:token|request|rate|usage) (?:limit|quota)/i, "anomalyco/opencode#13015"],
+  [/rate[ _-]?limit/i, "https://platform.openai.com/docs/guides/error-codes"],
+  [/too many (?:concurrent )?requests|concurrency limit/i, "https://docs.bigmodel.cn/cn/faq/api-code"],
+  [/resource_exhausted/i, "https://ai.google.dev/gemini-api/docs/troubleshooting"]
+])
+
+const quotas = rows("Quota", [
+  [/insufficient[_ ](?:quota|balance|credits?|funds?)/i, "https://api-docs.deepseek.com/quick_start/error_codes"],
+  [
+    /exceeded(?: your |_)current[_ ]quota|billing|payment required/i,
+    "https://platform.openai.com/docs/guides/error-codes"
+  ],
+  [
+    /arrearage|\baccount\b.{0,40}\b(?:suspended|overdue|in arrears|in good standing)/i,
+    "https://help.aliyun.com/zh/model-studio/error-code"
+  ],
+  [
+    /credit balance|(?:out of|no|any) credits?|(?:requires|need) more credits|add (?:more )?credits/i,
+    "https://openrouter.ai/docs/api/reference/errors-and-debugging"
+  ],
+  [
+    /exhausted its monthly spending|(?:monthly|spend(?:ing)?) limit/i,
+    "https://docs.x.ai/docs/key-information/debugging"
+  ]
+])
+
+const overflows = rows("ContextTooLong", [
+  [
+    /context_length_exceeded|exceed_context_size_error|context_window_exceeded|ContextWindowExceeded/i,
+    "getkimchi/kimchi#794"
+  ],
+  [/context (?:length|window|size|limit)/i, "https://platform.openai.com/docs/guides/error-codes"],
+  [
+    /(?:maximum|max) (?:prompt|input|model|sequence|context)[ _-](?:length|tokens?|size)/i,
+    "https://docs.x.ai/docs/key-information/debugging"
+  ],
+  [
+    /exceed(?:s|ed)? (?:the )?(?:model'?s? )?(?:maximum )?(?:model |input |prompt )?token limit/i,
+    "MoonshotAI/kimi-cli#2011"
+  ],
+  [
+    /exceed(?:s|ed)? (?:the )?maximum (?:number of (?:input )?tokens|context|length)/i,
+    "https://ai.google.dev/gemini-api/docs/troubleshooting"
+  ],
+  [
+    /(?:prompt|input|request|message|conversation)s?(?: length| text)? (?:is|are|was)? ?too (?:long|large|big)\b/i,
+    "https://platform.claude.com/docs/en/api/errors"
+  ],
+  [/(?:prompt|input|message) size[^.]{0,40} exceeds/i, "MoonshotAI/kimi-code#1862"],
+  [/total message size \d+ exceeds limit/i, "MoonshotAI/kimi-code#1862"],
+  [/range of input length should be/i, "open-octo/octo-agent#2124 (DashScope)"],
+  [/(?:prompt|input)[^.]{0,60}(?:longer|larger|more) than the (?:model|maximum|context)/i, "getkimchi/kimchi#794"],
+  [/too many (?:input |prompt )?tokens/i, "https://docs.mistral.ai/api"],
+  [
+    /reduce the length of (?:the |your )?(?:messages|prompt|input)/i,
+    "https://platform.openai.com/docs/guides/error-codes"
+  ],
+  [/超长|长度超限|上下文长度|超出.{0,8}(?:长度|上下文)/, "open-octo/octo-agent#2124 (Zhipu)"]
+])
+
+const filters = rows("ContentFiltered", [
+  [
+    /content_policy|content.?filter|content management policy/i,
+    "https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter"
+  ],
+  [
+    /safety system|prohibited_content|input was flagged|data_inspection_failed|sensitive (?:words|content)/i,
+    "https://help.aliyun.com/zh/model-studio/error-code"
+  ],
+  [/ResponsibleAIPolicyViolation/, "https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter"]
+])
+
+const others: ReadonlyArray<Words> = [
+  ...rows("Overloaded", [
+    [
+      /overloaded|unavailable|at capacity|server_error|internal (?:server )?error|bad gateway|api_error/i,
+      "https://platform.openai.com/docs/guides/error-codes"
+    ]
+  ]),
+  ...rows("Timeout", [
+    [/timed? ?out|time-?out|deadline_exceeded/i, "https://ai.google.dev/gemini-api/docs/troubleshooting"]
+  ]),
+  ...rows("Authentication", [
+    [
+      /invalid_api_key|(?:invalid|incorrect|wrong|expired|missing|no valid) api[- _]?key|api[- _]?key (?:is )?(?:not valid|invalid|incorrect|expired|missing|not found)|authentication_?error|unauthorized|permission_error/i,
+      "https://platform.openai.com/docs/guides/error-codes"
+    ]
+  ]),
+  ...rows("InvalidRequest", [
+    [/invalid_request|not_found|unsupported/i, "https://platform.openai.com/docs/guides/error-codes"]
+  ])
+]
+
+/** The rows in the order in which they are tried. */
+export const vendorWords: ReadonlyArray<Words> = [...rateLimits, ...quotas, ...overflows, ...filters, ...others]
+
+/** What a text says; `undefined` where no row knows it. */
+export const meaningOfWords = (text: string): Words["means"] | undefined =>
+  vendorWords.find(({ pattern }) => pattern.test(text))?.means
+
+/**
+ * Codes whose meaning does not depend on the status they come with: proxies send them with 500, 400 or 403. Sources: the
+ * pages of error codes of OpenAI, Azure, DeepSeek, xAI, OpenRouter and llama.cpp.
+ */
+export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
+  context_length_exceeded: "ContextTooLong",
+  exceed_context_size_error: "ContextTooLong",
+  context_window_exceeded: "ContextTooLong",
+  model_context_window_exceeded: "ContextTooLong",
+  insufficient_quota: "Quota",
+  insufficient_balance: "Quota",
+  billing_hard_limit_reached: "Quota",
+  billing_not_active: "Quota",
+  rate_limit_exceeded: "RateLimited",
+  rate_limit_error: "RateLimited",
+  too_many_requests: "RateLimited",
+  content_filter: "ContentFiltered",
+  content_policy_violation: "ContentFiltered",
+  content_policy: "ContentFiltered",
+  ResponsibleAIPolicyViolation: "ContentFiltered",
+  data_inspection_failed: "ContentFiltered"
+}

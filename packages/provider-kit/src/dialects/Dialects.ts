@@ -1,0 +1,8 @@
+/**
+ * What the protocols of vendors are, as data and pure functions: how answers end, where errors and usage can be, how a
+ * stream is folded into one answer. For providers, and for servers that speak these protocols.
+ */
+export * as Endings from "./endings.ts"
+export * as Errors from "./errors.ts"
+export * as Text from "./text.ts"
+export * as UsageFields from "./usage.ts"

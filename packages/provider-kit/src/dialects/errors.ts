@@ -1,0 +1,312 @@
+/**
+ * Reads an error wherever it can be and whatever its form: the body of a refusal of any content type, an event of a stream,
+ * a field of a choice. Forms: OpenAI's, Anthropic's and Google's objects, FastAPI's `detail`, flat and nested objects,
+ * lists, numeric codes, JSON within a text, pages of proxies, empty bodies.
+ *
+ * The class comes from the most specific evidence, i.e. from the innermost error, and all words of the vendor reach the
+ * message.
+ */
+import { defined } from "@divisi/core/Fields"
+import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Refused } from "../Endpoint.ts"
+import * as VendorError from "../VendorError.ts"
+import * as Json from "../VendorJson.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An error as far as it can be read. */
+export interface Told {
+  /** What it says, from the outside in; each text once. */
+  readonly words: ReadonlyArray<string>
+  /** Its codes, types and statuses in words, from the inside out. */
+  readonly codes: ReadonlyArray<string>
+  /** The innermost status of HTTP that it names. */
+  readonly status?: number | undefined
+  /** The parameter that it complains of. */
+  readonly param?: string | undefined
+  /** When to retry, as the error itself says it. */
+  readonly retryAfterMillis?: number | undefined
+}
+
+/** What is collected on the way. */
+interface Reading {
+  readonly words: Array<string>
+  readonly codes: Array<string>
+  status?: number
+  param?: string
+  retryAfterMillis?: number
+  /** How many values have been looked at. */
+  seen: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rows
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Fields that hold a message, in the order in which they are read. */
+const messageFields = [
+  "message",
+  "msg",
+  "detail",
+  "error_description",
+  "error_message",
+  "errorMessage",
+  "error_msg",
+  "err_msg",
+  "status_msg",
+  "title",
+  "description",
+  "Message",
+  "Detail"
+] as const
+
+/** Fields that hold a code in words, or a status as a number. */
+const codeFields = [
+  "code",
+  "type",
+  "status",
+  "error_code",
+  "errorCode",
+  "error_type",
+  "status_code",
+  "statusCode",
+  "http_status",
+  "__type",
+  "reason"
+] as const
+
+/** Fields that hold a further error: outer ones first. */
+const innerFields = [
+  "error",
+  "errors",
+  "err",
+  "base_resp",
+  "innererror",
+  "inner_error",
+  "metadata",
+  "raw",
+  "details",
+  "cause",
+  "upstream_error",
+  "response",
+  "body",
+  "data"
+] as const
+
+/**
+ * What codes mean that core's table of codes does not have. Sources: the schema ResponseErrorCode of
+ * https://github.com/openai/openai-openapi, https://platform.minimax.io/docs/api-reference/errorcode,
+ * https://docs.bigmodel.cn/cn/faq/api-code.
+ */
+const meanings: Readonly<Record<string, string>> = {
+  invalid_prompt: "content_policy",
+  bio_policy: "content_policy",
+  cyber_policy: "content_policy",
+  misalignment_policy_violation: "content_policy",
+  // MiniMax
+  "1002": "rate_limit_exceeded",
+  "1008": "insufficient_balance",
+  "1026": "content_policy",
+  "1027": "content_policy",
+  "1039": "rate_limit_exceeded",
+  "2056": "rate_limit_exceeded",
+  // Zhipu
+  "1113": "insufficient_balance",
+  "1261": "context_length_exceeded",
+  "1301": "content_policy",
+  "1302": "rate_limit_exceeded",
+  "1303": "rate_limit_exceeded",
+  "1305": "rate_limit_exceeded",
+  "1308": "rate_limit_exceeded"
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Deeper, and more, than any error is. */
+const deepest = 8
+const most = 200
+
+/** Longer texts are not parsed: an error repeats requests at times. */
+const longestJson = 64 * 1024
+
+const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 400 && value <= 599
+
+const parsed = (text: string): unknown => {
+  if (text.length > longestJson) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The JSON of an error that its text holds, alone or behind words of a proxy: `OpenAIException - {"error": …}`. */
+const within = (text: string): { readonly before: string; readonly value: unknown } | undefined => {
+  const start = text.search(/[{[]/)
+  if (start === -1) return undefined
+  const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"))
+  const value = parsed(text.slice(start, end + 1))
+  return typeof value === "object" && value !== null ? { before: text.slice(0, start).trim(), value } : undefined
+}
+
+const sayWords = (reading: Reading, text: string): void => {
+  const words = text.trim()
+  if (words !== "" && !reading.words.includes(words)) reading.words.push(words)
+}
+
+const readText = (reading: Reading, text: string, depth: number): void => {
+  const inner = within(text)
+  const before = reading.words.length
+  if (inner !== undefined) readValue(reading, inner.value, depth + 1)
+  // A text without JSON, or with some that says nothing, is shown as it is.
+  if (inner === undefined || reading.words.length === before) {
+    sayWords(reading, text)
+    return
+  }
+  const wrapper = inner.before.replace(/[\s:,-]{0,20}$/, "")
+  if (wrapper !== "" && !reading.words.includes(wrapper)) reading.words.splice(before, 0, wrapper)
+}
+
+const readCode = (reading: Reading, value: unknown): void => {
+  const number = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value
+  if (typeof number === "number" && isStatus(number)) {
+    reading.status = number
+    return
+  }
+  const code = typeof value === "number" ? String(value) : Json.text(value)
+  if (code === undefined || code === "error" || code === "object") return
+  const meaning = Json.meaning(meanings, code)
+  reading.codes.unshift(...(meaning === undefined ? [code] : [meaning, code]))
+}
+
+/** `34.5s`, as Google's `RetryInfo` has it. */
+const readDelay = (reading: Reading, value: unknown): void => {
+  const millis = Math.ceil(Number.parseFloat(Json.text(value) ?? "") * 1000)
+  if (Number.isSafeInteger(millis) && millis >= 0) reading.retryAfterMillis = millis
+}
+
+/** FastAPI's: where, and what is wrong there. */
+const readPlace = (reading: Reading, { loc, msg }: Json.Fields): boolean => {
+  if (!Array.isArray(loc) || typeof msg !== "string") return false
+  const place = loc.filter((one) => one !== "body").join(".")
+  reading.param ??= place
+  sayWords(reading, place === "" ? msg : `${place}: ${msg}`)
+  return true
+}
+
+const readFields = (reading: Reading, fields: Json.Fields, depth: number): void => {
+  for (const name of codeFields) if (fields[name] !== undefined) readCode(reading, fields[name])
+  const param = Json.text(fields.param)
+  if (param !== undefined) reading.param = param
+  if (fields.retryDelay !== undefined) readDelay(reading, fields.retryDelay)
+  if (readPlace(reading, fields)) return
+  for (const name of messageFields) {
+    const value = fields[name]
+    if (typeof value === "string") readText(reading, value, depth)
+    else if (typeof value === "object") readValue(reading, value, depth + 1)
+  }
+  for (const name of innerFields) readValue(reading, fields[name], depth + 1)
+}
+
+const readValue = (reading: Reading, value: unknown, depth: number): void => {
+  reading.seen += 1
+  if (depth > deepest || reading.seen > most) return
+  if (typeof value === "string") readText(reading, value, depth)
+  else if (Array.isArray(value)) for (const one of value.slice(0, most)) readValue(reading, one, depth + 1)
+  else if (typeof value === "object" && value !== null) readFields(reading, value as Json.Fields, depth)
+}
+
+/** The title of a proxy's page, which says what happened where its text has all kinds of things. */
+const titleOf = (page: string): string | undefined => /<title[^>]*>([^<]{1,300})<\/title>/i.exec(page)?.[1]?.trim()
+
+const isPage = (text: string): boolean => /^\s*<(?:!doctype|html|head|body)/i.test(text.slice(0, 200))
+
+/** Reads an error: a value of JSON, or a text. */
+export const read = (error: unknown): Told => {
+  const reading: Reading = { words: [], codes: [], seen: 0 }
+  if (typeof error === "string" && isPage(error)) {
+    const words = titleOf(error.slice(0, longestJson)) ?? error
+    return { words: [words], codes: [] }
+  }
+  readValue(reading, error, 0)
+  const { codes, param, retryAfterMillis, status, words } = reading
+  return defined({ words, codes, param, retryAfterMillis, status })
+}
+
+/** Words that say nothing but that there was an error. */
+const hollow = /^(?:provider returned error|bad request|error|unknown error|an error occurred|request failed)\.?$/i
+
+/** All that an error says, as one text. Words that say nothing are left out beside others. */
+export const messageOf = ({ codes, words }: Told): string => {
+  const telling = words.filter((text) => !hollow.test(text))
+  const said = (telling.length === 0 ? words : telling).filter(
+    (text, index, all) => !all.some((other, at) => at !== index && other.length > text.length && other.includes(text))
+  )
+  return said.length === 0 ? codes.join(", ") : said.join(": ")
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reasons
+// -------------------------------------------------------------------------------------------------------------------
+
+/** OpenRouter refuses a flagged text with the status of a forbidden key. */
+const isFlagged = (status: number | undefined, message: string): boolean =>
+  status === 403 && /\b(?:flagged|moderation)\b/i.test(message)
+
+const withDelay = (reason: WorkerErrorReason, { retryAfterMillis }: Told): WorkerErrorReason =>
+  (reason._tag === "RateLimited" || reason._tag === "Overloaded") && reason.retryAfterMillis === undefined
+    ? (defined({ ...reason, retryAfterMillis }) as WorkerErrorReason)
+    : reason
+
+const reasonOf = (
+  told: Told,
+  status: number | undefined,
+  surroundings: VendorError.Surroundings,
+  header?: (name: string) => string | null
+): WorkerErrorReason => {
+  const message = messageOf(told)
+  if (isFlagged(status, message)) {
+    return { _tag: "ContentFiltered", detail: VendorError.detail(message, surroundings.secrets) }
+  }
+  return withDelay(
+    VendorError.fromRefusal(
+      defined({ status, message, codes: told.codes.join("\n"), header }) as VendorError.Refusal,
+      surroundings
+    ),
+    told
+  )
+}
+
+/** The status that says most: of a gateway's own failure, the one that it passes on. */
+const statusOf = (status: number, told: Told): number =>
+  told.status !== undefined && (status < 300 || status === 500 || status === 502) ? told.status : status
+
+const empty: Readonly<Record<number, string>> = {
+  404: "status 404 came without a reason: check the base URL and the model"
+}
+
+/** The reason of an HTTP refusal. */
+export const reasonOfRefused = (
+  { body, headers, status, text }: Refused,
+  surroundings: VendorError.Surroundings
+): WorkerErrorReason => {
+  const told = read(body ?? text)
+  const known = told.words.length === 0 && text.trim() !== "" && body === undefined ? read(text) : told
+  const spoken = messageOf(known) === "" ? { ...known, words: [empty[status] ?? `status ${status}`] } : known
+  return reasonOf(spoken, statusOf(status, spoken), surroundings, (name) => headers.get(name))
+}
+
+/** The reason of a failed answer, from the error that ends it: an object, or words alone. */
+export const reasonOfEvent = (
+  error: unknown,
+  surroundings: VendorError.Surroundings = { nowMillis: 0 }
+): WorkerErrorReason => {
+  const told = read(error)
+  return messageOf(told) === "" && told.status === undefined
+    ? { _tag: "Malformed", detail: "the answer failed, and nothing says why" }
+    : reasonOf(told, told.status, surroundings)
+}

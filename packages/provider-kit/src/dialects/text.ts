@@ -1,0 +1,49 @@
+/**
+ * A text that may be a list of parts, as every vendor has it somewhere: `null` is no text, an unknown part is skipped and
+ * named.
+ */
+import { unreadable } from "../VendorError.ts"
+import * as Json from "../VendorJson.ts"
+
+/** What a content says. */
+export interface Content {
+  readonly text: string
+  readonly reasoning: string
+  /** The kinds of parts that were skipped. */
+  readonly skipped: ReadonlyArray<string>
+}
+
+const nothing: Content = Object.freeze({ text: "", reasoning: "", skipped: Object.freeze([]) })
+
+/** Deeper than lists within lists are. */
+const deepest = 4
+
+/** Reasoning is a text, or a list of texts (Mistral). */
+const thoughts = new Set<unknown>(["thinking", "reasoning", "thought", "reasoning_text", "summary_text"])
+
+const texts = new Set<unknown>(["text", "output_text", "input_text", undefined, null])
+
+const partOf = (value: unknown, name: string, depth: number): Content => {
+  if (typeof value === "string") return { ...nothing, text: value }
+  const part = Json.object(value ?? undefined, `a part of ${name}`)
+  if (thoughts.has(part.type)) {
+    const inner = content(part.thinking ?? part.reasoning ?? part.text ?? part.content, name, depth + 1)
+    return { ...nothing, reasoning: inner.text + inner.reasoning }
+  }
+  if (part.type === "refusal") return { ...nothing, text: Json.said(part.refusal, name) }
+  if (texts.has(part.type)) return content(part.text ?? part.content, name, depth + 1)
+  return { ...nothing, skipped: [String(part.type).slice(0, 40)] }
+}
+
+/** Reads a content: a text, a list of parts, one part, or nothing. Anything else is unreadable; `name` says what it is. */
+export const content = (value: unknown, name: string, depth = 0): Content => {
+  if (typeof value === "string") return value === "" ? nothing : { ...nothing, text: value }
+  if (value === undefined || value === null) return nothing
+  if (depth > deepest || typeof value !== "object") throw unreadable(`${name} is no text`)
+  const parts = (Array.isArray(value) ? value : [value]).map((part) => partOf(part, name, depth))
+  return {
+    text: parts.map(({ text }) => text).join(""),
+    reasoning: parts.map(({ reasoning }) => reasoning).join(""),
+    skipped: parts.flatMap(({ skipped }) => skipped)
+  }
+}

@@ -1,0 +1,15 @@
+import { Corpus } from "@divisi/testkit/providers"
+import { assert, describe, it } from "vitest"
+
+describe("the corpus", () => {
+  it("has rows of one form: unique ids that begin with their protocol and class, and a source each", () => {
+    const ids = Corpus.rows.map(({ id }) => id)
+    assert.strictEqual(new Set(ids).size, ids.length)
+    for (const { class: kind, id, protocol, source, why } of Corpus.rows) {
+      assert.isTrue(id.startsWith(`${protocol}/${kind}/`), id)
+      assert.isTrue(source.number !== undefined || source.repository.startsWith("https://"), id)
+      assert.isAbove(source.subject.length, 10, id)
+      assert.isAbove(why.length, 20, id)
+    }
+  })
+})
