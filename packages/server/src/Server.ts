@@ -22,6 +22,7 @@ import * as Endpoint from "./http/Endpoint.ts"
 import * as Loopback from "./http/Loopback.ts"
 import * as OpenApi from "./http/OpenApi.ts"
 import * as Origins from "./http/Origins.ts"
+import * as Paths from "./http/Paths.ts"
 import * as Ratings from "./http/Ratings.ts"
 import * as Respond from "./http/Respond.ts"
 import * as Runs from "./http/Runs.ts"
@@ -293,7 +294,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       const { method, url } = request
       if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
       if (isUnknownRoute(Cause.squash(cause))) {
-        const error = notFound(`There is no ${method} ${url.replace(/\?.*$/, "")} here.`)
+        const path = url.replace(/\?.*$/s, "")
+        const error = notFound(`There is no ${method} ${path.slice(0, 200)} here.${Paths.hint(path)}`)
         return keyless(Effect.succeed(Respond.error(errorsOf(url), error)))(request)
       }
       return Effect.as(Effect.logError(cause), Respond.error(errorsOf(url), mistake))

@@ -295,9 +295,6 @@ describe("a request that fails", () => {
 
   it("names the field that cannot be read", () =>
     serving(alone(worker("a", said("?"))), async ({ client }) => {
-      const error = await thrown(client.chat.completions.create({ ...ask("Hm"), temperature: 3 }))
-      assert.strictEqual(error.status, 400)
-      assert.strictEqual(error.param, "temperature")
       const unheld = await thrown(client.chat.completions.create({ ...ask("Hm"), logprobs: true }))
       assert.deepInclude({ ...unheld }, { status: 400, param: "logprobs" })
       const unknown = await thrown(client.chat.completions.create({ ...ask("Hm"), model: "gpt-9" }))

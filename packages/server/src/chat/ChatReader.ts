@@ -1,105 +1,91 @@
 /** Reads requests of Chat Completions. */
-import type { AssistantMessage, Content, ContentPart, Message, ToolCall } from "@divisi/core/Message"
-import { kindOf } from "@divisi/core/Options"
-import type { Output, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
+import type { Output } from "@divisi/core/Tool"
 import { isArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
+import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
-import * as OpenAi from "../wire/OpenAi.ts"
+import * as Preferences from "../wire/Preferences.ts"
+import * as Reading from "../wire/Reading.ts"
+import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
-
-// -------------------------------------------------------------------------------------------------------------------
-// Content
-// -------------------------------------------------------------------------------------------------------------------
-
-const partOf = (value: unknown, field: string): ContentPart => {
-  const part = Json.object(value, field)
-  switch (part.type) {
-    case "text":
-      return { type: "text", text: Json.text(part.text, `${field}.text`) }
-    case "refusal":
-      return { type: "text", text: Json.text(part.refusal, `${field}.refusal`) }
-    case "image_url": {
-      const image = Json.object(part.image_url, `${field}.image_url`)
-      const url = Json.text(image.url, `${field}.image_url.url`)
-      return { type: "image", ...OpenAi.sourceOf(url, `${field}.image_url.url`) }
-    }
-    case "file":
-      return OpenAi.fileOf(Json.object(part.file, `${field}.file`), `${field}.file`)
-    default:
-      throw invalid(`${field}.type`, `${field}.type must be text, image_url or file: ${kindOf(part.type)} is not read.`)
-  }
-}
-
-const contentOf = (value: unknown, field: string): Content => {
-  if (typeof value === "string") return value
-  const parts = Json.list(value, field).map((part, at) => partOf(part, `${field}[${at}]`))
-  if (parts.every((part) => part.type === "text")) return parts.map(({ text }) => text).join("\n")
-  return isArrayNonEmpty(parts) ? parts : ""
-}
-
-/** A content of text alone; nothing at all is an empty one. */
-const textOf = (value: unknown, field: string): string => {
-  const content = value === undefined || value === null ? "" : contentOf(value, field)
-  return typeof content === "string"
-    ? content
-    : content.map((part) => (part.type === "text" ? part.text : "")).join("\n")
-}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Messages
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The name and arguments of a call; a custom tool has an input of any text. */
-const calledOf = (call: Json.JsonObject, field: string) => {
+const calledOf = (call: Json.JsonObject, field: string): Pick<ToolCall, "name" | "arguments"> => {
   const of = call.type === "custom" ? "custom" : "function"
   const called = Json.object(call[of], `${field}.${of}`)
-  const name = Json.text(called.name, `${field}.${of}.name`)
-  const given = of === "custom" ? JSON.stringify({ input: called.input }) : called.arguments
-  return { name, arguments: Json.text(given, `${field}.${of}.arguments`) }
+  return {
+    name: Json.text(called.name, `${field}.${of}.name`),
+    arguments: of === "custom" ? Tools.inputArguments(called.input) : Tools.argumentsOf(called.arguments)
+  }
 }
 
 const callOf = (value: unknown, field: string): ToolCall => {
   const call = Json.object(value, field)
-  return { id: Json.text(call.id, `${field}.id`), ...calledOf(call, field) }
+  return { id: Json.optional(call.id, `${field}.id`, Json.text) ?? field, ...calledOf(call, field) }
 }
 
-const assistantOf = (message: Json.JsonObject, field: string): AssistantMessage => {
-  const content = textOf(message.content ?? message.refusal, `${field}.content`)
+/** The calls of an assistant's message. The legacy `function_call` has no id, so its place stands for it. */
+const callsOf = (message: Json.JsonObject, field: string): ReadonlyArray<ToolCall> => {
   const calls = Json.optional(message.tool_calls, `${field}.tool_calls`, Json.list) ?? []
-  const toolCalls = calls.map((call, at) => callOf(call, `${field}.tool_calls[${at}]`))
+  if (calls.length > 0) return calls.map((call, at) => callOf(call, `${field}.tool_calls[${at}]`))
+  const legacy = Json.optional(message.function_call, `${field}.function_call`, Json.object)
+  if (legacy === undefined) return []
+  const name = Json.text(legacy.name, `${field}.function_call.name`)
+  return [{ id: field, name, arguments: Tools.argumentsOf(legacy.arguments) }]
+}
+
+const assistantOf = (message: Json.JsonObject, field: string, reading: Reading.Reading): AssistantMessage => {
+  const content = Content.textOf(message.content ?? message.refusal, `${field}.content`, reading, "assistant")
+  const toolCalls = callsOf(message, field)
   return toolCalls.length === 0 ? { role: "assistant", content } : { role: "assistant", content, toolCalls }
 }
 
-const messageOf = (value: unknown, field: string, tools: ReadonlyMap<string, string>): Message => {
+/** The calls so far: the id of each with its tool. */
+type Calls = Map<string, string>
+
+/** The last call of a tool: messages of the role `function`, and of some servers, name the tool instead of the call. */
+const lastOf = (calls: Calls, name: unknown): string | undefined =>
+  [...calls].findLast(([, called]) => called === name)?.[0]
+
+const resultOf = (message: Json.JsonObject, field: string, reading: Reading.Reading, calls: Calls): ToolMessage => {
+  const given = Json.optional(message.tool_call_id, `${field}.tool_call_id`, Json.text)
+  const callId = given ?? lastOf(calls, message.name)
+  const name = callId === undefined ? undefined : calls.get(callId)
+  if (callId === undefined || name === undefined) {
+    throw invalid(field, `${field} answers the tool call ${given ?? message.name}, which no message before it makes.`)
+  }
+  return { role: "tool", callId, name, content: Content.read(message.content, `${field}.content`, reading, "tool") }
+}
+
+const messageOf = (value: unknown, field: string, reading: Reading.Reading, calls: Calls): Message => {
   const message = Json.object(value, field)
   switch (message.role) {
     case "system":
     case "developer":
-      return { role: message.role, content: textOf(message.content, `${field}.content`) }
+      return { role: message.role, content: Content.textOf(message.content, `${field}.content`, reading, "system") }
     case "user":
-      return { role: "user", content: contentOf(message.content, `${field}.content`) }
+      return { role: "user", content: Content.read(message.content, `${field}.content`, reading, "user") }
     case "assistant":
-      return assistantOf(message, field)
-    case "tool": {
-      const callId = Json.text(message.tool_call_id, `${field}.tool_call_id`)
-      const name = tools.get(callId)
-      if (name === undefined) {
-        throw invalid(field, `${field} answers the tool call ${callId}, which no message before it makes.`)
-      }
-      return { role: "tool", callId, name, content: contentOf(message.content, `${field}.content`) }
-    }
+      return assistantOf(message, field, reading)
+    case "tool":
+    case "function":
+      return resultOf(message, field, reading, calls)
     default:
       throw invalid(`${field}.role`, `${field}.role must be system, developer, user, assistant or tool.`)
   }
 }
 
-const messagesOf = (value: unknown): Request["messages"] => {
-  const tools = new Map<string, string>()
+const messagesOf = (value: unknown, reading: Reading.Reading): Request["messages"] => {
+  const calls: Calls = new Map()
   const messages = Json.list(value, "messages").map((one, at) => {
-    const message = messageOf(one, `messages[${at}]`, tools)
-    if (message.role === "assistant") for (const { id, name } of message.toolCalls ?? []) tools.set(id, name)
+    const message = messageOf(one, reading.at("messages", at), reading, calls)
+    if (message.role === "assistant") for (const { id, name } of message.toolCalls ?? []) calls.set(id, name)
     return message
   })
   if (!isArrayNonEmpty(messages)) throw invalid("messages", "messages must have at least one message.")
@@ -107,47 +93,8 @@ const messagesOf = (value: unknown): Request["messages"] => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Tools and shapes
+// Shapes
 // -------------------------------------------------------------------------------------------------------------------
-
-const noInput = { type: "object", properties: {} }
-
-/** A tool that this server can pass on; others, such as a vendor's own search, are left out. */
-const toolOf = (value: unknown, field: string): ReadonlyArray<ToolDefinition> => {
-  const tool = Json.object(value, field)
-  if (tool.type !== "function") return []
-  const of = `${field}.function`
-  const definition = Json.object(tool.function, of)
-  return [
-    {
-      name: Json.text(definition.name, `${of}.name`),
-      description: Json.optional(definition.description, `${of}.description`, Json.text),
-      input: Json.optional(definition.parameters, `${of}.parameters`, Json.object) ?? noInput,
-      strict: Json.optional(definition.strict, `${of}.strict`, Json.flag)
-    }
-  ]
-}
-
-const toolChoiceOf = (value: unknown, field: string): ToolChoice => {
-  if (value === "auto" || value === "none" || value === "required") return value
-  const choice = Json.object(value, field)
-  if (choice.type === "allowed_tools")
-    return Json.isObject(choice.allowed_tools) && choice.allowed_tools.mode === "required" ? "required" : "auto"
-  const named = Json.object(choice.function, `${field}.function`)
-  return { name: Json.text(named.name, `${field}.function.name`) }
-}
-
-/** The tools that a choice leaves. */
-const allowed = (tools: ReadonlyArray<ToolDefinition>, choice: unknown): ReadonlyArray<ToolDefinition> => {
-  if (!Json.isObject(choice) || choice.type !== "allowed_tools") return tools
-  const of = "tool_choice.allowed_tools"
-  const left = Json.list(Json.object(choice.allowed_tools, of).tools, `${of}.tools`)
-  const names = left.map((tool, at) => {
-    const named = Json.object(tool, `${of}.tools[${at}]`)
-    return Json.isObject(named.function) ? named.function.name : undefined
-  })
-  return tools.filter(({ name }) => names.includes(name))
-}
 
 const outputOf = (value: unknown, field: string): Output | undefined => {
   const format = Json.object(value, field)
@@ -157,26 +104,22 @@ const outputOf = (value: unknown, field: string): Output | undefined => {
     case "json_object":
       return { type: "json" }
     case "json_schema": {
-      const of = `${field}.json_schema`
-      const shape = Json.object(format.json_schema, of)
+      // Responses and some servers write the shape flat.
+      const isNested = Json.isObject(format.json_schema)
+      const of = isNested ? `${field}.json_schema` : field
+      const shape = isNested ? Json.object(format.json_schema, of) : format
       return {
         type: "json-schema",
-        name: Json.text(shape.name, `${of}.name`),
+        name: Json.optional(shape.name, `${of}.name`, Json.text) ?? "answer",
         description: Json.optional(shape.description, `${of}.description`, Json.text),
         schema: Json.optional(shape.schema, `${of}.schema`, Json.object) ?? {},
         strict: Json.optional(shape.strict, `${of}.strict`, Json.flag)
       }
     }
     default:
-      throw invalid(`${field}.type`, `${field}.type must be text, json_object or json_schema.`)
+      return Preferences.unknownShape(format.type, field)
   }
 }
-
-const stopsOf = (value: unknown, field: string): ReadonlyArray<string> =>
-  (typeof value === "string"
-    ? [value]
-    : Json.list(value, field).map((stop, at) => Json.text(stop, `${field}[${at}]`))
-  ).filter((stop) => stop !== "")
 
 // -------------------------------------------------------------------------------------------------------------------
 // Requests
@@ -184,36 +127,23 @@ const stopsOf = (value: unknown, field: string): ReadonlyArray<string> =>
 
 /** Reads a request. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
+  const reading = Reading.make(Reading.bracketed)
   const model = Json.text(body.model, "model")
-  const answers = Json.optional(body.n, "n", Json.whole(1)) ?? 1
-  if (answers > 1) throw invalid("n", "n must be 1: a team gives one answer. Send the request again for another.")
-  if (body.logprobs === true) {
-    throw invalid("logprobs", "logprobs must be false: a team has no probabilities of its answer's tokens.")
-  }
-  const tools = Json.optional(body.tools, "tools", Json.list) ?? []
+  const { toolChoice, tools } = Tools.read(body, reading)
   return {
     model,
-    messages: messagesOf(body.messages),
-    tools: allowed(
-      tools.flatMap((tool, at) => toolOf(tool, `tools[${at}]`)),
-      body.tool_choice
-    ),
-    toolChoice: Json.optional(body.tool_choice, "tool_choice", toolChoiceOf),
-    parallelToolCalls: Json.optional(body.parallel_tool_calls, "parallel_tool_calls", Json.flag),
+    messages: messagesOf(body.messages, reading),
+    tools: tools.map(({ definition }) => definition),
+    toolChoice,
+    // The legacy form has one call in an answer.
+    parallelToolCalls: Tools.isLegacy(body) ? false : Preferences.parallelToolCalls(body, reading),
     output: Json.optional(body.response_format, "response_format", outputOf),
-    settings: {
-      maxOutputTokens:
-        Json.optional(body.max_completion_tokens, "max_completion_tokens", Json.whole(1)) ??
-        Json.optional(body.max_tokens, "max_tokens", Json.whole(1)),
-      temperature: Json.optional(body.temperature, "temperature", Json.number(0, 2)),
-      seed: Json.optional(body.seed, "seed", Json.whole(Number.MIN_SAFE_INTEGER)),
-      stopSequences: Json.optional(body.stop, "stop", stopsOf),
-      reasoning: OpenAi.reasoningOf(Json.optional(body.reasoning_effort, "reasoning_effort", Json.text))
-    },
+    settings: Preferences.read(body, reading, 2),
     choice: Choice.read(model, body, headers),
     // Nothing in a message of this wire comes back as it was.
     seals: [],
     carriesState: false,
-    isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false
+    isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,
+    notices: reading.notices
   }
 }

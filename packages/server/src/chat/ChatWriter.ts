@@ -1,11 +1,15 @@
 /** Writes responses of Chat Completions: a body, or chunks. */
+import type { ToolCall } from "@divisi/core/Message"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
+import * as Reading from "../wire/Reading.ts"
+import * as Tools from "../wire/Tools.ts"
 import {
   type About,
   event,
   type FinishReason,
   type Part,
+  runOf,
   type SegmentUsage,
   textOf,
   toolCallsOf,
@@ -21,6 +25,10 @@ export interface ChatState {
   readonly around: readonly [before: string, behind: string]
   /** How many tools were called. */
   readonly toolCalls: number
+  /** The tools of the request: the calls of custom ones are written in their own form. */
+  readonly tools: ReadonlyArray<Tools.Offered>
+  /** Whether the client uses `functions`, whose answers have one `function_call`. */
+  readonly isLegacy: boolean
 }
 
 const reasons: { readonly [R in FinishReason]: string } = {
@@ -30,6 +38,22 @@ const reasons: { readonly [R in FinishReason]: string } = {
   "tool-calls": "tool_calls",
   refusal: "content_filter"
 }
+
+/** A call as its tool writes it: a function has arguments, a custom tool an input of any text. */
+const callOf = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonObject => {
+  const { arguments: given, id, name } = call
+  return Tools.calledOf(tools, call)?.type === "custom"
+    ? { id, type: "custom", custom: { name, input: Tools.textOf(call) } }
+    : { id, type: "function", function: { name, arguments: given } }
+}
+
+const legacyCall = ({ arguments: given, name }: ToolCall): JsonObject => ({ name, arguments: given })
+
+const reasonOf = (reason: FinishReason, isLegacy: boolean): string =>
+  isLegacy && reason === "tool-calls" ? "function_call" : reasons[reason]
+
+const toolsOf = ({ body, request }: About): ReadonlyArray<Tools.Offered> =>
+  request.tools.length === 0 ? [] : Tools.offered(body, Reading.make(Reading.bracketed))
 
 /** The tokens of the answer as Chat Completions counts them, those of the orchestration beside them, and the cost of all. */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
@@ -47,13 +71,6 @@ const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage
   },
   cost_usd: costUsd,
   unpriced_calls: unpricedCalls
-})
-
-/** What is said of the run besides its answer. */
-const runOf = ({ runId }: About, { usage, workers }: Extract<Part, { readonly type: "finish" }>): JsonObject => ({
-  run: runId,
-  workers,
-  calls: usage.calls
 })
 
 const chunk = (
@@ -83,7 +100,15 @@ export const begin = (about: About): Written<ChatState> => {
   const options = about.body.stream_options
   const hasUsage = isObject(options) && options.include_usage === true
   const [before = "", behind = ""] = chunk({ about, hasUsage }, choice({ content: mark })).split(JSON.stringify(mark))
-  const state: ChatState = { about, hasUsage, around: [before, behind], toolCalls: 0 }
+  const tools = toolsOf(about)
+  const state = {
+    about,
+    hasUsage,
+    around: [before, behind],
+    toolCalls: 0,
+    tools,
+    isLegacy: Tools.isLegacy(about.body)
+  } as const
   return [state, chunk(state, choice({ role: "assistant", content: "", refusal: null }))]
 }
 
@@ -102,13 +127,13 @@ export const write = (state: ChatState, part: Part): Written<ChatState> => {
     case "heartbeat":
       return [state, chunk(state, choice({}))]
     case "tool-call": {
-      const { arguments: given, id, name } = part
-      const call = { index: state.toolCalls, id, type: "function", function: { name, arguments: given } }
+      if (state.isLegacy) return [state, chunk(state, choice({ function_call: legacyCall(part) }))]
+      const call = { index: state.toolCalls, ...callOf(part, state.tools) }
       return [{ ...state, toolCalls: state.toolCalls + 1 }, chunk(state, choice({ tool_calls: [call] }))]
     }
     case "finish": {
       const divisi = runOf(state.about, part)
-      const last = chunk(state, choice({}, reasons[part.reason]), { divisi })
+      const last = chunk(state, choice({}, reasonOf(part.reason, state.isLegacy)), { divisi })
       const usage = state.hasUsage ? chunk(state, [], { usage: usageOf(part.usage) }) : ""
       return [state, `${last}${usage}data: [DONE]\n\n`]
     }
@@ -118,13 +143,22 @@ export const write = (state: ChatState, part: Part): Written<ChatState> => {
   }
 }
 
+/** The calls of a message. */
+const callsOf = (
+  calls: ReadonlyArray<ToolCall>,
+  tools: ReadonlyArray<Tools.Offered>,
+  isLegacy: boolean
+): JsonObject => {
+  const [first] = calls
+  if (first === undefined) return {}
+  return isLegacy ? { function_call: legacyCall(first) } : { tool_calls: calls.map((call) => callOf(call, tools)) }
+}
+
 /** The body of a response that is not streamed. */
 export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject => {
-  const toolCalls = toolCallsOf(parts).map(({ arguments: given, id, name }) => ({
-    id,
-    type: "function",
-    function: { name, arguments: given }
-  }))
+  const isLegacy = Tools.isLegacy(about.body)
+  const tools = toolsOf(about)
+  const toolCalls = toolCallsOf(parts)
   const said = textOf(parts)
   const refusal = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : [])).join("")
   const notes = parts.flatMap((part) => (part.type === "note" ? [part.text] : [])).join("\n")
@@ -135,14 +169,14 @@ export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject => {
     refusal: refusal === "" ? null : refusal,
     annotations: [],
     ...(notes === "" ? {} : { reasoning_content: notes }),
-    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls })
+    ...callsOf(toolCalls, tools, isLegacy)
   }
   return {
     id: `chatcmpl-${about.id}`,
     object: "chat.completion",
     created: about.createdAt,
     model: about.request.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: reasons[finish?.reason ?? "stop"] }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: reasonOf(finish?.reason ?? "stop", isLegacy) }],
     usage: finish && usageOf(finish.usage),
     service_tier: "default",
     divisi: finish && runOf(about, finish)

@@ -15,6 +15,7 @@ import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import { isHousekeeping } from "../wire/Housekeeping.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
+import { headerOf } from "../wire/Reading.ts"
 import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
 import * as RequestKey from "./RequestKey.ts"
@@ -85,7 +86,12 @@ export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /** OpenAI's clients read `x-request-id`, Anthropic's `request-id`. */
-const headersOf = ({ id, runId }: About) => ({ "x-request-id": id, "request-id": id, "x-divisi-run": runId })
+const headersOf = ({ id, request, runId }: About): Readonly<Record<string, string>> => ({
+  "x-request-id": id,
+  "request-id": id,
+  "x-divisi-run": runId,
+  ...headerOf(request.notices)
+})
 
 const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
   const last = parts.at(-1)

@@ -1,47 +1,77 @@
 /** Reads requests of Anthropic's Messages. */
-import type { AssistantMessage, ContentPart, Message, ToolMessage } from "@divisi/core/Message"
-import type { Output, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
-import type { Reasoning } from "@divisi/core/Worker"
+import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
+import type { Output } from "@divisi/core/Tool"
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
+import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
-import * as OpenAi from "../wire/OpenAi.ts"
+import * as Preferences from "../wire/Preferences.ts"
+import * as Reading from "../wire/Reading.ts"
+import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
-import { contentOf, partOf, partsOf } from "./MessagesContent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Messages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The blocks of a content; a text is one. */
-const blocksOf = (content: unknown, field: string): ReadonlyArray<Json.JsonObject> =>
-  typeof content === "string"
-    ? [{ type: "text", text: content }]
-    : Json.list(content, field).map((block, at) => Json.object(block, `${field}.${at}`))
+type Blocks = ReadonlyArray<Json.JsonObject>
 
-/** What was said and asked for. Thinking is this server's own notes, and a vendor's own tools have run: both are past. */
-const assistantOf = (content: unknown, field: string): AssistantMessage => {
-  const blocks = blocksOf(content, field)
-  const said = blocks.flatMap((block, at) =>
-    block.type === "text" ? [Json.text(block.text, `${field}.${at}.text`)] : []
-  )
-  const toolCalls = blocks.flatMap((block, at) => {
-    if (block.type !== "tool_use") return []
-    const id = Json.text(block.id, `${field}.${at}.id`)
-    return [{ id, name: Json.text(block.name, `${field}.${at}.name`), arguments: JSON.stringify(block.input ?? {}) }]
+/** The blocks of a content; a text is one, and `null` is none. */
+const blocksOf = (content: unknown, field: string): Blocks => {
+  if (content === undefined || content === null) return []
+  if (typeof content === "string") return [{ type: "text", text: content }]
+  if (Json.isObject(content) && typeof content.type === "string") return [content]
+  return Json.list(content, field).flatMap((block, at) => {
+    if (block === null) return []
+    return [typeof block === "string" ? { type: "text", text: block } : Json.object(block, `${field}.${at}`)]
   })
+}
+
+const isResult = ({ type }: Json.JsonObject): boolean => type === "tool_result"
+
+const callOf = (block: Json.JsonObject, field: string): ToolCall => ({
+  id: Json.text(block.id, `${field}.id`),
+  name: Json.text(block.name, `${field}.name`),
+  arguments: Tools.argumentsOf(block.input)
+})
+
+/** Results of tools that the vendor has run, as text: a worker that continues needs to know them. */
+const vendorResult = (block: Json.JsonObject): string => {
+  const text = typeof block.content === "string" ? block.content : JSON.stringify(block.content ?? null)
+  return `[${block.type}]\n${text}`
+}
+
+const isVendorResult = ({ type }: Json.JsonObject): boolean => typeof type === "string" && type.endsWith("_tool_result")
+
+/** Calls of tools that the vendor has run: their results follow as text. */
+const vendorCalls = new Set<unknown>(["server_tool_use", "mcp_tool_use"])
+
+const assistantOf = (content: unknown, field: string, reading: Reading.Reading): AssistantMessage => {
+  const blocks = blocksOf(content, field)
+  const said = blocks.flatMap((block, at) => {
+    if (block.type === "tool_use") return []
+    if (isVendorResult(block)) return [vendorResult(block)]
+    if (vendorCalls.has(block.type)) return []
+    return Content.textOf([block], `${field}.${at}`, reading, "assistant") || []
+  })
+  const toolCalls = blocks.flatMap((block, at) => (block.type === "tool_use" ? [callOf(block, `${field}.${at}`)] : []))
   const message = { role: "assistant", content: said.join("\n") } as const
   return toolCalls.length === 0 ? message : { ...message, toolCalls }
 }
 
-const resultOf = (block: Json.JsonObject, field: string, tools: ReadonlyMap<string, string>): ToolMessage => {
+const resultOf = (
+  block: Json.JsonObject,
+  field: string,
+  reading: Reading.Reading,
+  tools: ReadonlyMap<string, string>
+): ToolMessage => {
   const callId = Json.text(block.tool_use_id, `${field}.tool_use_id`)
   const name = tools.get(callId)
   if (name === undefined) {
     throw invalid(field, `${field} is the result of the tool_use ${callId}, which no message before it has.`)
   }
-  const content = contentOf(Json.optional(block.content, `${field}.content`, partsOf) ?? [])
+  const content = Content.read(block.content, `${field}.content`, reading, "tool")
   const isError = Json.optional(block.is_error, `${field}.is_error`, Json.flag)
   return isError === true ? { role: "tool", callId, name, content, isError } : { role: "tool", callId, name, content }
 }
@@ -58,20 +88,27 @@ const besideResult = (
   const last = messages.at(-1)
   if (last?.role !== "tool") return undefined
   const parts = typeof last.content === "string" ? [{ type: "text" as const, text: last.content }] : last.content
-  return [...messages.slice(0, -1), { ...last, content: contentOf([...parts, ...more]) }]
+  return [...messages.slice(0, -1), { ...last, content: Content.contentOf([...parts, ...more]) }]
 }
 
 /** A user's turn: the results of tools, and what is said. */
-const userOf = (content: unknown, field: string, tools: ReadonlyMap<string, string>): ReadonlyArray<Message> => {
+const userOf = (
+  content: unknown,
+  field: string,
+  reading: Reading.Reading,
+  tools: ReadonlyMap<string, string>
+): ReadonlyArray<Message> => {
   const blocks = blocksOf(content, field)
   const results = blocks.flatMap((block, at) =>
-    block.type === "tool_result" ? [resultOf(block, `${field}.${at}`, tools)] : []
+    isResult(block) ? [resultOf(block, `${field}.${at}`, reading, tools)] : []
   )
-  const said = blocks.flatMap((block, at) => (block.type === "tool_result" ? [] : partOf(block, `${field}.${at}`)))
+  const said = blocks.flatMap((block, at) =>
+    isResult(block) ? [] : Content.partOf(block, `${field}.${at}`, reading, "user")
+  )
   if (said.length === 0 && results.length > 0) return results
   const isReminded = said.length > 0 && said.every(isReminder)
   const joined = isReminded ? besideResult(results, said) : undefined
-  return joined ?? [...results, { role: "user", content: contentOf(said) }]
+  return joined ?? [...results, { role: "user", content: Content.contentOf(said) }]
 }
 
 /** Rules stand before what the user says, which is the last that a worker reads. */
@@ -87,36 +124,33 @@ const withMessage = (
   messages: ReadonlyArray<Message>,
   value: unknown,
   field: string,
+  reading: Reading.Reading,
   tools: Map<string, string>
 ): ReadonlyArray<Message> => {
   const { content, role } = Json.object(value, field)
   switch (role) {
     case "user":
-      return [...messages, ...userOf(content, `${field}.content`, tools)]
+      return [...messages, ...userOf(content, `${field}.content`, reading, tools)]
     case "assistant": {
-      const message = assistantOf(content, `${field}.content`)
+      const message = assistantOf(content, `${field}.content`, reading)
       for (const { id, name } of message.toolCalls ?? []) tools.set(id, name)
       return [...messages, message]
     }
     case "system": {
-      const parts = partsOf(content, `${field}.content`)
-      return besideResult(messages, parts) ?? withRules(messages, systemOf(content, `${field}.content`))
+      const parts = Content.partsOf(content, `${field}.content`, reading, "system")
+      const rules = Content.textOf(content, `${field}.content`, reading, "system")
+      return besideResult(messages, parts) ?? withRules(messages, rules)
     }
     default:
       throw invalid(`${field}.role`, `${field}.role must be user, assistant or system.`)
   }
 }
 
-const systemOf = (value: unknown, field: string): string =>
-  partsOf(value, field)
-    .map((part) => (part.type === "text" ? part.text : ""))
-    .join("\n")
-
-const messagesOf = (body: Json.JsonObject): Request["messages"] => {
-  const system = Json.optional(body.system, "system", systemOf) ?? ""
+const messagesOf = (body: Json.JsonObject, reading: Reading.Reading): Request["messages"] => {
+  const system = Content.textOf(body.system, "system", reading, "system")
   const tools = new Map<string, string>()
   const said = Json.list(body.messages, "messages").reduce<ReadonlyArray<Message>>(
-    (messages, message, at) => withMessage(messages, message, `messages.${at}`, tools),
+    (messages, message, at) => withMessage(messages, message, reading.at("messages", at), reading, tools),
     []
   )
   if (!isReadonlyArrayNonEmpty(said)) throw invalid("messages", "messages must have at least one message.")
@@ -124,40 +158,8 @@ const messagesOf = (body: Json.JsonObject): Request["messages"] => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Tools and shapes
+// Shapes
 // -------------------------------------------------------------------------------------------------------------------
-
-/** A tool that this server can pass on; those whose schema a vendor's model alone knows are left out. */
-const toolOf = (value: unknown, field: string): ReadonlyArray<ToolDefinition> => {
-  const tool = Json.object(value, field)
-  if ((tool.type ?? "custom") !== "custom") return []
-  return [
-    {
-      name: Json.text(tool.name, `${field}.name`),
-      description: Json.optional(tool.description, `${field}.description`, Json.text),
-      input: Json.object(tool.input_schema, `${field}.input_schema`),
-      strict: Json.optional(tool.strict, `${field}.strict`, Json.flag)
-    }
-  ]
-}
-
-const toolChoiceOf = (value: unknown, field: string): ToolChoice => {
-  const choice = Json.object(value, field)
-  switch (choice.type) {
-    case "auto":
-    case "none":
-      return choice.type
-    case "any":
-      return "required"
-    case "tool":
-      return { name: Json.text(choice.name, `${field}.name`) }
-    default:
-      throw invalid(`${field}.type`, `${field}.type must be auto, any, tool or none.`)
-  }
-}
-
-const parallelOf = (value: unknown): boolean | undefined =>
-  Json.isObject(value) && value.disable_parallel_tool_use === true ? false : undefined
 
 const outputOf = (value: unknown, field: string): Output => {
   const format = Json.object(value, field)
@@ -174,53 +176,35 @@ const sealsIn = (messages: unknown): ReadonlyArray<string> =>
     )
 
 // -------------------------------------------------------------------------------------------------------------------
-// Thinking
-// -------------------------------------------------------------------------------------------------------------------
-
-const thinkingOf = (value: unknown, effort: string | undefined): Reasoning | undefined => {
-  if (!Json.isObject(value)) return OpenAi.reasoningOf(effort)
-  if (value.type === "disabled") return { type: "off" }
-  if (value.type === "enabled") {
-    return { type: "budget", tokens: Json.whole(1)(value.budget_tokens, "thinking.budget_tokens") }
-  }
-  return OpenAi.reasoningOf(effort)
-}
-
-// -------------------------------------------------------------------------------------------------------------------
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Reads what both a message and a count of tokens begin with. Throws an `ApiError`. */
 export const readCounted = (body: Json.JsonObject, headers: Choice.Headers): Request => {
+  const reading = Reading.make(Reading.dotted)
   const model = Json.text(body.model, "model")
-  const tools = Json.optional(body.tools, "tools", Json.list) ?? []
+  const { toolChoice, tools } = Tools.read(body, reading)
   const output = Json.isObject(body.output_config) ? body.output_config : {}
-  const effort = Json.optional(output.effort, "output_config.effort", Json.text)
   return {
     model,
-    messages: messagesOf(body),
-    tools: tools.flatMap((tool, at) => toolOf(tool, `tools.${at}`)),
-    toolChoice: Json.optional(body.tool_choice, "tool_choice", toolChoiceOf),
-    parallelToolCalls: parallelOf(body.tool_choice),
-    output: Json.optional(output.format, "output_config.format", outputOf),
-    settings: {
-      maxOutputTokens: Json.optional(body.max_tokens, "max_tokens", Json.whole(1)),
-      temperature: Json.optional(body.temperature, "temperature", Json.number(0, 1)),
-      stopSequences: Json.optional(body.stop_sequences, "stop_sequences", (stops, field) =>
-        Json.list(stops, field).map((stop, at) => Json.text(stop, `${field}.${at}`))
-      )?.filter((stop) => stop !== ""),
-      reasoning: thinkingOf(body.thinking, effort)
-    },
+    messages: messagesOf(body, reading),
+    tools: tools.map(({ definition }) => definition),
+    toolChoice,
+    parallelToolCalls: Preferences.parallelToolCalls(body, reading),
+    // `output_format` is the name that the beta of structured outputs had.
+    output: Json.optional(output.format ?? body.output_format, "output_config.format", outputOf),
+    settings: Preferences.read(body, reading, 1),
     choice: Choice.read(model, body, headers),
     seals: sealsIn(body.messages),
     // Blocks of thinking come back as they are, also from clients that show nothing of it.
     carriesState: Json.isObject(body.thinking) && body.thinking.type !== "disabled",
-    isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false
+    isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,
+    notices: reading.notices
   }
 }
 
-/** Reads a request. Throws an `ApiError`. */
+/** Reads a request. `max_tokens` has to be there, as at Anthropic. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
-  Json.whole(1)(body.max_tokens, "max_tokens")
+  if (body.max_tokens === undefined || body.max_tokens === null) Json.whole(1)(body.max_tokens, "max_tokens")
   return readCounted(body, headers)
 }

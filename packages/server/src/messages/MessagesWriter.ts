@@ -1,7 +1,15 @@
 /** Writes responses of Anthropic's Messages: a body, or events. */
 import type { ToolCall } from "@divisi/core/Message"
 import { isObject, type JsonObject } from "../wire/Json.ts"
-import { type About, event, type FinishReason, type Part, type SegmentUsage, type Written } from "../wire/Wire.ts"
+import {
+  type About,
+  event,
+  type FinishReason,
+  type Part,
+  runOf,
+  type SegmentUsage,
+  type Written
+} from "../wire/Wire.ts"
 import { errorBody } from "./MessagesError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -79,13 +87,6 @@ const unused: JsonObject = {
 }
 
 const place: JsonObject = { cache_creation: null, inference_geo: null, service_tier: "standard", speed: "standard" }
-
-/** What is said of the run besides its answer. */
-const runOf = ({ runId }: About, { usage, workers }: Finish): JsonObject => ({
-  run: runId,
-  workers,
-  calls: usage.calls
-})
 
 const message = ({ id, request }: About, content: ReadonlyArray<JsonObject>, end: JsonObject, usage: JsonObject) => ({
   id: `msg_${id}`,

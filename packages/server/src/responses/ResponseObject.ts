@@ -1,6 +1,6 @@
 /** The object that a response is: what was asked for, as it was understood, and what has come of it. */
 import { isObject, type JsonObject } from "../wire/Json.ts"
-import type { About, Part, SegmentUsage } from "../wire/Wire.ts"
+import { type About, type Part, runOf, type SegmentUsage } from "../wire/Wire.ts"
 
 /** What has come of a response so far. */
 export interface Progress {
@@ -93,5 +93,5 @@ export const make = (about: About, { error, finish, incomplete, output, status }
   output,
   error: error ?? null,
   usage: finish === undefined ? null : usageOf(finish.usage),
-  ...(finish && { divisi: { run: about.runId, workers: finish.workers, calls: finish.usage.calls } })
+  ...(finish && { divisi: runOf(about, finish) })
 })

@@ -2,9 +2,10 @@
 import type { ApiError } from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
+import * as Reading from "../wire/Reading.ts"
+import * as Tools from "../wire/Tools.ts"
 import { type About, event, type Part, type Written } from "../wire/Wire.ts"
 import * as ResponseObject from "./ResponseObject.ts"
-import * as ResponsesTools from "./ResponsesTools.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -23,7 +24,7 @@ type Open =
 /** A response that is being written. */
 export interface ResponsesState {
   readonly about: About
-  readonly tools: ReadonlyArray<ResponsesTools.Offered>
+  readonly tools: ReadonlyArray<Tools.Offered>
   /** The items that are whole. */
   readonly output: ReadonlyArray<JsonObject>
   readonly open: Open | undefined
@@ -186,7 +187,7 @@ const carry = (before: ResponsesState, encrypted_content: string): Step => {
 
 /** How a call is written: a function has arguments, a tool of any text an input. */
 const writing = (state: ResponsesState, call: Extract<Part, { readonly type: "tool-call" }>) => {
-  const tool = ResponsesTools.calledOf(state.tools, call)
+  const tool = Tools.calledOf(state.tools, call)
   const named = {
     call_id: call.id,
     name: tool?.name ?? call.name,
@@ -195,7 +196,7 @@ const writing = (state: ResponsesState, call: Extract<Part, { readonly type: "to
   }
   if (tool?.type === "custom") {
     const item = { type: "custom_tool_call", id: itemId("ctc", state), status: "completed", ...named }
-    return { item, given: { input: ResponsesTools.textOf(call) }, events: "response.custom_tool_call_input" }
+    return { item, given: { input: Tools.textOf(call) }, events: "response.custom_tool_call_input" }
   }
   const item = { type: "function_call", id: itemId("fc", state), status: "completed", ...named }
   return { item, given: { arguments: call.arguments }, events: "response.function_call_arguments" }
@@ -299,7 +300,7 @@ const numbered = (before: ResponsesState, [state, events]: Step): Written<Respon
 
 const start = (about: About, after: number): ResponsesState => ({
   about,
-  tools: ResponsesTools.read(about.body.tools),
+  tools: Tools.offered(about.body, Reading.make(Reading.bracketed)),
   output: [],
   open: undefined,
   progress: { status: "in_progress" },

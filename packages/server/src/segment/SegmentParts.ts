@@ -186,6 +186,9 @@ const brokenOff = new ApiError({
   message: "The answer broke off, and the worker answered otherwise when it was asked again: send the request again."
 })
 
+/** Maximum number of notices in a response. */
+const maxNotices = 16
+
 /** Makes the fold of one segment. */
 export const make = (options: Options): SegmentParts => {
   const { isShaped, maxRounds, stopSequences } = options
@@ -195,6 +198,7 @@ export const make = (options: Options): SegmentParts => {
   /** What stands between what was said before a tool was called and what follows. */
   let gap = ""
   let isBegun = false
+  const notices = new Set<string>()
   const notes = noting(options.notes)
   const meter = Metering.make()
   const pathOf = Place.paths()
@@ -217,6 +221,7 @@ export const make = (options: Options): SegmentParts => {
     const isRoot = event.runId === next.runId
     answer = next
     if (isRoot) speakers?.hear(event)
+    if (event.type === "step-notice" && notices.size < maxNotices) notices.add(`${event.worker}: ${event.notice}`)
     const noted = isRoot ? notes(event) : nothing
     if (!isBegun) return nothing
     if (event.type === "turn-finished") {
@@ -232,7 +237,8 @@ export const make = (options: Options): SegmentParts => {
     durationMillis,
     stopSequence: stop.stoppedBy,
     usage: meter.sum(),
-    workers: answer.workers
+    workers: answer.workers,
+    notices: notices.size === 0 ? undefined : [...notices]
   })
 
   const failing = (error: ApiError): ReadonlyArray<Part> => [{ type: "error", error, usage: meter.sum() }]

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import type { Team } from "../Models.ts"
-import type { ApiError } from "../wire/ApiError.ts"
+import { type ApiError, invalid } from "../wire/ApiError.ts"
 import type { Part, Request } from "../wire/Wire.ts"
 import { abandon } from "./Abandon.ts"
 import * as CallId from "./CallId.ts"
@@ -180,6 +180,13 @@ export const prepare = Effect.fnUntraced(function* (
   if (left !== undefined) yield* Effect.ignore(abandon(options.journal, left, owner))
   const conductor = conductorOf(options, turn)
   const tools = toolsOf(options, turn)
+  const { toolChoice } = request
+  if (tools.length === 0 && toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none") {
+    return yield* invalid(
+      "tool_choice",
+      "tool_choice asks for a tool, but the request offers none that can be called here."
+    )
+  }
   // Only a run that calls tools of its client is ever gone on with from memory, which ends with its process.
   const isKept = options.recent === undefined || tools.length > 0
   const shared: Conductor.RunOptions = {

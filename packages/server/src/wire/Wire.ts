@@ -50,6 +50,8 @@ export interface Request {
   readonly seals: ReadonlyArray<string>
   /** Whether the client carries the state of a run that waits, and sends it back. */
   readonly carriesState: boolean
+  /** What of the request was left out, in sentences for people. */
+  readonly notices: ReadonlyArray<string>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -105,6 +107,8 @@ export type Part =
       readonly workers: ReadonlyArray<string>
       /** How long it took. */
       readonly durationMillis: number
+      /** What of the request workers could not take, in sentences for people. */
+      readonly notices?: ReadonlyArray<string> | undefined
     }
   /** There is no answer, or it breaks off here. What was used is paid all the same; absent where nothing was begun. */
   | { readonly type: "error"; readonly error: ApiError; readonly usage?: SegmentUsage | undefined }
@@ -149,6 +153,15 @@ export interface Wire<State> {
 /** A server-sent event. */
 export const event = (data: JsonObject, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`
+
+/** The field `divisi` of a response: the run, and what of the request was left out. */
+export const runOf = (
+  { request, runId }: About,
+  { notices = [], usage, workers }: Extract<Part, { readonly type: "finish" }>
+): JsonObject => {
+  const all = [...request.notices, ...notices]
+  return { run: runId, workers, calls: usage.calls, ...(all.length === 0 ? {} : { notices: all }) }
+}
 
 /** All that a segment used. */
 export const totalOf = ({ answer, orchestration }: SegmentUsage): Usage => addUsage(answer, orchestration)

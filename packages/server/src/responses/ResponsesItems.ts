@@ -1,0 +1,192 @@
+/**
+ * Reads the input items of Responses as messages. Calls and results of tools that OpenAI runs, or that only its own
+ * models know (`local_shell`, `apply_patch`, MCP), become calls and results of tools of that name, so that workers see
+ * what was done. Source: https://developers.openai.com/api/reference/resources/responses.
+ */
+import type { Message, ToolCall } from "@divisi/core/Message"
+import { kindOf } from "@divisi/core/Options"
+import * as SegmentParts from "../segment/SegmentParts.ts"
+import { invalid } from "../wire/ApiError.ts"
+import * as Content from "../wire/Content.ts"
+import * as Json from "../wire/Json.ts"
+import type { Reading } from "../wire/Reading.ts"
+import * as Tools from "../wire/Tools.ts"
+import { summaryOf } from "./CompactionItem.ts"
+
+type Messages = ReadonlyArray<Message>
+
+/** The calls so far: the id of each with its tool. */
+type Calls = Map<string, string>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Messages
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Whether an item is one of this server's own notes, which clients send back as they are: no worker has said it. */
+const isOwnNote = ({ content, phase, role }: Json.JsonObject, field: string, reading: Reading): boolean =>
+  role === "assistant" &&
+  phase === "commentary" &&
+  SegmentParts.isNote(Content.textOf(content, `${field}.content`, reading, "assistant"))
+
+const messageOf = (item: Json.JsonObject, field: string, reading: Reading): Message => {
+  const { content, role } = item
+  switch (role) {
+    case "user":
+      return { role, content: Content.read(content, `${field}.content`, reading, "user") }
+    case "system":
+    case "developer":
+    case "assistant": {
+      const from = role === "assistant" ? "assistant" : "system"
+      return { role, content: Content.textOf(content, `${field}.content`, reading, from) }
+    }
+    default:
+      throw invalid(`${field}.role`, `${field}.role must be user, assistant, system or developer.`)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tools of the client
+// -------------------------------------------------------------------------------------------------------------------
+
+const callOf = (item: Json.JsonObject, field: string): ToolCall => {
+  const namespace = Json.optional(item.namespace, `${field}.namespace`, Json.text)
+  return {
+    id: Json.text(item.call_id, `${field}.call_id`),
+    name: Tools.nameOf(Json.text(item.name, `${field}.name`), namespace),
+    arguments: item.type === "custom_tool_call" ? Tools.inputArguments(item.input) : Tools.argumentsOf(item.arguments)
+  }
+}
+
+/** Adds a call to its turn: to the message before it, and the calls next to it. */
+const withCall = (messages: Messages, call: ToolCall): Messages => {
+  const last = messages.at(-1)
+  if (last?.role !== "assistant") return [...messages, { role: "assistant", content: "", toolCalls: [call] }]
+  return [...messages.slice(0, -1), { ...last, toolCalls: [...(last.toolCalls ?? []), call] }]
+}
+
+const resultOf = (callId: string, output: unknown, field: string, reading: Reading, calls: Calls): Message => {
+  const name = calls.get(callId)
+  if (name === undefined) {
+    throw invalid(field, `No tool call found for function call output with call_id ${callId}.`)
+  }
+  return { role: "tool", callId, name, content: Content.read(output, `${field}.output`, reading, "tool") }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tools of the vendor
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Fields of an item that are about the item, and say nothing of its call. */
+const aboutItem = new Set(["type", "id", "call_id", "status", "agent", "created_by", "name", "server_label"])
+
+/** Fields that hold what a call gave, where the item of the call has it. */
+const resultFields = ["output", "outputs", "results", "error"] as const
+
+const without = (item: Json.JsonObject, names: ReadonlySet<string>): Json.JsonObject =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => !names.has(name)))
+
+/** The name of a vendor's tool, in letters that every vendor takes. */
+const vendorName = ({ name, server_label, type }: Json.JsonObject): string =>
+  [server_label, name ?? (type as string).replace(/_call$/, "")]
+    .filter((part) => typeof part === "string")
+    .join("__")
+    .replace(/[^A-Za-z0-9_-]/g, "_")
+    .slice(0, 64)
+
+/** A call of a vendor's tool: with its result, where the item has one. */
+const withVendorCall = (messages: Messages, item: Json.JsonObject, field: string, reading: Reading, calls: Calls) => {
+  const id = Json.optional(item.call_id ?? item.id, `${field}.call_id`, Json.text) ?? field
+  const name = vendorName(item)
+  const given = without(item, new Set([...aboutItem, ...resultFields]))
+  const results = Object.fromEntries(resultFields.flatMap((key) => (item[key] == null ? [] : [[key, item[key]]])))
+  const hasResult = Object.keys(results).length > 0
+  if (item.call_id === undefined && !hasResult) {
+    reading.notice(
+      `${field} was left out: items of the type ${kindOf(item.type)} hold nothing that a worker could read.`
+    )
+    return messages
+  }
+  calls.set(id, name)
+  const args = typeof given.arguments === "string" ? given.arguments : JSON.stringify(given)
+  const called = withCall(messages, { id, name, arguments: args })
+  if (!hasResult) return called
+  const [only] = Object.values(results)
+  const output = Object.keys(results).length === 1 ? only : results
+  const text = typeof output === "string" ? output : JSON.stringify(output)
+  return [...called, { role: "tool", callId: id, name, content: text } as const]
+}
+
+/** The result of a vendor's tool that its client has run. */
+const vendorOutput = (item: Json.JsonObject): unknown => {
+  const { output } = item
+  if (Json.isObject(output) && typeof output.image_url === "string") return [{ ...output, type: "input_image" }]
+  const rest = without(item, new Set([...aboutItem, "output"]))
+  return Object.keys(rest).length === 0 ? output : JSON.stringify({ ...rest, output })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Items
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Items that no worker needs, and that clients send back in every request. */
+const silent = new Set([
+  "reasoning",
+  "item_reference",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "mcp_approval_response"
+])
+
+const withOther = (
+  messages: Messages,
+  item: Json.JsonObject,
+  field: string,
+  reading: Reading,
+  calls: Calls
+): Messages => {
+  const type = typeof item.type === "string" ? item.type : ""
+  if (silent.has(type)) return messages
+  if (type.endsWith("_output")) {
+    const callId = Json.text(item.call_id ?? item.id, `${field}.call_id`)
+    return [...messages, resultOf(callId, vendorOutput(item), field, reading, calls)]
+  }
+  if (type.endsWith("_call") && type !== "image_generation_call") {
+    return withVendorCall(messages, item, field, reading, calls)
+  }
+  reading.notice(`${field} was left out: items of the type ${kindOf(item.type)} are not read.`)
+  return messages
+}
+
+/** The messages so far, and one more item. */
+export const withItem = (
+  messages: Messages,
+  value: unknown,
+  field: string,
+  reading: Reading,
+  calls: Calls
+): Messages => {
+  if (typeof value === "string") return [...messages, { role: "user", content: value }]
+  const item = Json.object(value, field)
+  switch (item.type ?? "message") {
+    case "message":
+      return isOwnNote(item, field, reading) ? messages : [...messages, messageOf(item, field, reading)]
+    case "function_call":
+    case "custom_tool_call": {
+      const call = callOf(item, field)
+      calls.set(call.id, call.name)
+      return withCall(messages, call)
+    }
+    case "function_call_output":
+    case "custom_tool_call_output": {
+      const callId = Json.text(item.call_id, `${field}.call_id`)
+      return [...messages, resultOf(callId, item.output, field, reading, calls)]
+    }
+    case "compaction":
+      return [
+        ...messages,
+        { role: "developer", content: `Summary of the conversation so far:\n${summaryOf(item, field)}` }
+      ]
+    default:
+      return withOther(messages, item, field, reading, calls)
+  }
+}

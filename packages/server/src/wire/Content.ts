@@ -1,0 +1,181 @@
+/**
+ * Reads the content of messages. Clients mix the vendors' forms, so each form is read on every wire: parts of Chat
+ * Completions and Responses, blocks of Messages, content of MCP.
+ */
+import type { Content, ContentPart, Source } from "@divisi/core/Message"
+import { kindOf } from "@divisi/core/Options"
+import { isReadonlyArrayNonEmpty } from "effect/Array"
+import * as Base64 from "effect/encoding/Base64"
+import { invalid } from "./ApiError.ts"
+import * as Json from "./Json.ts"
+import * as OpenAi from "./OpenAi.ts"
+import type { Reading } from "./Reading.ts"
+
+/** The role of the message that a part is in. */
+export type Role = "user" | "assistant" | "system" | "tool"
+
+type Parts = ReadonlyArray<ContentPart>
+
+const textPart = (text: string): Parts => [{ type: "text", text }]
+
+/** A text; `null` is an empty one. The Assistants API nests it under `value`. */
+const wordsOf = (value: unknown, field: string): Parts =>
+  textPart(Json.optional(Json.isObject(value) ? value.value : value, field, Json.text) ?? "")
+
+// -------------------------------------------------------------------------------------------------------------------
+// Images and files
+// -------------------------------------------------------------------------------------------------------------------
+
+const noUploads = "this server stores no uploaded files"
+
+/** `source` of Anthropic's blocks. */
+const sourceOf = (value: unknown, field: string): Source => {
+  const source = Json.object(value, field)
+  switch (source.type) {
+    case "base64":
+      return {
+        mediaType: Json.text(source.media_type, `${field}.media_type`),
+        data: Json.text(source.data, `${field}.data`)
+      }
+    case "url":
+      return { url: Json.text(source.url, `${field}.url`) }
+    case "text":
+      return { mediaType: "text/plain", data: Base64.encode(Json.text(source.data, `${field}.data`)) }
+    default:
+      throw invalid(`${field}.type`, `${field}.type must be base64, url or text: ${noUploads}.`)
+  }
+}
+
+/** An image: `source` (Messages), `image_url` as a text or an object (OpenAI), or `data` with `mimeType` (MCP). */
+const imageOf = (part: Json.JsonObject, field: string): Parts => {
+  if (Json.isObject(part.source)) return [{ type: "image", ...sourceOf(part.source, `${field}.source`) }]
+  if (typeof part.data === "string" && typeof part.mimeType === "string") {
+    return [{ type: "image", mediaType: part.mimeType, data: part.data }]
+  }
+  const url = Json.isObject(part.image_url) ? part.image_url.url : part.image_url
+  if (typeof url !== "string") throw invalid(field, `${field} must have image_url or source: ${noUploads}.`)
+  return [{ type: "image", ...OpenAi.sourceOf(url, `${field}.image_url`) }]
+}
+
+const documentOf = (block: Json.JsonObject, field: string, reading: Reading, role: Role): Parts => {
+  const source = Json.object(block.source, `${field}.source`)
+  if (source.type === "content") return partsOf(source.content, `${field}.source.content`, reading, role)
+  const name = Json.optional(block.title, `${field}.title`, Json.text)
+  const file = sourceOf(source, `${field}.source`)
+  return [name === undefined ? { type: "file", ...file } : { type: "file", name, ...file }]
+}
+
+const searchResultOf = (block: Json.JsonObject, field: string, reading: Reading, role: Role): Parts => [
+  ...textPart(`${Json.text(block.title, `${field}.title`)} (${Json.text(block.source, `${field}.source`)})`),
+  ...partsOf(block.content, `${field}.content`, reading, role)
+]
+
+/** `resource` of MCP: a text, or bytes as a file. */
+const resourceOf = (value: unknown, field: string): Parts => {
+  const resource = Json.object(value, field)
+  if (typeof resource.text === "string") return textPart(resource.text)
+  const mediaType = typeof resource.mimeType === "string" ? resource.mimeType : "application/octet-stream"
+  return [{ type: "file", mediaType, data: Json.text(resource.blob, `${field}.blob`) }]
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Media that core has no part for. From a user they are a demand that no worker can meet. */
+const unreadable = new Set([
+  "input_audio",
+  "audio",
+  "audio_url",
+  "input_video",
+  "video",
+  "video_url",
+  "media",
+  "container_upload",
+  "image_file"
+])
+
+/** Thoughts of earlier turns: notes of this server, or a vendor's own. No worker reads them again. */
+const thoughts = new Set(["thinking", "redacted_thinking", "reasoning", "reasoning_text"])
+
+/** A part of a kind that this server does not know. */
+const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role: Role): Parts => {
+  if (typeof part.text === "string") return textPart(part.text)
+  const kind = kindOf(part.type)
+  if (role === "user" && typeof part.type === "string" && unreadable.has(part.type)) {
+    throw invalid(`${field}.type`, `${field}.type must be a text, an image or a file: ${kind} is not read.`)
+  }
+  if (role === "tool") {
+    reading.notice(`${field}: content of the type ${kind} was passed on as JSON.`)
+    return textPart(JSON.stringify(part))
+  }
+  reading.notice(`${field} was left out: content of the type ${kind} is not read.`)
+  return []
+}
+
+/** The content of a part or block; empty for one that is left out. */
+export const partOf = (value: unknown, field: string, reading: Reading, role: Role): Parts => {
+  if (value === null) return []
+  if (typeof value === "string") return textPart(value)
+  const part = Json.object(value, field)
+  switch (part.type) {
+    case "text":
+    case "input_text":
+    case "output_text":
+    case "summary_text":
+      return wordsOf(part.text, `${field}.text`)
+    case "refusal":
+      return wordsOf(part.refusal, `${field}.refusal`)
+    case "image_url":
+    case "input_image":
+    case "image":
+      return imageOf(part, field)
+    case "file":
+      return [
+        OpenAi.fileOf(Json.isObject(part.file) ? part.file : part, Json.isObject(part.file) ? `${field}.file` : field)
+      ]
+    case "input_file":
+      return [OpenAi.fileOf(part, field)]
+    case "document":
+      return documentOf(part, field, reading, role)
+    case "search_result":
+      return searchResultOf(part, field, reading, role)
+    case "tool_reference":
+      return wordsOf(part.tool_name, `${field}.tool_name`)
+    case "resource":
+      return resourceOf(part.resource, `${field}.resource`)
+    default:
+      return typeof part.type === "string" && thoughts.has(part.type) ? [] : unknownOf(part, field, reading, role)
+  }
+}
+
+/** Reads a content as parts: a text, a part, a list of them, or nothing at all (`null`). */
+export const partsOf = (value: unknown, field: string, reading: Reading, role: Role): Parts => {
+  if (value === undefined || value === null) return []
+  if (typeof value === "string") return textPart(value)
+  if (Array.isArray(value)) return value.flatMap((part, at) => partOf(part, reading.at(field, at), reading, role))
+  if (Json.isObject(value) && (typeof value.type === "string" || typeof value.text === "string")) {
+    return partOf(value, field, reading, role)
+  }
+  // A tool may give anything: it is passed on as it is written.
+  if (role === "tool") return textPart(JSON.stringify(value))
+  throw invalid(field, `${field} must be a text or a list of parts, and is ${kindOf(value)}.`)
+}
+
+/** Parts as a content: a text where there is nothing else among them. */
+export const contentOf = (parts: Parts): Content => {
+  if (parts.every((part) => part.type === "text")) return parts.map(({ text }) => text).join("\n")
+  return isReadonlyArrayNonEmpty(parts) ? parts : ""
+}
+
+/** Reads a content. */
+export const read = (value: unknown, field: string, reading: Reading, role: Role): Content =>
+  contentOf(partsOf(value, field, reading, role))
+
+/** Reads the text of a content, for roles whose messages hold nothing else. Other parts are left out with a notice. */
+export const textOf = (value: unknown, field: string, reading: Reading, role: Role): string => {
+  const parts = partsOf(value, field, reading, role)
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
+  if (texts.length < parts.length) reading.notice(`${field}: images and files of the role ${role} were left out.`)
+  return texts.join("\n")
+}

@@ -1,0 +1,293 @@
+/**
+ * Reads the tools and the tool choice of a request. Clients mix the vendors' forms, so each documented form is read on
+ * every wire: functions of Chat Completions (nested) and Responses (flat), the legacy `functions`, custom tools,
+ * namespaces, tools of Messages, MCP and Gemini. A tool that runs at a vendor cannot be offered, and a notice says so.
+ *
+ * Sources: https://developers.openai.com/api/docs/guides/function-calling,
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview,
+ * https://ai.google.dev/gemini-api/docs/function-calling.
+ */
+import type { ToolCall } from "@divisi/core/Message"
+import { kindOf } from "@divisi/core/Options"
+import type { ToolChoice, ToolDefinition } from "@divisi/core/Tool"
+import { invalid } from "./ApiError.ts"
+import * as Json from "./Json.ts"
+import type { Reading } from "./Reading.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A tool that a client offers, and how its calls are written back. */
+export interface Offered {
+  /** As workers know it. */
+  readonly definition: ToolDefinition
+  /** `custom` takes any text instead of arguments. */
+  readonly type: "function" | "custom"
+  readonly name: string
+  readonly namespace?: string | undefined
+}
+
+/** The tools of a request and which of them the model may or must call. */
+export interface Choice {
+  readonly tools: ReadonlyArray<Offered>
+  readonly toolChoice: ToolChoice | undefined
+}
+
+type Tools = ReadonlyArray<Offered>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tools
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The one name that workers know a tool by. */
+export const nameOf = (name: string, namespace?: string | undefined): string =>
+  namespace === undefined ? name : `${namespace}__${name}`
+
+/** Names that every vendor takes. */
+const isName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name)
+
+const noInput = { type: "object", properties: {} }
+
+/** Gemini writes the types of a schema in capitals, and PHP writes an empty object as a list. */
+const schemaOf = (value: unknown, field: string): Json.JsonObject => {
+  if (Array.isArray(value) && value.length === 0) return noInput
+  const schema = Json.object(value, field)
+  return Array.isArray(schema.properties) && schema.properties.length === 0 ? { ...schema, properties: {} } : schema
+}
+
+const lowerTypes = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(lowerTypes)
+  if (!Json.isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      name,
+      name === "type" && typeof part === "string" ? part.toLowerCase() : lowerTypes(part)
+    ])
+  )
+}
+
+const inputOf = (tool: Json.JsonObject, field: string): Json.JsonObject => {
+  for (const name of ["parameters", "input_schema", "inputSchema", "parametersJsonSchema"] as const) {
+    const given = Json.optional(tool[name], `${field}.${name}`, schemaOf)
+    if (given !== undefined) return given
+  }
+  return noInput
+}
+
+const functionOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {
+  const name = Json.text(tool.name, `${field}.name`)
+  return {
+    definition: {
+      name: nameOf(name, namespace),
+      description: Json.optional(tool.description, `${field}.description`, Json.text),
+      input: inputOf(tool, field),
+      strict: Json.optional(tool.strict, `${field}.strict`, Json.flag)
+    },
+    type: "function",
+    name,
+    namespace
+  }
+}
+
+const anyText = {
+  type: "object",
+  properties: { input: { type: "string" } },
+  required: ["input"],
+  additionalProperties: false
+}
+
+/** The grammar of a custom tool's text, for the model to read: flat on Responses, nested on Chat Completions. */
+const grammarOf = (format: unknown): string => {
+  const grammar = Json.isObject(format) && Json.isObject(format.grammar) ? format.grammar : format
+  return Json.isObject(grammar) && typeof grammar.definition === "string"
+    ? `\n\nThe input is a text of this grammar (${kindOf(grammar.syntax)}):\n${grammar.definition}`
+    : ""
+}
+
+const customOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {
+  const name = Json.text(tool.name, `${field}.name`)
+  const description = Json.optional(tool.description, `${field}.description`, Json.text) ?? ""
+  return {
+    definition: {
+      name: nameOf(name, namespace),
+      description: `${description}${grammarOf(tool.format)}`,
+      input: anyText
+    },
+    type: "custom",
+    name,
+    namespace
+  }
+}
+
+/** Gemini's list of functions. */
+const declarationsIn = (tool: Json.JsonObject): unknown => tool.functionDeclarations ?? tool.function_declarations
+
+const hasSchema = (tool: Json.JsonObject): boolean =>
+  tool.parameters !== undefined || tool.input_schema !== undefined || tool.inputSchema !== undefined
+
+/** The tools of one entry. Namespaces hold tools, and no further namespaces. */
+const toolOf = (value: unknown, field: string, reading: Reading, namespace?: string | undefined): Tools => {
+  const tool = Json.object(value, field)
+  const declarations = declarationsIn(tool)
+  if (declarations !== undefined) {
+    return Json.list(declarations, field).map((one, at) =>
+      functionOf(
+        lowerTypes(Json.object(one, reading.at(field, at))) as Json.JsonObject,
+        reading.at(field, at),
+        namespace
+      )
+    )
+  }
+  if (Json.isObject(tool.function)) return [functionOf(tool.function, `${field}.function`, namespace)]
+  if (Json.isObject(tool.custom)) return [customOf(tool.custom, `${field}.custom`, namespace)]
+  switch (tool.type) {
+    case "function":
+      // Chat Completions nests the function: without a name of its own, that is what is missing.
+      if (tool.name === undefined) Json.object(tool.function, `${field}.function`)
+      return [functionOf(tool, field, namespace)]
+    // Messages calls a tool with a schema `custom`, OpenAI one that takes any text.
+    case "custom":
+      return [hasSchema(tool) ? functionOf(tool, field, namespace) : customOf(tool, field, namespace)]
+    case undefined:
+    case null:
+      return [functionOf(tool, field, namespace)]
+    case "namespace": {
+      if (namespace !== undefined) break
+      const within = Json.text(tool.name, `${field}.name`)
+      return Json.list(tool.tools, `${field}.tools`)
+        .flatMap((one, at) => toolOf(one, reading.at(`${field}.tools`, at), reading, within))
+        .filter(({ definition }) => isName(definition.name))
+    }
+  }
+  reading.notice(`${field} was not offered: a tool of the type ${kindOf(tool.type)} runs at its vendor, not here.`)
+  return []
+}
+
+/** The tools of a list; those that cannot be offered are left out with a notice. */
+const toolsOf = (value: unknown, field: string, reading: Reading): Tools =>
+  // Gemini's own request has one object with all functions.
+  (Json.isObject(value) ? [value] : Json.list(value, field)).flatMap((tool, at) =>
+    toolOf(tool, reading.at(field, at), reading)
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// The choice among them
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Names of modes, by vendor: `any` is Anthropic's and Gemini's word for `required`. */
+const modes: ReadonlyMap<unknown, ToolChoice> = new Map<unknown, ToolChoice>([
+  ["auto", "auto"],
+  ["none", "none"],
+  ["required", "required"],
+  ["any", "required"],
+  ["validated", "auto"]
+])
+
+const modeOf = (value: unknown): ToolChoice | undefined =>
+  modes.get(typeof value === "string" ? value.toLowerCase() : value)
+
+/** The name that a choice or an entry of `allowed_tools` gives, in any form. */
+const namedIn = (value: unknown): string | undefined => {
+  if (typeof value === "string") return value
+  if (!Json.isObject(value)) return undefined
+  const named = Json.isObject(value.function) ? value.function : Json.isObject(value.custom) ? value.custom : value
+  if (typeof named.name !== "string") return undefined
+  return typeof value.namespace === "string" ? nameOf(named.name, value.namespace) : named.name
+}
+
+/** The tools of a list of names. */
+const among = (tools: Tools, names: unknown, field: string): Tools => {
+  const allowed = Json.list(names, field).map(namedIn)
+  return tools.filter(({ definition, name }) => allowed.includes(definition.name) || allowed.includes(name))
+}
+
+/** A choice of one tool by its name. */
+const only = (tools: Tools, name: string): Choice => {
+  const meant = tools.find(({ definition }) => definition.name === name) ?? tools.find((tool) => tool.name === name)
+  return { tools, toolChoice: { name: meant?.definition.name ?? name } }
+}
+
+const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
+  const mode = modeOf(value)
+  if (mode !== undefined) return { tools, toolChoice: mode }
+  if (typeof value === "string" && tools.some(({ definition }) => definition.name === value)) return only(tools, value)
+  if (typeof value === "string") {
+    throw invalid(field, `${field} must be auto, none, required or a tool that the request offers: ${kindOf(value)}.`)
+  }
+  const choice = Json.object(value, field)
+  const gemini = choice.functionCallingConfig ?? choice.function_calling_config
+  if (Json.isObject(gemini)) {
+    const names = gemini.allowedFunctionNames ?? gemini.allowed_function_names
+    const left = names === undefined || names === null ? tools : among(tools, names, `${field}.allowedFunctionNames`)
+    return { tools: left, toolChoice: modeOf(gemini.mode) ?? "auto" }
+  }
+  if (choice.type === "allowed_tools") {
+    const allowed = Json.isObject(choice.allowed_tools) ? choice.allowed_tools : choice
+    return { tools: among(tools, allowed.tools, `${field}.tools`), toolChoice: modeOf(allowed.mode) ?? "auto" }
+  }
+  const named = namedIn(choice)
+  if (named !== undefined) return only(tools, named)
+  const typed = modeOf(choice.type)
+  if (typed !== undefined) return { tools, toolChoice: typed }
+  throw invalid(
+    `${field}.type`,
+    `${field} asks for a tool of the type ${kindOf(choice.type)}, which cannot be offered here.`
+  )
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Requests
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Whether a request uses Chat Completions' `functions`, which were replaced by `tools`. */
+export const isLegacy = (body: Json.JsonObject): boolean =>
+  (body.tools === undefined || body.tools === null) && Array.isArray(body.functions)
+
+/** The tools of a request without its choice, e.g. to write their calls. */
+export const offered = (body: Json.JsonObject, reading: Reading): Tools => {
+  const field = isLegacy(body) ? "functions" : "tools"
+  return Json.optional(body[field], field, (value, field) => toolsOf(value, field, reading)) ?? []
+}
+
+/** Reads the tools of a request and the choice among them. Throws an `ApiError`. */
+export const read = (body: Json.JsonObject, reading: Reading): Choice => {
+  const tools = offered(body, reading)
+  const field = isLegacy(body) ? "function_call" : body.tool_choice === undefined ? "toolConfig" : "tool_choice"
+  return (
+    Json.optional(body[field], field, (value, field) => choiceOf(value, field, tools)) ?? {
+      tools,
+      toolChoice: undefined
+    }
+  )
+}
+
+/** The tool that a call is of. */
+export const calledOf = (tools: Tools, call: ToolCall): Offered | undefined =>
+  tools.find(({ definition }) => definition.name === call.name)
+
+/** The text that a custom tool is called with. */
+export const textOf = ({ arguments: given }: ToolCall): string => {
+  try {
+    const { input } = JSON.parse(given)
+    return typeof input === "string" ? input : given
+  } catch {
+    return given
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls in the history
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Arguments as text: clients also send the object itself, and nothing at all for none. */
+export const argumentsOf = (value: unknown): string => {
+  if (value === undefined || value === null || value === "") return "{}"
+  return typeof value === "string" ? value : JSON.stringify(value)
+}
+
+/** Arguments of a call of a custom tool. */
+export const inputArguments = (input: unknown): string =>
+  JSON.stringify({
+    input: typeof input === "string" ? input : input === undefined || input === null ? "" : JSON.stringify(input)
+  })

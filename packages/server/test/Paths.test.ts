@@ -1,0 +1,25 @@
+import { assert, describe, it } from "vitest"
+import { serving } from "./serving.ts"
+import { alone, said, worker } from "./teams.ts"
+
+describe("an unknown path", () => {
+  it("is answered with the path that was meant", () =>
+    serving(alone(worker("a", said("?"))), async ({ url }) => {
+      const root = url.replace(/\/v1$/, "")
+      const rows: ReadonlyArray<readonly [path: string, hint: RegExp]> = [
+        ["/chat/completions", /Did you mean \/v1\/chat\/completions\? .*ends with \/v1/],
+        ["/v1/v1/chat/completions", /Did you mean \/v1\/chat\/completions\?/],
+        ["/api/v1/models/", /Did you mean \/v1\/models\?/],
+        ["/v1/chat/completion", /Did you mean \/v1\/chat\/completions\?/],
+        ["/v1/v1/messages", /Did you mean \/v1\/messages\? .*Anthropic client has no \/v1/],
+        ["/messages", /Did you mean \/v1\/messages\?/],
+        ["/something/else", /here\.$/]
+      ]
+      for (const [path, hint] of rows) {
+        const response = await fetch(`${root}${path}`, { method: "POST", body: "{}" })
+        assert.strictEqual(response.status, 404, path)
+        const { error } = (await response.json()) as { readonly error: { readonly message: string } }
+        assert.match(error.message, hint, path)
+      }
+    }))
+})
