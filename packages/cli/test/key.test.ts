@@ -57,6 +57,35 @@ describe("divisi key", () => {
       )
     }))
 
+  it("gives rights, shows them, and refuses unknown ones with the one that is meant", () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "keys.json")
+      const make = (...flags: ReadonlyArray<string>) => divisi(["key", "make", "ci", "--keys", file, ...flags])
+      const wrong = await make("--rights", "rate,admn")
+      assert.strictEqual(wrong.code, 2)
+      expect(wrong.errors).toContain('--rights: There is no right "admn". Did you mean admin?')
+      expect((await make("--rights", "write")).errors).toContain("Rights are rate and admin.")
+      assert.isFalse(fs.existsSync(file))
+      await make()
+      await make("--rights", "rate,admin")
+      const [first, second] = valuesOf((await divisi(["key", "list", "--json", "--keys", file])).output)[0]
+      assert.deepStrictEqual([first.rights, second.rights], [undefined, ["rate", "admin"]])
+      expect((await divisi(["key", "list", "--keys", file])).output).toMatch(/ none +all\n.* rate,admin +all\n/)
+    }))
+
+  it("reads keys of the version before, which have no rights, and refuses those of a later one", () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "keys.json")
+      const old = { id: "abcdefgh", name: "old", hash: "0".repeat(64), createdAt: 0, limits: {} }
+      fs.writeFileSync(file, JSON.stringify({ version: 1, keys: [old] }))
+      await divisi(["key", "make", "new", "--rights", "rate", "--keys", file])
+      const { keys, version } = JSON.parse(fs.readFileSync(file, "utf8"))
+      assert.strictEqual(version, 2)
+      assert.deepStrictEqual([keys[0], keys[1].rights], [old, ["rate"]])
+      fs.writeFileSync(file, JSON.stringify({ version: 3, keys: [] }))
+      expect((await divisi(["key", "list", "--keys", file])).errors).toMatch(/written by a newer version/)
+    }))
+
   it("says in a line what is wrong with an id or a file", () =>
     inFolder(async (folder) => {
       const file = path.join(folder, "keys.json")

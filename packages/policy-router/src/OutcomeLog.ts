@@ -71,6 +71,8 @@ const Rating = Schema.Struct({
   step: optional(Schema.Int),
   score: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
   source: Schema.Literals(Outcome.sources),
+  /** The key of a server that rated; absent for ratings on this machine. */
+  rater: optional(Schema.String),
   /** What the rater has to say; for people. */
   note: optional(Schema.String)
 })
@@ -200,9 +202,21 @@ export const rated = (
 
 const trust = ({ source }: Rating): number => Outcome.sources.indexOf(source)
 
+/** Ratings without those that the same key has replaced. */
+const current = (ratings: ReadonlyArray<Rating>): ReadonlyArray<Rating> => {
+  const last = new Map(ratings.map((rating) => [rating.rater, rating]))
+  return ratings.filter((rating) => rating.rater === undefined || last.get(rating.rater) === rating)
+}
+
 /** The one of several ratings that counts: the newest from the most trustworthy source. */
 const counting = (ratings: ReadonlyArray<Rating>): Rating =>
-  ratings.reduce((best, one) => (trust(one) <= trust(best) ? one : best))
+  current(ratings).reduce((best, one) => (trust(one) <= trust(best) ? one : best))
+
+/** A name that an entry shares with those that it replaces. */
+export const nameOf = (entry: Entry): string =>
+  entry.type === "run"
+    ? `run/${entry.run}`
+    : `rating/${entry.run}/${entry.round ?? ""}.${entry.step ?? ""}/${entry.rater ?? `${entry.source}/${entry.at}`}`
 
 /**
  * Runs and their ratings as outcomes, in the order of the runs. Ratings of runs that are not in the log are left out.

@@ -60,6 +60,20 @@ describe("The log of outcomes", () => {
     })
   )
 
+  it.effect("counts one rating of each key: its last, whatever its source", () =>
+    Effect.gen(function* () {
+      const run = yield* entryOf(Baselines.single("strong"))
+      const scoreOf = (...ratings: ReadonlyArray<Partial<OutcomeLog.Rating>>) =>
+        OutcomeLog.outcomes([run, ...ratings.map((one) => rating(run.run, one))]).map(({ score }) => score)
+      assert.deepStrictEqual(scoreOf({ score: 1, source: "grader", rater: "a" }, { score: 0, rater: "a" }), [0])
+      const repeated = Array.from({ length: 50 }, () => ({ score: 0, rater: "a" }))
+      assert.deepStrictEqual(scoreOf({ score: 1, source: "grader", rater: "b" }, ...repeated), [1])
+      assert.deepStrictEqual(scoreOf({ score: 1, source: "grader" }, ...repeated), [1])
+      const named = [rating(run.run, { rater: "a" }), rating(run.run, { rater: "a", at: 9 }), rating(run.run, {})]
+      assert.strictEqual(new Set(named.map(OutcomeLog.nameOf)).size, 2)
+    })
+  )
+
   it.effect("counts the newest rating of the most trustworthy source", () =>
     Effect.gen(function* () {
       const run = yield* entryOf(Baselines.single("cheap"))

@@ -14,6 +14,8 @@ export interface Caller {
   readonly workers?: ReadonlyArray<string> | undefined
   /** The models that it may name; all when absent. */
   readonly models?: ReadonlyArray<string> | undefined
+  /** What else it may do (`Rights.all`); nothing by default. */
+  readonly rights?: ReadonlyArray<string> | undefined
   /** The account that its runs are charged to. */
   readonly ledger?: Budget.Ledger | undefined
   /** Called after each of its requests with the tokens used, and the time in milliseconds since 1970. */
@@ -33,13 +35,13 @@ export const isThisMachine = (host: string): boolean => Loopback.isLoopback(host
  *
  * Requests of web pages (`Origin`, `Sec-Fetch-Site`), requests that a proxy passes on (`Forwarded`, `X-Forwarded-For`,
  * `Via` and the like), and requests to another name than `localhost` or `127.0.0.1` are refused. `origins` names the
- * pages that are let in.
+ * pages that are let in. The caller may rate as a grader, as `divisi rate` on the same machine may.
  */
 export const onThisMachine = (origins?: ReadonlyArray<string> | undefined): Authenticate => {
   const named = Origins.of(origins)
   return (headers) => {
     const refusal = Loopback.refusal(headers, named)
-    return refusal === undefined ? Effect.succeed({ owner: "local" }) : Effect.fail(refusal)
+    return refusal === undefined ? Effect.succeed({ owner: "local", rights: ["rate"] }) : Effect.fail(refusal)
   }
 }
 

@@ -38,6 +38,8 @@ export const schema = Schema.Struct({
   workers: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The models that it may name; all when absent. */
   models: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** What else it may do (`Rights.all`); nothing when absent. */
+  rights: Schema.optionalKey(Schema.Array(Schema.String)),
   /** USD. A day and a month are those of UTC. */
   limits: Schema.Struct({
     dayUsd: Schema.optionalKey(amount),
@@ -123,6 +125,7 @@ export const authenticate = ({ find, ledger, paces = Pace.memory() }: Options): 
       owner,
       workers: key.workers,
       models: key.models,
+      rights: key.rights,
       ledger: yield* ledger(key, now),
       onUsed:
         tokensPerMinute === undefined ? undefined : (tokens: number, at: number) => paces.use(owner, key, tokens, at)

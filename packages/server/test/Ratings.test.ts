@@ -1,7 +1,7 @@
 import type { Transcript } from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
-import type * as Ratings from "../src/http/Ratings.ts"
+import * as Ratings from "../src/http/Ratings.ts"
 import { serving } from "./serving.ts"
 import { alone, asks, said, team, worker } from "./teams.ts"
 
@@ -95,6 +95,64 @@ describe("ratings", () => {
       assert.isEmpty(kept)
       assert.strictEqual((await rate(place, { rating: "up" })).status, 200)
       assert.lengthOf(kept, 1)
+    })
+  })
+
+  it("need rights to count more than a user's, or to be of another key's run", () => {
+    const { kept, keepRating } = keeping()
+    const rights: Readonly<Record<string, ReadonlyArray<string>>> = {
+      "Bearer grader": ["rate"],
+      "Bearer admin": ["admin"],
+      "Bearer both": ["rate", "admin"]
+    }
+    const options = {
+      ...alone(worker("a", said("one"))),
+      keepRating,
+      authenticate: ({ authorization = "" }) => Effect.succeed({ owner: authorization, rights: rights[authorization] })
+    }
+    return serving(options, async ({ client, url }) => {
+      const { response } = await client.chat.completions.create(request).withResponse()
+      const place = `${url}/runs/${response.headers.get("x-divisi-run")}/rating`
+      const status = async (source: string, who?: string) => (await rate(place, { score: 0, source }, who)).status
+      assert.strictEqual(await status("grader"), 403)
+      assert.strictEqual(await status("check"), 403)
+      assert.include(await (await rate(place, { score: 0, source: "grader" })).text(), "--rights rate")
+      assert.strictEqual(await status("grader", "Bearer grader"), 404, "another key's run")
+      assert.strictEqual(await status("grader", "Bearer admin"), 403)
+      assert.isEmpty(kept)
+      assert.deepStrictEqual(
+        await Promise.all(["user", "implicit", "judge"].map((source) => status(source))),
+        [200, 200, 200]
+      )
+      assert.strictEqual(await status("user", "Bearer admin"), 200)
+      assert.strictEqual(await status("grader", "Bearer both"), 200)
+      assert.deepStrictEqual(
+        kept.slice(-2).map(([, { rater }]) => rater),
+        ["Bearer admin", "Bearer both"]
+      )
+    })
+  })
+
+  it("are taken a bounded number of times for each answer and key", () => {
+    const { kept, keepRating } = keeping()
+    const options = {
+      ...team(worker("a", said("one")), worker("b", said("two")), worker("c", said("three"))),
+      keepRating,
+      authenticate: ({ authorization = "" }) => Effect.succeed({ owner: "me", rights: [authorization] })
+    }
+    return serving(options, async ({ client, url }) => {
+      const { response } = await client.chat.completions.create(request).withResponse()
+      const place = `${url}/runs/${response.headers.get("x-divisi-run")}/rating`
+      const statuses: Array<number> = []
+      for (let at = 0; at < 40; at += 1) statuses.push((await rate(place, { score: at / 40 })).status)
+      assert.deepStrictEqual(
+        statuses.filter((status) => status === 200).length,
+        Ratings.mostPerAnswer,
+        JSON.stringify(statuses)
+      )
+      assert.lengthOf(kept, Ratings.mostPerAnswer)
+      assert.strictEqual(statuses.at(-1), 429)
+      assert.strictEqual((await rate(place, { score: 0, step: { round: 0, step: 1 } })).status, 200)
     })
   })
 

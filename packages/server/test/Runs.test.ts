@@ -39,6 +39,36 @@ describe("runs", () => {
       assert.deepStrictEqual(rest, all.slice(3))
     }))
 
+  it("of other keys are seen by a key with the right admin alone", () => {
+    const options = {
+      ...alone(worker("a", said("one"))),
+      authenticate: ({ authorization = "" }) =>
+        Effect.succeed({ owner: authorization, rights: authorization === "Bearer boss" ? ["admin"] : ["rate"] })
+    }
+    return serving(options, async ({ client, url }) => {
+      const { response } = await client.chat.completions.create(request).withResponse()
+      const id = response.headers.get("x-divisi-run")
+      const get = async (path: string, name: string) => {
+        const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${name}` } })
+        return { status: answer.status, text: await answer.text() }
+      }
+      const paths = [`/runs/${id}`, `/runs/${id}/events`]
+      for (const path of paths) {
+        assert.strictEqual((await get(path, "other")).status, 404, path)
+        assert.strictEqual((await get(path, "boss")).status, 200, path)
+        assert.strictEqual((await get(path, "none")).status, 200, path)
+      }
+      assert.strictEqual((await get("/runs?owner=all", "other")).status, 403)
+      assert.strictEqual((await get("/runs?owner=Bearer%20none", "other")).status, 403)
+      const idsOf = async (path: string, name: string) =>
+        JSON.parse((await get(path, name)).text).data.map(({ id, owner }: { id: string; owner: string }) => [id, owner])
+      assert.deepStrictEqual(await idsOf("/runs", "boss"), [])
+      assert.deepStrictEqual(await idsOf("/runs?owner=all", "boss"), [[id, "Bearer none"]])
+      assert.deepStrictEqual(await idsOf("/runs?owner=Bearer%20none", "boss"), [[id, "Bearer none"]])
+      assert.strictEqual((await get("/runs/nothing", "boss")).status, 404)
+    })
+  })
+
   it("are told while they go on, to their end", () => {
     const { promise: until, resolve: goOn } = Promise.withResolvers<void>()
     const parts: ReadonlyArray<WorkerPart> = [

@@ -1,5 +1,4 @@
 /** The Postgres that several servers share: how it is named, and what is kept in it. */
-import { randomUUID } from "node:crypto"
 import type * as Account from "@divisi/core/Account"
 import type { Journal } from "@divisi/core/Journal"
 import { OutcomeLog } from "@divisi/policy-router"
@@ -156,7 +155,12 @@ export const open = Effect.fnUntraced(function* (
     ),
     outcomes: Effect.map(Cluster.PostgresRecords.make(postgres, { kind: "outcomes" }), (records) => ({
       append: (...entries) =>
-        Effect.mapError(records.set(randomUUID(), OutcomeLog.encode(entries)), ({ message }) => failed(message)),
+        Effect.mapError(
+          Effect.forEach(entries, (entry) => records.set(OutcomeLog.nameOf(entry), OutcomeLog.encode([entry])), {
+            discard: true
+          }),
+          ({ message }) => failed(message)
+        ),
       entries: Effect.mapBoth(records.all, {
         onSuccess: (all) => [...all.values()].flatMap(OutcomeLog.decodeText),
         onFailure: ({ message }) => failed(message)

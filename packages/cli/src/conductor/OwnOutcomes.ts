@@ -56,6 +56,7 @@ type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
   readonly kind?: string | undefined
   readonly step?: { readonly round: number; readonly step: number } | undefined
   readonly note?: string | undefined
+  readonly rater?: string | undefined
 }
 
 /** Appends entries to a log: a file of this user, or what servers share. */
@@ -70,12 +71,12 @@ export const appendTo =
 /** Keeps a rating of a run, and notes the run with it: of runs that nobody rates, nothing is learned. */
 export const rate =
   (append: Append, embedder: Embedder.Embedder) =>
-  (transcript: Transcript, { at, kind, note, score, source, step }: Rating): Effect.Effect<void, Failure> =>
+  (transcript: Transcript, { at, kind, note, rater, score, source, step }: Rating): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const run = yield* OutcomeLog.runOf(transcript, { at, embedder })
       if (run === undefined) return
       const rating = { type: "rating", version: OutcomeLog.version, at, run: run.run, ...step, score, source } as const
-      yield* append(defined({ ...run, kind: run.kind ?? kind }), defined({ ...rating, note }))
+      yield* append(defined({ ...run, kind: run.kind ?? kind }), defined({ ...rating, rater, note }))
     }).pipe(Effect.mapError(({ message }) => failed(message)))
 
 const tableInForce: Effect.Effect<Table.Table | undefined, Failure> = Effect.flatMap(Learned.defaultFile, (place) =>

@@ -23,8 +23,17 @@ const given = <A extends object>(fields: A) =>
   }
 
 const allowedOf = (input: MakeInput, now: number): Keys.Allowed => {
-  const { expires, maxCost, maxCostPerDay, maxCostPerMonth, models, requestsPerMinute, tokensPerMinute, workers } =
-    input
+  const {
+    expires,
+    maxCost,
+    maxCostPerDay,
+    maxCostPerMonth,
+    models,
+    requestsPerMinute,
+    rights,
+    tokensPerMinute,
+    workers
+  } = input
   return {
     name: input.name,
     limits: given({
@@ -35,6 +44,7 @@ const allowedOf = (input: MakeInput, now: number): Keys.Allowed => {
     ...given({
       workers: Option.getOrUndefined(workers),
       models: Option.getOrUndefined(models),
+      rights: Option.getOrUndefined(rights),
       requestsPerMinute: Option.getOrUndefined(requestsPerMinute),
       tokensPerMinute: Option.getOrUndefined(tokensPerMinute),
       expiresAt: Option.isNone(expires) ? undefined : now + expires.value
@@ -44,7 +54,9 @@ const allowedOf = (input: MakeInput, now: number): Keys.Allowed => {
 
 /** Makes a key, and prints its secret. */
 export const make = Effect.fnUntraced(function* (input: MakeInput): Effect.fn.Return<void, Failure> {
-  const { Keys } = yield* KeyFile.server
+  const { Keys, Rights } = yield* KeyFile.server
+  const problem = Rights.problemOf(Option.getOrElse(input.rights, () => []))
+  if (problem !== undefined) return yield* usage(`--rights: ${problem}`)
   const now = yield* Clock.currentTimeMillis
   const { key, secret } = Keys.make(allowedOf(input, now), now)
   yield* within(input, ({ keys }) => keys.put(key))
@@ -122,9 +134,10 @@ export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Re
     stateOf(key, now),
     (spent.get(key.id) ?? 0).toFixed(4),
     limitsOf(key),
+    key.rights?.join(",") ?? "none",
     key.workers?.join(",") ?? "all"
   ])
-  print(table([["id", "name", "state", "spent USD", "limits", "workers"], ...rows], toLeft))
+  print(table([["id", "name", "state", "spent USD", "limits", "rights", "workers"], ...rows], toLeft))
 })
 
 /** Revokes a key. */

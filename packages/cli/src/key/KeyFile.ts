@@ -26,16 +26,24 @@ export const fileOf = (named: Option.Option<string>): Effect.Effect<string> =>
     onSome: (file) => Effect.succeed(path.resolve(file))
   })
 
+/** The version of the file. Keys of version 1 have no rights. */
+const version = 2
+
 /** How keys are read: the text of the file, as it is written. */
 type Reader = (text: string) => ReadonlyArray<Keys.Key>
 
 const readerOf = (file: string, { Keys }: typeof import("@divisi/server")): Reader => {
   const decode = Schema.decodeUnknownResult(
-    Schema.fromJsonString(Schema.Struct({ version: Schema.Literal(1), keys: Schema.Array(Keys.schema) }))
+    Schema.fromJsonString(Schema.Struct({ version: Schema.Literals([1, version]), keys: Schema.Array(Keys.schema) }))
   )
+  const decodeVersion = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Struct({ version: Schema.Int })))
   return (text) => {
     const read = decode(text)
     if (Result.isSuccess(read)) return read.success.keys
+    const written = decodeVersion(text)
+    if (Result.isSuccess(written) && written.success.version > version) {
+      throw new Error(`${file} was written by a newer version of Divisi: update this one, or name another file.`)
+    }
     throw new Error(`${file} has no keys that can be read: restore it from a copy, or name another file.`)
   }
 }
@@ -63,7 +71,7 @@ const put = (file: string, key: Keys.Key): Effect.Effect<void, Failure> =>
       const before = yield* read(file)
       const isKnown = before.some(({ id }) => id === key.id)
       const keys = isKnown ? before.map((one) => (one.id === key.id ? key : one)) : [...before, key]
-      yield* WholeFile.writeJson(file, { version: 1, keys })
+      yield* WholeFile.writeJson(file, { version, keys })
     }).pipe(Effect.mapError((error) => (error._tag === "Failure" ? error : failed(error.message))))
   )
 

@@ -49,6 +49,10 @@ export const makeFlags = {
   name: Argument.String("name").pipe(Argument.withDescription("Whose it is, for people: alice, ci, the-wiki")),
   workers: names("workers", "The workers that may work for it: a,b (default all)"),
   models: names("models", "The models that it may name: divisi,divisi-fast (default all)"),
+  rights: names(
+    "rights",
+    "What else it may do: rate (as a grader or check), admin (see the runs of all keys) (default nothing)"
+  ),
   maxCostPerDay: cost("max-cost-per-day", "The most it may spend in a day of UTC, in USD; never exceeded"),
   maxCostPerMonth: cost("max-cost-per-month", "The most it may spend in a month of UTC, in USD; never exceeded"),
   maxCost: cost("max-cost", "The most it may spend in all, in USD; never exceeded"),

@@ -86,7 +86,13 @@ const paths = (): JsonObject => ({
       summary: "The runs of the key, the last begun first",
       parameters: [
         inQuery(OwnSchemas.limit),
-        { name: "after", in: "query", description: "The id of the run before the first", schema: text }
+        { name: "after", in: "query", description: "The id of the run before the first", schema: text },
+        {
+          name: "owner",
+          in: "query",
+          description: "The id of another key, or all, for a key with the right admin; the key itself by default",
+          schema: text
+        }
       ],
       responses: { ...ok("A page of runs", content(refTo("Runs"))), ...failing(400, 401, 403, 429, 500) }
     }

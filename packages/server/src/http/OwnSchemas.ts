@@ -43,6 +43,8 @@ const fields = {
   changed_at: Schema.Finite,
   cost_usd: Schema.Finite,
   calls: Schema.Int,
+  /** The id of the key that it belongs to; null for a run of the command line. */
+  owner: Schema.NullOr(Schema.String),
   /** The tool calls that it waits for, in words. */
   waits_for: Schema.Array(Schema.String)
 }

@@ -7,6 +7,8 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
+import type { Caller } from "../Caller.ts"
+import * as Rights from "../Rights.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
@@ -25,6 +27,8 @@ export interface Rating {
   readonly source: Outcome.Source
   /** The step that is rated; the whole run when absent. */
   readonly step?: { readonly round: number; readonly step: number } | undefined
+  /** The id of the key that rates. Its later rating of the same answer replaces this one. */
+  readonly rater: string
   /** What the rater has to say, of at most {@link mostCharacters}. */
   readonly note?: string | undefined
   /** When it was rated, in milliseconds since 1970. */
@@ -105,7 +109,7 @@ const noteOf = (value: unknown, field: string): string => {
 }
 
 /** What a body says. Throws an `ApiError`. */
-export const read = (body: Json.JsonObject): Omit<Rating, "at"> => {
+export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
   const rating = Json.optional(body.rating, "rating", thumb)
   const score = Json.optional(body.score, "score", Json.number(0, 1))
   if ((rating === undefined) === (score === undefined)) {
@@ -142,22 +146,61 @@ const workerOf = (
   )
 }
 
+/** How often a key may change its mind about an answer. */
+export const mostPerAnswer = 16
+
+/** How many answers are remembered with the number of their ratings. */
+const rememberedAnswers = 20_000
+
+/** Counts the ratings of each answer by each key, so that a key cannot fill the log with one run. */
+const counter = () => {
+  const counts = new Map<string, number>()
+  return (run: string, { rater, step }: Pick<Rating, "rater" | "step">): Effect.Effect<void, ApiError> =>
+    Effect.suspend(() => {
+      const answer = `${rater} ${step === undefined ? "" : `${step.round}.${step.step}`} ${run}`
+      const count = (counts.get(answer) ?? 0) + 1
+      if (count > mostPerAnswer) {
+        const message = `This key has rated this answer ${mostPerAnswer} times: its last rating counts, and no more are taken.`
+        return Effect.fail(new ApiError({ kind: "rate-limit", message }))
+      }
+      counts.delete(answer)
+      counts.set(answer, count)
+      const [oldest] = counts.keys()
+      if (counts.size > rememberedAnswers && oldest !== undefined) counts.delete(oldest)
+      return Effect.void
+    })
+}
+
+type Count = ReturnType<typeof counter>
+
+/** The sources that outrank a user. */
+const needsRight: ReadonlySet<Outcome.Source> = new Set(["grader", "check"])
+
+const mayRate = ({ rights }: Caller, { source }: Pick<Rating, "source">): Effect.Effect<void, ApiError> => {
+  if (!needsRight.has(source) || Rights.has(rights, "rate")) return Effect.void
+  const message = `Only a key with the right "rate" may rate as ${source}: \`divisi key make <name> --rights rate\`.`
+  return Effect.fail(new ApiError({ kind: "permission", message, field: "source" }))
+}
+
 const idIn = ({ url }: HttpServerRequest.HttpServerRequest): string =>
   new URL(url, "http://localhost").pathname.split("/")[3] ?? ""
 
 const answer = Effect.fnUntraced(function* (
   context: Context,
+  count: Count,
   incoming: HttpServerRequest.HttpServerRequest
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, ApiError> {
   const { authenticate, journal, keep } = context
-  const { owner } = yield* authenticate(incoming.headers)
+  const caller = yield* authenticate(incoming.headers)
   if (keep === undefined) return yield* keepsNone
   const id = idIn(incoming)
   const text = yield* Endpoint.bodyOf(context, incoming)
   const said = yield* Endpoint.attempt(() => read(Endpoint.parse(text)))
-  const transcript = Transcript.fromEvents(yield* Runs.eventsOf(journal, owner, id))
-  const rating: Rating = { ...said, at: yield* Clock.currentTimeMillis }
+  yield* mayRate(caller, said)
+  const transcript = Transcript.fromEvents(yield* Runs.eventsOf(journal, caller, id))
+  const rating: Rating = { ...said, rater: caller.owner, at: yield* Clock.currentTimeMillis }
   const worker = yield* workerOf(transcript, id, rating)
+  yield* count(id, rating)
   yield* keep(transcript!, rating)
   const { score, source, step } = rating
   const rated: typeof ratedSchema.Type = { object: "run.rating", run: id, worker, score, source }
@@ -165,9 +208,10 @@ const answer = Effect.fnUntraced(function* (
 })
 
 /** `POST /v1/runs/{id}/rating`. */
-export const make =
-  (context: Context) =>
-  (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-    Effect.catch(answer(context, incoming), (error) =>
+export const make = (context: Context) => {
+  const count = counter()
+  return (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.catch(answer(context, count, incoming), (error) =>
       Effect.succeed(Respond.error({ error: OpenAi.errorBody }, error))
     )
+}

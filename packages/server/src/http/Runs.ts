@@ -1,4 +1,4 @@
-/** The runs of a server, for who they belong to: a list, one run, and its events as they happen. */
+/** The runs of a server, for their owners and for keys with the right `admin`: a list, one run, and its events as they happen. */
 import * as Journal from "@divisi/core/Journal"
 import * as JournalStream from "@divisi/core/JournalStream"
 import * as Transcript from "@divisi/core/Transcript"
@@ -7,7 +7,8 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { Authenticate } from "../Caller.ts"
+import type { Authenticate, Caller } from "../Caller.ts"
+import * as Rights from "../Rights.ts"
 import * as Failure from "../segment/Failure.ts"
 import { ownerIn } from "../segment/Owner.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
@@ -22,6 +23,9 @@ export interface Context {
 }
 
 type Response = HttpServerResponse.HttpServerResponse
+
+/** The value of `owner` that stands for all keys. */
+const everyone = "all"
 
 const unknown = (id: string) =>
   new ApiError({ kind: "not-found", message: `There is no run "${id}" here.`, field: "id" })
@@ -40,15 +44,27 @@ const summaryOf = (run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   changed_at: run.changedAt,
   cost_usd: run.costUsd,
   calls: run.calls,
+  owner: run.caller ?? null,
   waits_for: run.waitsFor ?? []
 })
 
-/** The events of a run of a caller. One of somebody else is not known to it. */
-export const eventsOf = (journal: Journal.Journal, owner: string, id: string) =>
+/** The events of a run that a caller may see: one of its own, or any with the right `admin`. */
+export const eventsOf = (journal: Journal.Journal, { owner, rights }: Caller, id: string) =>
   Effect.flatMap(Effect.mapError(journal.read(id), unusable), (entries) => {
     const events = Journal.eventsOf(entries)
-    return ownerIn(events[0]) === owner ? Effect.succeed(events) : Effect.fail(unknown(id))
+    const isOwn = ownerIn(events[0]) === owner
+    const maySee = isOwn || (events.length > 0 && Rights.has(rights, "admin"))
+    return maySee ? Effect.succeed(events) : Effect.fail(unknown(id))
   })
+
+/** Whose runs a list has, by its query: `undefined` for all. */
+const listedOwner = ({ owner, rights }: Caller, url: URL): Effect.Effect<string | undefined, ApiError> => {
+  const wanted = url.searchParams.get("owner") ?? owner
+  if (wanted === owner) return Effect.succeed(owner)
+  if (Rights.has(rights, "admin")) return Effect.succeed(wanted === everyone ? undefined : wanted)
+  const message = 'Only a key with the right "admin" may list the runs of other keys.'
+  return Effect.fail(new ApiError({ kind: "permission", message, field: "owner" }))
+}
 
 /** A number of the query. */
 const numberIn = (
@@ -66,11 +82,12 @@ const numberIn = (
 
 const list = Effect.fnUntraced(function* (
   { journal }: Context,
-  owner: string,
+  caller: Caller,
   url: URL
 ): Effect.fn.Return<Response, ApiError> {
   const limit = Math.min(yield* numberIn(url, OwnSchemas.limit, OwnSchemas.defaultLimit), OwnSchemas.mostListed)
   const after = url.searchParams.get("after") ?? undefined
+  const owner = yield* listedOwner(caller, url)
   const found = yield* Effect.mapError(journal.list({ caller: owner, after, limit: limit + 1 }), unusable)
   const data = found.slice(0, limit).map(summaryOf)
   const page: typeof OwnSchemas.Runs.Type = {
@@ -84,10 +101,10 @@ const list = Effect.fnUntraced(function* (
 
 const one = Effect.fnUntraced(function* (
   { journal }: Context,
-  owner: string,
+  caller: Caller,
   id: string
 ): Effect.fn.Return<Response, ApiError> {
-  const events = yield* eventsOf(journal, owner, id)
+  const events = yield* eventsOf(journal, caller, id)
   const summary = yield* Effect.mapError(journal.find(id), unusable)
   if (summary === undefined) return yield* unknown(id)
   return Respond.json({ ...summaryOf(summary), transcript: Transcript.fromEvents(events) })
@@ -98,11 +115,11 @@ const encoder = new TextEncoder()
 /** The events of a run from one on, as they are written, until it has ended. */
 const follow = Effect.fnUntraced(function* (
   { journal }: Context,
-  owner: string,
+  caller: Caller,
   id: string,
   from: number
 ): Effect.fn.Return<Response, ApiError> {
-  yield* eventsOf(journal, owner, id)
+  yield* eventsOf(journal, caller, id)
   let next = from
   const events = Stream.map(JournalStream.follow(journal, id, { from }), (entry) => {
     const seq = next
@@ -119,16 +136,16 @@ const answer = Effect.fnUntraced(function* (
   context: Context,
   { headers, url }: HttpServerRequest.HttpServerRequest
 ): Effect.fn.Return<Response, ApiError> {
-  const { owner } = yield* context.authenticate(headers)
+  const caller = yield* context.authenticate(headers)
   const at = new URL(url, "http://localhost")
   const [id = "", what, ...rest] = at.pathname.slice("/v1/runs".length).split("/").slice(1)
   if (rest.length > 0 || (what !== undefined && what !== "events")) return yield* unknown(at.pathname.slice(9))
-  if (id === "") return yield* list(context, owner, at)
-  if (what === undefined) return yield* one(context, owner, id)
+  if (id === "") return yield* list(context, caller, at)
+  if (what === undefined) return yield* one(context, caller, id)
   const last = headers["last-event-id"]
   const from =
     last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) + 1 : yield* numberIn(at, OwnSchemas.from, 0)
-  return yield* follow(context, owner, id, from)
+  return yield* follow(context, caller, id, from)
 })
 
 /** `/v1/runs`, `/v1/runs/{id}` and `/v1/runs/{id}/events`. */

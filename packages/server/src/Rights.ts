@@ -1,0 +1,27 @@
+/** The rights of a caller beyond asking questions and reading its own runs. */
+import { nearest } from "@divisi/core/Nearest"
+
+/** All rights, and what each allows. */
+export const descriptions = {
+  rate: "rate runs as a grader or a check, which count more than the ratings of users",
+  admin: "see, follow and rate the runs of all keys"
+} as const
+
+/** A right of a caller. */
+export type Right = keyof typeof descriptions
+
+/** The names of all rights. */
+export const all = Object.keys(descriptions) as ReadonlyArray<Right>
+
+/** Whether a list of rights has one. Rights that this version does not know grant nothing. */
+export const has = (rights: ReadonlyArray<string> | undefined, right: Right): boolean =>
+  rights?.includes(right) === true
+
+/** What is wrong with a list of rights, in a sentence; `undefined` if all of them exist. */
+export const problemOf = (rights: ReadonlyArray<string>): string | undefined => {
+  const unknown = rights.find((right) => !all.some((one) => one === right))
+  if (unknown === undefined) return undefined
+  const meant = nearest(unknown, all)
+  const hint = meant === undefined ? `Rights are ${all.join(" and ")}.` : `Did you mean ${meant}?`
+  return `There is no right "${unknown.slice(0, 64)}". ${hint}`
+}
