@@ -33,6 +33,12 @@ export type Read =
   | { readonly isRight: true; readonly text: string; readonly value: unknown }
   | { readonly isRight: false; readonly why: string }
 
+/** The largest number of schemas that the tools of a run have together, each reference counted as often as it is followed. */
+const maxSchemas = 50_000
+
+/** So many schemas are read before others get a turn. */
+const schemasPerTurn = 2_000
+
 const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
 
 /** Makes tools ready. A run without tools loads no schemas. */
@@ -40,6 +46,8 @@ export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>):
   const { compileShape, ShapeError } = yield* compiling()
   const ready = new Map<string, Ready>()
   const definitions: Array<ToolDefinition> = []
+  let size = 0
+  let turn = 0
   for (const tool of tools) {
     const { description, name, strict } = tool
     const what = `the tool "${name}"`
@@ -47,7 +55,16 @@ export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>):
       return yield* new ShapeError({ what, detail: "its name is to be 1 to 64 letters, digits, _ and -" })
     }
     if (ready.has(name)) return yield* new ShapeError({ what, detail: "two tools have this name" })
-    const { check, schema } = yield* compileShape(what, tool.input)
+    const { check, schema, size: schemas } = yield* compileShape(what, tool.input)
+    size += schemas
+    if (size > maxSchemas) {
+      const detail = `with it the tools have more than ${maxSchemas} schemas; offer fewer tools, or simpler ones`
+      return yield* new ShapeError({ what, detail })
+    }
+    if (Math.floor(size / schemasPerTurn) > turn) {
+      turn = Math.floor(size / schemasPerTurn)
+      yield* Effect.yieldNow
+    }
     ready.set(name, { tool, check })
     definitions.push({ name, description, input: schema, strict })
   }

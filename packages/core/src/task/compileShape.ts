@@ -1,12 +1,12 @@
 /** Shapes made ready: the JSON Schema that a vendor is sent, and the check of what comes back. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as JsonSchemas from "effect/JsonSchema"
+import type * as JsonSchemas from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
-import * as SchemaRepresentation from "effect/SchemaRepresentation"
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
 import { messageOf } from "../Thrown.ts"
 import type { Shape } from "./Shape.ts"
+import * as schemaCheck from "./schemaCheck.ts"
 import type { JsonSchema } from "./Tool.ts"
 
 /** A shape that is no schema, or one of which no JSON Schema can be made. */
@@ -19,6 +19,8 @@ export class ShapeError extends Data.TaggedError("ShapeError")<{ readonly what: 
 /** What a run needs of a shape. */
 export interface Compiled {
   readonly schema: JsonSchema
+  /** How many schemas a JSON Schema from outside has, with its references followed; 0 for one that is written in code. */
+  readonly size: number
   /** The decoded value, or what is wrong with it, in words for the model that wrote it. */
   readonly check: (value: unknown) => Effect.Effect<unknown, string>
 }
@@ -38,6 +40,7 @@ const withDefinitions = ({ definitions, schema }: JsonSchemas.Document<"draft-20
 
 const ofEffect = (schema: Schema.Codec<unknown, unknown>): Compiled => ({
   schema: withDefinitions(Schema.toJsonSchemaDocument(schema)),
+  size: 0,
   check: checkWith(schema)
 })
 
@@ -66,6 +69,7 @@ const verdictOf = (result: StandardSchemaV1.Result<unknown>): Effect.Effect<unkn
 /** What checks at once is asked at once, as an answer is checked in the turn in which it is charged. */
 const ofStandard = (what: string, shape: StandardSchemaV1): Compiled => ({
   schema: withoutDialect(jsonSchemaOf(what, shape)),
+  size: 0,
   check: (value) =>
     Effect.flatMap(Effect.try({ try: () => shape["~standard"].validate(value), catch: messageOf }), (result) =>
       result instanceof Promise
@@ -79,15 +83,14 @@ const issueText = ({ message, path = [] }: StandardSchemaV1.Issue): string => {
   return keys.length === 0 ? message : `${message}\n  at ${keys.map((key) => `[${JSON.stringify(key)}]`).join("")}`
 }
 
-/** Patterns are the vendor's to hold to: one from a stranger, run here, may take for ever. */
-const ofJson = (schema: JsonSchema): Compiled => ({
-  schema,
-  check: checkWith(
-    SchemaRepresentation.fromJsonSchemaDocument(JsonSchemas.fromSchemaDraft2020_12(schema), {
-      patterns: "ignore"
-    }) as Schema.Codec<unknown>
-  )
-})
+const ofJson = (schema: JsonSchema): Compiled => {
+  const { problemsOf, size } = schemaCheck.make(schema)
+  const check = (value: unknown) => {
+    const problems = problemsOf(value)
+    return problems === undefined ? Effect.succeed(value) : Effect.fail(problems)
+  }
+  return { schema, size, check: (value) => Effect.suspend(() => check(value)) }
+}
 
 const compiled = new WeakMap<object, Compiled>()
 

@@ -1,3 +1,11 @@
+const fence = "```"
+
 /** The JSON of an answer; some models put it in a block of code all the same. */
-export const jsonText = (text: string): string =>
-  /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/.exec(text)?.[1] ?? text.trim()
+export const jsonText = (text: string): string => {
+  const trimmed = text.trim()
+  if (!trimmed.startsWith(fence) || !trimmed.endsWith(fence)) return trimmed
+  const end = trimmed.indexOf("\n")
+  const language = trimmed.slice(fence.length, end).trim()
+  const isBlock = end > 0 && (language === "" || language === "json")
+  return isBlock ? trimmed.slice(end + 1, -fence.length).trim() : trimmed
+}

@@ -1,0 +1,834 @@
+/**
+ * Checks JSON values against JSON Schema (drafts 4 to 2020-12) in bounded time. Schemas come from clients and from MCP
+ * servers, values from models, so neither is trusted: a schema has a limit on its expanded size, the result for a
+ * reference and a value is computed once, and a check ends after a fixed number of steps.
+ *
+ * `pattern`, `patternProperties` and `format` are not checked: a regular expression from outside can take for ever.
+ */
+import { kindOf } from "../Options.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The largest number of schemas in a schema in which each reference counts as often as it is followed. */
+export const maxSchemaNodes = 10_000
+
+/** The deepest nesting of a schema, with its references followed, and of a value. */
+export const maxSchemaDepth = 200
+
+/** The largest number of JSON values in a schema, which counts the members of its `enum`s and all unknown keywords. */
+const maxSchemaValues = 100_000
+
+/** The largest number of steps of a check; a step takes 20 to 200 ns. */
+const maxSteps = 500_000
+
+/** The largest number of schemas that are checked within each other. */
+const maxRecursion = 600
+
+/** The largest number of values in a value that is checked. */
+const maxValues = 200_000
+
+/** The largest number of problems that a check reports. */
+const maxProblems = 10
+
+/** A schema that can be checked. */
+export interface SchemaCheck {
+  /** How many schemas it has, where each reference counts as often as it is followed. */
+  readonly size: number
+  /** The problems of a value, in words for the model that wrote it; `undefined` if it has none. */
+  readonly problemsOf: (value: unknown) => string | undefined
+}
+
+/** A schema that was read. */
+class Node {
+  /** Keywords whose values are numbers, texts or flags. */
+  readonly raw: Fields
+  /** A schema that is `false`. */
+  readonly refuses: boolean
+  /** Whether references lead here, so that results are remembered. */
+  isTarget = false
+  /** Whether it has patterns, which are not checked: a value that it allows may not match. */
+  isUnsure = false
+  hasPatterns = false
+  types: ReadonlyArray<string> | undefined
+  values: Values | undefined
+  required = empty as ReadonlyArray<string>
+  dependentRequired = empty as ReadonlyArray<readonly [name: string, required: ReadonlyArray<string>]>
+  /** All of them apply to the value itself. */
+  all = empty as ReadonlyArray<Node>
+  any: ReadonlyArray<Node> | undefined
+  one: ReadonlyArray<Node> | undefined
+  not: Node | undefined
+  condition: Node | undefined
+  ifMet: Node | undefined
+  ifNot: Node | undefined
+  dependents = empty as ReadonlyArray<readonly [name: string, node: Node]>
+  properties = noProperties
+  additional: Node | undefined
+  names: Node | undefined
+  first = empty as ReadonlyArray<Node>
+  items: Node | undefined
+  contains: Node | undefined
+  unevaluatedProperties: Node | undefined
+  unevaluatedItems: Node | undefined
+
+  constructor(schema: Fields | boolean) {
+    this.refuses = schema === false
+    this.raw = typeof schema === "boolean" ? {} : schema
+  }
+}
+
+const empty: ReadonlyArray<never> = []
+
+const noProperties: ReadonlyMap<string, Node> = new Map()
+
+/** Members of an `enum`: those without parts as they are, lists and objects in their canonical text. */
+interface Values {
+  readonly plain: ReadonlySet<unknown>
+  readonly composite: ReadonlySet<string>
+  readonly shown: string
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Ends a check that takes too many steps. */
+const exhausted = new Error("The check takes too many steps.")
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const texts = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? [...new Set(value.filter((one) => typeof one === "string"))] : []
+
+// -------------------------------------------------------------------------------------------------------------------
+// Size
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How many values are in a value, or what bound it exceeds. Looks at no more than the bound. */
+const sizeOf = (root: unknown, maxValues: number): number | string => {
+  let count = 0
+  let level: ReadonlyArray<object> = typeof root === "object" && root !== null ? [root] : []
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > maxSchemaDepth) return `it is nested more than ${maxSchemaDepth} levels deep`
+    const next: Array<object> = []
+    for (const parent of level) {
+      const children: ReadonlyArray<unknown> = Array.isArray(parent) ? parent : Object.values(parent)
+      count += children.length
+      if (count > maxValues) return `it has more than ${maxValues} values`
+      for (const child of children) if (typeof child === "object" && child !== null) next.push(child)
+    }
+    level = next
+  }
+  return count
+}
+
+/** A text that equal lists and objects share, whatever the order of their keys. */
+const canonical = (value: unknown): string => {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))
+  return `{${entries.map(([key, child]) => `${JSON.stringify(key)}:${canonical(child)}`).join()}}`
+}
+
+const valuesOf = (members: ReadonlyArray<unknown>): Values => {
+  const isPlain = (value: unknown) => typeof value !== "object" || value === null
+  const shown = members.slice(0, 20).map((member) => (isPlain(member) ? kindOf(member) : short(canonical(member))))
+  return {
+    plain: new Set(members.filter(isPlain)),
+    composite: new Set(members.filter((member) => !isPlain(member)).map(canonical)),
+    shown: `${shown.join(" or ")}${members.length > 20 ? ` or one of ${members.length - 20} more` : ""}`
+  }
+}
+
+const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading a schema
+// -------------------------------------------------------------------------------------------------------------------
+
+const typeNames = ["string", "number", "integer", "boolean", "null", "object", "array"]
+
+const typesIn = (type: unknown): ReadonlyArray<string> => {
+  const given: ReadonlyArray<unknown> = Array.isArray(type) ? type : [type]
+  const unknown = given.find((name) => !typeNames.includes(name as string))
+  if (unknown !== undefined) throw new Error(`its type ${kindOf(unknown)} is none of ${typeNames.join(", ")}`)
+  return given as ReadonlyArray<string>
+}
+
+/** The schemas of a document that have a name of their own: an `$id` or an anchor. */
+const namesIn = (document: Fields): ReadonlyMap<string, Fields> => {
+  const names = new Map<string, Fields>()
+  const pending: Array<unknown> = [document]
+  while (pending.length > 0) {
+    const value = pending.pop()
+    if (typeof value !== "object" || value === null) continue
+    if (isFields(value)) {
+      const { $anchor, $dynamicAnchor, $id, id } = value
+      for (const anchor of [$anchor, $dynamicAnchor]) {
+        if (typeof anchor === "string" && !names.has(`#${anchor}`)) names.set(`#${anchor}`, value)
+      }
+      for (const name of [$id, id]) if (typeof name === "string" && !names.has(name)) names.set(name, value)
+    }
+    for (const child of Object.values(value).toReversed()) pending.push(child)
+  }
+  return names
+}
+
+const decoded = (token: string): string => {
+  try {
+    return decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~")
+  } catch {
+    return token
+  }
+}
+
+/** Finds the targets of references within a document. */
+const resolver = (document: Fields): ((reference: string) => unknown) => {
+  let names: ReadonlyMap<string, Fields> | undefined
+  const follow = (from: unknown, pointer: string) =>
+    pointer
+      .split("/")
+      .slice(1)
+      .map(decoded)
+      .reduce<unknown>(
+        (at, key) =>
+          typeof at === "object" && at !== null && Object.hasOwn(at, key) ? at[key as keyof typeof at] : undefined,
+        from
+      )
+  return (reference) => {
+    const at = reference.indexOf("#")
+    const [base, fragment] = at < 0 ? [reference, ""] : [reference.slice(0, at), reference.slice(at + 1)]
+    if (base === "" && (fragment === "" || fragment.startsWith("/"))) return follow(document, fragment)
+    names ??= namesIn(document)
+    const root = base === "" ? document : (names.get(base) ?? names.get(`${base}#`))
+    if (fragment === "" || fragment.startsWith("/")) return follow(root, fragment)
+    return root === undefined ? undefined : (names.get(`#${fragment}`) ?? names.get(reference))
+  }
+}
+
+/** What readers of keywords need of the document. */
+interface Document {
+  /** The schema in the place of a keyword. */
+  readonly node: (schema: unknown, keyword: string) => Node
+  /** The schema that a reference leads to. */
+  readonly target: (reference: unknown) => Node
+}
+
+type Reader = (node: Node, value: unknown, document: Document) => void
+
+const listOf = (value: unknown, keyword: string, { node }: Document): ReadonlyArray<Node> => {
+  if (!Array.isArray(value)) throw new Error(`its ${keyword} is ${kindOf(value)} and must be a list of schemas`)
+  return value.map((one) => node(one, keyword))
+}
+
+const entriesOf = (value: unknown, keyword: string): ReadonlyArray<readonly [string, unknown]> => {
+  if (!isFields(value)) throw new Error(`its ${keyword} is ${kindOf(value)} and must be an object of schemas`)
+  return Object.entries(value)
+}
+
+const reference: Reader = (node, value, { target }) => {
+  node.all = [...node.all, target(value)]
+}
+
+const dependents: Reader = (node, value, document) => {
+  const entries = entriesOf(value, "dependentSchemas")
+  const lists = entries.filter(([, one]) => Array.isArray(one))
+  const schemas = entries.filter(([, one]) => !Array.isArray(one))
+  node.dependentRequired = [...node.dependentRequired, ...lists.map(([name, one]) => [name, texts(one)] as const)]
+  node.dependents = [
+    ...node.dependents,
+    ...schemas.map(([name, one]) => [name, document.node(one, "dependentSchemas")] as const)
+  ]
+}
+
+/** A schema under one keyword. */
+const single =
+  (keyword: string, field: { [K in keyof Node]: Node | undefined extends Node[K] ? K : never }[keyof Node]): Reader =>
+  (node, value, document) => {
+    Object.assign(node, { [field]: document.node(value, keyword) })
+  }
+
+const readers = new Map<string, Reader>(
+  Object.entries<Reader>({
+    $ref: reference,
+    $dynamicRef: reference,
+    $recursiveRef: reference,
+    type: (node, value) => {
+      node.types = typesIn(value)
+    },
+    const: (node, value) => {
+      node.values = valuesOf([value])
+    },
+    enum: (node, value) => {
+      if (Array.isArray(value)) node.values ??= valuesOf(value)
+    },
+    required: (node, value) => {
+      node.required = texts(value)
+    },
+    dependentRequired: dependents,
+    dependentSchemas: dependents,
+    dependencies: dependents,
+    allOf: (node, value, document) => {
+      node.all = [...node.all, ...listOf(value, "allOf", document)]
+    },
+    anyOf: (node, value, document) => {
+      node.any = listOf(value, "anyOf", document)
+    },
+    oneOf: (node, value, document) => {
+      node.one = listOf(value, "oneOf", document)
+    },
+    not: single("not", "not"),
+    if: single("if", "condition"),
+    else: single("else", "ifNot"),
+    properties: (node, value, document) => {
+      const entries = entriesOf(value, "properties")
+      node.properties = new Map(entries.map(([name, one]) => [name, document.node(one, "properties")]))
+    },
+    pattern: (node) => {
+      node.isUnsure = true
+    },
+    patternProperties: (node, value) => {
+      node.hasPatterns = entriesOf(value, "patternProperties").length > 0
+      node.isUnsure ||= node.hasPatterns
+    },
+    additionalProperties: single("additionalProperties", "additional"),
+    propertyNames: single("propertyNames", "names"),
+    prefixItems: (node, value, document) => {
+      node.first = listOf(value, "prefixItems", document)
+    },
+    items: (node, value, document) => {
+      if (!Array.isArray(value)) node.items = document.node(value, "items")
+      // Up to draft 7 a list says what the first items are, and `additionalItems` what the others are.
+      else node.first = listOf(value, "items", document)
+    },
+    additionalItems: (node, value, document) => {
+      if (Array.isArray(node.raw.items)) node.items = document.node(value, "additionalItems")
+    },
+    contains: single("contains", "contains"),
+    unevaluatedProperties: single("unevaluatedProperties", "unevaluatedProperties"),
+    unevaluatedItems: single("unevaluatedItems", "unevaluatedItems")
+  })
+)
+
+readers.set("then", single("then", "ifMet"))
+
+/** Reads all schemas that the root leads to, one at a time: neither nesting nor references recurse here. */
+const read = (root: Fields) => {
+  const resolve = resolver(root)
+  const known = new Map<unknown, Node>()
+  const pending: Array<Node> = []
+  let isTracking = false
+
+  const nodeOf = (schema: unknown, keyword: string): Node => {
+    const found = known.get(schema)
+    if (found !== undefined) return found
+    if (typeof schema !== "boolean" && !isFields(schema)) {
+      throw new Error(`its ${keyword} has ${kindOf(schema)} where a schema must be`)
+    }
+    const node = new Node(schema)
+    known.set(schema, node)
+    if (known.size > maxSchemaNodes) throw new Error(`it has more than ${maxSchemaNodes} schemas`)
+    pending.push(node)
+    return node
+  }
+
+  const target = (reference: unknown): Node => {
+    const schema = typeof reference === "string" ? resolve(reference) : undefined
+    if (schema === undefined) throw new Error(`its reference ${kindOf(reference)} leads to no schema in it`)
+    const node = nodeOf(schema, `reference ${kindOf(reference)}`)
+    node.isTarget = true
+    return node
+  }
+
+  const document: Document = { node: nodeOf, target }
+  const first = nodeOf(root, "root")
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    for (const keyword of Object.keys(node.raw)) {
+      const value = node.raw[keyword]
+      if (value !== undefined) readers.get(keyword)?.(node, value, document)
+    }
+    // A property that has no schema of its own may match a pattern.
+    if (node.hasPatterns) node.additional = undefined
+    isTracking ||= node.unevaluatedItems !== undefined || node.unevaluatedProperties !== undefined
+  }
+  return { root: first, isTracking }
+}
+
+/** The schemas in a schema that apply to the value itself. */
+const inPlace = ({ all, any, condition, dependents, ifMet, ifNot, not, one }: Node): ReadonlyArray<Node> => {
+  const found = any === undefined && one === undefined ? [...all] : [...all, ...(any ?? []), ...(one ?? [])]
+  for (const [, node] of dependents) found.push(node)
+  for (const node of [not, condition, ifMet, ifNot]) if (node !== undefined) found.push(node)
+  return found
+}
+
+/** The schemas in a schema that apply to parts of the value. */
+const inParts = (node: Node): ReadonlyArray<Node> => {
+  const { additional, contains, first, items, names, properties, unevaluatedItems, unevaluatedProperties } = node
+  const found = [...properties.values(), ...first]
+  for (const node of [additional, names, items, contains, unevaluatedProperties, unevaluatedItems]) {
+    if (node !== undefined) found.push(node)
+  }
+  return found
+}
+
+/** Counts schemas along references; one that contains itself counts once on each path. Throws where it is too large. */
+const expandedSize = (root: Node): number => {
+  let size = 0
+  const path = new Map<Node, number>()
+  /** `since` is the depth from which on all schemas apply to one value. */
+  const visit = (node: Node, depth: number, since: number): void => {
+    size += 1
+    if (size > maxSchemaNodes) {
+      throw new Error(`with its references followed it has more than ${maxSchemaNodes} schemas`)
+    }
+    if (depth > maxSchemaDepth) {
+      throw new Error(`with its references followed it is nested more than ${maxSchemaDepth} levels deep`)
+    }
+    const at = path.get(node)
+    if (at !== undefined && at >= since) throw new Error("its references lead back to themselves without end")
+    if (at !== undefined) return
+    path.set(node, depth)
+    for (const child of inPlace(node)) {
+      visit(child, depth + 1, since)
+      node.isUnsure ||= child.isUnsure
+    }
+    for (const child of inParts(node)) {
+      visit(child, depth + 1, depth + 1)
+      node.isUnsure ||= child.isUnsure
+    }
+    path.delete(node)
+  }
+  visit(root, 1, 1)
+  return size
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Checking a value
+// -------------------------------------------------------------------------------------------------------------------
+
+const isOfType = (value: unknown, type: string): boolean => {
+  switch (type) {
+    case "null":
+      return value === null
+    case "array":
+      return Array.isArray(value)
+    case "object":
+      return isFields(value)
+    case "integer":
+      return Number.isInteger(value)
+    default:
+      return typeof value === type
+  }
+}
+
+const isMultiple = (value: number, of: number): boolean => {
+  const quotient = value / of
+  return Number.isInteger(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.abs(quotient)
+}
+
+/** A bound of a keyword; `undefined` if it has none. */
+const bound = (raw: Fields, keyword: string): number | undefined => {
+  const value = raw[keyword]
+  return typeof value === "number" ? value : undefined
+}
+
+/** What is wrong with a number, a text, or the size of a list or an object. */
+const sizeProblem = (raw: Fields, value: unknown, spend: (steps: number) => void): string | undefined => {
+  const outside = (size: number, least: string, largest: string, what: string) => {
+    const [from, to] = [bound(raw, least), bound(raw, largest)]
+    if (from !== undefined && size < from) return `Expected at least ${from} ${what}, got ${size}`
+    return to !== undefined && size > to ? `Expected at most ${to} ${what}, got ${size}` : undefined
+  }
+  if (typeof value === "number") return numberProblem(raw, value)
+  if (typeof value === "string") {
+    if (bound(raw, "minLength") === undefined && bound(raw, "maxLength") === undefined) return undefined
+    spend(value.length / 16)
+    let length = value.length
+    for (let at = 1; at < value.length; at++) {
+      if ((value.charCodeAt(at) & 0xfc00) === 0xdc00 && (value.charCodeAt(at - 1) & 0xfc00) === 0xd800) length -= 1
+    }
+    return outside(length, "minLength", "maxLength", "characters")
+  }
+  if (Array.isArray(value)) return outside(value.length, "minItems", "maxItems", "items")
+  if (!isFields(value) || (bound(raw, "minProperties") ?? bound(raw, "maxProperties")) === undefined) return undefined
+  const size = Object.keys(value).length
+  spend(size)
+  return outside(size, "minProperties", "maxProperties", "properties")
+}
+
+const numberProblem = (raw: Fields, value: number): string | undefined => {
+  const [minimum, maximum] = [bound(raw, "minimum"), bound(raw, "maximum")]
+  // Draft 4 writes a flag beside the bound.
+  const above = raw.exclusiveMinimum === true ? minimum : bound(raw, "exclusiveMinimum")
+  const below = raw.exclusiveMaximum === true ? maximum : bound(raw, "exclusiveMaximum")
+  const step = bound(raw, "multipleOf")
+  if (minimum !== undefined && value < minimum) return `Expected at least ${minimum}, got ${value}`
+  if (maximum !== undefined && value > maximum) return `Expected at most ${maximum}, got ${value}`
+  if (above !== undefined && value <= above) return `Expected more than ${above}, got ${value}`
+  if (below !== undefined && value >= below) return `Expected less than ${below}, got ${value}`
+  if (step !== undefined && step > 0 && !isMultiple(value, step)) return `Expected a multiple of ${step}, got ${value}`
+  return undefined
+}
+
+/** A path through a value. */
+type Path = ReadonlyArray<string | number>
+
+/** What is wrong, and in which property or item; or the schema that does not allow a part of the value. */
+type Problem =
+  | { readonly text: string; readonly key?: string | number | undefined }
+  | { readonly node: Node; readonly value: unknown; readonly key?: string | number | undefined }
+
+/** The names and positions that schemas have looked at; filled while a value is checked. */
+class Seen {
+  readonly names = new Set<string>()
+  readonly items = new Set<number>()
+}
+
+/** One check of one value. */
+class Run {
+  private left = maxSteps
+  private depth = 0
+  /** Whether it is recorded what schemas look at, for those that say what is allowed besides. */
+  private readonly isTracking: boolean
+  private readonly known = new Map<Node, Map<unknown, Seen | boolean>>()
+
+  constructor(isTracking: boolean) {
+    this.isTracking = isTracking
+  }
+
+  readonly spend = (steps: number): void => {
+    this.left -= steps
+    if (this.left < 0) throw exhausted
+  }
+
+  /** Whether a schema allows a value. Adds to `seen` what it looks at in it. */
+  private allows(node: Node, value: unknown, seen: Seen | undefined): boolean {
+    this.spend(1)
+    if (node.refuses) return false
+    if (!node.isTarget) return this.look(node, value, seen)
+    let results = this.known.get(node)
+    if (results === undefined) {
+      results = new Map()
+      this.known.set(node, results)
+    }
+    let result = results.get(value)
+    if (result === undefined) {
+      const own = seen && new Seen()
+      result = this.look(node, value, own) && (own ?? true)
+      results.set(value, result)
+    }
+    if (result instanceof Seen) this.add(seen, result)
+    return result !== false
+  }
+
+  private add(seen: Seen | undefined, more: Seen): void {
+    this.spend(4 * (more.names.size + more.items.size))
+    for (const name of more.names) seen?.names.add(name)
+    for (const item of more.items) seen?.items.add(item)
+  }
+
+  /** As `allows`, where a schema that does not allow the value leaves nothing in `seen`. */
+  private fits(node: Node, value: unknown, seen: Seen | undefined): boolean {
+    if (seen === undefined || node.isTarget) return this.allows(node, value, seen)
+    const own = new Seen()
+    if (!this.allows(node, value, own)) return false
+    this.add(seen, own)
+    return true
+  }
+
+  private look(node: Node, value: unknown, seen: Seen | undefined): boolean {
+    if (this.depth >= maxRecursion) throw exhausted
+    this.depth += 1
+    // What is not evaluated elsewhere is looked for among the schema's own parts alone.
+    const isOwn = node.unevaluatedItems !== undefined || node.unevaluatedProperties !== undefined
+    const own = isOwn ? this.within(seen) : seen
+    const isAllowed = this.check(node, value, own, undefined)
+    if (isOwn && own !== undefined) this.add(seen, own)
+    this.depth -= 1
+    return isAllowed
+  }
+
+  /** Whether a schema allows a value. With `problems` all that is wrong is collected; without, the first one decides. */
+  private check(node: Node, value: unknown, seen: Seen | undefined, problems: Array<Problem> | undefined): boolean {
+    const { raw, types, values } = node
+    if (types !== undefined && !types.some((type) => isOfType(value, type))) {
+      problems?.push({ text: `Expected ${types.join(" or ")}, got ${kindOf(value)}` })
+      return false
+    }
+    if (values !== undefined && !this.isIn(values, value)) {
+      problems?.push({ text: `Expected ${values.shown}, got ${kindOf(value)}` })
+      return false
+    }
+    const size = sizeProblem(raw, value, this.spend)
+    if (size !== undefined) {
+      problems?.push({ text: size })
+      return false
+    }
+    if (!this.ofWhole(node, value, seen, problems)) return false
+    if (Array.isArray(value)) return this.ofItems(node, value, seen, problems)
+    return !isFields(value) || this.ofProperties(node, value, seen, problems)
+  }
+
+  private isIn({ composite, plain }: Values, value: unknown): boolean {
+    if (typeof value === "string") this.spend(value.length / 64)
+    if (typeof value !== "object" || value === null) return plain.has(value)
+    return composite.size > 0 && composite.has(this.canonical(value))
+  }
+
+  /** The canonical text of a part of the value. Its steps are spent before it is written. */
+  private canonical(value: unknown): string {
+    const size = sizeOf(value, this.left)
+    if (typeof size === "string") throw exhausted
+    this.spend(size + 3)
+    const text = canonical(value)
+    this.spend(text.length / 16)
+    return text
+  }
+
+  /** Schemas that apply to the value as a whole. */
+  private ofWhole(node: Node, value: unknown, seen: Seen | undefined, problems: Array<Problem> | undefined): boolean {
+    const { all, any, dependents, not, one } = node
+    for (const each of all) {
+      if (!this.allows(each, value, seen)) return refused(problems, { node: each, value })
+    }
+    if (any !== undefined && !this.ofAny(any, value, seen)) return refused(problems, nearest(any, value))
+    if (one !== undefined && !this.ofOne(one, value, seen, problems)) return false
+    if (not !== undefined && !not.isUnsure && this.fits(not, value, this.isTracking ? new Seen() : undefined)) {
+      return refused(problems, { text: `Expected a value that "not" does not exclude, got ${kindOf(value)}` })
+    }
+    const branch = node.condition === undefined ? undefined : this.branchOf(node, node.condition, value, seen)
+    if (branch !== undefined && !this.allows(branch, value, seen)) return refused(problems, { node: branch, value })
+    if (dependents.length === 0 || !isFields(value)) return true
+    for (const [name, dependent] of dependents) {
+      this.spend(1)
+      if (!Object.hasOwn(value, name)) continue
+      if (!this.allows(dependent, value, seen)) return refused(problems, { node: dependent, value })
+    }
+    return true
+  }
+
+  private ofAny(choices: ReadonlyArray<Node>, value: unknown, seen: Seen | undefined): boolean {
+    let isAllowed = false
+    for (const choice of choices) {
+      if (!this.fits(choice, value, seen)) continue
+      isAllowed = true
+      // One is enough, unless the others say which properties they look at.
+      if (seen === undefined) return true
+    }
+    return isAllowed
+  }
+
+  private ofOne(
+    choices: ReadonlyArray<Node>,
+    value: unknown,
+    seen: Seen | undefined,
+    problems: Array<Problem> | undefined
+  ): boolean {
+    let fitting = 0
+    for (const choice of choices) {
+      if (!this.fits(choice, value, seen)) continue
+      if (fitting === 0 || !choice.isUnsure) fitting += 1
+      if (fitting > 1) return refused(problems, { text: 'Expected exactly one alternative of "oneOf" to match' })
+    }
+    return fitting === 1 || refused(problems, nearest(choices, value))
+  }
+
+  private branchOf(node: Node, condition: Node, value: unknown, seen: Seen | undefined): Node | undefined {
+    const isMet = this.fits(condition, value, seen)
+    if (!isMet) return node.ifNot
+    return condition.isUnsure ? undefined : node.ifMet
+  }
+
+  private ofProperties(
+    node: Node,
+    value: Fields,
+    seen: Seen | undefined,
+    problems: Array<Problem> | undefined
+  ): boolean {
+    const { dependentRequired, properties, required, unevaluatedProperties } = node
+    let isAllowed = true
+    const wrong = (problem: Problem) => {
+      isAllowed = refused(problems, problem)
+      return problems === undefined || problems.length >= maxProblems
+    }
+    this.spend(required.length + properties.size + dependentRequired.length)
+    for (const key of required) {
+      if (!Object.hasOwn(value, key) && wrong({ key, text: "Missing key" })) return false
+    }
+    for (const [name, needed] of dependentRequired) {
+      this.spend(needed.length)
+      const key = Object.hasOwn(value, name) ? needed.find((other) => !Object.hasOwn(value, other)) : undefined
+      if (key !== undefined && wrong({ key, text: `Missing key, which ${kindOf(name)} needs` })) return false
+    }
+    for (const [key, property] of properties) {
+      if (!Object.hasOwn(value, key)) continue
+      seen?.names.add(key)
+      if (!this.allows(property, value[key], this.within(seen)) && wrong({ node: property, value: value[key], key })) {
+        return false
+      }
+    }
+    const { additional, hasPatterns, names } = node
+    if (additional !== undefined || names !== undefined || (hasPatterns && seen !== undefined)) {
+      for (const key of this.keysOf(value)) {
+        if (names !== undefined && !this.allows(names, key, undefined)) {
+          if (wrong({ text: `Unexpected key ${kindOf(key)}` })) return false
+        }
+        if (properties.has(key)) continue
+        if (additional !== undefined || hasPatterns) seen?.names.add(key)
+        if (additional !== undefined && !this.allows(additional, value[key], this.within(seen))) {
+          if (wrong(unexpected(additional, value[key], key))) return false
+        }
+      }
+    }
+    if (unevaluatedProperties === undefined || seen === undefined) return isAllowed
+    for (const key of this.keysOf(value)) {
+      if (seen.names.has(key)) continue
+      seen.names.add(key)
+      if (!this.allows(unevaluatedProperties, value[key], this.within(seen))) {
+        if (wrong(unexpected(unevaluatedProperties, value[key], key))) return false
+      }
+    }
+    return isAllowed
+  }
+
+  private ofItems(
+    node: Node,
+    value: ReadonlyArray<unknown>,
+    seen: Seen | undefined,
+    problems: Array<Problem> | undefined
+  ): boolean {
+    const { contains, first, items, raw, unevaluatedItems } = node
+    let isAllowed = true
+    const wrong = (problem: Problem) => {
+      isAllowed = refused(problems, problem)
+      return problems === undefined || problems.length >= maxProblems
+    }
+    const length = items === undefined ? Math.min(first.length, value.length) : value.length
+    for (let key = 0; key < length; key++) {
+      const item = first[key] ?? items!
+      seen?.items.add(key)
+      if (!this.allows(item, value[key], this.within(seen)) && wrong(unexpected(item, value[key], key))) return false
+    }
+    if (contains !== undefined) {
+      const text = this.containsProblem(contains, raw, value, seen)
+      if (text !== undefined && wrong({ text })) return false
+    }
+    if (raw.uniqueItems === true && !this.isUnique(value) && wrong({ text: "Expected items that all differ" })) {
+      return false
+    }
+    if (unevaluatedItems === undefined || seen === undefined) return isAllowed
+    for (let key = 0; key < value.length; key++) {
+      this.spend(1)
+      if (seen.items.has(key)) continue
+      seen.items.add(key)
+      if (!this.allows(unevaluatedItems, value[key], this.within(seen))) {
+        if (wrong(unexpected(unevaluatedItems, value[key], key))) return false
+      }
+    }
+    return isAllowed
+  }
+
+  private containsProblem(
+    contains: Node,
+    raw: Fields,
+    value: ReadonlyArray<unknown>,
+    seen: Seen | undefined
+  ): string | undefined {
+    let found = 0
+    for (let key = 0; key < value.length; key++) {
+      if (!this.allows(contains, value[key], this.within(seen))) continue
+      found += 1
+      seen?.items.add(key)
+    }
+    const [least = 1, largest = value.length] = [bound(raw, "minContains"), bound(raw, "maxContains")]
+    if (found < least) return `Expected at least ${least} items that "contains" allows, got ${found}`
+    const isTooMany = found > largest && !contains.isUnsure
+    return isTooMany ? `Expected at most ${largest} items that "contains" allows, got ${found}` : undefined
+  }
+
+  private isUnique(value: ReadonlyArray<unknown>): boolean {
+    const found = new Set<string>()
+    for (const item of value) found.add(this.canonical(item))
+    return found.size === value.length
+  }
+
+  private keysOf(value: Fields): ReadonlyArray<string> {
+    const keys = Object.keys(value)
+    this.spend(keys.length)
+    return keys
+  }
+
+  /** Parts of a value have properties and items of their own. */
+  private within(seen: Seen | undefined): Seen | undefined {
+    if (seen === undefined) return undefined
+    this.spend(4)
+    return new Seen()
+  }
+
+  /** What a schema says to a value as a whole. */
+  start(node: Node, value: unknown): boolean {
+    return this.allows(node, value, this.isTracking ? new Seen() : undefined)
+  }
+
+  /** Explains why a schema does not allow a value. */
+  explain(node: Node, value: unknown, path: Path, texts: Array<string>): void {
+    if (node.refuses) texts.push(textOf(path, "Unexpected value"))
+    if (node.refuses) return
+    const problems: Array<Problem> = []
+    this.check(node, value, this.isTracking ? new Seen() : undefined, problems)
+    for (const problem of problems) {
+      if (texts.length >= maxProblems) return
+      const at = problem.key === undefined ? path : [...path, problem.key]
+      if ("node" in problem) this.explain(problem.node, problem.value, at, texts)
+      else texts.push(textOf(at, problem.text))
+    }
+  }
+}
+
+/** Not allowed, with the reason where reasons are collected. */
+const refused = (problems: Array<Problem> | undefined, problem: Problem): false => {
+  problems?.push(problem)
+  return false
+}
+
+/** The problems of the one alternative whose type the value has say most. */
+const nearest = (choices: ReadonlyArray<Node>, value: unknown): Problem => {
+  const near = choices.filter(({ types }) => types === undefined || types.some((type) => isOfType(value, type)))
+  const [only] = near
+  return near.length === 1 && only !== undefined
+    ? { node: only, value }
+    : { text: `Expected one of ${choices.length} alternatives, got ${kindOf(value)}` }
+}
+
+const unexpected = (node: Node, value: unknown, key: string | number): Problem =>
+  node.refuses ? { key, text: typeof key === "number" ? "Unexpected item" : "Unexpected key" } : { node, value, key }
+
+const textOf = (path: Path, text: string): string =>
+  path.length === 0 ? text : `${text}\n  at ${path.map((key) => `[${short(JSON.stringify(key))}]`).join("")}`
+
+const tooLarge = "It cannot be checked: it has too many parts for its schema"
+
+/** Reads a schema. Throws an error whose message says what is wrong with it. */
+export const make = (document: Fields): SchemaCheck => {
+  const raw = sizeOf(document, maxSchemaValues)
+  if (typeof raw === "string") throw new Error(raw)
+  const { isTracking, root } = read(document)
+  const size = expandedSize(root)
+  const problemsOf = (value: unknown): string | undefined => {
+    const problem = sizeOf(value, maxValues)
+    if (typeof problem === "string") return `${tooLarge} (${problem})`
+    const run = new Run(isTracking)
+    const texts: Array<string> = []
+    try {
+      if (run.start(root, value)) return undefined
+      run.explain(root, value, [], texts)
+    } catch (error) {
+      if (error !== exhausted) throw error
+      if (texts.length === 0) return tooLarge
+    }
+    return [...new Set(texts)].join("\n")
+  }
+  return { size, problemsOf }
+}
