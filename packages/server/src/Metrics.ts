@@ -36,6 +36,12 @@ const of = (labels: Labels, ending: Labels) => ({
   costUsd: counter("divisi_cost_usd_total", "USD, over the calls whose price is known", labels)
 })
 
+const failedStep = (worker: string, reason: string) =>
+  counter("divisi_failed_steps_total", "Steps and plans whose worker failed for good, by worker and reason", {
+    worker,
+    reason
+  })
+
 const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on" })
 
 /** Metrics with all counts at 0. What is no model is counted as `other`, since clients may name anything. */
@@ -64,6 +70,9 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
     metrics.inputTokens.updateUnsafe(entry.inputTokens, context)
     metrics.outputTokens.updateUnsafe(entry.outputTokens, context)
     metrics.costUsd.updateUnsafe(entry.costUsd, context)
+    for (const { reason = "other", worker } of entry.failedSteps ?? []) {
+      failedStep(worker, reason).updateUnsafe(1, context)
+    }
   }
 
   const text = (running: number): string => {

@@ -1,7 +1,7 @@
 /** What a server says of each request when it is over: never what was asked or answered. */
 import type { Segment } from "./segment/Segments.ts"
 import type { Kind } from "./wire/ApiError.ts"
-import { type FinishReason, totalOf } from "./wire/Wire.ts"
+import { type FailedStep, type FinishReason, totalOf } from "./wire/Wire.ts"
 
 /** A request that is over. */
 export interface Entry {
@@ -22,6 +22,8 @@ export interface Entry {
   readonly ending?: FinishReason | Kind | undefined
   /** For the operator: what a provider said about this server's account, or why it could not be reached. */
   readonly providerMessage?: string | undefined
+  /** The workers that failed a step for good; absent if none did. */
+  readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
   readonly calls: number
   readonly inputTokens: number
   readonly outputTokens: number
@@ -72,6 +74,7 @@ const entryOf = (open: Open, status: number, now: number, isCut: boolean): Entry
     model,
     runId: segment?.about.runId,
     providerMessage: last?.type === "error" ? last.error.providerMessage : undefined,
+    failedSteps: isFirst && last?.type === "finish" ? last.failedSteps : undefined,
     ending: error ?? (last?.type === "finish" ? last.reason : last?.type === "error" ? last.error.kind : undefined),
     calls: usage?.calls ?? 0,
     inputTokens: total?.inputTokens ?? 0,

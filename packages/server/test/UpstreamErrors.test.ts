@@ -6,7 +6,7 @@ import OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import type * as RequestLog from "../src/RequestLog.ts"
 import { serving } from "./serving.ts"
-import { alone, said, worker } from "./teams.ts"
+import { alone, said, team, worker } from "./teams.ts"
 
 /** An upstream that answers every request with one error. */
 const upstream = async <A>(
@@ -213,4 +213,30 @@ describe("of an upstream that answers with", () => {
         assert.strictEqual(asked, 1)
       })
     }))
+})
+
+describe("a team of which a worker fails", () => {
+  it("answers, and each wire, the log and the metrics say which step failed and why", async () => {
+    const refuses = { fail: { _tag: "Authentication", detail: "Incorrect API key provided." } } as const
+    const log: Array<RequestLog.Entry> = []
+    const failing = team(worker("a", refuses), worker("b", said("two")), worker("c", said("three")))
+    const options = { ...failing, settings, log: (entry: RequestLog.Entry) => void log.push(entry) }
+    await serving(options, async ({ url }) => {
+      const failed = [{ round: 0, step: 0, worker: "a", reason: "Authentication" as const }]
+      for (const [path, body] of wires) {
+        for (const stream of [false, true]) {
+          const sent = JSON.stringify({ model: "divisi", stream, ...body })
+          const response = await fetch(`${url}/${path}`, { method: "POST", body: sent })
+          const text = await response.text()
+          assert.strictEqual(response.status, 200)
+          assert.include(text, `"failed_steps":${JSON.stringify(failed)}`, `${path} ${stream}`)
+          assert.notInclude(text, "API key")
+          if (!stream) assert.strictEqual(response.headers.get("x-divisi-failed-steps"), "1")
+        }
+      }
+      for (const { failedSteps } of log) assert.deepStrictEqual(failedSteps, failed)
+      const metrics = await (await fetch(`${url.replace(/\/v1$/, "")}/metrics`)).text()
+      assert.match(metrics, /divisi_failed_steps_total\{[^}]*reason="Authentication"[^}]*\} 6/)
+    })
+  })
 })

@@ -42,7 +42,8 @@ const doing = (run: Transcript | undefined, elapsed: number): string => {
 /** The run of an answer, folded away. */
 const folded = (run: Transcript): string => {
   const steps = run.rounds.reduce((count, round) => count + round.steps.length, 0)
-  return `${Format.count(steps, "step")} · ${Totals.spent(run)} · ${Format.duration(run.durationMillis ?? 0)} · /plan`
+  const time = Format.duration(run.durationMillis ?? 0)
+  return [Format.count(steps, "step"), Totals.spent(run), time, ...Totals.failed(run), "/plan"].join(" · ")
 }
 
 /** On a terminal. `isLive` is false where it cannot be redrawn or nobody wants that. */
@@ -113,8 +114,9 @@ export const onPipe = (answers: Output, errors: Output): Talk => ({
     ask: () => {},
     end: (run, answer) => {
       if (answer !== undefined) answers.write(`${clean(answer).trimEnd()}\n`)
-      if (run === undefined || run.ending === "answered") return
-      for (const { text } of Totals.lines(run)) errors.write(`divisi: ${text}\n`)
+      if (run === undefined) return
+      const lines = run.ending === "answered" ? Totals.failed(run) : Totals.lines(run).map(({ text }) => text)
+      for (const text of lines) errors.write(`divisi: ${text}\n`)
     }
   })
 })

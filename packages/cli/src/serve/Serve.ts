@@ -1,6 +1,7 @@
 /** `divisi serve`: one endpoint in front of the team, until it is stopped. */
 import * as Budget from "@divisi/core/Budget"
 import type { Journal } from "@divisi/core/Journal"
+import * as StepFailure from "@divisi/core/StepFailure"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import * as DiskRecords from "@divisi/files/DiskRecords"
@@ -193,6 +194,7 @@ const shortTime = (at: number): string => new Date(at).toISOString().slice(11, 1
 /** A request in a line. */
 const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
   const { at, calls, costUsd, durationMillis, ending, isCut, model, owner, providerMessage, status, wire } = entry
+  const failed = StepFailure.summaryOf(entry.failedSteps ?? [])
   return oneLine(
     [
       shortTime(at),
@@ -204,6 +206,7 @@ const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
       `${calls} call${calls === 1 ? "" : "s"}`,
       `${costUsd.toFixed(6)} USD${isPlay ? " of play money" : ""}`,
       owner ?? "-",
+      ...(failed === undefined ? [] : [failed]),
       ...(providerMessage === undefined ? [] : [`(${providerMessage})`])
     ].join(" ")
   )

@@ -1,4 +1,5 @@
 /** The last lines of a run: how it ended, what it took and what it cost. */
+import * as StepFailure from "@divisi/core/StepFailure"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Format from "./Format.ts"
 import { oneLine, type Style } from "./Line.ts"
@@ -31,6 +32,12 @@ const misreported = (run: Transcript.Transcript): ReadonlyArray<string> => {
   return [`usage was reported that cannot be (${oneLine(usage.misreported)}): an estimate stands in its place`]
 }
 
+/** How many steps failed or were reassigned, and why: `1 step failed (openai:gpt-5: credentials refused)`. */
+export const failed = (run: Transcript.Transcript): ReadonlyArray<string> => {
+  const summary = StepFailure.summaryOf(StepFailure.failuresOf(run))
+  return summary === undefined ? [] : [oneLine(summary)]
+}
+
 /** Whether the steps of the last round have said it, whose failures stand with them; a log has those of the plan, too. */
 const isTold = ({ rounds }: Transcript.Transcript, detail: string, isLog: boolean): boolean => {
   const { lost = [], steps = [] } = rounds.at(-1) ?? {}
@@ -50,7 +57,7 @@ export const lines = (
       ? []
       : [{ text: oneLine(run.detail), style: "plain" as const }]),
     ...misreported(run).map((text) => ({ text, style: "dim" as const })),
-    { text: `${text} in ${Format.duration(run.durationMillis ?? 0)} · ${spent(run)}`, style }
+    { text: [`${text} in ${Format.duration(run.durationMillis ?? 0)}`, spent(run), ...failed(run)].join(" · "), style }
   ]
 }
 

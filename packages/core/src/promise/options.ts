@@ -48,6 +48,7 @@ const settings: Options.ShapeOf<RunSettings> = {
   reassign: Options.either(Options.oneOf("never", "next"), Options.aFunction),
   onDoubt: Options.oneOf("again", "fail", "reassign"),
   onStepFailure: Options.oneOf("report", "end"),
+  onAuthenticationFailure: Options.oneOf("report", "end"),
   skipUnseen: Options.flag,
   critic: madeBy("a critic", "score"),
   threshold: Options.number(0),

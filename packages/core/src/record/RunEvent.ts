@@ -15,6 +15,7 @@ import type { Task } from "../task/Task.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
+import type { StepFailure } from "./StepFailure.ts"
 
 /** The version of events and transcripts on disk and on the wire. */
 export const version = 1
@@ -222,6 +223,9 @@ export type Body =
       readonly step: number
       readonly from: string
       readonly to: string
+      /** Why the worker failed; absent if its answer failed a check. */
+      readonly reason?: WorkerErrorReason["_tag"]
+      readonly message?: string
     }
   | ({
       readonly type: "step-finished"
@@ -243,6 +247,8 @@ export type Body =
       readonly round: number
       readonly step: number
       readonly worker: string
+      /** The class of its worker's error; absent if it failed for another cause, such as a limit or a nested run. */
+      readonly reason?: WorkerErrorReason["_tag"]
       readonly message: string
       readonly durationMillis: number
     }
@@ -325,6 +331,8 @@ export type Body =
       readonly answer?: string
       /** For people: the limit or the error that stopped it, or why an answered run has no more rounds. */
       readonly detail?: string
+      /** Present if workers failed a step or a plan for good. */
+      readonly failures?: ReadonlyArray<StepFailure>
       readonly spend: Spend
       readonly durationMillis: number
     }

@@ -109,6 +109,9 @@ export interface ToolRecord {
 export interface Reassignment {
   readonly from: string
   readonly at: number
+  /** Why the worker failed; absent if its answer failed a check. */
+  readonly reason?: WorkerErrorReason["_tag"]
+  readonly message?: string
 }
 
 /** The record of a step. */
@@ -145,6 +148,8 @@ export interface StepRecord {
   readonly reassigned: ReadonlyArray<Reassignment>
   /** Why it failed, or why it was skipped. */
   readonly detail?: string
+  /** The class of the error of its worker, if it failed for that. */
+  readonly reason?: WorkerErrorReason["_tag"]
   /** The nested run, when the Conductor gave the step to itself. */
   readonly nested?: Transcript
 }

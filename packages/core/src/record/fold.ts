@@ -220,7 +220,7 @@ const onStep = (step: OpenStep, event: StepEvent) => {
       goOn(step)
       discard(step)
       step.worker = event.to
-      step.reassigned.push({ from: event.from, at: event.at })
+      step.reassigned.push(defined({ from: event.from, at: event.at, reason: event.reason, message: event.message }))
       return
     case "turn-finished":
       return finishTurn(step, event)
@@ -247,6 +247,7 @@ const onStep = (step: OpenStep, event: StepEvent) => {
       step.endedAt = event.at
       step.durationMillis = event.durationMillis
       step.detail = event.message
+      if (event.reason !== undefined) step.reason = event.reason
       return
     case "step-skipped":
       goOn(step)

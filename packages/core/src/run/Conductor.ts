@@ -15,6 +15,7 @@ import type * as Scope from "effect/Scope"
 import type { Policy } from "../policy/Policy.ts"
 import type * as Journal from "../record/Journal.ts"
 import type * as RunEvent from "../record/RunEvent.ts"
+import type { StepFailure } from "../record/StepFailure.ts"
 import type { Transcript } from "../record/Transcript.ts"
 import type { Grade } from "../task/Grader.ts"
 import * as Task from "../task/Task.ts"
@@ -131,6 +132,11 @@ export interface RunResult {
   readonly detail: string | undefined
   /** The error behind `refused`, `failed` and `budget`. */
   readonly error: unknown
+  /**
+   * The workers that failed a step or a plan for good, also where another took over and the run was answered; those of
+   * nested runs included. Empty if none failed.
+   */
+  readonly failures: ReadonlyArray<StepFailure>
   readonly spend: Usage.Spend
   readonly durationMillis: number
   readonly rounds: ReadonlyArray<Round>

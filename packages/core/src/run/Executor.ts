@@ -42,6 +42,8 @@ export interface Settings {
   readonly reassign: Reassign
   /** What happens when a step fails for good: the steps that see it are shown the failure, or the run ends. */
   readonly onStepFailure: "report" | "end"
+  /** Whether refused credentials end the run, instead of what `reassign` and `onStepFailure` say. */
+  readonly onAuthenticationFailure: "report" | "end"
   /** Whether steps whose answer nobody sees are skipped. */
   readonly skipUnseen: boolean
   /** Which steps are given the tools. */
@@ -231,9 +233,9 @@ export const make = (context: CallContext, plan: Plan): Execution => {
         },
         onFailure: (error) => {
           answers[step] = { type: "failed", message: error.message, cause: error }
-          fail(context, plan, running, error.message)
+          fail(context, plan, running, error)
           if (error._tag === "BudgetExceeded") stopped ??= error
-          else if (settings.onStepFailure === "end") return Effect.fail(error)
+          else if (settings.onStepFailure === "end" || isFatal(settings, error)) return Effect.fail(error)
           else if (check !== undefined) verdicts[step] = { passed: false, objection: "It gave no answer." }
           return settled(step)
         }
@@ -321,15 +323,21 @@ const finish = (
   emit?.({ type: "step-finished", round, step, worker, ...said, durationMillis, cached, ...unchecked, usage, costUsd })
 }
 
-const fail = ({ clock, emit }: CallContext, { round }: Plan, { startedAt, step, worker }: Running, message: string) =>
-  emit?.({
-    type: "step-failed",
-    round,
-    step,
-    worker,
-    message,
-    durationMillis: millisSince(clock, startedAt)
-  })
+/** Whether a failure ends the run whatever is done about others: wrong credentials stay wrong for every step. */
+const isFatal = ({ onAuthenticationFailure }: Settings, error: StepFailure | BudgetExceeded): boolean =>
+  onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
+
+const fail = (
+  { clock, emit, failures, runId }: CallContext,
+  { round }: Plan,
+  { startedAt, step, worker }: Running,
+  error: StepFailure | BudgetExceeded
+) => {
+  const { message } = error
+  const why = error._tag === "WorkerError" ? { reason: error.reason._tag, message } : { message }
+  failures.push({ runId, round, step, worker, ...why })
+  emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
+}
 
 /** Asks the worker of a step, and those that take over from it. */
 const ask = (
@@ -380,9 +388,14 @@ const ask = (
           onAnswer
         })
   if (check === undefined && settings.reassign === "never") return once(ordinal)
-  const handTo = (ordinal: number) => {
+  const handTo = (ordinal: number, error?: WorkerError) => {
     const { id: to } = pool.workers[ordinal]!
-    emit?.({ type: "step-reassigned", round, step, from: running.worker, to })
+    const { worker: from } = running
+    const why = error && { reason: error.reason._tag, message: error.message }
+    if (why !== undefined) {
+      context.failures.push({ runId: context.runId, round, step, worker: from, ...why, reassignedTo: to })
+    }
+    emit?.({ type: "step-reassigned", round, step, from, to, ...why })
     running.worker = to
     handOver(conversation)
   }
@@ -391,10 +404,10 @@ const ask = (
   const onError =
     (at: number, tried: ReadonlyArray<number>, from: From) =>
     (error: StepFailure | BudgetExceeded): Asked => {
-      if (error._tag !== "WorkerError" || rule === "never") return Effect.fail(error)
+      if (error._tag !== "WorkerError" || rule === "never" || isFatal(settings, error)) return Effect.fail(error)
       const other = reassign(rule, { pool, failed: at, tried, error })
       if (other === undefined) return Effect.fail(error)
-      handTo(other)
+      handTo(other, error)
       return from(other, [...tried, other])
     }
   if (check === undefined) {

@@ -143,7 +143,8 @@ export const conduct = (
         recorded: resume && recordedOf(resume.transcript, runId),
         runId,
         recording,
-        onDoubt: options.onDoubt
+        onDoubt: options.onDoubt,
+        failures: nesting?.context.failures ?? []
       }
       const state: State = {
         runId,
@@ -268,6 +269,7 @@ const runRound = Effect.fnUntraced(function* (
       worker: state.options.worker ?? {},
       reassign: Journaled.reassignOf(state.options),
       onStepFailure: state.options.onStepFailure ?? "report",
+      onAuthenticationFailure: state.options.onAuthenticationFailure ?? "report",
       skipUnseen: state.options.skipUnseen ?? true,
       toolAccess: state.options.toolAccess ?? "last-step"
     },

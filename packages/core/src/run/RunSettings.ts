@@ -58,6 +58,11 @@ export interface RunSettings {
    * What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends.
    */
   readonly onStepFailure?: "report" | "end" | undefined
+  /**
+   * What happens when a worker's credentials are refused: as for other failures (`"report"`, the default: another worker
+   * takes over, and `RunResult.failures` says so), or the run ends at once, since the key is wrong for every step.
+   */
+  readonly onAuthenticationFailure?: "report" | "end" | undefined
   /** Whether steps whose answer nobody sees are skipped; true by default. */
   readonly skipUnseen?: boolean | undefined
   /** Scores the answer of every round; the next round sees the score. The run's answer is the best one. */
@@ -167,6 +172,7 @@ export const fields = {
   ),
   onDoubt: optional(Schema.Literals(["again", "fail", "reassign"])),
   onStepFailure: optional(Schema.Literals(["report", "end"])),
+  onAuthenticationFailure: optional(Schema.Literals(["report", "end"])),
   skipUnseen: optional(Schema.Boolean),
   critic: optional(Schema.declare(isCritic, { identifier: "a critic" })),
   threshold: optional(finite(0)),

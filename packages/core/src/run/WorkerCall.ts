@@ -14,6 +14,7 @@ import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import type { Recorded } from "../record/Recorded.ts"
 import type { Emit } from "../record/RunEvent.ts"
+import type { StepFailure } from "../record/StepFailure.ts"
 import * as Seed from "../Seed.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
@@ -66,6 +67,8 @@ export interface CallContext {
   readonly recording: Recording | undefined
   /** What becomes of a call whose answer was lost with its process. */
   readonly onDoubt: RunSettings["onDoubt"]
+  /** The failures of the run and its nested runs so far. */
+  readonly failures: Array<StepFailure>
 }
 
 /**

@@ -71,8 +71,12 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
   const answer = ending === "suspended" ? undefined : answerOf(state)
   const spend = context.ledger.spent()
   const durationMillis = millisSince(context.clock, startedAt)
-  context.emit?.(defined({ type: "run-finished", ending, answer, detail, spend, durationMillis }))
+  const failures = context.failures.filter(
+    (failure) => failure.runId === runId || failure.runId.startsWith(`${runId}/`)
+  )
+  const told = failures.length === 0 ? undefined : failures
+  context.emit?.(defined({ type: "run-finished", ending, answer, detail, failures: told, spend, durationMillis }))
   const read = answer === undefined ? undefined : state.equipment.shape?.read(answer)
   const value = read?.isRight === true ? read.value : undefined
-  return { runId, ending, answer, detail, error, spend, durationMillis, rounds, waitingFor, value }
+  return { runId, ending, answer, detail, error, failures, spend, durationMillis, rounds, waitingFor, value }
 }

@@ -7,6 +7,7 @@ import { OptionsError } from "../Options.ts"
 import * as Journal from "../record/Journal.ts"
 import { toolCallIds } from "../record/Recorded.ts"
 import type { Listener, RunEvent } from "../record/RunEvent.ts"
+import { failuresOf } from "../record/StepFailure.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import type { Task } from "../task/Task.ts"
 import { noSpend } from "../task/Usage.ts"
@@ -42,20 +43,15 @@ const goingIn = (journal: Journal.Journal): Map<string, Deferred.Deferred<RunRes
 
 /** The result of a run that has ended, as its events tell it. */
 const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => {
-  const {
-    answer,
-    detail,
-    durationMillis = 0,
-    ending = "failed",
-    rounds = [],
-    spend = noSpend
-  } = fromEvents(events) ?? {}
+  const transcript = fromEvents(events)
+  const { answer, detail, durationMillis = 0, ending = "failed", rounds = [], spend = noSpend } = transcript ?? {}
   return {
     runId,
     ending,
     answer,
     detail,
     error: undefined,
+    failures: transcript === undefined ? [] : failuresOf(transcript),
     spend,
     durationMillis,
     waitingFor: [],
@@ -73,6 +69,7 @@ export const unusable = (runId: string, error: Recording.Broken | OptionsError):
   answer: undefined,
   detail: error.message,
   error,
+  failures: [],
   spend: noSpend,
   durationMillis: 0,
   rounds: [],
@@ -84,8 +81,8 @@ export const unusable = (runId: string, error: Recording.Broken | OptionsError):
 const heldTo = (recording: Recording.Recording, result: RunResult): RunResult => {
   const error = recording.broken()
   if (error === undefined) return result
-  const { durationMillis, rounds, runId, spend } = result
-  return { ...unusable(runId, error), spend, durationMillis, rounds }
+  const { durationMillis, failures, rounds, runId, spend } = result
+  return { ...unusable(runId, error), failures, spend, durationMillis, rounds }
 }
 
 /** Waits for the same run elsewhere in this process, and tells what it told. */

@@ -98,6 +98,13 @@ const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
   return last?.type === "error" ? last.error : undefined
 }
 
+/** The number of steps whose worker failed, for clients that read no extension of the body. */
+const failedIn = (parts: ReadonlyArray<Part>): Readonly<Record<string, string>> => {
+  const last = parts.at(-1)
+  const failed = last?.type === "finish" ? last.failedSteps : undefined
+  return failed === undefined ? {} : { "x-divisi-failed-steps": `${failed.length}` }
+}
+
 type Response = HttpServerResponse.HttpServerResponse
 
 const streamed = <State>(
@@ -120,7 +127,7 @@ const whole = <State>(request: IncomingRequest, wire: Wire<State>, segment: Segm
     const headers = headersOf(segment.about)
     const error = errorOf(segment.parts)
     if (error !== undefined) return Respond.error(wire, error, headers)
-    return Respond.whole(request, wire.whole(segment.about, segment.parts), headers)
+    return Respond.whole(request, wire.whole(segment.about, segment.parts), { ...headers, ...failedIn(segment.parts) })
   })
 
 /** Who answers a request of a caller. Throws an `ApiError`. */

@@ -6,10 +6,12 @@
  */
 import * as AnswerText from "@divisi/core/AnswerText"
 import type { RunResult } from "@divisi/core/Conductor"
+import { defined } from "@divisi/core/Fields"
 import type { PoolMember, RunEvent } from "@divisi/core/RunEvent"
+import type { StepFailure } from "@divisi/core/StepFailure"
 import type { Workflow } from "@divisi/core/Workflow"
 import { ApiError } from "../wire/ApiError.ts"
-import type { FinishReason, Part } from "../wire/Wire.ts"
+import type { FailedStep, FinishReason, Part } from "../wire/Wire.ts"
 import * as CallId from "./CallId.ts"
 import * as Failure from "./Failure.ts"
 import * as Metering from "./Metering.ts"
@@ -181,6 +183,9 @@ const finishReasons: Readonly<Record<AnswerText.AnswerText["finishReason"], Fini
   "tool-calls": "stop"
 }
 
+const failedStep = ({ reason, reassignedTo, round, step, worker }: StepFailure): FailedStep =>
+  defined({ round, step, worker, reason, reassignedTo }) as FailedStep
+
 const brokenOff = new ApiError({
   kind: "upstream",
   message: "The answer broke off, and the worker answered otherwise when it was asked again: send the request again."
@@ -231,14 +236,15 @@ export const make = (options: Options): SegmentParts => {
     return text === "" ? noted : [...noted, ...say(text)]
   }
 
-  const finish = (reason: FinishReason, { durationMillis }: RunResult): Part => ({
+  const finish = (reason: FinishReason, { durationMillis, failures }: RunResult): Part => ({
     type: "finish",
     reason,
     durationMillis,
     stopSequence: stop.stoppedBy,
     usage: meter.sum(),
     workers: answer.workers,
-    notices: notices.size === 0 ? undefined : [...notices]
+    notices: notices.size === 0 ? undefined : [...notices],
+    failedSteps: failures.length === 0 ? undefined : failures.map(failedStep)
   })
 
   const failing = (error: ApiError): ReadonlyArray<Part> => [{ type: "error", error, usage: meter.sum() }]

@@ -7,6 +7,7 @@
  * know. The writer is a fold: it takes one part after another, and gives the text that goes out for it.
  */
 import type { Message, ToolCall } from "@divisi/core/Message"
+import type { StepFailure } from "@divisi/core/StepFailure"
 import type { Output, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import { addUsage, type Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
@@ -74,6 +75,9 @@ export interface SegmentUsage {
   readonly calls: number
 }
 
+/** A worker that failed a step for good. Absent fields are as in `StepFailure` of `@divisi/core`. */
+export type FailedStep = Pick<StepFailure, "round" | "step" | "worker" | "reason" | "reassignedTo">
+
 /** Why a segment ended. `tool-calls`: it waits for the results of tools, which the next request brings. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "refusal" | "stop-sequence"
 
@@ -105,6 +109,8 @@ export type Part =
       readonly usage: SegmentUsage
       /** The workers that have answered a step, in their order. */
       readonly workers: ReadonlyArray<string>
+      /** The workers that failed a step or a plan for good; absent if none did. No words of a provider. */
+      readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
       /** How long it took. */
       readonly durationMillis: number
       /** What of the request workers could not take, in sentences for people. */
@@ -154,14 +160,25 @@ export interface Wire<State> {
 export const event = (data: JsonObject, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`
 
-/** The field `divisi` of a response: the run, and what of the request was left out. */
+/** The field `divisi` of a response: the run, the steps that failed, and what of the request was left out. */
 export const runOf = (
   { request, runId }: About,
-  { notices = [], usage, workers }: Extract<Part, { readonly type: "finish" }>
+  { failedSteps, notices = [], usage, workers }: Extract<Part, { readonly type: "finish" }>
 ): JsonObject => {
   const all = [...request.notices, ...notices]
-  return { run: runId, workers, calls: usage.calls, ...(all.length === 0 ? {} : { notices: all }) }
+  return {
+    run: runId,
+    workers,
+    calls: usage.calls,
+    ...(failedSteps !== undefined && { failed_steps: failedSteps.map(failedStepOf) }),
+    ...(all.length === 0 ? {} : { notices: all })
+  }
 }
+
+const failedStepOf = ({ reassignedTo, ...step }: FailedStep): JsonObject => ({
+  ...step,
+  ...(reassignedTo !== undefined && { reassigned_to: reassignedTo })
+})
 
 /** All that a segment used. */
 export const totalOf = ({ answer, orchestration }: SegmentUsage): Usage => addUsage(answer, orchestration)

@@ -48,6 +48,11 @@ const reasons = [
   reason("Defect", detail)
 ] as const
 
+/** The class of an error. */
+export const WorkerErrorTag = schemaOf<WorkerModels.WorkerErrorReason["_tag"]>()(
+  Schema.Literals(reasons.map(({ fields }) => fields._tag.literal))
+)
+
 /** Why a call failed. */
 export const WorkerErrorReason = schemaOf<WorkerModels.WorkerErrorReason>()(
   Schema.Union(reasons).annotate({

@@ -1,7 +1,8 @@
 /** The schemas of the events of a run. */
 import * as Schema from "effect/Schema"
 import * as RunEventModels from "../RunEvent.ts"
-import { FinishReason, Grade, paid, Spend, WorkerErrorReason } from "./calls.ts"
+import type * as StepFailureModels from "../StepFailure.ts"
+import { FinishReason, Grade, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./calls.ts"
 import { oneOf, schemaOf } from "./schemaOf.ts"
 import { Content, EarlierStep, Task, ToolCall, Workflow } from "./tasks.ts"
 
@@ -17,6 +18,19 @@ export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
 /** Where a nested run belongs. */
 export const Parent = schemaOf<RunEventModels.Parent>()(
   Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int })
+)
+
+/** A worker that failed a step or a plan for good. */
+const StepFailure = schemaOf<StepFailureModels.StepFailure>()(
+  Schema.Struct({
+    runId: Schema.String,
+    round: Schema.Int,
+    step: Schema.optionalKey(Schema.Int),
+    worker: Schema.String,
+    reason: Schema.optionalKey(WorkerErrorTag),
+    message: Schema.String,
+    reassignedTo: Schema.optionalKey(Schema.String)
+  })
 )
 
 /** A tool call that waits for the caller. */
@@ -113,7 +127,13 @@ const events = [
   }),
   event("call-interrupted", { ...ofCall, ...paid }),
   event("call-lost", { ...ofCall, ...paid }),
-  event("step-reassigned", { ...inStep, from: Schema.String, to: Schema.String }),
+  event("step-reassigned", {
+    ...inStep,
+    from: Schema.String,
+    to: Schema.String,
+    reason: Schema.optionalKey(WorkerErrorTag),
+    message: Schema.optionalKey(Schema.String)
+  }),
   event("step-finished", {
     ...inStep,
     worker: Schema.String,
@@ -128,6 +148,7 @@ const events = [
   event("step-failed", {
     ...inStep,
     worker: Schema.String,
+    reason: Schema.optionalKey(WorkerErrorTag),
     message: Schema.String,
     durationMillis: Schema.Finite
   }),
@@ -175,6 +196,7 @@ const events = [
     ending: Ending,
     answer: Schema.optionalKey(Schema.String),
     detail: Schema.optionalKey(Schema.String),
+    failures: Schema.optionalKey(Schema.Array(StepFailure)),
     spend: Spend,
     durationMillis: Schema.Finite
   })

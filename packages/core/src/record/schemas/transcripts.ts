@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { version } from "../RunEvent.ts"
 import type * as TranscriptModels from "../Transcript.ts"
-import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason } from "./calls.ts"
+import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./calls.ts"
 import { Ending, Parent, PoolMember, WaitingCall } from "./events.ts"
 import { type Of, schemaOf } from "./schemaOf.ts"
 import { Content, EarlierStep, Task, ToolCall, Workflow } from "./tasks.ts"
@@ -111,8 +111,16 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
     checks: Schema.optionalKey(Schema.Array(CheckRecord)),
     checkAnswers: Schema.optionalKey(Schema.Array(CheckAnswer)),
     lost: Schema.Array(LostCall),
-    reassigned: Schema.Array(Schema.Struct({ from: Schema.String, at: Schema.Finite })),
+    reassigned: Schema.Array(
+      Schema.Struct({
+        from: Schema.String,
+        at: Schema.Finite,
+        reason: Schema.optionalKey(WorkerErrorTag),
+        message: Schema.optionalKey(Schema.String)
+      })
+    ),
     detail: Schema.optionalKey(Schema.String),
+    reason: Schema.optionalKey(WorkerErrorTag),
     nested: Schema.optionalKey(Schema.suspend((): Of<TranscriptModels.Transcript> => Transcript))
   })
 )

@@ -1,0 +1,81 @@
+/** The steps of a run that failed, and those that another worker took over: what an answer alone does not show. */
+import { defined } from "../Fields.ts"
+import type { WorkerErrorReason } from "../task/Worker.ts"
+import type { LostCall, StepRecord, Transcript } from "./Transcript.ts"
+
+/** A worker that failed a step or a plan for good, after its retries. */
+export interface StepFailure {
+  /** The run, or the nested run that the step belongs to. */
+  readonly runId: string
+  readonly round: number
+  /** Absent if the policy's own model failed and another policy planned. */
+  readonly step?: number
+  readonly worker: string
+  /** The class of the worker's error; absent if a limit or a nested run was the cause. */
+  readonly reason?: WorkerErrorReason["_tag"]
+  readonly message: string
+  /** The worker that took the step over. Absent if the step failed. */
+  readonly reassignedTo?: string
+}
+
+type Place = Pick<StepFailure, "runId" | "round">
+
+const ofPlan = (place: Place, { message = "", reason, retryInMillis, worker }: LostCall): ReadonlyArray<StepFailure> =>
+  reason === undefined || retryInMillis !== undefined ? [] : [{ ...place, worker, reason: reason._tag, message }]
+
+const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> => {
+  const { detail = "", reason, reassigned, state, step, worker } = record
+  const taken = reassigned.flatMap(({ from, message, reason }, index) => {
+    const reassignedTo = reassigned[index + 1]?.from ?? worker
+    return message === undefined
+      ? []
+      : [defined({ ...place, step, worker: from, reason, message, reassignedTo }) as StepFailure]
+  })
+  const failed = state === "failed" ? [defined({ ...place, step, worker, reason, message: detail }) as StepFailure] : []
+  return [...(record.nested === undefined ? [] : failuresOf(record.nested)), ...taken, ...failed]
+}
+
+/**
+ * The failures of a run that its transcript tells of, those of nested runs included, in the order of rounds and steps.
+ * `RunResult.failures` has the same in the order of time.
+ */
+export const failuresOf = ({ rounds, runId }: Transcript): ReadonlyArray<StepFailure> =>
+  rounds.flatMap(({ lost, round, steps }) => {
+    const place = { runId, round }
+    return [...lost.flatMap((call) => ofPlan(place, call)), ...steps.flatMap((step) => ofStep(place, step))]
+  })
+
+const words: { readonly [Tag in WorkerErrorReason["_tag"]]: string } = {
+  RateLimited: "rate limited",
+  Overloaded: "overloaded",
+  Timeout: "timed out",
+  Network: "unreachable",
+  Malformed: "unreadable answer",
+  InvalidRequest: "request refused",
+  Authentication: "credentials refused",
+  Quota: "no quota",
+  ContentFiltered: "content filtered",
+  ContextTooLong: "context too long",
+  Defect: "defect in its code"
+}
+
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`
+
+/** How many steps failed or were reassigned, and why, in a few words; `undefined` if none was. */
+export const summaryOf = (
+  failures: ReadonlyArray<Pick<StepFailure, "step" | "worker" | "reason" | "reassignedTo">>
+): string | undefined => {
+  if (failures.length === 0) return undefined
+  const failed = failures.filter(({ reassignedTo, step }) => step !== undefined && reassignedTo === undefined).length
+  const reassigned = failures.filter(({ reassignedTo }) => reassignedTo !== undefined).length
+  const plans = failures.filter(({ step }) => step === undefined).length
+  const counts = [
+    ...(failed === 0 ? [] : [`${count(failed, "step")} failed`]),
+    ...(reassigned === 0 ? [] : [`${count(reassigned, "step")} reassigned`]),
+    ...(plans === 0 ? [] : [`${count(plans, "call")} of the planner or critic failed`])
+  ]
+  const whys = new Set(
+    failures.map(({ reason, worker }) => `${worker}: ${reason === undefined ? "failed" : words[reason]}`)
+  )
+  return `${counts.join(", ")} (${[...whys].join("; ")})`
+}
