@@ -11,7 +11,7 @@ export interface StepFailure {
   /** Absent if the policy's own model failed and another policy planned. */
   readonly step?: number
   readonly worker: string
-  /** The class of the worker's error; absent if a limit or a nested run was the cause. */
+  /** The class of the worker's error; absent if the step was a nested run that failed. */
   readonly reason?: WorkerErrorReason["_tag"]
   readonly message: string
   /** The worker that took the step over. Absent if the step failed. */
@@ -31,7 +31,9 @@ const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> =>
       ? []
       : [defined({ ...place, step, worker: from, reason, message, reassignedTo }) as StepFailure]
   })
-  const failed = state === "failed" ? [defined({ ...place, step, worker, reason, message: detail }) as StepFailure] : []
+  const isOurs = reason !== undefined || (record.nested !== undefined && record.nested.ending !== "budget")
+  const failed =
+    state === "failed" && isOurs ? [defined({ ...place, step, worker, reason, message: detail }) as StepFailure] : []
   return [...(record.nested === undefined ? [] : failuresOf(record.nested)), ...taken, ...failed]
 }
 

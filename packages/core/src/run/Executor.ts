@@ -335,7 +335,8 @@ const fail = (
 ) => {
   const { message } = error
   const why = error._tag === "WorkerError" ? { reason: error.reason._tag, message } : { message }
-  failures.push({ runId, round, step, worker, ...why })
+  // A limit is no fault of the worker's.
+  if (error._tag !== "BudgetExceeded") failures.push({ runId, round, step, worker, ...why })
   emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
 }
 
