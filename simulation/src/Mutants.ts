@@ -26,8 +26,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/WorkerCall.ts",
     edits: [
       {
-        from: "return Effect.flatMap(ledger.reserve(boundOn(ledger, call), place && nameOf(place)), (own) => {",
-        to: "return Effect.flatMap(restore(ledger.reserve(boundOn(ledger, call), place && nameOf(place))), (own) => {"
+        from: "return Effect.flatMap(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), (own) => {",
+        to: "return Effect.flatMap(restore(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence)), (own) => {"
       }
     ]
   },
@@ -165,7 +165,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/replayed.ts",
     edits: [
       {
-        from: "Effect.map(bookDoubt(context.ledger, at && nameOf(at), worst), (paid) => tellLost(context, call, paid))",
+        from: "Effect.map(bookDoubt(context.ledger, charged, worst), (paid) => tellLost(context, call, paid))",
         to: "Effect.sync(() => tellLost(context, call, worst))"
       }
     ]

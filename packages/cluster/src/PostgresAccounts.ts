@@ -104,14 +104,22 @@ export const make = Effect.fnUntraced(function* (
       return { name, limits }
     }
 
-    const take = (amount: Budget.Amount, call: string | undefined) =>
+    const take = (amount: Budget.Amount, call: string | undefined, occurrence: Budget.Occurrence) =>
       Effect.suspend(() => {
         here()
-        return perform({ type: "reserve", id: randomUUID(), account: own.name, chain: named(), call, amount })
+        return perform({
+          type: "reserve",
+          id: randomUUID(),
+          account: own.name,
+          chain: named(),
+          call,
+          occurrence,
+          amount
+        })
       })
 
     const reserve = Account.reserving({
-      take: (amount, call) => Effect.orDie(take(amount, call)),
+      take: (...asked) => Effect.orDie(take(...asked)),
       reservation: (amount, taken): Hold => ({ amount, hold: taken as AccountBook.Hold }),
       bury: Effect.orDie(bury("dead"))
     })
@@ -131,9 +139,11 @@ export const make = Effect.fnUntraced(function* (
       reserve,
       settle: close,
       release: (reservation) => close(reservation, undefined),
-      charge: (costUsd) =>
+      charge: (costUsd, call) =>
         Effect.orDie(
-          Effect.suspend(() => perform({ type: "charge", id: randomUUID(), chain: named(), costUsd }))
+          Effect.suspend(() =>
+            perform({ type: "charge", id: randomUUID(), account: own.name, chain: named(), call, costUsd })
+          )
         ) as Effect.Effect<void>,
       spent: (): Spend => seen.get(here().name)?.total ?? noSpend,
       standing: Effect.suspend(() => look(here(), false))

@@ -163,16 +163,16 @@ export const make = Effect.fnUntraced(function* (
       return row
     }
 
-    const take = (amount: Budget.Amount, call: string | undefined) =>
+    const take = (amount: Budget.Amount, call: string | undefined, occurrence: Budget.Occurrence) =>
       write(() => {
-        const asked = { chain: named(), account: name, call, amount, owner: self, now: now() }
+        const asked = { chain: named(), account: name, call, occurrence, amount, owner: self, now: now() }
         const taken = table.reserve(asked)
         read()
         return taken
       })
 
     const reserve = Shared.reserving({
-      take: (amount, call) => Effect.orDie(Effect.andThen(own, take(amount, call))),
+      take: (...asked) => Effect.orDie(Effect.andThen(own, take(...asked))),
       reservation: (amount, hold): Hold => ({ amount, hold }),
       bury: Effect.orDie(bury)
     })
@@ -195,10 +195,10 @@ export const make = Effect.fnUntraced(function* (
       reserve,
       settle: (reservation, used: Paid) => close((hold) => table.settle(hold, used, now()))(reservation),
       release: close((hold) => table.release(hold, now())),
-      charge: (costUsd) =>
+      charge: (costUsd, call) =>
         Effect.orDie(
           write(() => {
-            table.charge(named(), costUsd, now())
+            table.charge({ chain: named(), account: name, call, owner: self, now: now() }, costUsd)
             read()
           })
         ),

@@ -203,8 +203,8 @@ type Stop = Deferred.Deferred<never, EngineError | CostLimitReached>
 /** Pays for rollouts. What the limit of the whole training does not allow stops the group, and no rollout is cut by it. */
 const paying = ({ ledger }: Options, stop: Stop): Budget.Ledger => ({
   ...ledger,
-  reserve: (amount, call) =>
-    Effect.catch(ledger.reserve(amount, call), ({ allowed }) => {
+  reserve: (...asked) =>
+    Effect.catch(ledger.reserve(...asked), ({ allowed }) => {
       const error = new CostLimitReached({ limitUsd: allowed, spentUsd: ledger.spent().costUsd })
       return Effect.andThen(Deferred.fail(stop, error), Effect.interruptible(Effect.never))
     })

@@ -42,6 +42,7 @@ export type Task =
       readonly account: string
       readonly chain: ReadonlyArray<Named>
       readonly call: string | undefined
+      readonly occurrence: Budget.Occurrence
       readonly amount: Budget.Amount
     }
   /** Replaces what was set aside by what was used, or gives it back. */
@@ -51,7 +52,14 @@ export type Task =
       readonly chain: ReadonlyArray<string>
       readonly used: Paid | undefined
     }
-  | { readonly type: "charge"; readonly id: string; readonly chain: ReadonlyArray<Named>; readonly costUsd: number }
+  | {
+      readonly type: "charge"
+      readonly id: string
+      readonly account: string
+      readonly chain: ReadonlyArray<Named>
+      readonly call: string | undefined
+      readonly costUsd: number
+    }
   /** Counts what a process had set aside that is no more at its worst case. */
   | { readonly type: "bury"; readonly id: string; readonly chain: ReadonlyArray<string>; readonly owner: string }
 
@@ -142,8 +150,11 @@ export const make = (self: string, accounts: ReadonlyMap<string, Row>, found: Re
     return hold
   }
 
-  const reserve = ({ account, amount, call, chain, id }: Extract<Task, { readonly type: "reserve" }>): Done => {
-    const before = holds.get(id) ?? (call === undefined ? undefined : named.get(callOf({ account, call })))
+  const reserve = (task: Extract<Task, { readonly type: "reserve" }>): Done => {
+    const { account, amount, call, chain, id, occurrence } = task
+    const same = call === undefined ? undefined : named.get(callOf({ account, call }))
+    const isSame = occurrence === "replayed" || (occurrence === "resumed" && same?.state !== "settled")
+    const before = holds.get(id) ?? (isSame ? same : undefined)
     if (before !== undefined) {
       before.owner = self
       written.add(before)
@@ -160,7 +171,9 @@ export const make = (self: string, accounts: ReadonlyMap<string, Row>, found: Re
       row.reservedCostUsd += amount.costUsd ?? 0
       row.reservedTokens += amount.tokens
     })
-    return add({ id, account, call, chain: names, amount, state: "open", owner: self })
+    // Another call has the name already.
+    const name = same === undefined ? call : undefined
+    return add({ id, account, call: name, chain: names, amount, state: "open", owner: self })
   }
 
   const close = (hold: Hold, used: Paid | undefined) => {
@@ -187,13 +200,14 @@ export const make = (self: string, accounts: ReadonlyMap<string, Row>, found: Re
     }
     const hold = holds.get(task.id)
     if (task.type === "charge") {
-      if (hold !== undefined) return undefined
+      const { account, call } = task
+      if (hold !== undefined || (call !== undefined && named.has(callOf({ account, call })))) return undefined
       const names = task.chain.map(({ name }) => name)
       each(names, (row) => {
         row.total = { ...row.total, costUsd: row.total.costUsd + task.costUsd }
       })
       const amount = { costUsd: task.costUsd, tokens: 0 }
-      add({ id: task.id, account: names[0]!, call: undefined, chain: names, amount, state: "settled", owner: self })
+      add({ id: task.id, account, call, chain: names, amount, state: "settled", owner: self })
       return undefined
     }
     if (hold === undefined || hold.state === "settled") return undefined

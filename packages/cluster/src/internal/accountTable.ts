@@ -118,7 +118,9 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
   const holdsOf = (session: Session, tasks: ReadonlyArray<AccountBook.Task>) => {
     const ids = tasks.flatMap((task) => ("id" in task ? [task.id] : []))
     const calls = tasks.flatMap((task) =>
-      task.type === "reserve" && task.call !== undefined ? [{ account: task.account, call: task.call }] : []
+      (task.type === "reserve" || task.type === "charge") && task.call !== undefined
+        ? [{ account: task.account, call: task.call }]
+        : []
     )
     if (ids.length === 0) return Effect.succeed([])
     return Effect.map(

@@ -71,7 +71,11 @@ const napsToLook = 20
 /** How amounts are set aside on an account that other processes write, too. */
 export interface Place<A> {
   /** Sets an amount aside; `"wait"` where it may fit once others have settled for less. */
-  readonly take: (amount: Budget.Amount, call: string | undefined) => Effect.Effect<A | "wait" | BudgetExceeded>
+  readonly take: (
+    amount: Budget.Amount,
+    call: string | undefined,
+    occurrence: Budget.Occurrence
+  ) => Effect.Effect<A | "wait" | BudgetExceeded>
   readonly reservation: (amount: Budget.Amount, taken: A) => Budget.Reservation
   /** Counts what the dead have set aside as spent. */
   readonly bury: Effect.Effect<void>
@@ -85,22 +89,23 @@ export const reserving = <A>({ bury, reservation, take }: Place<A>): Budget.Ledg
   const wait = (
     amount: Budget.Amount,
     call: string | undefined,
+    occurrence: Budget.Occurrence,
     naps: number
   ): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
     Effect.gen(function* () {
-      const taken = yield* take(amount, call)
+      const taken = yield* take(amount, call, occurrence)
       if (taken !== "wait") return yield* granted(amount, taken)
       if (naps % napsToLook === 0) yield* bury
       yield* Effect.interruptible(Effect.sleep(napMillis))
-      return yield* wait(amount, call, naps + 1)
+      return yield* wait(amount, call, occurrence, naps + 1)
     })
-  return (amount, call) =>
+  return (amount, call, occurrence = "replayed") =>
     Effect.uninterruptible(
-      Effect.flatMap(take(amount, call), (taken) =>
+      Effect.flatMap(take(amount, call, occurrence), (taken) =>
         taken === "wait"
           ? Effect.acquireUseRelease(
               Effect.interruptible(turn.take(1)),
-              () => wait(amount, call, 0),
+              () => wait(amount, call, occurrence, 0),
               () => turn.release(1)
             )
           : granted(amount, taken)

@@ -8,6 +8,7 @@
 import * as Effect from "effect/Effect"
 import { addUsage, BudgetExceeded, noSpend, type Paid, type Spend } from "../task/Usage.ts"
 import type { WorkerRequest } from "../task/Worker.ts"
+import { ChargedCalls } from "./ChargedCalls.ts"
 import type { Entry } from "./ResponseCache.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -38,6 +39,16 @@ export interface Reservation {
   /** What the account above has set aside, where that one is no ledger in memory. */
   readonly above?: Reservation | undefined
 }
+
+/**
+ * How a call that is reserved relates to its name:
+ *
+ * - `"replayed"`: it was sent before and is not sent again. An account that was charged for this name is not charged again.
+ * - `"resumed"`: it is sent now, by a run with a journal. It takes over a reservation that an earlier process made under
+ *   this name and did not settle; if that one was settled, this is another call.
+ * - `"new"`: it is sent now, and is always charged, also if another call had this name before.
+ */
+export type Occurrence = "replayed" | "resumed" | "new"
 
 /** A call that was paid for. */
 export interface Payment extends Paid {
@@ -95,19 +106,23 @@ export interface Ledger {
   /**
    * Sets an amount aside, waiting for others to settle when that can make room. Run it where nothing interrupts
    * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the
-   * waiting itself can be interrupted. `call` names the call: an account that outlives its process reserves and charges
-   * once for each name, however often it is asked.
+   * waiting itself can be interrupted. `call` names the call, so that a resumed run is charged only for what this account
+   * has not been charged for; `occurrence` is `"replayed"` by default.
    */
-  readonly reserve: (amount: Amount, call?: string) => Effect.Effect<Reservation, BudgetExceeded>
+  readonly reserve: (
+    amount: Amount,
+    call?: string,
+    occurrence?: Occurrence
+  ) => Effect.Effect<Reservation, BudgetExceeded>
   /** Replaces a reservation by what the call used. */
   readonly settle: (reservation: Reservation, used: Paid) => Effect.Effect<void>
   /** Gives a reservation back: the call was never made. */
   readonly release: (reservation: Reservation) => Effect.Effect<void>
   /**
    * Books USD spent other than on calls, e.g. by what trains a policy. It is never refused, but leaves so much less for
-   * later reservations.
+   * later reservations. With a `call` it is booked once for each name.
    */
-  readonly charge: (costUsd: number) => Effect.Effect<void>
+  readonly charge: (costUsd: number, call?: string) => Effect.Effect<void>
   /** What is settled and charged so far, as far as it is known here. */
   readonly spent: () => Spend
 }
@@ -154,6 +169,22 @@ export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => 
   return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
 }
 
+/** A reservation in memory. */
+interface Held extends Reservation {
+  /** The name of the call, and whether it is replayed. */
+  readonly call?: string | undefined
+  readonly isReplayed?: boolean | undefined
+  /** The ledgers that were charged for the call before, and reserve nothing. */
+  readonly charged?: ReadonlySet<LedgerNode> | undefined
+}
+
+/** What a call is reserved for. */
+interface Wanted {
+  readonly amount: Amount
+  readonly call: string | undefined
+  readonly isReplayed: boolean
+}
+
 class LedgerNode implements Ledger, Standing {
   readonly limits: Limits
   readonly isLimited: boolean
@@ -179,52 +210,81 @@ class LedgerNode implements Ledger, Standing {
       parent?.isLimited === true
   }
 
+  /** The calls that it was charged for. */
+  charged: ChargedCalls | undefined
+
+  /** Whether it has been charged for a replayed call. */
+  private knows({ call, isReplayed }: Wanted): boolean {
+    return isReplayed && call !== undefined && this.charged !== undefined && this.charged.has(call)
+  }
+
+  remember(call: string): void {
+    this.charged ??= new ChargedCalls()
+    this.charged.add(call)
+  }
+
   /** Takes the amount in this ledger and all above it, or in none. Says which ledger has to make room first. */
-  private take(amount: Amount): Reservation | LedgerNode | BudgetExceeded {
+  private take(wanted: Wanted): Held | LedgerNode | BudgetExceeded {
+    const { amount, call, isReplayed } = wanted
+    let charged: Set<LedgerNode> | undefined
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      if (ledger.knows(wanted)) {
+        charged ??= new Set()
+        charged.add(ledger)
+        continue
+      }
       const found = ledger.isLimited ? fit(ledger.limits, ledger, amount) : "fits"
       if (found !== "fits") return found === "wait" ? ledger : found
     }
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      if (charged?.has(ledger) === true) continue
       ledger.open += 1
       ledger.reservedCostUsd += amount.costUsd ?? 0
       ledger.reservedTokens += amount.tokens
+      // Of two resumptions at once, one charges.
+      if (isReplayed && call !== undefined) ledger.remember(call)
     }
-    return { amount }
+    return call === undefined ? { amount } : { amount, call, isReplayed, charged }
   }
 
-  readonly reserve = (amount: Amount, call?: string): Effect.Effect<Reservation, BudgetExceeded> =>
+  readonly reserve = (
+    amount: Amount,
+    call?: string,
+    occurrence: Occurrence = "replayed"
+  ): Effect.Effect<Reservation, BudgetExceeded> =>
     Effect.suspend(() => {
-      const taken = this.take(amount)
+      const wanted: Wanted = { amount, call, isReplayed: occurrence === "replayed" }
+      const taken = this.take(wanted)
       if (taken instanceof BudgetExceeded) return Effect.fail(taken)
-      if (taken instanceof LedgerNode) return this.withAbove(this.wait(amount), call)
-      return this.above === undefined ? Effect.succeed(taken) : this.withAbove(Effect.succeed(taken), call)
+      if (taken instanceof LedgerNode) return this.withAbove(this.wait(wanted), call, occurrence)
+      return this.above === undefined ? Effect.succeed(taken) : this.withAbove(Effect.succeed(taken), call, occurrence)
     })
 
   /** Sets the amount aside on the account above, too, or nowhere. */
   private withAbove(
     reserved: Effect.Effect<Reservation, BudgetExceeded>,
-    call: string | undefined
+    call: string | undefined,
+    occurrence: Occurrence
   ): Effect.Effect<Reservation, BudgetExceeded> {
     const { above } = this
     if (above === undefined) return reserved
     return Effect.flatMap(reserved, (own) =>
       Effect.map(
-        Effect.onError(above.reserve(own.amount, call), () => Effect.sync(() => this.close(own))),
+        Effect.onError(above.reserve(own.amount, call, occurrence), () => Effect.sync(() => this.giveBack(own))),
         (reservation) => ({ ...own, above: reservation })
       )
     )
   }
 
   /** Queues until there is room. When an interruption comes before the caller has the grant, the grant is given back. */
-  private wait(amount: Amount): Effect.Effect<Reservation, BudgetExceeded> {
+  private wait(wanted: Wanted): Effect.Effect<Reservation, BudgetExceeded> {
     let granted: Reservation | undefined
     let queue: Set<() => boolean> | undefined
     return Effect.onInterrupt(
       Effect.interruptible(
         Effect.callback<Reservation, BudgetExceeded>((resume) => {
           const waiter = () => {
-            const taken = this.take(amount)
+            const taken = this.take(wanted)
             if (taken instanceof LedgerNode) {
               if (taken.waiting === queue) return false
               queue = taken.waiting
@@ -243,11 +303,11 @@ class LedgerNode implements Ledger, Standing {
           return Effect.sync(() => queue?.delete(waiter))
         })
       ),
-      () => Effect.sync(() => granted !== undefined && this.close(granted))
+      () => Effect.sync(() => granted !== undefined && this.giveBack(granted))
     )
   }
 
-  private closeHere({ amount }: Reservation): void {
+  private closeHere({ amount }: Held): void {
     this.open -= 1
     // Removes rounding errors: with nothing open, the sum is exactly zero.
     this.reservedCostUsd = this.open === 0 ? 0 : this.reservedCostUsd - (amount.costUsd ?? 0)
@@ -268,23 +328,29 @@ class LedgerNode implements Ledger, Standing {
     this.isServing = false
   }
 
-  private close(reservation: Reservation): void {
+  private giveBack(reservation: Held): void {
+    const { call, charged, isReplayed } = reservation
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      if (charged?.has(ledger) === true) continue
       ledger.closeHere(reservation)
+      if (isReplayed === true && call !== undefined) ledger.charged?.delete(call)
     }
     this.serveAll()
   }
 
   readonly release = (reservation: Reservation): Effect.Effect<void> => {
-    const closed = Effect.sync(() => this.close(reservation))
+    const closed = Effect.sync(() => this.giveBack(reservation))
     return this.above === undefined ? closed : Effect.andThen(closed, this.above.release(reservation.above!))
   }
 
   readonly settle = (reservation: Reservation, used: Paid): Effect.Effect<void> => {
     const settled = Effect.sync(() => {
+      const { call, charged } = reservation as Held
       for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+        if (charged?.has(ledger) === true) continue
         ledger.total = add(ledger.total, used)
         ledger.closeHere(reservation)
+        if (call !== undefined) ledger.remember(call)
       }
       this.serveAll()
     })
@@ -295,14 +361,16 @@ class LedgerNode implements Ledger, Standing {
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) ledger.serve()
   }
 
-  readonly charge = (costUsd: number): Effect.Effect<void> => {
+  readonly charge = (costUsd: number, call?: string): Effect.Effect<void> => {
     const charged = Effect.sync(() => {
       for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+        if (call !== undefined && ledger.charged?.has(call) === true) continue
         ledger.total = { ...ledger.total, costUsd: ledger.total.costUsd + costUsd }
+        if (call !== undefined) ledger.remember(call)
       }
       this.serveAll()
     })
-    return this.above === undefined ? charged : Effect.andThen(charged, this.above.charge(costUsd))
+    return this.above === undefined ? charged : Effect.andThen(charged, this.above.charge(costUsd, call))
   }
 
   readonly spent = (): Spend => this.total

@@ -144,7 +144,8 @@ export const conduct = (
         runId,
         recording,
         onDoubt: options.onDoubt,
-        failures: nesting?.context.failures ?? []
+        failures: nesting?.context.failures ?? [],
+        counts: runOptions.ledger === undefined && runOptions.payer === undefined ? undefined : new Map()
       }
       const state: State = {
         runId,

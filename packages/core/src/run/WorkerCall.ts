@@ -20,7 +20,7 @@ import type { ToolCall } from "../task/Message.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../task/Usage.ts"
 import { CallId, type FinishReason, type Worker, type WorkerError, type WorkerRequest } from "../task/Worker.ts"
-import { boundOn, closeAll, reserveAtPayer } from "./accounts.ts"
+import { boundOn, type Charge, closeAll, reserveAtPayer } from "./accounts.ts"
 import type { Ledger, Payer, Reservation } from "./Budget.ts"
 import { estimateOf, likelyTokens, usageOf } from "./bounds.ts"
 import { fitted } from "./fitted.ts"
@@ -32,6 +32,7 @@ import type { RunSettings } from "./RunSettings.ts"
 import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
 import {
   askedOf,
+  attemptName,
   type Beginning,
   inJournal,
   intend,
@@ -69,6 +70,8 @@ export interface CallContext {
   readonly onDoubt: RunSettings["onDoubt"]
   /** The failures of the run and its nested runs so far. */
   readonly failures: Array<StepFailure>
+  /** How many calls each place has made, which names them on accounts. Absent if the run shares no account. */
+  readonly counts: Map<string, number> | undefined
 }
 
 /**
@@ -153,6 +156,7 @@ const attempt = (
   context: CallContext,
   call: Call,
   place: Numbered | undefined,
+  charge: Charge,
   onEnd: (ended: Ended) => void
 ): Effect.Effect<ResponseCache.Answer, WorkerError | BudgetExceeded> => {
   const { gate, ledger, payer, timeoutMillis } = context
@@ -184,10 +188,10 @@ const attempt = (
         })
       )
     }
-    return Effect.flatMap(ledger.reserve(boundOn(ledger, call), place && nameOf(place)), (own) => {
+    return Effect.flatMap(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), (own) => {
       if (payer === undefined) return use(own)
       // Waiting here cannot deadlock: it waits only for calls under way, which hold all that they need.
-      const reserved = Effect.onError(reserveAtPayer(payer, call, place), () => ledger.release(own))
+      const reserved = Effect.onError(reserveAtPayer(payer, call, charge), () => ledger.release(own))
       return Effect.flatMap(reserved, (payers) => use(own, payers))
     })
   })
@@ -222,7 +226,7 @@ const make = (
   context: CallContext,
   call: Call,
   key: string | undefined,
-  { attempt: first, failures: before, handle, slot }: Beginning = fromTheStart
+  { attempt: first, failures: before, handle, name, slot }: Beginning = fromTheStart
 ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context
   const since = key === undefined ? 0 : ticks(clock)
@@ -232,6 +236,10 @@ const make = (
     failures: ReadonlyArray<Failure>
   ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
     const at = slot && { ...slot, attempt: number, handle: number === first ? handle : undefined }
+    const charge: Charge = {
+      name: attemptName(name, number),
+      occurrence: at === undefined ? "new" : at.handle === undefined ? "resumed" : "replayed"
+    }
     let entry: ResponseCache.Entry | undefined
     let failed: { readonly error: WorkerError; readonly failure: Failure } | undefined
 
@@ -255,7 +263,7 @@ const make = (
       if (failure !== undefined) failed = { error: error!, failure }
     }
 
-    return Effect.matchCauseEffect(attempt(context, call, at, onEnd), {
+    return Effect.matchCauseEffect(attempt(context, call, at, charge, onEnd), {
       onSuccess: (answer) => Effect.succeed(entry ?? answer),
       onFailure: (cause) => {
         if (failed === undefined || Cause.hasInterrupts(cause)) return Effect.failCause(cause)
@@ -337,7 +345,7 @@ const take = (
   context: CallContext,
   call: Call,
   entry: ResponseCache.Entry,
-  place: Numbered | undefined,
+  attempt: string | undefined,
   since: number
 ): Effect.Effect<void, BudgetExceeded> => {
   const { clock, found } = context
@@ -350,7 +358,7 @@ const take = (
   }
   // What a cache holds was written by others, or long ago: its usage is checked like that of a new answer.
   const credible = (usage: Usage) => checked(usage, () => estimateOf(call, text))
-  const name = place && `${nameOf(place)}/found`
+  const name = attempt && `${attempt}/found`
   const again = Effect.forEach(
     failures,
     (failure, number) =>
@@ -394,25 +402,36 @@ const giveAgain = (
  * `call-interrupted`, or the caller's own for the answer, which `onAnswer` emits.
  */
 export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
-  const { recorded, recording } = context
+  const { counts, recorded, recording } = context
   const call = fitted(asked, context)
-  if (recorded === undefined && recording === undefined) return look(context, call, fromTheStart)
+  if (recorded === undefined && recording === undefined && counts === undefined)
+    return look(context, call, fromTheStart)
   return Effect.suspend(() => {
     const { by, round, step, turn, worker } = call
     const slot = recording?.slot(context.runId, round, placeName(call), askedOf(call))
+    const name = slot?.call ?? numbered(context, call)
     const written = slot?.past ?? []
     const address = { by, round, step, turn, worker: worker.id }
     const past = written.length === 0 ? (recorded?.attempts(address) ?? []) : written
-    if (past.length === 0) return look(context, call, { slot, attempt: 0, failures: [] })
+    if (past.length === 0) return look(context, call, { slot, name, attempt: 0, failures: [] })
     const since = ticks(context.clock)
-    return replay(context, call, past, slot, {
+    return replay(context, call, past, slot, name, {
       make: (beginning) => look(context, call, beginning),
-      take: (entry, place) => take(context, call, entry, place, since),
+      take: (entry, attempt) => take(context, call, entry, attempt, since),
       answer: (entry, costUsd) => giveAgain(context, call, entry, costUsd, since),
       tellFailure: (number, failure, paid) => tellFailure(context, call, number, failure, paid),
       tellInterruption: (paid) => tellInterruption(context, call, paid)
     })
   })
+}
+
+/** Names a call of a run without a journal as a journal would. */
+const numbered = ({ counts, runId }: CallContext, call: Call): string | undefined => {
+  if (counts === undefined) return undefined
+  const place = `${runId}/${call.round}/${placeName(call)}`
+  const count = counts.get(place) ?? 0
+  counts.set(place, count + 1)
+  return `${place}/${count}`
 }
 
 /** Who asks, as the address of a call has it. */
@@ -436,12 +455,12 @@ const look = (
   const compute = Effect.suspend(() => make(context, call, key, beginning))
   return Effect.flatMap(cache.lookup(key, compute), ({ cached, value }) => {
     if (!cached) return Effect.void
-    const { attempt, slot } = beginning
+    const { attempt, name, slot } = beginning
     if (slot !== undefined) {
       const { call: id, hash, recording } = slot
       recording.note({ type: "found", call: id, attempt, hash, answer: value })
     }
-    return take(context, call, value, slot && { ...slot, attempt }, since)
+    return take(context, call, value, attemptName(name, attempt), since)
   })
 }
 

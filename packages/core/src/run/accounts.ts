@@ -1,10 +1,16 @@
 /** What a call reserves on the accounts that it is charged to, and what becomes of it. */
 import * as Effect from "effect/Effect"
 import { BudgetExceeded, type Paid } from "../task/Usage.ts"
-import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
+import type { Amount, Ledger, Occurrence, Payer, Reservation } from "./Budget.ts"
 import { worstCase } from "./bounds.ts"
-import { type Numbered, nameOf } from "./replayed.ts"
 import type { Call, CallContext } from "./WorkerCall.ts"
+
+/** An attempt of a call, as the accounts that it is charged to know it. */
+export interface Charge {
+  /** Absent if the run shares no account and has no journal. */
+  readonly name: string | undefined
+  readonly occurrence: Occurrence
+}
 
 const nothing: Amount = { costUsd: 0, tokens: 0 }
 
@@ -15,10 +21,10 @@ export const boundOn = ({ isLimited }: Ledger, call: Call): Amount => (isLimited
 export const reserveAtPayer = (
   payer: Payer,
   call: Call,
-  place: Numbered | undefined
+  { name, occurrence }: Charge
 ): Effect.Effect<Reservation, BudgetExceeded> =>
   Effect.mapError(
-    payer.account.reserve(boundOn(payer.account, call), place && nameOf(place)),
+    payer.account.reserve(boundOn(payer.account, call), name, occurrence),
     ({ allowed, limit, needed, spent }) => {
       const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
       payer.onRefused?.({ error, worker: call.worker.id, request: call.request })

@@ -3,9 +3,11 @@
  * is told again, and neither made nor paid for again.
  */
 import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
 import { defined } from "../Fields.ts"
 import type { Known, Outcome } from "../record/Recorded.ts"
 import type { RunEvent } from "../record/RunEvent.ts"
+import type { Message } from "../task/Message.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"
 import { WorkerError } from "../task/Worker.ts"
@@ -32,6 +34,8 @@ export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 export interface Beginning {
   /** Absent without a journal. */
   readonly slot?: Slot | undefined
+  /** The name of the call on accounts. Absent if the run shares no account and has no journal. */
+  readonly name?: string | undefined
   /** How many attempts there were. */
   readonly attempt: number
   readonly failures: ReadonlyArray<Failure>
@@ -51,9 +55,25 @@ export interface Numbered extends Slot {
  * not part of it: servers of tools change their lists, and an answer that was paid for stays one.
  */
 export const askedOf = ({ request: { messages, tools: _, ...rest }, sample, worker }: Call): string =>
-  key(worker, { ...rest, messages: [] }, sample) + JSON.stringify(messages)
+  key(worker, { ...rest, messages: [] }, sample) + messages.map(digestOf).join()
 
-/** The name of an attempt on accounts. */
+/** The digests of messages. A conversation is hashed once, not once for each of its turns. */
+const digests = new WeakMap<Message, string>()
+
+const digestOf = (message: Message): string => {
+  const known = digests.get(message)
+  if (known !== undefined) return known
+  const text = JSON.stringify(message)
+  const digest = `${text.length.toString(36)}-${(Hash.string(text) >>> 0).toString(36)}`
+  digests.set(message, digest)
+  return digest
+}
+
+/** The name of an attempt on accounts, by the name of its call. */
+export const attemptName = (call: string | undefined, attempt: number): string | undefined =>
+  call === undefined ? undefined : `${call}/${attempt}`
+
+/** The name of an attempt in the journal. */
 export const nameOf = ({ attempt, call }: Numbered): string => `${call}/${attempt}`
 
 /** The most that a call may have used. */
@@ -116,14 +136,14 @@ const isBorne = ({ payer }: CallContext): boolean => payer?.bearsLost === true
  */
 const repay = (
   { ledger }: CallContext,
-  at: Numbered | undefined,
+  name: string | undefined,
   { costUsd, usage }: Paid,
   tell: (paid: Paid) => void
 ): Effect.Effect<void, BudgetExceeded> => {
   const paid: Paid = { usage, costUsd }
   const amount = { costUsd, tokens: usage.inputTokens + usage.outputTokens }
   return Effect.uninterruptible(
-    Effect.flatMap(ledger.reserve(amount, at && nameOf(at)), (reservation) =>
+    Effect.flatMap(ledger.reserve(amount, name), (reservation) =>
       Effect.map(ledger.settle(reservation, paid), () => tell(paid))
     )
   )
@@ -190,7 +210,7 @@ export const settleDoubts = (context: CallContext): Effect.Effect<void> => {
       const worst: Paid = { costUsd, usage }
       if (isBorne(context)) return Effect.sync(() => recording!.note({ type: "lost", call, attempt, ...worst }))
       const booked = Effect.catch(bookDoubt(ledger, `${call}/${attempt}`, worst), () =>
-        Effect.as(ledger.charge(costUsd ?? 0), worst)
+        Effect.as(ledger.charge(costUsd ?? 0, `${call}/${attempt}`), worst)
       )
       return Effect.map(booked, (paid) => {
         recording!.note({ type: "lost", call, attempt, ...paid })
@@ -207,7 +227,7 @@ export const lostDetail = "the process that had asked it ended before its answer
 /** How a call is made, and how what is known of it is told. */
 interface Ways {
   readonly make: (beginning: Beginning) => Effect.Effect<unknown, WorkerError | BudgetExceeded>
-  readonly take: (entry: Entry, place: Numbered | undefined) => Effect.Effect<void, BudgetExceeded>
+  readonly take: (entry: Entry, attempt: string | undefined) => Effect.Effect<void, BudgetExceeded>
   readonly answer: (entry: Entry, costUsd: number | undefined) => void
   readonly tellFailure: (number: number, failure: Failure, paid: Paid) => void
   readonly tellInterruption: (paid: Paid) => void
@@ -219,19 +239,20 @@ export const replay = (
   call: Call,
   past: ReadonlyArray<Known>,
   slot: Slot | undefined,
+  name: string | undefined,
   ways: Ways
 ): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
   type Replayed = Effect.Effect<unknown, WorkerError | BudgetExceeded>
 
   const from = (attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
     const known = past[attempt]
-    if (known === undefined) return ways.make({ slot, attempt, failures })
+    if (known === undefined) return ways.make({ slot, name, attempt, failures })
     if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash) {
       return slot.recording.mismatch(slot.call, `asks ${call.worker.id} something else than it did before`)
     }
     const { handle } = known
     if (known.outcome === undefined && handle !== undefined && typeof call.worker.recovery === "object") {
-      return ways.make({ slot, attempt, failures, handle })
+      return ways.make({ slot, name, attempt, failures, handle })
     }
     const { outcome = { type: "lost" as const, ...(known.worst ?? unpaid) } } = known
     const at = slot && { ...slot, attempt }
@@ -239,43 +260,39 @@ export const replay = (
     if (at !== undefined && at.past[attempt]?.outcome === undefined) {
       at.recording.note({ ...outcome, call: at.call, attempt })
     }
-    return tell(outcome, at, attempt, failures)
+    return tell(outcome, attempt, failures)
   }
 
-  const tell = (
-    outcome: Outcome,
-    at: Numbered | undefined,
-    attempt: number,
-    failures: ReadonlyArray<Failure>
-  ): Replayed => {
+  const tell = (outcome: Outcome, attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
+    const charged = attemptName(name, attempt)
     switch (outcome.type) {
       case "lost":
-        return lost(outcome, at, attempt, failures)
+        return lost(outcome, attempt, failures)
       case "interrupted":
         return Effect.andThen(
-          isBorne(context) ? Effect.void : repay(context, at, outcome, ways.tellInterruption),
+          isBorne(context) ? Effect.void : repay(context, charged, outcome, ways.tellInterruption),
           Effect.suspend(() => from(attempt + 1, failures))
         )
       case "failed":
-        return failed(outcome, at, attempt, failures)
+        return failed(outcome, attempt, failures)
       // What this package wrote, under the version and the checksum of its journal or its transcript.
       case "found":
-        return Effect.suspend(() => ways.take(outcome.answer as Entry, at))
+        return Effect.suspend(() => ways.take(outcome.answer as Entry, charged))
       case "answered":
-        return repay(context, at, outcome, ({ costUsd }) => ways.answer(outcome.answer as Entry, costUsd))
+        return repay(context, charged, outcome, ({ costUsd }) => ways.answer(outcome.answer as Entry, costUsd))
     }
   }
 
   const failed = (
     outcome: Extract<Outcome, { readonly type: "failed" }>,
-    at: Numbered | undefined,
     attempt: number,
     failures: ReadonlyArray<Failure>
   ): Replayed => {
     const { message, reason, retryInMillis, unasked, usage } = outcome
     const failure: Failure = { reason, message, usage, retryInMillis, unasked }
     const told = (paid: Paid) => ways.tellFailure(failures.length, failure, paid)
-    const again = unasked === true ? Effect.sync(() => told(unpaid)) : repay(context, at, outcome, told)
+    const again =
+      unasked === true ? Effect.sync(() => told(unpaid)) : repay(context, attemptName(name, attempt), outcome, told)
     if (retryInMillis === undefined) {
       return Effect.andThen(again, Effect.fail(new WorkerError({ worker: call.worker.id, reason, usage })))
     }
@@ -285,11 +302,12 @@ export const replay = (
   }
 
   /** Nobody knows whether it was answered: it is charged at its worst case, and told. */
-  const lost = (worst: Paid, at: Numbered | undefined, attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
+  const lost = (worst: Paid, attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
+    const charged = attemptName(name, attempt)
     const told = isBorne(context)
       ? Effect.void
       : Effect.uninterruptible(
-          Effect.map(bookDoubt(context.ledger, at && nameOf(at), worst), (paid) => tellLost(context, call, paid))
+          Effect.map(bookDoubt(context.ledger, charged, worst), (paid) => tellLost(context, call, paid))
         )
     if ((context.onDoubt ?? "again") === "again" || call.worker.recovery === "free") {
       return Effect.andThen(

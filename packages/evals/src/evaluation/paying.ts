@@ -19,10 +19,10 @@ export const accountOf = (
     costUsd: maxCostUsd,
     calls: isOffline === true ? 0 : undefined
   })
-  const reserve: Budget.Ledger["reserve"] = (amount) =>
+  const reserve: Budget.Ledger["reserve"] = (...asked) =>
     Effect.suspend(() =>
       journal.waiting() === undefined
-        ? account.reserve(amount)
+        ? account.reserve(...asked)
         : Effect.fail(new BudgetExceeded({ limit: "calls", allowed: 0, spent: 0, needed: 1 }))
     )
   return Effect.as(account.charge(paidUsd), { ...account, reserve })

@@ -86,10 +86,14 @@ export interface Asked {
   /** The name of the lowest, whatever the day. */
   readonly account: string
   readonly call: string | undefined
+  readonly occurrence: Budget.Occurrence
   readonly amount: Budget.Amount
   readonly owner: string
   readonly now: number
 }
+
+/** What is charged without a reservation. */
+export type Charged = Omit<Asked, "occurrence" | "amount">
 
 type Record = { readonly [column: string]: SQLOutputValue }
 
@@ -129,7 +133,7 @@ export interface AccountTable {
   readonly reserve: (asked: Asked) => number | "wait" | BudgetExceeded
   readonly settle: (hold: number, used: Paid, now: number) => void
   readonly release: (hold: number, now: number) => void
-  readonly charge: (chain: ReadonlyArray<Named>, costUsd: number, now: number) => void
+  readonly charge: (asked: Charged, costUsd: number) => void
   /** Who has something set aside. */
   readonly owners: () => ReadonlyArray<string>
   /** Counts all that processes had set aside which are no more as spent. */
@@ -197,9 +201,10 @@ export const make = (database: DatabaseSync): AccountTable => {
 
   return {
     open,
-    reserve: ({ account, amount, call, chain, now, owner }) => {
+    reserve: ({ account, amount, call, chain, now, occurrence, owner }) => {
       const before = call === undefined ? undefined : known.get(account, call)
-      if (before !== undefined) {
+      const isSame = occurrence === "replayed" || (occurrence === "resumed" && before?.state !== "settled")
+      if (before !== undefined && isSame) {
         take.run(owner, before.id!)
         return Number(before.id)
       }
@@ -210,7 +215,9 @@ export const make = (database: DatabaseSync): AccountTable => {
       if (fits.includes("wait")) return "wait"
       for (const { id } of rows) hold.run(amount.costUsd ?? 0, amount.tokens, now, id)
       const ids = JSON.stringify(rows.map(({ id }) => id))
-      const { lastInsertRowid } = add.run(account, call ?? null, ids, amount.costUsd ?? null, amount.tokens, owner, now)
+      // Another call has the name already.
+      const name = before === undefined ? (call ?? null) : null
+      const { lastInsertRowid } = add.run(account, name, ids, amount.costUsd ?? null, amount.tokens, owner, now)
       return Number(lastInsertRowid)
     },
     settle: (id, used, now) => {
@@ -227,8 +234,13 @@ export const make = (database: DatabaseSync): AccountTable => {
       close(row, now)
       drop.run(id)
     },
-    charge: (chain, costUsd, now) => {
-      for (const one of chain) spend.run(costUsd, 0, 0, 0, 0, now, open(one, now, false).id)
+    charge: ({ account, call, chain, now, owner }, costUsd) => {
+      if (call !== undefined && known.get(account, call) !== undefined) return
+      const ids = chain.map((one) => open(one, now, false).id)
+      for (const id of ids) spend.run(costUsd, 0, 0, 0, 0, now, id)
+      if (call === undefined) return
+      const { lastInsertRowid } = add.run(account, call, JSON.stringify(ids), costUsd, 0, owner, now)
+      mark.run("settled", now, lastInsertRowid)
     },
     owners: () => openOwners.all().map(({ owner }) => String(owner)),
     bury: (dead, now) => {

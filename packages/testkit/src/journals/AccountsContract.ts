@@ -172,6 +172,44 @@ export const cases: ReadonlyArray<Case> = [
     })
   ),
   define(
+    "reserve/occurrence",
+    "a call that is sent now is charged, also under a name that was charged before",
+    (open) =>
+      Effect.gen(function* () {
+        const name = "r/0/1/0/0"
+        const account = yield* openIn(open, { name: "a" })
+        const call = (cost: number, occurrence: Budget.Occurrence) =>
+          Effect.flatMap(account.reserve(amount(1), name, occurrence), (hold) => account.settle(hold, used(cost)))
+        yield* call(0.5, "new")
+        yield* call(0.25, "new")
+        yield* call(0.125, "replayed")
+        yield* call(0.125, "resumed")
+        yield* account.charge(2, name)
+        yield* account.charge(2, "r/0/2/0/0")
+        yield* account.charge(2, "r/0/2/0/0")
+        assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 2.875, open: 0, reservedCostUsd: 0 })
+      })
+  ),
+  define(
+    "reserve/resumed",
+    "what an ended process reserved for a call is taken over by the run that resumes it",
+    (open) =>
+      Effect.gen(function* () {
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const account = yield* openIn(open, { name: "a" })
+            yield* account.reserve(amount(1), "r/0/1/0/0", "resumed")
+            yield* account.reserve(amount(1), "r/0/2/0/0", "new")
+          })
+        )
+        const account = yield* openIn(open, { name: "a" })
+        yield* account.settle(yield* account.reserve(amount(1), "r/0/1/0/0", "resumed"), used(0.25))
+        yield* account.settle(yield* account.reserve(amount(1), "r/0/2/0/0", "new"), used(0.25))
+        // The second was sent by the process that has ended, too: nothing says that it was not.
+        assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 1.5, open: 0, reservedCostUsd: 0 })
+      })
+  ),
+  define(
     "end/worst",
     "what a process had set aside that has ended counts at its worst case, until somebody knows",
     (open) =>
