@@ -76,6 +76,7 @@ describe("an answer that was paid for is in the transcript", () => {
         const running = run({
           policy: fixed(step(0), step(1), step(2), step(0, "all")),
           pool: WorkerPool.makeUnsafe(workers),
+          reassign: "never",
           onStepFailure: "end"
         })
         const { result, transcript } = yield* restlessly(seed, running)

@@ -110,7 +110,7 @@ describe("recursion", () => {
     Effect.gen(function* () {
       const { contexts, policy } = sequence(ask(0), ask(1, "Then you."), { steps: [] })
       const workers = [worker("a", [{ fail: { _tag: "Quota", detail: "none left" } }]), worker("b")]
-      const { result, transcript } = yield* run({ workers, policy, recursion: 2 })
+      const { result, transcript } = yield* run({ workers, policy, recursion: 2, reassign: "never" })
       assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.answer, "answer of b")
       const [failed, answered] = contexts.slice(1).map(({ previous }) => previous!)
@@ -141,7 +141,7 @@ describe("recursion", () => {
       }
       const { contexts, policy } = sequence(workflow, { steps: [] })
       const workers = [worker("a", [{ fail: { _tag: "Quota" } }]), worker("b")]
-      const { result } = yield* run({ workers, policy, recursion: 1 })
+      const { result } = yield* run({ workers, policy, recursion: 1, reassign: "never" })
       assert.strictEqual(result.answer, "answer of b")
       assert.deepStrictEqual(contexts[1]!.previous!.failed, [0])
     })
@@ -165,7 +165,7 @@ describe("recursion", () => {
     Effect.gen(function* () {
       const workers = [worker("a"), worker("b", [{ fail: { _tag: "Quota" } }])]
       const { contexts, policy } = sequence(ask(0), ask(1), ask(1))
-      const { result } = yield* run({ workers, policy, recursion: 2 })
+      const { result } = yield* run({ workers, policy, recursion: 2, reassign: "never" })
       assert.strictEqual(contexts.length, 3)
       assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.answer, "answer of a")

@@ -314,7 +314,7 @@ describe("promise 5: retried, then reassigned, then reported or ended", () => {
   it.effect("a failed step is shown to the steps that see it", () =>
     Effect.gen(function* () {
       const workers = [worker("a", [{ fail: { _tag: "Quota" } }]), worker("b")]
-      const { result } = yield* runWith({ workers, workflow: { steps: [step(0), step(1, [0])] } })
+      const { result } = yield* runWith({ workers, workflow: { steps: [step(0), step(1, [0])] }, reassign: "never" })
       assert.strictEqual(result.ending, "answered")
       assert.include(contents(workers[1]!)![1], "This step failed")
     })
@@ -326,6 +326,7 @@ describe("promise 5: retried, then reassigned, then reported or ended", () => {
       const { result } = yield* runWith({
         workers,
         workflow: { steps: [step(0), step(1), step(2, "all")] },
+        reassign: "never",
         onStepFailure: "end"
       })
       assert.strictEqual(result.ending, "failed")
@@ -349,6 +350,7 @@ describe("promise 5: retried, then reassigned, then reported or ended", () => {
       const { events, result } = yield* runWith({
         workers,
         workflow: { steps: [step(0), step(1), step(2), step(3, "all")] },
+        reassign: "never",
         worker: { timeoutMillis: 100, maxOutputTokens: 8 }
       })
       const { costUsd, tokens } = paidIn(events)

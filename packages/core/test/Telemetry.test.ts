@@ -137,7 +137,7 @@ describe("recorder", () => {
         ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Overloaded" } }, { fail: { _tag: "Quota" } }] }),
         ScriptedWorker.make({ id: "b", replies: [{ hang: true }] })
       ])
-      const conductor = Conductor.make({ policy: plan, pool })
+      const conductor = Conductor.make({ policy: plan, pool, reassign: "never" })
       const fiber = yield* Effect.forkChild(conductor.run("Why?", { listener: recorder.listener }))
       yield* TestClock.adjust("10 seconds")
       expect(recorder.open()).toBe(3)

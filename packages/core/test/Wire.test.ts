@@ -75,7 +75,7 @@ const recorded = Effect.gen(function* () {
         : Baselines.single(1)
       ).propose(context)
   }
-  const conductor = Conductor.make({ policy, pool, self: { maxDepth: 1 }, recursion: 1 })
+  const conductor = Conductor.make({ policy, pool, self: { maxDepth: 1 }, recursion: 1, reassign: "never" })
   yield* conductor.run(
     { question: "Why?", metadata: { family: "why", depth: [1, null] } },
     { runId: "r", listener: (event) => events.push(event) }

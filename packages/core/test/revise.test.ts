@@ -50,7 +50,7 @@ const ran = (
 ) =>
   Effect.gen(function* () {
     const events: Array<RunEvent> = []
-    const conductor = Conductor.make({ ...options, policy, pool: WorkerPool.makeUnsafe(workers) })
+    const conductor = Conductor.make({ reassign: "never", ...options, policy, pool: WorkerPool.makeUnsafe(workers) })
     const task = { question: "What is 6 times 7?", reference: "42" }
     const result = yield* conductor.run(task, { ...runOptions, listener: (event) => void events.push(event) })
     const transcript = Transcript.fromEvents(events)!

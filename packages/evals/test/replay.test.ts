@@ -106,7 +106,10 @@ describe("Replay.decisions", () => {
         ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Quota" } }] }),
         ScriptedWorker.make({ id: "b", replies: ["42"] })
       ])
-      const { transcript } = yield* record(LanguagePolicy.make({ model }), workers, { recursion: 2 })
+      const { transcript } = yield* record(LanguagePolicy.make({ model }), workers, {
+        recursion: 2,
+        reassign: "never"
+      })
       const decisions = yield* Replay.decisions([transcript], { grader: Grader.exact })
       assert.deepStrictEqual(
         decisions.map(({ prompt }) => prompt),

@@ -160,7 +160,7 @@ export const team = (options: Options, asked: string, choice: Choice.Choice, isH
   }
   if (model === fast) {
     const left = chosen(pool, choice)
-    return { policy: options.fast ?? Baselines.single(cheapest(left)), pool: left }
+    return { policy: options.fast ?? Baselines.single(cheapest(left), { failover: true }), pool: left }
   }
   const id = model.startsWith(direct) ? model.slice(direct.length) : undefined
   if (id === undefined || !WorkerPool.ids(pool).includes(id)) throw unknown(named, options)

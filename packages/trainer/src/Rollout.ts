@@ -333,6 +333,8 @@ const run = Effect.fnUntraced(function* (
   const conductor = Conductor.make({
     policy,
     pool: question.pool,
+    // A reward is for the worker that the plan names.
+    reassign: "never",
     ...config.run,
     recursion: question.extraRounds,
     self: config.self ? { maxDepth: 1 } : undefined

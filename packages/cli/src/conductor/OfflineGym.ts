@@ -92,7 +92,14 @@ export const atOnce: Resilience.Retry = { baseDelayMillis: 0, jitter: false }
 
 /** How many of the tasks a worker gets right alone. */
 const scoreOf = (pool: WorkerPool.WorkerPool, run: RunSettings, worker: string, trials: ReadonlyArray<Task>) => {
-  const conductor = Conductor.make({ ...run, policy: Baselines.single(worker), pool, retry: atOnce, seed: 0 })
+  const conductor = Conductor.make({
+    ...run,
+    policy: Baselines.single(worker),
+    pool,
+    retry: atOnce,
+    reassign: "never",
+    seed: 0
+  })
   const isCorrect = (task: Task) =>
     Effect.gen(function* () {
       const { answer } = yield* conductor.run(task)

@@ -236,7 +236,7 @@ const uncounted = (
       return Effect.flatMap(bestSingle(pool), (best) =>
         best === undefined
           ? Effect.fail(usage("Who is best is known only of the gym's workers. Name the worker: single:<id>."))
-          : Effect.succeed(Baselines.single(best))
+          : Effect.succeed(Baselines.single(best, { failover: true }))
       )
     case "head":
       return Effect.flatMap(

@@ -31,6 +31,7 @@ export interface Flags {
   readonly temperature?: Option.Option<number> | undefined
   readonly reasoning?: Option.Option<Reasoning> | undefined
   readonly check?: ReadonlyArray<string> | undefined
+  readonly reassign?: Option.Option<"never" | "next"> | undefined
 }
 
 /** The names in a text with commas between them. */
@@ -188,6 +189,7 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
     maxSteps: either(flags.maxSteps, run.maxSteps),
     recursion: either(flags.recursion, run.recursion),
     seed: either(flags.seed, run.seed),
+    reassign: either(flags.reassign, run.reassign),
     worker: {
       ...run.worker,
       maxOutputTokens: either(flags.maxOutputTokens, run.worker?.maxOutputTokens),
@@ -201,6 +203,12 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
     }
   }
 }
+
+/** The settings of a run that is measured: a comparison must not measure another worker than the one that was asked. */
+export const measuredSettings = (config: Config, flags: Flags): RunSettings => ({
+  ...settings(config, flags),
+  reassign: "never"
+})
 
 /** The options of a run. MCP servers whose tools it may use are started, and end with the scope. */
 export const resolve = (

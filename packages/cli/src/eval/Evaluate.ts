@@ -195,7 +195,7 @@ const evaluateAll = (
     )
     const settings = {
       retry: isGym ? OfflineGym.atOnce : undefined,
-      ...RunOptions.settings(config, flagsOf(input)),
+      ...RunOptions.measuredSettings(config, flagsOf(input)),
       checks: yield* Checks.resolve(config, [], pool)
     }
     const cache = cacheOf(input, config)

@@ -88,7 +88,7 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
   )
   const settings = {
     retry: isOurs ? OfflineGym.atOnce : undefined,
-    ...RunOptions.settings(config, input),
+    ...RunOptions.measuredSettings(config, input),
     checks: yield* Checks.resolve(config, [], pool),
     toolAccess: Option.getOrElse(input.toolAccess, () => config.toolAccess)
   }

@@ -30,6 +30,12 @@ export const flags = {
     ),
     Flag.atLeast(0)
   ),
+  reassign: Flag.Literals("reassign", ["next", "never"]).pipe(
+    Flag.withDescription(
+      "Which worker takes over a step whose worker failed for good: the next of the pool (default), or none (never; default with --policy single:<id>)"
+    ),
+    Flag.optional
+  ),
   profiles,
   seed,
   maxCost: cost("max-cost", "The most the run may cost, in USD, or in the gym's play money; never exceeded"),

@@ -53,11 +53,20 @@ const instructions = {
     "Above are answers of several models to the question. Weigh them critically: some may be partial or wrong. Combine what is right in them into one complete and correct answer, in the form that the question asks for."
 }
 
-/** Always asks one worker, and nothing but the question. */
-export const single = (worker: WorkerReference): Policy =>
-  planned(`single:${worker}`, ({ pool }) =>
+/**
+ * Always asks one worker, and nothing but the question.
+ *
+ * `failover` says whether the next worker takes over if this one fails; false by default, since the caller named it.
+ */
+export const single = (
+  worker: WorkerReference,
+  { failover = false }: { readonly failover?: boolean | undefined } = {}
+): Policy => ({
+  ...planned(`single:${worker}`, ({ pool }) =>
     Result.map(ordinal(pool, worker), (worker) => ({ steps: [attempt(worker)] }))
-  )
+  ),
+  failover
+})
 
 /** Asks one worker, drawn for each task: the same one for the same seed and task. Without a seed, uses the run's. */
 export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy =>
@@ -114,7 +123,7 @@ export const selfConsistency = (
 ): Policy => {
   Options.check("selfConsistency", options, { n: count, worker: aWorker })
   const n = options.n ?? 5
-  return planned(
+  const policy = planned(
     `self-consistency-${n}`,
     ({ pool }) =>
       Result.map(ordinal(pool, options.worker ?? 0), (worker) => ({
@@ -123,6 +132,7 @@ export const selfConsistency = (
       })),
     n
   )
+  return { ...policy, failover: options.worker === undefined }
 }
 
 /** One worker (the first by default) answers, and then reviews its own answers `rounds` times (5 by default). */
@@ -131,7 +141,7 @@ export const selfReflection = (
 ): Policy => {
   Options.check("selfReflection", options, { rounds: count, worker: aWorker })
   const rounds = options.rounds ?? 5
-  return planned(
+  const policy = planned(
     `self-reflection-${rounds}`,
     ({ pool }) =>
       Result.map(ordinal(pool, options.worker ?? 0), (worker) => ({
@@ -142,6 +152,7 @@ export const selfReflection = (
       })),
     rounds + 1
   )
+  return { ...policy, failover: options.worker === undefined }
 }
 
 /**

@@ -76,6 +76,8 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
   const workers = (context: Context) => found(name, context, [first, then])
   return {
     name,
+    // The caller named both workers, and says what a failure of the first leads to.
+    failover: false,
     checks: { [theCheck]: check },
     propose: (context) =>
       Effect.map(workers(context), ([cheap, strong]): Proposal => {
@@ -123,6 +125,8 @@ export const agreed = (a: WorkerReference, b: WorkerReference, otherwise: Worker
   const name = `agreed:${a}+${b}+${otherwise}`
   return {
     name,
+    // Another worker in the place of one of the two would agree with itself.
+    failover: false,
     maxSteps: 2,
     recursion: 1,
     propose: Effect.fnUntraced(function* (context: Context): Effect.fn.Return<Proposal, PolicyError> {

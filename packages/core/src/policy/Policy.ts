@@ -129,6 +129,11 @@ export interface Policy {
   readonly recursion?: number | undefined
   /** The checks that its steps call by name, besides those of the run. */
   readonly checks?: Checks | undefined
+  /**
+   * Whether the next eligible worker takes over a step whose worker failed for good; true by default. False where the
+   * caller named the worker, whose answer no other can replace. `RunSettings.reassign` overrides it.
+   */
+  readonly failover?: boolean | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
   /**
    * Asked when answers have failed checks with `onFailure: "revise"`, nothing else of the round can run, and another

@@ -47,7 +47,10 @@ export interface RunSettings {
   readonly worker?: WorkerSettings | undefined
   /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
   readonly retry?: Retry | undefined
-  /** Which worker takes over a step whose worker failed for good; `"never"` by default. */
+  /**
+   * Which worker takes over a step whose worker failed for good. By default the next eligible one of the pool
+   * (`"next"`), or none (`"never"`) where the policy names its worker for the caller, as `single(0)` does.
+   */
   readonly reassign?: Reassign | undefined
   /**
    * What is done about a call whose process ended before its answer came, when the run is resumed: it is made again

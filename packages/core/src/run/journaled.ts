@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { OptionsError } from "../Options.ts"
+import type { Policy } from "../policy/Policy.ts"
 import * as Journal from "../record/Journal.ts"
 import { toolCallIds } from "../record/Recorded.ts"
 import type { Listener, RunEvent } from "../record/RunEvent.ts"
@@ -199,12 +200,24 @@ export const stopped = (recording: Recording.Recording | undefined): Effect.Effe
   return error === undefined ? Effect.void : Effect.die(error)
 }
 
-/** With `onDoubt: "reassign"`, a step whose call was lost goes to the next worker, whatever is done of other failures. */
-export const reassignOf = ({ onDoubt, reassign = "never" }: RunSettings): Resilience.Reassign => {
-  if (onDoubt !== "reassign" || reassign !== "never") return reassign
-  return (failure) => {
-    const { reason } = failure.error
-    const isLost = reason._tag === "Timeout" && reason.detail === lostDetail
-    return isLost ? Resilience.reassign("next", failure) : undefined
+const isLost = ({ error: { reason } }: Resilience.Failure): boolean =>
+  reason._tag === "Timeout" && reason.detail === lostDetail
+
+/**
+ * The rule of a run by which the steps of failed workers go to others. With `onDoubt: "reassign"`, a step whose call was
+ * lost goes to the next worker, and with `"fail"` to none, unless `reassign` says otherwise.
+ */
+export const reassignOf = ({
+  onDoubt,
+  policy,
+  reassign
+}: RunSettings & { readonly policy?: Policy | undefined }): Resilience.Reassign => {
+  const rule = reassign ?? (policy?.failover === false ? "never" : "next")
+  if (onDoubt === "reassign" && rule === "never") {
+    return (failure) => (isLost(failure) ? Resilience.reassign("next", failure) : undefined)
   }
+  if (onDoubt === "fail" && reassign === undefined && rule === "next") {
+    return (failure) => (isLost(failure) ? undefined : Resilience.reassign("next", failure))
+  }
+  return rule
 }

@@ -57,7 +57,7 @@ type Run = (task: Task, policy: Policy) => Effect.Effect<Conductor.RunResult>
 const plainly =
   ({ ledger, ...options }: Options): Run =>
   (task, policy) =>
-    Conductor.make({ ...options, policy }).run(task, { ledger })
+    Conductor.make({ reassign: "never", ...options, policy }).run(task, { ledger })
 
 /** Runs whose answers are kept; each is on an account of its own, where what is found costs what it did. */
 const withStore = (options: Options, store: ResponseCache.Store): Run => {
@@ -72,7 +72,7 @@ const withStore = (options: Options, store: ResponseCache.Store): Run => {
         isRefused = true
       }
     }
-    const result = yield* Conductor.make({ ...options, policy })
+    const result = yield* Conductor.make({ reassign: "never", ...options, policy })
       .run(task, { ledger, payer, found: "as-made" })
       .pipe(Effect.provideService(ResponseCache.ResponseCache, cache))
     return { ...result, ...(isRefused ? { answer: undefined, error: undefined } : {}), spend: ledger.spent() }

@@ -48,6 +48,8 @@ export const conductorOf = ({ pool, run = {} }: Options, entry: Entry): Conducto
   const { outputTokensFactor: factor, policy } = entry
   const tokens = worker?.maxOutputTokens
   return Conductor.make({
+    // A comparison must not measure another worker than the one that was asked.
+    reassign: "never",
     ...run,
     policy,
     pool,

@@ -173,6 +173,7 @@ const previousOf = (draw: Seed.Draw, task: Task, parts: ReadonlyArray<Gym.Part>,
     policy: Policy.fixed("by lot", () => workflow),
     pool,
     retry,
+    reassign: "never",
     seed: Seed.below(draw, 2 ** 30)
   })
   return Effect.map(conductor.run(task), ({ answer, error }) => ({

@@ -226,7 +226,7 @@ function checksFor(wrong: number): Partial<Conductor.Options> {
 // -------------------------------------------------------------------------------------------------------------------
 
 const played = Effect.fnUntraced(function* ({ policy, settings }: Contender) {
-  const conductor = Conductor.make({ policy, pool, retry, seed, ...settings })
+  const conductor = Conductor.make({ policy, pool, retry, reassign: "never", seed, ...settings })
   return yield* Effect.forEach(tasks, (task) =>
     Effect.flatMap(conductor.run(task), ({ answer = "", spend }) =>
       Effect.map(GymGrader.grader.grade(task, answer), ({ score }) => ({

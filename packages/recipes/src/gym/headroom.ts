@@ -33,7 +33,7 @@ const pool = GymPool.make({ latencyMillis: 0 })
 const standardError = (share: number, count: number) => Math.sqrt((share * (1 - share)) / count)
 
 const measure = Effect.fnUntraced(function* (policy: Policy) {
-  const conductor = Conductor.make({ policy, pool, retry, seed: 0 })
+  const conductor = Conductor.make({ policy, pool, retry, reassign: "never", seed: 0 })
   let steps = 0
   // Counted as they are planned: a run that is declined has planned steps, too.
   const listener: Listener = (event) => {

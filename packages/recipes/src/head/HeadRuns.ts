@@ -78,7 +78,7 @@ const answer = (policy: Policy, task: Task, seed: number): Effect.Effect<Run> =>
           )
         })
     }
-    const conductor = Conductor.make({ policy: timed, pool, retry, seed })
+    const conductor = Conductor.make({ policy: timed, pool, retry, reassign: "never", seed })
     const result = yield* conductor.run(task)
     const isRight = result.ending === "answered" && GymGrader.isCorrect(result.answer ?? "", task.reference!)
     return {

@@ -26,7 +26,7 @@ export const maxSteps = 9
 /** Runs a policy once with each team. */
 export const measure = (policy: Policy, teams: ReadonlyArray<Teams.Team>): Effect.Effect<ReadonlyArray<Run>> => {
   const one = Effect.fnUntraced(function* ({ isAnswerable, pool, task }: Teams.Team) {
-    const conductor = Conductor.make({ policy, pool, retry, maxSteps, seed: 0 })
+    const conductor = Conductor.make({ policy, pool, retry, reassign: "never", maxSteps, seed: 0 })
     let calls = 0
     const { answer, ending, rounds, spend } = yield* conductor.run(task, {
       listener: (event) => {

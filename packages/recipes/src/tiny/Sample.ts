@@ -78,7 +78,7 @@ const shuffled = (pool: WorkerPool.WorkerPool, seed: number) =>
 /** Runs a policy on every task: the same order of workers for the same place of a task. */
 export const measure = ({ policy, pool, recursion = 0, tasks }: Setup): Effect.Effect<ReadonlyArray<Sample>> => {
   const poolOf = (index: number) => (typeof pool === "function" ? pool(index) : pool)
-  const conductor = Conductor.make({ policy, pool: poolOf(0), retry, recursion, seed: 0 })
+  const conductor = Conductor.make({ policy, pool: poolOf(0), retry, reassign: "never", recursion, seed: 0 })
   const one = Effect.fnUntraced(function* (task: Task, index: number) {
     const { counts, listener } = counter()
     const { answer, ending, rounds, spend } = yield* conductor.run(task, {

@@ -86,11 +86,14 @@ export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /** OpenAI's clients read `x-request-id`, Anthropic's `request-id`. */
-const headersOf = ({ id, request, runId }: About): Readonly<Record<string, string>> => ({
+const headersOf = (
+  { id, request, runId }: About,
+  notices: ReadonlyArray<string> = []
+): Readonly<Record<string, string>> => ({
   "x-request-id": id,
   "request-id": id,
   "x-divisi-run": runId,
-  ...headerOf(request.notices)
+  ...headerOf([...request.notices, ...notices])
 })
 
 const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
@@ -124,7 +127,8 @@ const streamed = <State>(
 
 const whole = <State>(request: IncomingRequest, wire: Wire<State>, segment: Segment): Effect.Effect<Response> =>
   Effect.map(segment.over, () => {
-    const headers = headersOf(segment.about)
+    const last = segment.parts.at(-1)
+    const headers = headersOf(segment.about, last?.type === "finish" ? last.notices : undefined)
     const error = errorOf(segment.parts)
     if (error !== undefined) return Respond.error(wire, error, headers)
     return Respond.whole(request, wire.whole(segment.about, segment.parts), { ...headers, ...failedIn(segment.parts) })

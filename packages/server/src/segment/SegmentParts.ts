@@ -191,6 +191,14 @@ const brokenOff = new ApiError({
   message: "The answer broke off, and the worker answered otherwise when it was asked again: send the request again."
 })
 
+/** What a client should know of an event: a setting that a worker could not take, or that another worker answered. */
+const noticeOf = (event: RunEvent): string | undefined => {
+  if (event.type === "step-notice") return `${event.worker}: ${event.notice}`
+  return event.type === "step-reassigned"
+    ? `Step ${event.step + 1}: ${event.from} failed, and ${event.to} took over.`
+    : undefined
+}
+
 /** Maximum number of notices in a response. */
 const maxNotices = 16
 
@@ -226,7 +234,8 @@ export const make = (options: Options): SegmentParts => {
     const isRoot = event.runId === next.runId
     answer = next
     if (isRoot) speakers?.hear(event)
-    if (event.type === "step-notice" && notices.size < maxNotices) notices.add(`${event.worker}: ${event.notice}`)
+    const notice = noticeOf(event)
+    if (notice !== undefined && notices.size < maxNotices) notices.add(notice)
     const noted = isRoot ? notes(event) : nothing
     if (!isBegun) return nothing
     if (event.type === "turn-finished") {

@@ -82,7 +82,6 @@ const conductorOf = ({ settings }: Options, { request, team }: Turn): Conductor.
   const { choice, settings: asked } = request
   return Conductor.make({
     ...settings,
-    reassign: settings.reassign ?? "next",
     policy: team.policy,
     pool: team.pool,
     seed: choice.seed ?? (asked.seed === undefined ? settings.seed : Math.abs(asked.seed)),

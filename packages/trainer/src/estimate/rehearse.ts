@@ -144,6 +144,7 @@ export const rehearse = Effect.fnUntraced(function* (
   const conductor = Conductor.make({
     policy,
     pool: cast,
+    reassign: "never",
     maxSteps: phase.rollouts.run.maxSteps,
     worker: phase.rollouts.run.worker,
     retry: { ...phase.rollouts.run.retry, baseDelayMillis: 0, jitter: false }
