@@ -51,9 +51,9 @@ export const arrows: ReadonlyArray<Arrow> = [
   // Engines of the trainer are held to a contract as providers are. Neither knows the testkit but in tests.
   { from: "testkit", to: ["core", "trainer"] },
   // What says whether an answer is right: trainers need it as much as evaluations do.
-  { from: "graders", to: ["core"] },
+  { from: "graders", to: ["core", "files"] },
   { from: "evals", to: ["core", "files", "graders"] },
-  { from: "tools-mcp", to: ["core"] },
+  { from: "tools-mcp", to: ["core", "files"] },
   { from: "cluster", to: ["core"] },
   // Its bench serves a model behind HTTP, as its users do.
   { from: "server", to: ["core"], tests: ["providers-openai"] },

@@ -15,8 +15,10 @@ interface Common {
    * When absent, all but those that the server calls read-only (`readOnlyHint`).
    */
   readonly needsApproval?: boolean | ReadonlyArray<string> | undefined
-  /** How long a call may take, in milliseconds; 60,000 by default. It is cancelled then. */
+  /** How long a call may take without progress, in milliseconds; 60,000 by default. It is cancelled then. */
   readonly timeoutMillis?: number | undefined
+  /** How long a call may take that reports progress, in milliseconds; ten times `timeoutMillis` by default. */
+  readonly maxTimeoutMillis?: number | undefined
   /** How long the server may take until it has listed its tools, in milliseconds; 30,000 by default. */
   readonly startMillis?: number | undefined
   /** How long a result may be, in characters; 100,000 by default. What is longer is cut, which the worker is told. */
@@ -76,6 +78,7 @@ const shape = {
   tools: texts,
   needsApproval: Options.either(Options.flag, texts),
   timeoutMillis: Options.limit,
+  maxTimeoutMillis: Options.limit,
   startMillis: Options.limit,
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<Record<keyof StdioServer | keyof HttpServer, unknown>>

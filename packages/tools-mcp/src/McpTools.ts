@@ -8,7 +8,6 @@ import * as Message from "@divisi/core/Message"
 import { nearest } from "@divisi/core/Nearest"
 import type { OptionsError } from "@divisi/core/Options"
 import type { JsonSchema, Tool } from "@divisi/core/Tool"
-import type { Tool as Definition } from "@modelcontextprotocol/client"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -16,10 +15,11 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
 import * as Connection from "./connection.ts"
+import { type Definition, read as readTools } from "./definitions.ts"
 import * as McpServer from "./McpServer.ts"
-import { contentOf } from "./toolResult.ts"
+import { read as readResult } from "./toolResult.ts"
 
-/** A server that did not start, or a tool that it does not have. */
+/** A server that did not start, a tool that it does not have, or one that cannot be read. */
 export interface Problem {
   readonly server: string
   readonly detail: string
@@ -46,7 +46,7 @@ export class McpTools extends Context.Service<
   {
     /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
     readonly tools: ReadonlyArray<Tool>
-    /** The servers that did not start, and the tools that were named and do not exist. */
+    /** The servers that did not start, the tools that cannot be read, and those that were named and do not exist. */
     readonly problems: ReadonlyArray<Problem>
   }
 >()("@divisi/tools-mcp/McpTools") {}
@@ -92,8 +92,8 @@ const inputOf = (schema: JsonSchema): StandardSchemaV1<unknown, Record<string, u
   }
 })
 
-const isAsked = ({ needsApproval }: McpServer.McpServer, { annotations, name }: Definition): boolean => {
-  if (needsApproval === undefined) return annotations?.readOnlyHint !== true
+const isAsked = ({ needsApproval }: McpServer.McpServer, { isReadOnly, name }: Definition): boolean => {
+  if (needsApproval === undefined) return !isReadOnly
   return typeof needsApproval === "boolean" ? needsApproval : needsApproval.includes(name)
 }
 
@@ -104,17 +104,18 @@ const toolOf = (
   definition: Definition
 ): Tool => ({
   name: nameOf(server, definition.name),
-  description: definition.description ?? definition.title,
-  input: inputOf(definition.inputSchema),
+  description: definition.description,
+  input: inputOf(definition.input),
   needsApproval: isAsked(options, definition),
-  timeoutMillis: options.timeoutMillis,
+  timeoutMillis: Connection.maxTimeoutOf(options),
   maxResultCharacters: options.maxResultCharacters,
   execute: (input: Record<string, unknown>) =>
-    Effect.matchEffect(call(definition.name, input), {
+    Effect.matchEffect(call(definition, input), {
       onFailure: (detail) => Effect.fail(`the MCP server "${server}": ${detail}`),
-      onSuccess: (result) => {
-        const content = contentOf(result)
-        return result.isError === true ? Effect.fail(Message.text(content)) : Effect.succeed(content)
+      onSuccess: (given) => {
+        const result = readResult(given, definition.output)
+        if (result === undefined) return Effect.fail(`the MCP server "${server}": its result has no content`)
+        return result.isError ? Effect.fail(Message.text(result.content)) : Effect.succeed(result.content)
       }
     })
 })
@@ -137,15 +138,19 @@ const ofServer = Effect.fnUntraced(function* (
   const connection = yield* Connection.make(options)
   const listed = yield* Effect.result(connection.list)
   if (Result.isFailure(listed)) return { tools: [], problems: [{ server, detail: listed.failure }] }
-  const definitions = new Map(listed.success.toReversed().map((definition) => [definition.name, definition]))
-  const names = [...definitions.keys()].reverse()
+  const { problems, tools } = readTools(listed.success)
+  const definitions = new Map(tools.map((definition) => [definition.name, definition]))
+  const names = [...definitions.keys()]
   const wanted = options.tools ?? names
   return {
     tools: wanted.flatMap((name) => {
       const definition = definitions.get(name)
       return definition === undefined ? [] : [toolOf(server, options, connection, definition)]
     }),
-    problems: wanted.flatMap((name) => (definitions.has(name) ? [] : [{ server, detail: missing(name, names) }]))
+    problems: [
+      ...problems.map((detail) => ({ server, detail })),
+      ...wanted.flatMap((name) => (definitions.has(name) ? [] : [{ server, detail: missing(name, names) }]))
+    ]
   }
 })
 
@@ -154,8 +159,9 @@ const ofServer = Effect.fnUntraced(function* (
  *
  * **Details**
  *
- * A server that does not start has no tools, and `problems` says why. Those that do end with the scope: their input is
- * closed, and one that goes on for two seconds is stopped. Which tools there are is asked once; a tool that goes away
+ * A server that does not start has no tools, and a tool that cannot be read is left out; `problems` gives the reasons.
+ * Servers end with the scope: their input is closed, and one that still runs after two seconds is stopped with all that it
+ * has started (SIGTERM, and SIGKILL two seconds later). Which tools there are is asked once; a tool that goes away
  * later fails. Fails with an `OptionsError` where a server is described wrongly.
  */
 export const make = Effect.fnUntraced(function* (

@@ -3,128 +3,123 @@
  * Whatever goes wrong is a text for who reads it, and no secret is in it.
  */
 import {
-  type CallToolResult,
   Client,
   ProtocolError,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
-  StreamableHTTPClientTransport,
-  type Tool,
   type Transport,
   UnsupportedProtocolVersionError
 } from "@modelcontextprotocol/client"
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import manifest from "../package.json" with { type: "json" }
-import { type HttpServer, type McpServer, revealed, type StdioServer, withoutSecrets } from "./McpServer.ts"
+import type { Definition } from "./definitions.ts"
+import { HttpTransport } from "./httpTransport.ts"
+import { type McpServer, withoutSecrets } from "./McpServer.ts"
+import { ProcessTransport } from "./processTransport.ts"
 
 /** A server that tools can be called of. Failures are for people and models. */
 export interface Connection {
-  readonly list: Effect.Effect<ReadonlyArray<Tool>, string>
-  readonly call: (name: string, input: Record<string, unknown>) => Effect.Effect<CallToolResult, string>
+  /** The tools as the server lists them, unread. */
+  readonly list: Effect.Effect<ReadonlyArray<unknown>, string>
+  /** The result as the server gives it, unread. */
+  readonly call: (definition: Definition, input: Record<string, unknown>) => Effect.Effect<unknown, string>
 }
 
 /** An open connection, and what its server wrote for people before it died. */
 interface Open {
-  readonly client: Client
+  readonly client: LenientClient
   readonly transport: Transport
   readonly said: () => string
 }
 
 const defaultStartMillis = 30_000
 
-/** The executor ends a call that takes too long, and cancels it; the library's own limit must not come before. */
-const noTimeout = 2 ** 31 - 1
+const defaultTimeoutMillis = 60_000
 
-/**
- * What a server may send at once: a result of 10 MB is cut and not lost, one without end is stopped. The library's reader
- * takes quadratic time, two seconds for 10 MB.
- */
-const mostBytes = 16 * 1024 * 1024
+/** If it reports progress, a call may take so many times its time. */
+const progressFactor = 10
 
-// -------------------------------------------------------------------------------------------------------------------
-// Transports
-// -------------------------------------------------------------------------------------------------------------------
+/** The longest time that a timer takes. */
+const maxTimer = 2 ** 31 - 1
 
-const mostSaid = 4_000
+const timeoutOf = ({ timeoutMillis = defaultTimeoutMillis }: McpServer): number => Math.min(timeoutMillis, maxTimer)
 
-/** The line that says most: the last one that speaks of an error, or else the last. */
-const gist = (text: string): string => {
-  const lines = text.split("\n").map((line) => line.replace(/\p{Cc}+/gu, " ").trim())
-  const line = lines.findLast((line) => /error/i.test(line)) ?? lines.findLast((line) => line !== "") ?? ""
-  return line.slice(0, 300)
+/** The longest that a call may take, in milliseconds, however much progress it reports. */
+export const maxTimeoutOf = (server: McpServer): number => {
+  const { maxTimeoutMillis = timeoutOf(server) * progressFactor } = server
+  return Math.min(Math.max(maxTimeoutMillis, timeoutOf(server)), maxTimer)
 }
 
-/** The library does not wait for a process that it ends a second time. */
-class Process extends StdioClientTransport {
-  #end: Promise<void> | undefined
+/** A list of more pages than that is taken to have no end. */
+const maxPages = 64
 
-  override close(): Promise<void> {
-    this.#end ??= super.close()
-    return this.#end
-  }
-}
+const anything = { "~standard": { version: 1, vendor: "divisi", validate: (value: unknown) => ({ value }) } } as const
 
-/** Where certificates are: without them a program behind a company's proxy, such as npx, reaches nothing. */
-const certificates = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"]
+/** The SDK refuses a list for one odd tool, and a result for one odd piece: lists and results are read here instead. */
+class LenientClient extends Client {
+  override request = ((request: { readonly method: string }, ...rest: ReadonlyArray<unknown>) => {
+    const isRead =
+      request.method.startsWith("tools/") && (rest[0] === undefined || !("~standard" in (rest[0] as object)))
+    const send = super.request as (...args: ReadonlyArray<unknown>) => Promise<unknown>
+    return send.call(this, request, ...(isRead ? [anything] : []), ...rest)
+  }) as Client["request"]
 
-const trusted = (): Record<string, string> =>
-  Object.fromEntries(
-    certificates.flatMap((name) => {
-      const value = process.env[name]
-      return value === undefined ? [] : [[name, value]]
-    })
-  )
-
-const stdio = ({ args = [], command, cwd, env }: StdioServer) => {
-  const transport = new Process({
-    command,
-    args: [...args],
-    env: { ...trusted(), ...revealed(env) },
-    stderr: "pipe",
-    maxBufferSize: mostBytes,
-    ...(cwd === undefined ? {} : { cwd })
-  })
-  let said = ""
-  transport.stderr?.on("data", (chunk: Buffer) => {
-    said = `${said}${chunk.toString("utf8")}`.slice(-mostSaid)
-  })
-  return { transport, said: () => gist(said) }
-}
-
-/** An answer that fails once it has become too large. The stream of a server's own messages may go on for days. */
-const bounded: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init)
-  if (init?.method !== "POST" || response.body === null) return response
-  let left = mostBytes
-  const body = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        left -= chunk.byteLength
-        if (left < 0) controller.error(new Error(`it sent more than ${mostBytes / 1024 / 1024} MB at once`))
-        else controller.enqueue(chunk)
-      }
-    })
-  )
-  return new Response(body, response)
-}
-
-const http = ({ headers, url }: HttpServer) => {
-  const requestInit = { headers: revealed(headers) }
-  return { transport: new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch: bounded }), said: () => "" }
+  readonly lists = (cursor: string | undefined, options: object): Promise<unknown> =>
+    this.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, options) as Promise<unknown>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Connections
 // -------------------------------------------------------------------------------------------------------------------
 
+const maxMessage = 2_000
+
+const timeoutIn = ({ data }: SdkError): unknown => (data as { readonly timeout?: unknown } | undefined)?.timeout
+
+const isTimeout = (error: unknown): error is SdkError =>
+  error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout && timeoutIn(error) !== undefined
+
+/** The SDK puts all issues of a schema into its message, as JSON over many lines: the first one is the reason. */
+const withoutDump = (message: string): string => {
+  const at = message.search(/\[\s*\{/)
+  if (at < 0) return message
+  try {
+    const [issue] = JSON.parse(message.slice(at)) as ReadonlyArray<{ path?: ReadonlyArray<unknown>; message?: unknown }>
+    const where = (issue?.path ?? []).join(".")
+    return `${message.slice(0, at)}${where === "" ? "" : `${where}: `}${issue?.message}`
+  } catch {
+    return message
+  }
+}
+
+const maxHttpText = 10_000
+
+const httpText = ({ data }: SdkHttpError): string => {
+  const text = (data as { readonly text?: unknown } | undefined)?.text
+  return typeof text === "string" ? text : ""
+}
+
+/** The status of a failure, and the server's words. */
+const httpMessage = (error: SdkHttpError): string => {
+  const { status, statusText } = error
+  const words = httpText(error)
+    .slice(0, maxHttpText)
+    .replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>/gi, " ")
+    .replace(/\s+/g, " ")
+    .trim()
+  const said = words === "" ? (statusText ?? "") : words
+  return `HTTP ${status}${said === "" ? "" : `: ${said}`}`
+}
+
 /** `fetch` says why it failed in its cause alone, and where several addresses were tried in a code. */
 const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof SdkHttpError) return httpMessage(error)
+  if (isTimeout(error)) return `it did not answer within ${Number(timeoutIn(error)) / 1000} s`
   const { cause, message } = error
-  if (message !== "fetch failed" || !(cause instanceof Error)) return message
+  if (message !== "fetch failed" || !(cause instanceof Error)) return withoutDump(message)
   const code = "code" in cause ? String(cause.code) : ""
   return `it cannot be reached (${cause.message === "" ? code : cause.message})`
 }
@@ -132,7 +127,23 @@ const messageOf = (error: unknown): string => {
 const told = (said: string): string => (said === "" ? "" : ` (it said: ${said})`)
 
 /** Whether a server over HTTP no longer knows the session, as one does that was started anew. */
-const isForgotten = (error: unknown): boolean => error instanceof SdkHttpError && error.status === 404
+const isForgotten = (error: unknown): boolean =>
+  error instanceof SdkHttpError && (error.status === 404 || (error.status === 400 && /session/i.test(httpText(error))))
+
+/** All pages of the list; a server without tools has none. */
+const listAll = async (client: LenientClient, options: object): Promise<ReadonlyArray<unknown>> => {
+  if (client.getServerCapabilities()?.tools === undefined) return []
+  const tools: Array<unknown> = []
+  let cursor: string | undefined
+  for (let page = 0; page < maxPages; page++) {
+    const listed = (await client.lists(cursor, options)) as { readonly tools?: unknown; readonly nextCursor?: unknown }
+    if (!Array.isArray(listed?.tools)) throw new Error("its list of tools is not a list")
+    tools.push(...listed.tools)
+    if (typeof listed.nextCursor !== "string" || listed.nextCursor === cursor) return tools
+    cursor = listed.nextCursor
+  }
+  throw new Error(`its list of tools has more than ${maxPages} pages`)
+}
 
 /** Makes a connection; nothing is started yet. What was started ends with the scope. */
 export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.Scope> =>
@@ -142,28 +153,36 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
       ({ end }) => Effect.promise(end)
     ),
     ({ use }) => {
-      const used = <A>(how: (client: Client, signal: AbortSignal) => Promise<A>): Effect.Effect<A, string> =>
+      const used = <A>(how: (client: LenientClient, signal: AbortSignal) => Promise<A>): Effect.Effect<A, string> =>
         Effect.tryPromise({
           try: (signal) => use((client) => how(client, signal)),
-          catch: (error) => withoutSecrets(server, messageOf(error))
+          catch: (error) => withoutSecrets(server, messageOf(error)).slice(0, maxMessage)
         })
       return {
-        list: used(
-          async (client, signal) => (await client.listTools({}, { signal, timeout: startMillis(server) })).tools
-        ),
-        call: (name, input) =>
-          used((client, signal) => client.callTool({ name, arguments: input }, { signal, timeout: noTimeout }))
+        list: used((client, signal) => listAll(client, { signal, timeout: startMillis(server) })),
+        call: ({ input: inputSchema, name }, input) =>
+          used((client, signal) =>
+            client.callTool(
+              { name, arguments: input },
+              {
+                signal,
+                timeout: timeoutOf(server),
+                // Asks the server to report its progress, which extends the time. The executor has the last word.
+                resetTimeoutOnProgress: true,
+                onprogress: () => {},
+                toolDefinition: { name, inputSchema: inputSchema as { type: "object" } }
+              }
+            )
+          )
       }
     }
   )
 
 /** What a server that is fetched first needs is time. */
-const whyNot = (error: unknown, millis: number): string =>
-  error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
-    ? `it did not answer within ${millis / 1000} s (startMillis gives it longer)`
-    : messageOf(error)
+const whyNot = (error: unknown): string =>
+  `${messageOf(error)}${isTimeout(error) ? " (startMillis gives it longer)" : ""}`
 
-const startMillis = (server: McpServer): number => server.startMillis ?? defaultStartMillis
+const startMillis = ({ startMillis = defaultStartMillis }: McpServer): number => Math.min(startMillis, maxTimer)
 
 const reopened = (server: McpServer) => {
   let opening: Promise<Open> | undefined
@@ -178,8 +197,9 @@ const reopened = (server: McpServer) => {
 
   const start = async (mode: "legacy" | "auto" = "legacy"): Promise<Open> => {
     if (isEnded) throw new Error("it was closed")
-    const { said, transport } = server.command === undefined ? http(server) : stdio(server)
-    const client = new Client({ name: "divisi", version: manifest.version }, { versionNegotiation: { mode } })
+    const transport = server.command === undefined ? new HttpTransport(server) : new ProcessTransport(server)
+    const said = () => (transport instanceof ProcessTransport ? transport.said() : "")
+    const client = new LenientClient({ name: "divisi", version: manifest.version }, { versionNegotiation: { mode } })
     transports.add(transport)
     let problem = ""
     client.onerror = (error: Error & { readonly code?: unknown }) => {
@@ -192,7 +212,7 @@ const reopened = (server: McpServer) => {
       void close(transport)
       // Nearly all servers speak the protocol of 2025. One that does not says so.
       if (mode === "legacy" && error instanceof UnsupportedProtocolVersionError) return start("auto")
-      const why = new Set([whyNot(error, startMillis(server)), problem].filter((text) => text !== ""))
+      const why = new Set([whyNot(error), problem].filter((text) => text !== ""))
       throw new Error(`it did not start: ${[...why].join(": ")}${told(said())}`)
     }
     return { client, transport, said }
@@ -212,7 +232,7 @@ const reopened = (server: McpServer) => {
     return started
   }
 
-  const use = async <A>(how: (client: Client) => Promise<A>, isAgain = false): Promise<A> => {
+  const use = async <A>(how: (client: LenientClient) => Promise<A>, isAgain = false): Promise<A> => {
     const { client, said, transport } = await open()
     try {
       return await how(client)

@@ -11,7 +11,7 @@ export type { McpServers, Problem } from "./McpTools.ts"
 export interface OpenTools extends AsyncDisposable {
   /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
   readonly tools: McpTools.McpTools["Service"]["tools"]
-  /** The servers that did not start, and the tools that were named and do not exist. */
+  /** The servers that did not start, the tools that cannot be read, and those that were named and do not exist. */
   readonly problems: McpTools.McpTools["Service"]["problems"]
   /** Ends the servers. */
   readonly close: () => Promise<void>

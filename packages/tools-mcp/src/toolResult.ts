@@ -1,39 +1,109 @@
-/** What an MCP server gives for a call, as core shows it to a worker. */
+/** The result of an MCP server for a call, as core shows it to a worker. Each piece is read by itself. */
 import type { Content, ContentPart } from "@divisi/core/Message"
-import type { CallToolResult, ContentBlock, EmbeddedResource } from "@modelcontextprotocol/client"
+import type { JsonSchema } from "@divisi/core/Tool"
+import { fromJsonSchema } from "@modelcontextprotocol/client"
+
+/** A result that was read. */
+export interface Result {
+  readonly content: Content
+  readonly isError: boolean
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): value is string => typeof value === "string"
 
 const text = (of: string): ContentPart => ({ type: "text", text: of })
 
-/** Bytes that are neither a picture nor a text: few models can read them, so a line says that they are there. */
-const untold = (what: string, mediaType: string, data: string): ContentPart =>
+const kind = (value: unknown): string => (isText(value) ? `"${value.slice(0, 60)}"` : typeof value)
+
+const isBase64 = (data: unknown): data is string => isText(data) && /^[A-Za-z0-9+/_-]+={0,2}$/.test(data)
+
+/** Few models read other bytes than pictures, so a line says that they are there. */
+const notShown = (what: string, mediaType: string, data: string): ContentPart =>
   text(`[${what}: ${mediaType}, ${Math.floor((data.length * 3) / 4)} bytes, not shown]`)
 
-const image = (data: string, mediaType: string): ContentPart => ({ type: "image", data, mediaType })
-
-const ofResource = ({ resource }: EmbeddedResource): ContentPart => {
-  const { mimeType = "application/octet-stream", uri } = resource
-  if ("text" in resource) return text(`${uri}\n${resource.text}`)
-  return mimeType.startsWith("image/") ? image(resource.blob, mimeType) : untold(uri, mimeType, resource.blob)
+const media = (what: string, data: unknown, mediaType: unknown): ContentPart => {
+  if (!isBase64(data)) return text(`[${what} without readable data, not shown]`)
+  const type = isText(mediaType) && mediaType !== "" ? mediaType : "application/octet-stream"
+  return /^image\/[\w.+-]+$/.test(type) ? { type: "image", data, mediaType: type } : notShown(what, type, data)
 }
 
-const partOf = (block: ContentBlock): ContentPart => {
-  switch (block.type) {
+const ofResource = (resource: unknown): ContentPart => {
+  if (!isRecord(resource)) return text("[A resource without content, not shown]")
+  const { blob, mimeType, text: content } = resource
+  const uri = isText(resource.uri) ? resource.uri : "A resource"
+  return isText(content) ? text(`${uri}\n${content}`) : media(uri, blob, mimeType)
+}
+
+const partOf = (block: unknown): ContentPart => {
+  if (isText(block)) return text(block)
+  if (!isRecord(block)) return text(`[Content that is ${block === null ? "null" : kind(block)}, not shown]`)
+  const { data, description, mimeType, name, resource, type, uri } = block
+  switch (type) {
     case "text":
-      return text(block.text)
+      return text(isText(block.text) ? block.text : JSON.stringify(block.text ?? null))
     case "image":
-      return image(block.data, block.mimeType)
+      return media("A picture", data, mimeType)
     case "audio":
-      return untold("A recording", block.mimeType, block.data)
+      return media("A recording", data, mimeType)
     case "resource":
-      return ofResource(block)
+      return ofResource(resource)
     case "resource_link":
-      return text([`${block.name}: ${block.uri}`, block.description ?? ""].join("\n").trim())
+      return text([[name, uri].filter(isText).join(": "), isText(description) ? description : ""].join("\n").trim())
+    default:
+      return text(`[Content of the type ${kind(type)}, not shown]`)
   }
 }
 
-/** The content of a result. Structured content counts where there is no other: servers give it as text, too. */
-export const contentOf = ({ content, structuredContent }: CallToolResult): Content => {
-  const [first, ...rest] = content.map(partOf)
-  if (first !== undefined) return rest.length === 0 && first.type === "text" ? first.text : [first, ...rest]
-  return structuredContent === undefined ? "(nothing)" : JSON.stringify(structuredContent)
+/** Larger schemas, and those that can take long to check, are not checked. */
+const maxSchemaCharacters = 20_000
+
+/** What is wrong with structured content by the schema that its tool declares; `undefined` if nothing is. */
+const missOf = (schema: JsonSchema, value: unknown): string | undefined => {
+  if (value === undefined) return "it has no structured content"
+  const written = JSON.stringify(schema)
+  const isLong = written.length > maxSchemaCharacters
+  if (isLong || /"(?:\$ref|\$dynamicRef|pattern|patternProperties)":/.test(written)) return
+  try {
+    const checked = fromJsonSchema(schema)["~standard"].validate(value)
+    if (checked instanceof Promise || checked.issues === undefined) return undefined
+    return checked.issues
+      .map(({ message }) => message)
+      .join("; ")
+      .slice(0, 300)
+  } catch {
+    // A schema that is invalid says nothing of the result.
+    return undefined
+  }
+}
+
+const contentOf = (parts: ReadonlyArray<ContentPart>): Content => {
+  const [first, ...rest] = parts
+  if (first === undefined) return "(nothing)"
+  return rest.length === 0 && first.type === "text" ? first.text : [first, ...rest]
+}
+
+/**
+ * Reads a result. Structured content counts if there is no other, as servers give it as text, too. `undefined` if the
+ * result has no content in any form.
+ */
+export const read = (result: unknown, output: JsonSchema | undefined): Result | undefined => {
+  if (!isRecord(result)) return undefined
+  const { content, structuredContent, toolResult } = result
+  const isError = result.isError === true
+  const blocks = content === undefined || content === null ? [] : [content].flat()
+  // `toolResult` is how the first version of the protocol had it.
+  const value = structuredContent ?? toolResult
+  if (blocks.length === 0 && value === undefined && !Array.isArray(content) && !isError) return undefined
+  const parts =
+    blocks.length > 0 || value === undefined
+      ? blocks.map(partOf)
+      : [text(isText(value) ? value : JSON.stringify(value))]
+  const miss = output === undefined || isError ? undefined : missOf(output, structuredContent)
+  if (miss !== undefined) parts.push(text(`[The result does not match the output schema of its tool: ${miss}]`))
+  return { content: contentOf(parts), isError }
 }

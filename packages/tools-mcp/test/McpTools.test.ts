@@ -140,7 +140,7 @@ describe("a server that does what it should not", () => {
     await using servers = await openTools({ t: stdio({ timeoutMillis: 300 }) })
     const { results } = await asking(servers.tools, [["t__hang"], ["t__echo", { words: "here" }], ["t__die"]])
     assert.deepStrictEqual(results.slice(0, 2), [
-      { content: "The tool failed: it did not end within 0.3 s", isError: true },
+      { content: 'The tool failed: the MCP server "t": it did not answer within 0.3 s', isError: true },
       { content: "here", isError: false }
     ])
     // The server was told to stop.
@@ -197,6 +197,27 @@ describe("a server that does what it should not", () => {
     starting.interruptUnsafe()
     await Effect.runPromise(Scope.close(scope, Exit.void))
     while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 10))
+    await rm(folder, { recursive: true })
+  })
+
+  it("is started by a wrapper: both end, however they take the end of their input", { timeout: 20_000 }, async () => {
+    const server = `"${process.execPath}" "${script("stdio")}"`
+    const folder = await mkdtemp(path.join(tmpdir(), "divisi-"))
+    const file = path.join(folder, "helper")
+    const wrappers = [
+      `${server}; true`,
+      // Its input stays open, and it does not listen to SIGTERM.
+      `trap '' TERM; sleep 600 & echo $! > ${file}; ${server}; wait`
+    ]
+    for (const command of wrappers) {
+      const servers = await openTools({ t: { command: "sh", args: ["-c", command] } })
+      const { results } = await asking(servers.tools, [["t__count"]])
+      await servers.close()
+      const helper = await readFile(file, "utf8").catch(() => "0")
+      for (const pid of [pidIn(results[0]!.content), Number(helper)]) {
+        while (pid !== 0 && isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    }
     await rm(folder, { recursive: true })
   })
 

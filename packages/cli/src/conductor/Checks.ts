@@ -2,13 +2,13 @@
  * Checks by text, as the command line and a config write them: `command:npm test`, `schema:invoice.schema.json`,
  * `grader`, or a worker of the pool that judges. A run may have some by name, for plans to use.
  */
-import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import * as Check from "@divisi/core/Check"
 import * as Grader from "@divisi/core/Grader"
 import * as Seed from "@divisi/core/Seed"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as ProcessGroup from "@divisi/files/ProcessGroup"
 import * as Effect from "effect/Effect"
 import type { Config } from "../config.ts"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
@@ -17,8 +17,8 @@ import * as OfflineGym from "./OfflineGym.ts"
 /** A command may run for so long. */
 const timeoutMillis = 60_000
 
-/** Of what a command prints, so many characters are told. */
-const mostTold = 2_000
+/** The last characters of its output, which are shown. */
+const maxShown = 2_000
 
 /**
  * A check by a command of the user's shell: the answer is its standard input, the question `DIVISI_QUESTION`. It passes
@@ -26,30 +26,22 @@ const mostTold = 2_000
  */
 const byCommand =
   (command: string): Check.Check =>
-  (answer, task, signal) =>
-    new Promise((resolve, reject) => {
-      const child = spawn(command, {
-        shell: true,
-        signal,
-        timeout: timeoutMillis,
-        env: { ...process.env, DIVISI_QUESTION: Task.question(task) },
-        stdio: ["pipe", "pipe", "pipe"]
-      })
-      let printed = ""
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding("utf8").on("data", (text: string) => {
-          printed = `${printed}${text}`.slice(-mostTold)
-        })
-      }
-      // A command need not read the answer.
-      child.stdin.on("error", () => {})
-      child.on("error", reject)
-      child.on("close", (code, ended) => {
-        const said = printed.trim() || `\`${command}\` ended with ${ended ?? code}.`
-        resolve(code === 0 ? true : said)
-      })
-      child.stdin.end(answer)
+  async (answer, task, signal) => {
+    const {
+      code,
+      isTimedOut,
+      output,
+      signal: ending
+    } = await ProcessGroup.run(command, {
+      input: answer,
+      env: { ...process.env, DIVISI_QUESTION: Task.question(task) },
+      signal,
+      timeoutMillis,
+      maxCharacters: maxShown
     })
+    if (isTimedOut) return `\`${command}\` did not end within ${timeoutMillis / 1000} s.`
+    return code === 0 ? true : output.trim() || `\`${command}\` ended with ${ending ?? code}.`
+  }
 
 const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failure> =>
   Effect.try({

@@ -1,8 +1,9 @@
 /** `divisi init`: looks for what can answer, writes a config and a first script for it, and says how to go on. */
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import path from "node:path"
 import core from "@divisi/core/package.json" with { type: "json" }
+import * as ProcessGroup from "@divisi/files/ProcessGroup"
 import * as WholeFile from "@divisi/files/WholeFile"
 import { read } from "@divisi/recipes/Environment"
 import { parse } from "@divisi/recipes/Vendor"
@@ -141,15 +142,25 @@ const specsOf = (folder: string, packages: ReadonlyArray<string>): Effect.Effect
 }
 
 const install = (folder: string, command: ReadonlyArray<string>, isQuiet: boolean): Effect.Effect<void, Failure> =>
-  Effect.suspend(() => {
-    const [program = "", ...args] = command
-    const { error, status } = spawnSync(program, args, {
-      cwd: folder,
-      stdio: isQuiet ? ["ignore", 2, 2] : "inherit",
-      shell: process.platform === "win32"
+  Effect.callback((resume) => {
+    const isWindows = process.platform === "win32"
+    const child = ProcessGroup.own(
+      spawn(command[0]!, command.slice(1), {
+        cwd: folder,
+        stdio: isQuiet ? ["ignore", 2, 2] : ["ignore", "inherit", "inherit"],
+        // npm is a batch file there.
+        shell: isWindows,
+        ...ProcessGroup.headOptions
+      })
+    )
+    child.once("error", (error) => {
+      resume(Effect.fail(failed(`${command[0]} cannot be run: ${messageOf(error)}.`)))
     })
-    if (error !== undefined) return Effect.fail(failed(`${program} cannot be run: ${messageOf(error)}.`))
-    return status === 0 ? Effect.void : Effect.fail(failed(`"${command.join(" ")}" ended with exit code ${status}.`))
+    child.once("exit", (code, signal) => {
+      const failure = failed(`"${command.join(" ")}" ended with ${signal ?? `exit code ${code}`}.`)
+      resume(code === 0 ? Effect.void : Effect.fail(failure))
+    })
+    return Effect.promise(() => ProcessGroup.stop(child))
   })
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 /** The clone of Divisi that this command line stands in, where it does: what it writes then works before a release. */
-import { spawn } from "node:child_process"
 import { existsSync, realpathSync } from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import * as ProcessGroup from "@divisi/files/ProcessGroup"
 
 /** The script that packs a clone's packages; `undefined` for a command line that was installed. */
 const script = (): string | undefined => {
@@ -17,9 +17,11 @@ export const isThere = (): boolean => script() !== undefined
 /** Packs packages of the clone, and what they need of it, into a folder; the names of the files by the packages' names. */
 export const pack = (names: ReadonlyArray<string>, to: string): Promise<Readonly<Record<string, string>>> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [script()!, to, ...names], { stdio: ["ignore", "pipe", "inherit"] })
+    const child = ProcessGroup.start([process.execPath, script()!, to, ...names], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
     let output = ""
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    child.stdout!.setEncoding("utf8").on("data", (text: string) => {
       output += text
     })
     child.on("error", reject)

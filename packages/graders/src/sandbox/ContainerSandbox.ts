@@ -2,8 +2,9 @@
  * A sandbox of containers (docker or podman): for the environment that a benchmark pins as an image, such as that of
  * BigCodeBench with its libraries.
  */
+
+import * as Group from "@divisi/files/ProcessGroup"
 import * as Effect from "effect/Effect"
-import * as Group from "./group.ts"
 import * as PythonProcess from "./pythonProcess.ts"
 import { type Sandbox, SandboxError } from "./Sandbox.ts"
 

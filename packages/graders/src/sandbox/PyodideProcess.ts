@@ -1,11 +1,12 @@
 /** One process with an interpreter in it. `PyodideSandbox` gives it one command at a time, and kills it at the end. */
 import type { ChildProcess } from "node:child_process"
+import fs from "node:fs"
 import path from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { fileURLToPath } from "node:url"
+import * as Group from "@divisi/files/ProcessGroup"
 import { script } from "../internal/script.ts"
 import { type Command, encode, type Reply, readReply } from "./frames.ts"
-import * as Group from "./group.ts"
 
 const childScript = fileURLToPath(script("sandbox/pyodide.child"))
 
@@ -99,6 +100,16 @@ const reader = (onReply: (reply: Reply) => void, onNonsense: () => void) => {
   }
 }
 
+/** The memory that a process holds, in bytes; `undefined` if the system does not report it. */
+const residentBytes = (child: ChildProcess): number | undefined => {
+  try {
+    const pages = fs.readFileSync(`/proc/${child.pid}/statm`, "utf8").split(" ")[1]
+    return Number(pages) * 4096
+  } catch {
+    return undefined
+  }
+}
+
 /** Starts a process that serves. It keeps nobody's event loop alive while nothing is asked of it. */
 export const make = (files: Files): PyodideProcess => {
   const child = spawn("serve", files)
@@ -153,7 +164,7 @@ export const make = (files: Files): PyodideProcess => {
       }
       const timer = setTimeout(() => stop("timed-out"), millis)
       const watch = setInterval(() => {
-        if ((Group.residentBytes(child) ?? 0) > memoryBytes + overheadBytes) stop("out-of-memory")
+        if ((residentBytes(child) ?? 0) > memoryBytes + overheadBytes) stop("out-of-memory")
       }, 100)
       waiting = (reply) => {
         waiting = undefined
@@ -173,7 +184,7 @@ export const make = (files: Files): PyodideProcess => {
       return reply
     },
     // A process that was killed has no memory before its end is told.
-    isAlive: () => child.exitCode === null && child.signalCode === null && Group.residentBytes(child) !== 0,
+    isAlive: () => child.exitCode === null && child.signalCode === null && residentBytes(child) !== 0,
     kill: () => Group.kill(child)
   }
 }

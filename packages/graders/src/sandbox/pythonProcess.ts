@@ -3,9 +3,9 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import type { Readable } from "node:stream"
+import * as Group from "@divisi/files/ProcessGroup"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import * as Group from "./group.ts"
 import { processMain, startMark } from "./interpreter.ts"
 import {
   type Execution,

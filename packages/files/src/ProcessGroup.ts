@@ -1,0 +1,229 @@
+/**
+ * Programs that are started as the head of a process group, so that they end with all that they have started.
+ *
+ * A group ends as a whole: if it is stopped, if its head ends, and if this process ends, by a `kill -9` too. On Windows,
+ * which has no process groups, `taskkill /T` ends the tree of processes.
+ */
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process"
+
+const isWindows = process.platform === "win32"
+
+/** Time between SIGTERM and SIGKILL, in milliseconds. */
+const defaultGraceMillis = 2_000
+
+/** Time that the output may stay open once the head has ended: a program may have left its group. */
+const outputMillis = 1_000
+
+/** The groups that may have members. */
+const running = new Set<ChildProcess>()
+
+/** The groups that have got SIGTERM, and whose members have time to end. */
+const stopping = new WeakSet<ChildProcess>()
+
+// -------------------------------------------------------------------------------------------------------------------
+// The guard
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Reads the groups that begin and end; when the pipe ends, this process has ended, and its groups are ended. */
+const guardScript = `
+g=' '
+while read -r what id; do
+  case $what in
+    +) g="$g$id " ;;
+    -) g="\${g%% $id *} \${g#* $id }" ;;
+  esac
+done
+[ "$g" = ' ' ] && exit
+for id in $g; do kill -TERM -$id; done
+sleep ${defaultGraceMillis / 1000}
+for id in $g; do kill -KILL -$id; done
+`
+
+let guard: ChildProcess | undefined
+
+/** One process for all groups. Nothing waits for it, and it outlives this process by the grace time at most. */
+const startGuard = (): ChildProcess => {
+  const child = spawn("/bin/sh", ["-c", guardScript], { detached: true, stdio: ["pipe", "ignore", "ignore"], cwd: "/" })
+  child.on("error", () => {})
+  child.stdin!.on("error", () => {})
+  child.unref()
+  ;(child.stdin as unknown as { unref?: () => void }).unref?.()
+  return child
+}
+
+const tellGuard = (what: "+" | "-", { pid }: ChildProcess): void => {
+  if (isWindows) return
+  guard ??= startGuard()
+  guard.stdin!.write(`${what} ${pid}\n`)
+}
+
+let isHooked = false
+
+const killAllAtExit = (): void => {
+  if (isHooked) return
+  isHooked = true
+  process.on("exit", () => {
+    for (const group of running) kill(group)
+    guard?.kill("SIGKILL")
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Groups
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Options of `spawn` for the head of a group; {@link own} takes what was started with them. */
+export const headOptions = { detached: !isWindows, windowsHide: true } as const
+
+/** Takes charge of a process that was started with {@link headOptions}. */
+export const own = <C extends ChildProcess>(child: C): C => {
+  if (child.pid === undefined) return child
+  running.add(child)
+  killAllAtExit()
+  tellGuard("+", child)
+  child.once("exit", () => {
+    if (!stopping.has(child)) kill(child)
+    forget(child)
+  })
+  return child
+}
+
+const forget = (child: ChildProcess): void => {
+  if (stopping.has(child) || !running.delete(child)) return
+  tellGuard("-", child)
+}
+
+/** Starts a command as the head of a new group. */
+export const start = (command: ReadonlyArray<string>, options: SpawnOptions): ChildProcess => {
+  const [file = "", ...rest] = command
+  return own(spawn(file, rest, { ...options, ...headOptions }))
+}
+
+/** Sends a signal to all members; returns whether there are any. */
+const send = ({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean => {
+  if (isWindows) {
+    if (signal !== 0) spawnSync("taskkill", ["/pid", `${pid}`, "/T", "/F"], { stdio: "ignore" })
+    return signal === 0
+  }
+  try {
+    return process.kill(-pid!, signal)
+  } catch (error) {
+    // Members that belong to another user cannot be signalled, and are there.
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}
+
+/** Ends a group at once. A group that has ended is left alone, as its number may belong to another. */
+export const kill = (child: ChildProcess): void => {
+  if (child.pid === undefined || !running.has(child)) return
+  if (!send(child, "SIGKILL")) child.kill("SIGKILL")
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
+
+const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+
+/** Waits until a process has ended, for so long at most; returns whether it has. */
+export const ended = (child: ChildProcess, millis: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    if (child.pid === undefined || hasEnded(child)) return resolve(true)
+    const timer = setTimeout(() => resolve(false), millis)
+    child.once("exit", () => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+  })
+
+/** Stops a group: all members get SIGTERM, and SIGKILL after the grace time (2,000 ms by default). */
+export const stop = async (child: ChildProcess, graceMillis: number = defaultGraceMillis): Promise<void> => {
+  if (child.pid === undefined || !running.has(child)) return
+  if (!stopping.has(child)) {
+    stopping.add(child)
+    send(child, "SIGTERM")
+  }
+  const deadline = performance.now() + graceMillis
+  await ended(child, graceMillis)
+  while (!isWindows && performance.now() < deadline && send(child, 0)) await wait(10)
+  kill(child)
+  stopping.delete(child)
+  if (await ended(child, outputMillis)) forget(child)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Commands
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a command is run. */
+export interface CommandOptions {
+  /** Its standard input; empty by default. */
+  readonly input?: string | undefined
+  readonly cwd?: string | undefined
+  readonly env?: NodeJS.ProcessEnv | undefined
+  /** Stops it when it is aborted; the promise is rejected with the reason. */
+  readonly signal?: AbortSignal | undefined
+  /** It is stopped after so many milliseconds; no limit by default. */
+  readonly timeoutMillis?: number | undefined
+  /** The last so many characters of its output are kept; 16,000 by default. */
+  readonly maxCharacters?: number | undefined
+}
+
+/** A command that has ended. */
+export interface Ended {
+  /** `null` if a signal ended it. */
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly isTimedOut: boolean
+  /** What it printed on both outputs, in the order of its arrival: the end of it. */
+  readonly output: string
+}
+
+/**
+ * Runs a command of the user's shell to its end. The end of the shell counts: members of its group that it leaves behind
+ * are killed, and output that others hold open is not waited for. Rejected if it cannot be started.
+ */
+export const run = (command: string, options: CommandOptions = {}): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const { cwd, env, input = "", maxCharacters = 16_000, signal, timeoutMillis } = options
+    signal?.throwIfAborted()
+    const child = own(spawn(command, { shell: true, stdio: "pipe", cwd, env, ...headOptions }))
+    let output = ""
+    const streams = [child.stdout, child.stderr]
+    for (const stream of streams) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output = `${output}${text}`.slice(-maxCharacters)
+      })
+    }
+    let isTimedOut = false
+    const timer =
+      timeoutMillis === undefined
+        ? undefined
+        : setTimeout(() => {
+            isTimedOut = true
+            void stop(child)
+          }, timeoutMillis)
+    const settle = (then: () => void) => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", abort)
+      then()
+    }
+    const abort = () => {
+      void stop(child)
+      settle(() => reject(signal!.reason))
+    }
+    signal?.addEventListener("abort", abort)
+    child.once("error", (error) => settle(() => reject(error)))
+    child.once("exit", (code, ending) => {
+      const done = () => settle(() => resolve({ code, signal: ending, isTimedOut, output }))
+      const late = setTimeout(() => {
+        for (const stream of streams) stream.destroy()
+        done()
+      }, outputMillis)
+      child.once("close", () => {
+        clearTimeout(late)
+        done()
+      })
+    })
+    // A command need not read its input.
+    child.stdin.on("error", () => {})
+    child.stdin.end(input)
+  })

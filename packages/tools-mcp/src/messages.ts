@@ -1,0 +1,79 @@
+/** Messages of a server as the SDK takes them. An answer of a wrong shape becomes an error, so that its caller gets it. */
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage
+} from "@modelcontextprotocol/client"
+
+/**
+ * What a server may send at once. A result of 10 MB is read, and cut by its reader; one without an end is stopped.
+ */
+export const maxBytes = 16 * 1024 * 1024
+
+/** The error for a message that has become too large. */
+export const tooLarge = (): Error => new Error(`it sent more than ${maxBytes / 1024 / 1024} MB at once`)
+
+/** The code of an internal error in JSON-RPC. */
+const internalError = -32_603
+
+const maxShown = 100
+
+type Id = string | number
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** An answer that is an error, in the server's place. */
+export const errorFor = (id: Id, message: string, code: number = internalError): JSONRPCMessage => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message }
+})
+
+const kindOf = (value: unknown): string => {
+  if (value === null) return "null"
+  if (Array.isArray(value)) return "a list"
+  if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, maxShown))}`
+  return typeof value === "object" ? "an object" : `${value}`
+}
+
+const errorText = (error: unknown): string => {
+  if (typeof error === "string" && error !== "") return error
+  if (isRecord(error) && typeof error.message === "string") return error.message
+  return "it answered with an error of which it says nothing"
+}
+
+const answerOf = (id: Id, message: Readonly<Record<string, unknown>>): JSONRPCMessage => {
+  const { error, result } = message
+  if (error !== undefined && error !== null) {
+    return errorFor(
+      id,
+      errorText(error),
+      isRecord(error) && Number.isSafeInteger(error.code) ? Number(error.code) : undefined
+    )
+  }
+  if (!isRecord(result)) {
+    return errorFor(
+      id,
+      result === undefined ? "its answer has no result" : `its answer is ${kindOf(result)}, not an object`
+    )
+  }
+  // The SDK holds the metadata to a schema, and nothing here reads it.
+  const { _meta, ...rest } = result
+  const bare = { jsonrpc: "2.0" as const, id, result: rest }
+  return isJSONRPCResultResponse(bare) ? bare : errorFor(id, "its answer cannot be read")
+}
+
+/** The messages in a parsed JSON value; a value that is none is reported. */
+export const messagesIn = (value: unknown, report: (error: Error) => void): ReadonlyArray<JSONRPCMessage> => {
+  if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? [] : messagesIn(one, report)))
+  if (isJSONRPCRequest(value) || isJSONRPCNotification(value)) return [value]
+  if (isJSONRPCResultResponse(value) || (isJSONRPCErrorResponse(value) && value.id !== undefined)) return [value]
+  if (isRecord(value) && (typeof value.id === "string" || typeof value.id === "number") && value.method === undefined) {
+    return [answerOf(value.id, value)]
+  }
+  report(new Error(isRecord(value) && "error" in value ? errorText(value.error) : `it sent ${kindOf(value)}`))
+  return []
+}

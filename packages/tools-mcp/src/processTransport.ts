@@ -1,0 +1,175 @@
+/**
+ * A server as a process: messages are lines on its standard input and output. It is the head of a process group, as most
+ * servers are started by a wrapper (npx, uvx, `sh -c`), and the group ends with the connection.
+ */
+import type { ChildProcessWithoutNullStreams } from "node:child_process"
+import { StringDecoder } from "node:string_decoder"
+import * as ProcessGroup from "@divisi/files/ProcessGroup"
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
+import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio"
+import spawn from "cross-spawn"
+import { revealed, type StdioServer } from "./McpServer.ts"
+import { maxBytes, messagesIn, tooLarge } from "./messages.ts"
+
+/** Time for a server to end once its input is closed, and again after SIGTERM. */
+const graceMillis = 2_000
+
+/** Time for its last words once it has ended: a program that it started may hold its output open. */
+const outputMillis = 1_000
+
+const maxSaid = 4_000
+
+/** Where certificates are: without them a program behind a company's proxy, such as npx, reaches nothing. */
+const certificates = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"]
+
+const trusted = (): Record<string, string> =>
+  Object.fromEntries(
+    certificates.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    })
+  )
+
+/** Gives the lines of a stream; an endless one ends it. */
+const lineReader = (onLine: (line: string) => void, onTooLarge: () => void) => {
+  const decoder = new StringDecoder("utf8")
+  let pieces: Array<string> = []
+  let size = 0
+  return (chunk: Buffer) => {
+    const [first = "", ...rest] = decoder.write(chunk).split("\n")
+    pieces.push(first)
+    size += first.length
+    for (const next of rest) {
+      onLine(pieces.join(""))
+      pieces = [next]
+      size = next.length
+    }
+    if (size > maxBytes) {
+      pieces = []
+      onTooLarge()
+    }
+  }
+}
+
+/** The line that says most: the last one that has an error in it, or else the last. */
+const gist = (text: string): string => {
+  const lines = text.split("\n").map((line) => line.replace(/\p{Cc}+/gu, " ").trim())
+  const line = lines.findLast((line) => /error/i.test(line)) ?? lines.findLast((line) => line !== "") ?? ""
+  return line.slice(0, 300)
+}
+
+/** The transport of a server that is started. */
+export class ProcessTransport implements Transport {
+  onclose: (() => void) | undefined
+  onerror: ((error: Error) => void) | undefined
+  onmessage: ((message: JSONRPCMessage) => void) | undefined
+  readonly #server: StdioServer
+  #child: ChildProcessWithoutNullStreams | undefined
+  #said = ""
+  #isOver = false
+  #closing: Promise<void> | undefined
+
+  constructor(server: StdioServer) {
+    this.#server = server
+  }
+
+  /** What it wrote for people, in one line. */
+  said(): string {
+    return gist(this.#said)
+  }
+
+  start(): Promise<void> {
+    const { args = [], command, cwd, env } = this.#server
+    const child = ProcessGroup.own(
+      // Finds npx.cmd and the like on Windows; elsewhere it is Node's own spawn.
+      spawn(command, [...args], {
+        env: { ...getDefaultEnvironment(), ...trusted(), ...revealed(env) },
+        stdio: "pipe",
+        ...(cwd === undefined ? {} : { cwd }),
+        ...ProcessGroup.headOptions
+      }) as ChildProcessWithoutNullStreams
+    )
+    this.#child = child
+    child.stderr.on("data", (chunk: Buffer) => {
+      this.#said = `${this.#said}${chunk.toString("utf8")}`.slice(-maxSaid)
+    })
+    child.stdout.on(
+      "data",
+      lineReader(
+        (line) => this.#read(line),
+        () => {
+          this.onerror?.(tooLarge())
+          void this.close()
+        }
+      )
+    )
+    for (const stream of [child.stdin, child.stdout, child.stderr]) {
+      stream.on("error", (error) => this.onerror?.(error))
+    }
+    const soon = () => void setTimeout(() => this.#over(), outputMillis).unref()
+    // A server that closes its output can answer no more.
+    child.stdout.once("end", () => {
+      soon()
+      void this.close()
+    })
+    child.once("exit", soon)
+    child.once("close", () => this.#over())
+    return new Promise((resolve, reject) => {
+      child.once("spawn", resolve)
+      child.once("error", (error) => {
+        reject(error)
+        this.onerror?.(error)
+      })
+    })
+  }
+
+  #read(line: string): void {
+    if (line.trim() === "") return
+    let value: unknown
+    try {
+      value = JSON.parse(line)
+    } catch {
+      // Some servers log on their output, too.
+      this.onerror?.(new Error(`it wrote a line that is not JSON: ${line.slice(0, 100)}`))
+      return
+    }
+    for (const message of messagesIn(value, (error) => this.onerror?.(error))) this.onmessage?.(message)
+  }
+
+  #over(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    for (const stream of [this.#child!.stdin, this.#child!.stdout, this.#child!.stderr]) stream.destroy()
+    this.onclose?.()
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#child?.stdin
+    if (input === undefined || !input.writable) return Promise.reject(new Error("Connection closed"))
+    return new Promise((resolve) => {
+      if (input.write(`${JSON.stringify(message)}\n`)) resolve()
+      else {
+        const go = () => {
+          input.off("drain", go).off("close", go)
+          resolve()
+        }
+        input.once("drain", go).once("close", go)
+      }
+    })
+  }
+
+  /** Closes its input, and stops the group of a server that goes on all the same. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const child = this.#child
+    if (child?.pid === undefined) return
+    child.stdin.end()
+    await ProcessGroup.ended(child, graceMillis)
+    await ProcessGroup.stop(child, graceMillis)
+    this.#over()
+  }
+}

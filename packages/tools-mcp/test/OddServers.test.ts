@@ -1,0 +1,296 @@
+/** Servers that do not hold to the protocol: one odd tool, one odd answer, and answers that can no longer come. */
+import type http from "node:http"
+import path from "node:path"
+import { type McpServer, openTools } from "@divisi/tools-mcp/promise"
+import { assert, describe, it } from "@effect/vitest"
+import { type Ask, asking } from "./asking.ts"
+import { serve } from "./fixtures/http.ts"
+
+const raw = (about: object, options: object = {}): McpServer => ({
+  command: process.execPath,
+  args: [path.join(import.meta.dirname, "fixtures/raw.mjs"), JSON.stringify(about)],
+  ...options
+})
+
+const good = { name: "good", inputSchema: { type: "object", properties: { a: { type: "string" } } } }
+
+describe("a tool with an odd definition", () => {
+  const odd = {
+    empty: {},
+    untyped: { properties: { a: {} } },
+    nullable: { type: ["object", "null"] },
+    anything: true,
+    none: null,
+    referred: { $ref: "#/$defs/A", $defs: { A: { type: "object", properties: { b: { type: "number" } } } } },
+    foreign: { $schema: "https://example.com/dialect", type: "object" }
+  }
+  const refused = {
+    words: [{ type: "string" }, /of the type "string", and not an object/],
+    never: [false, /its schema is false/],
+    list: [[], /its schema is \[\]/],
+    astray: [{ $ref: "#/$defs/B" }, /refers to "#\/\$defs\/B", which is not in it/],
+    circular: [{ $ref: "#" }, /which is not in it/],
+    elsewhere: [{ $ref: "https://example.com/a" }, /which is not in it/],
+    listed: [{ type: "object", properties: [1] }, /"properties" of its schema are \[1\]/],
+    huge: [{ type: "object", description: "x".repeat(300_000) }, /more than 250000 characters/],
+    deep: [JSON.parse(`${'{"a":'.repeat(200)}1${"}".repeat(200)}`), /nested deeper than 100 levels/],
+    wide: [{ enum: Array.from({ length: 30_000 }, (_, index) => index) }, /more than 20000 values/]
+  } as const
+
+  it("is offered if it can be read, as an object", async () => {
+    const tools = Object.entries(odd).map(([name, inputSchema]) => ({ name, inputSchema, description: 7 }))
+    await using servers = await openTools({ t: raw({ tools: [...tools, { name: "missing" }, good] }) })
+    assert.deepStrictEqual(servers.problems, [])
+    assert.deepStrictEqual(
+      servers.tools.map(({ name }) => name),
+      [...Object.keys(odd), "missing", "good"].map((name) => `t__${name}`)
+    )
+    const names = servers.tools.map(({ name }): Ask => [name, { a: "x" }])
+    const offered: Array<unknown> = []
+    const { ending } = await asking(servers.tools, [], {
+      question: `Call ${names.length} tools.`,
+      onEvent: (event) => offered.push(event.type)
+    })
+    assert.strictEqual(ending, "answered")
+  })
+
+  it("is left out if it cannot, which is reported in words; the others are there", async () => {
+    for (const [name, [inputSchema, why]] of Object.entries(refused)) {
+      const about = { tools: [{ name, inputSchema }, good] }
+      // A large definition does not fit the command line.
+      const server = JSON.stringify(about).length < 100_000 ? undefined : await serving(about)
+      await using servers = await openTools({ t: server === undefined ? raw(about) : { url: server.url } })
+      assert.deepStrictEqual(
+        servers.tools.map((tool) => tool.name),
+        ["t__good"],
+        name
+      )
+      const [problem, ...others] = servers.problems
+      assert.strictEqual(others.length, 0)
+      assert.match(problem!.detail, new RegExp(`^its tool "${name}" is left out: `))
+      assert.match(problem!.detail, why)
+      await servers.close()
+      await server?.close()
+    }
+  })
+
+  it("has no name, or one that another has", async () => {
+    const tools = [null, "a", {}, { name: 7 }, { name: "" }, good, good, { ...good, name: "x".repeat(300) }]
+    await using servers = await openTools({ t: raw({ tools }) })
+    assert.deepStrictEqual(
+      servers.tools.map(({ name }) => name),
+      ["t__good"]
+    )
+    assert.deepStrictEqual(
+      servers.problems.map(({ detail }) => detail),
+      [
+        ...[1, 2, 3, 4, 5].map((at) => `its tool ${at} is left out: it has no name`),
+        'its tool "good" is listed twice, and the first is used',
+        "its tool 8 is left out: its name has more than 256 characters"
+      ]
+    )
+  })
+
+  it("is in a list that is not a list: the server has no tools, and says why", async () => {
+    await using servers = await openTools({ t: raw({ tools: "none" }) })
+    assert.deepStrictEqual(servers.problems, [{ server: "t", detail: "its list of tools is not a list" }])
+  })
+})
+
+describe("an odd result", () => {
+  const text = (of: string) => ({ type: "text", text: of })
+  const output = { type: "object", properties: { degrees: { type: "number" } }, required: ["degrees"] }
+  const read: ReadonlyArray<readonly [string, object, unknown]> = [
+    ["text_alone", { content: "seven" }, "seven"],
+    ["one_block", { content: text("seven") }, "seven"],
+    ["structured", { structuredContent: { degrees: 7 } }, '{"degrees":7}'],
+    ["old", { toolResult: { degrees: 7 } }, '{"degrees":7}'],
+    ["nothing", { content: [] }, "(nothing)"],
+    ["unknown", { content: [{ type: "hologram", data: "x" }] }, '[Content of the type "hologram", not shown]'],
+    ["blank", { content: [null] }, "[Content that is null, not shown]"],
+    ["dataless", { content: [{ type: "image" }] }, "[A picture without readable data, not shown]"],
+    [
+      "no_base64",
+      { content: [{ type: "image", data: "<>", mimeType: "image/png" }] },
+      "[A picture without readable data, not shown]"
+    ],
+    [
+      "sound",
+      { content: [{ type: "audio", data: "AAAA" }] },
+      "[A recording: application/octet-stream, 3 bytes, not shown]"
+    ],
+    ["bare_resource", { content: [{ type: "resource" }] }, "[A resource without content, not shown]"],
+    ["bare_link", { content: [{ type: "resource_link", uri: "file:///a" }] }, "file:///a"],
+    [
+      "declared",
+      { content: [text("cold")] },
+      [text("cold"), text("[The result does not match the output schema of its tool: it has no structured content]")]
+    ]
+  ]
+
+  it("is read piece by piece", async () => {
+    const tools = read.map(([name]) => ({ ...good, name, ...(name === "declared" && { outputSchema: output }) }))
+    const results = Object.fromEntries(read.map(([name, result]) => [name, { result }]))
+    await using servers = await openTools({ t: raw({ tools, results }) })
+    const { results: given } = await asking(
+      servers.tools,
+      read.map(([name]): Ask => [`t__${name}`])
+    )
+    assert.deepStrictEqual(
+      given,
+      read.map(([, , content]) => ({ content, isError: false }))
+    )
+  })
+
+  it("keeps its text where it does not match the output schema", async () => {
+    const results = { good: { result: { content: [text("7")], structuredContent: { degrees: "seven" } } } }
+    await using servers = await openTools({ t: raw({ tools: [{ ...good, outputSchema: output }], results }) })
+    const { results: given } = await asking(servers.tools, [["t__good"]])
+    assert.match(JSON.stringify(given[0]), /"text":"7".*does not match the output schema of its tool: .*number/)
+  })
+
+  it("is an error where it calls itself one, or is none", async () => {
+    const results = {
+      a: { result: { content: [text("no")], isError: true } },
+      b: { result: {} },
+      c: { result: { isError: true } }
+    }
+    const tools = ["a", "b", "c"].map((name) => ({ ...good, name }))
+    await using servers = await openTools({ t: raw({ tools, results }) })
+    const { results: given } = await asking(servers.tools, [["t__a"], ["t__b"], ["t__c"]])
+    assert.deepStrictEqual(given, [
+      { content: "The tool failed: no", isError: true },
+      { content: 'The tool failed: the MCP server "t": its result has no content', isError: true },
+      { content: "The tool failed: (nothing)", isError: true }
+    ])
+  })
+})
+
+describe("an answer that can no longer come", () => {
+  it("fails at once, of a process", async () => {
+    const answers = {
+      text: { result: "sunny" },
+      null: { result: null },
+      list: { result: [1] },
+      without: {},
+      complaint: { error: "out of order" },
+      vague: { error: { code: "E7" } }
+    }
+    const names = [...Object.keys(answers), "exit", "mute"]
+    const tools = names.map((name) => ({ ...good, name }))
+    await using servers = await openTools({ t: raw({ tools, results: answers }) })
+    const { results } = await asking(
+      servers.tools,
+      names.map((name): Ask => [`t__${name}`])
+    )
+    const failed = (why: string) => ({ content: `The tool failed: the MCP server "t": ${why}`, isError: true })
+    assert.deepStrictEqual(
+      results,
+      [
+        'its answer is the text "sunny", not an object',
+        "its answer is null, not an object",
+        "its answer is a list, not an object",
+        "its answer has no result",
+        "out of order",
+        "it answered with an error of which it says nothing",
+        "Connection closed",
+        "Connection closed"
+      ].map(failed)
+    )
+  })
+
+  it("fails at once over HTTP, with the status and the server's words", async () => {
+    type Answer = (response: http.ServerResponse, id: unknown) => void
+    const stream = (response: http.ServerResponse, ...events: ReadonlyArray<string>) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      for (const event of events) response.write(event)
+      return response
+    }
+    const json = (response: http.ServerResponse, body: unknown) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
+    const answers: Readonly<Record<string, readonly [Answer, RegExp]>> = {
+      ended: [(response) => stream(response).end(), /its stream ended without an answer/],
+      cut: [
+        (response) => stream(response, ": hello\n\n").write("data: {", () => response.destroy()),
+        /its stream ended/
+      ],
+      odd: [
+        (response, id) => stream(response, `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: "x" })}\n\n`),
+        /its answer is the text "x", not an object/
+      ],
+      accepted: [(response) => response.writeHead(202).end(), /no answer to this request \(HTTP 202\)/],
+      other: [
+        (response) => json(response, { jsonrpc: "2.0", id: 999, result: {} }),
+        /it sent no answer to this request/
+      ],
+      nothing: [(response) => json(response, null), /it sent null/],
+      page: [
+        (response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>Welcome"),
+        /content type: text\/html/
+      ],
+      failing: [
+        (response) => response.writeHead(503).end("<style>p{}</style><h1>Over   capacity</h1>"),
+        /HTTP 503: Over capacity/
+      ],
+      silent: [(response) => response.writeHead(500).end(), /HTTP 500: Internal Server Error/],
+      unknown: [(response) => response.writeHead(404).end("no such session"), /HTTP 404: no such session/],
+      unnamed: [
+        (response) => json(response, { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "cannot parse" } }),
+        /cannot parse/
+      ]
+    }
+    const server = await serving(
+      { tools: Object.keys(answers).map((name) => ({ ...good, name })) },
+      (name, id, response) => answers[name]![0](response, id)
+    )
+    await using servers = await openTools({ web: { url: server.url } })
+    const { results } = await asking(
+      servers.tools,
+      Object.keys(answers).map((name): Ask => [`web__${name}`]),
+      { maxToolRounds: 20 }
+    )
+    for (const [index, [name, [, why]]] of Object.entries(answers).entries()) {
+      assert.isTrue(results[index]?.isError, name)
+      assert.match(String(results[index]!.content), why, name)
+    }
+    await servers.close()
+    await server.close()
+  })
+})
+
+describe("progress", () => {
+  const tools = ["progress", "endless"].map((name) => ({ ...good, name }))
+
+  it("extends the time of a call, up to a maximum", { timeout: 20_000 }, async () => {
+    await using servers = await openTools({ t: raw({ tools }, { timeoutMillis: 1_000, maxTimeoutMillis: 3_000 }) })
+    const { results } = await asking(servers.tools, [["t__progress"], ["t__endless"]])
+    assert.deepStrictEqual(results, [
+      { content: "at last", isError: false },
+      { content: "The tool failed: it did not end within 3 s", isError: true }
+    ])
+  })
+})
+
+/** A server over HTTP without an SDK. */
+const serving = (
+  { tools }: { readonly tools: ReadonlyArray<unknown> },
+  call: (name: string, id: unknown, response: http.ServerResponse) => void = () => {}
+) =>
+  serve((_, response, body) => {
+    if (body === "") {
+      response.writeHead(405).end()
+      return true
+    }
+    const { id, method, params } = JSON.parse(body)
+    const answer = (result: unknown) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
+    }
+    if (id === undefined) response.writeHead(202).end()
+    else if (method === "initialize") {
+      const { protocolVersion } = params
+      answer({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "raw", version: "1" } })
+    } else if (method === "tools/list") answer({ tools })
+    else call(params.name, id, response)
+    return true
+  })
