@@ -37,6 +37,11 @@ export interface Protocol<Event, State> {
   readonly next: (state: State, event: Event) => Step<State>
   /** Why the answer ended, once the vendor has said that it is complete; nothing after that is a failure. */
   readonly finishReason: (state: State) => FinishReason | undefined
+  /**
+   * Whether nothing can follow: the answer then ends at once, even if the connection stays open. Without it, what comes
+   * after the finish reason is read until the stream ends.
+   */
+  readonly isOver?: ((state: State) => boolean) | undefined
   /** The usage that the vendor has reported so far. For a complete answer without any, it is estimated. */
   readonly usage: (state: State) => Usage | undefined
   /** What has answered, as the vendor names it; asked of a complete answer. */
@@ -98,6 +103,9 @@ type Ending = Effect.Effect<never, WorkerError | Cause.Done>
 /** The longest that a timer can be set to. */
 const longestTimer = 2 ** 31 - 1
 
+/** How long the end of a stream may take after an answer is over: the connection is then used again. */
+const farewellMillis = 1_000
+
 /** How many parts are read ahead. */
 const capacity = 256
 
@@ -120,6 +128,7 @@ class Reader<Event, State> {
   /** Goes on after a pause. */
   #proceed: (() => void) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
+  #farewell: ReturnType<typeof setTimeout> | undefined
   #heardAt = 0
   /** Whether the vendor has begun to answer. */
   #isOpen = false
@@ -149,7 +158,10 @@ class Reader<Event, State> {
   #start() {
     this.#heardAt = performance.now()
     this.#watch(this.#call.timeoutMillis)
-    this.#read().then(this.#finish, this.#failed).catch(this.#crash)
+    this.#read()
+      .then(this.#finish, this.#failed)
+      .catch(this.#crash)
+      .finally(() => clearTimeout(this.#farewell))
   }
 
   async #read(): Promise<void> {
@@ -162,14 +174,14 @@ class Reader<Event, State> {
     if (packets === undefined) {
       for await (const event of events) {
         if (this.#take(event)) await this.#pause()
-        if (this.#ending !== undefined) return
+        if (this.#hasLeft) return
       }
       return
     }
     for await (const packet of packets) {
       for (const event of packet) {
         if (this.#take(event)) await this.#pause()
-        if (this.#ending !== undefined) return
+        if (this.#hasLeft) return
       }
     }
   }
@@ -182,7 +194,19 @@ class Reader<Event, State> {
     this.#state = state
     this.#add(parts)
     if (failure !== undefined) this.#refuse(failure)
+    else if (this.#call.protocol.isOver?.(state) === true) this.#leave()
     return this.#ending === undefined && this.#parts.length >= capacity
+  }
+
+  /** Whether nothing more is read. */
+  get #hasLeft() {
+    return this.#ending !== undefined && this.#farewell === undefined
+  }
+
+  /** Ends the answer, and waits a moment for the end of its stream. */
+  #leave() {
+    this.#finish()
+    this.#farewell = setTimeout(() => this.#controller.abort(), farewellMillis)
   }
 
   #step(event: Event): Step<State> {

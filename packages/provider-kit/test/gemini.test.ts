@@ -1,11 +1,11 @@
 import type { WorkerRequest } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
+import { reasonOf } from "../src/dialects/generate-content/errors.ts"
+import { toBody } from "../src/dialects/generate-content/request.ts"
+import { protocolOf, type State } from "../src/dialects/generate-content/stream.ts"
 import { capabilitiesOf } from "../src/gemini/capabilities.ts"
-import { reasonOf } from "../src/gemini/errors.ts"
 import { priceOf } from "../src/gemini/prices.ts"
-import { toBody } from "../src/gemini/request.ts"
-import { protocolOf, type State } from "../src/gemini/stream.ts"
 
 const protocol = protocolOf({ model: "gemini-3.5-flash", messages: [] })
 

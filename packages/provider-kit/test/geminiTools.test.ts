@@ -2,9 +2,9 @@ import type { Message } from "@divisi/core/Message"
 import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
+import { toBody } from "../src/dialects/generate-content/request.ts"
+import { protocolOf } from "../src/dialects/generate-content/stream.ts"
 import { capabilitiesOf } from "../src/gemini/capabilities.ts"
-import { toBody } from "../src/gemini/request.ts"
-import { protocolOf } from "../src/gemini/stream.ts"
 
 const hi: Message = { role: "user", content: "Hi" }
 
@@ -322,7 +322,6 @@ describe("calls in an answer of Google", () => {
   })
 
   it.each([
-    [null],
     [7],
     [{ name: 7 }],
     [{ name: "weather", args: "odd" }],

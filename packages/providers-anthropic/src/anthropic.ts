@@ -4,6 +4,7 @@ import * as Allowance from "@divisi/core/Allowance"
 import * as Options from "@divisi/core/Options"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
+import { Messages } from "@divisi/provider-kit/Dialects"
 import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
@@ -15,7 +16,6 @@ import { vendorOf } from "./internal/batches.ts"
 import { defaultTimeoutMillis, makeClient, rateLimitHeaders } from "./internal/client.ts"
 import { toReason } from "./internal/errors.ts"
 import { type Body, type Target, toBody } from "./internal/request.ts"
-import { protocolOf } from "./internal/stream.ts"
 import { type AnthropicOptions, anthropicShape, type Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
@@ -60,7 +60,7 @@ const calls = (
   const { secrets } = endpoint
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const defaults = defaultsOf(options)
-  const protocol = protocolOf(target.model)
+  const protocol = Messages.protocolOf(target.model)
   const reason = (error: unknown) => toReason(error, { secrets, nowMillis: Date.now() })
   const settings = VendorBatch.settingsOf("anthropic", options.batch)
   const batches =

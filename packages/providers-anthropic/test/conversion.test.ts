@@ -1,8 +1,8 @@
 import type { WorkerRequest } from "@divisi/core/Worker"
+import { Messages } from "@divisi/provider-kit/Dialects"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { type Target, toBody } from "../src/internal/request.ts"
-import { protocolOf } from "../src/internal/stream.ts"
 import { conversation as messages, target } from "./target.ts"
 
 const body = (request: Partial<WorkerRequest>, to: Target) => Result.getOrThrow(toBody({ messages, ...request }, to))
@@ -79,10 +79,11 @@ describe("an answer of Anthropic", () => {
         usage: { output_tokens: 7, output_tokens_details: { thinking_tokens: 3 } }
       }
     ]
-    const { finishReason, initial, next, usage: usageOf } = protocolOf("claude-opus-5-5")
-    const state = events.reduce((state, event) => next(state, event as never).state, initial)
-    assert.isUndefined(finishReason(state))
-    const complete = next(state, { type: "message_stop" }).state
+    const { finishReason, initial, next, usage: usageOf } = Messages.protocolOf("claude-opus-5-5")
+    const fold = (events: ReadonlyArray<object>) =>
+      events.reduce<Messages.State>((state, event) => next(state, event).state, initial)
+    assert.isUndefined(finishReason(fold(events.slice(0, -1))))
+    const complete = fold(events)
     assert.strictEqual(finishReason(complete), "length")
     assert.deepEqual(usageOf(complete), {
       inputTokens: 1110,

@@ -1,11 +1,11 @@
 import type { AssistantMessage, Content, Message, ToolMessage } from "@divisi/core/Message"
 import type { JsonSchemaFormat, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
+import { Messages } from "@divisi/provider-kit/Dialects"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { anthropic } from "../src/index.ts"
 import { type Target, toBody } from "../src/internal/request.ts"
-import { protocolOf } from "../src/internal/stream.ts"
 import { conversation, target } from "./target.ts"
 
 const user = (content: Content): Message => ({ role: "user", content })
@@ -262,7 +262,7 @@ describe("an answer that calls tools", () => {
   const opening = { type: "message_start", message: { usage: { input_tokens: 5, output_tokens: 1 } } }
 
   const read = (events: ReadonlyArray<object>, model = "claude-sonnet-4-6") => {
-    const { echo, finishReason, initial, next } = protocolOf(model)
+    const { echo, finishReason, initial, next } = Messages.protocolOf(model)
     const parts: Array<WorkerPart> = []
     let state = initial
     for (const event of events) {
@@ -327,7 +327,10 @@ describe("an answer that calls tools", () => {
   it.each([
     ["a call without a name", [start(0, { type: "tool_use", id: "t1", name: null, input: {} })]],
     ["a piece of no call", [json(4, "{}")]],
-    ["a call without an end", [start(0, { type: "tool_use", id: "t1", name: "now" }), ...ending("tool_use")]],
+    [
+      "a call that is cut off",
+      [start(0, { type: "tool_use", id: "t1", name: "now" }), json(0, '{"city":'), ...ending("tool_use")]
+    ],
     ["no call at all", ending("tool_use")]
   ])("cannot be read with %s", (_, events) => {
     assert.throws(() => read([opening, ...events]))

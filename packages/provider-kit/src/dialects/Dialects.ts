@@ -4,5 +4,7 @@
  */
 export * as Endings from "./endings.ts"
 export * as Errors from "./errors.ts"
+export * as GenerateContent from "./generate-content/GenerateContent.ts"
+export * as Messages from "./messages/Messages.ts"
 export * as Text from "./text.ts"
 export * as UsageFields from "./usage.ts"

@@ -4,16 +4,16 @@ import { type Worker, type WorkerErrorReason, type WorkerRequest, withDefaults }
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as ApiKey from "../ApiKey.ts"
+import { reasonOfRefused } from "../dialects/generate-content/errors.ts"
+import { type Body, type Target, toBody } from "../dialects/generate-content/request.ts"
+import { protocolOf } from "../dialects/generate-content/stream.ts"
 import * as Endpoint from "../Endpoint.ts"
 import * as VendorError from "../VendorError.ts"
 import * as VendorEvents from "../VendorEvents.ts"
 import * as VendorStream from "../VendorStream.ts"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
-import { reasonOfRefused } from "./errors.ts"
 import type { Defaults, GeminiOptions, WorkerOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
-import { type Body, type Target, toBody } from "./request.ts"
-import { protocolOf } from "./stream.ts"
 
 /** What carries requests: an SDK, or `fetch` alone. */
 export interface Transport {

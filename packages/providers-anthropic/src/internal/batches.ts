@@ -6,6 +6,7 @@
  */
 import type Anthropic from "@anthropic-ai/sdk"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import { Messages } from "@divisi/provider-kit/Dialects"
 import type { Listed, Outcome, Vendor } from "@divisi/provider-kit/VendorBatch"
 import { Failure, unreadable } from "@divisi/provider-kit/VendorError"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
@@ -24,35 +25,10 @@ const canceled: WorkerErrorReason = {
 
 const missing: WorkerErrorReason = { _tag: "Malformed", detail: "its batch ended without an answer to it" }
 
-/** A piece of a block that came whole. */
-const deltasOf = (block: Json.Fields): ReadonlyArray<unknown> => {
-  if (block.type === "text") return [{ type: "text_delta", text: block.text }]
-  if (block.type !== "thinking") return []
-  return [
-    { type: "thinking_delta", thinking: block.thinking },
-    { type: "signature_delta", signature: block.signature }
-  ]
-}
-
-/** The events that would have been streamed of a whole message: there is one reader for both. */
-export const eventsOf = (message: Json.Fields): ReadonlyArray<unknown> => {
-  const blocks = Json.array(message.content ?? null, "content").flatMap((value, index) => {
-    const block = Json.object(value, "a block")
-    const empty =
-      block.type === "text" ? { text: "" } : block.type === "thinking" ? { thinking: "", signature: "" } : {}
-    return [
-      { type: "content_block_start", index, content_block: { ...block, ...empty } },
-      ...deltasOf(block).map((delta) => ({ type: "content_block_delta", index, delta })),
-      { type: "content_block_stop", index }
-    ]
-  })
+/** The events of the whole message of a result, which must say why it ended. */
+const eventsOf = (message: Json.Fields): ReadonlyArray<unknown> => {
   if (Json.text(message.stop_reason) === undefined) throw unreadable("an answer is not complete")
-  return [
-    { type: "message_start", message },
-    ...blocks,
-    { type: "message_delta", delta: { stop_reason: message.stop_reason }, usage: message.usage },
-    { type: "message_stop" }
-  ]
+  return Messages.eventsOf(message)
 }
 
 /** A line of the results. */

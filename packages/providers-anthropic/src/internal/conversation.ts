@@ -9,10 +9,10 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages"
 import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
+import { Messages } from "@divisi/provider-kit/Dialects"
 import * as Json from "@divisi/provider-kit/VendorJson"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
-import * as Echo from "./echo.ts"
 import { refused } from "./settings.ts"
 
 /** A turn; the vendor joins turns of one role. */
@@ -89,13 +89,13 @@ const callOf = ({ arguments: text, id, name }: Message.ToolCall): ToolUseBlockPa
 /** Texts and calls at the places where they stood; `undefined` where these are another turn's. */
 const placed = (
   message: Message.AssistantMessage,
-  blocks: Echo.Echo["blocks"]
+  blocks: Messages.Echo.Echo["blocks"]
 ): Array<ContentBlockParam> | undefined => {
   const calls = (message.toolCalls ?? []).map(callOf)
   let at = 0
   let called = 0
   const content = blocks.flatMap((place): Array<ContentBlockParam> => {
-    if (Echo.isThinking(place)) return [place]
+    if (Messages.Echo.isThinking(place)) return [place]
     if (place.type === "tool_use") return calls.slice(called, ++called)
     const text = message.content.slice(at, at + place.length)
     at += place.length
@@ -108,8 +108,8 @@ const said = (message: Message.AssistantMessage, model: string): Array<ContentBl
   const { content, echo, toolCalls = [] } = message
   const text = content === "" ? [] : [block(content)]
   const calls = toolCalls.map(callOf)
-  const blocks = Echo.read(echo, model)
-  return placed(message, blocks) ?? [...blocks.filter(Echo.isThinking), ...text, ...calls]
+  const blocks = Messages.Echo.read(echo, model)
+  return placed(message, blocks) ?? [...blocks.filter(Messages.Echo.isThinking), ...text, ...calls]
 }
 
 /** A result, and beside it what the vendor does not take within one that failed: anything but text. */

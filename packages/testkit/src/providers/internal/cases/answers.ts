@@ -4,14 +4,13 @@ import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
-import { assertSucceeds, isStreaming, type Subject } from "../subject.ts"
+import { assertFails, assertSucceeds, isStreaming, type Subject } from "../subject.ts"
 
 const reasonOf: ReadonlyArray<readonly [Script.Ending, FinishReason]> = [
   ["stop", "stop"],
   ["stop-sequence", "stop"],
   ["length", "length"],
-  ["refusal", "refusal"],
-  ["unknown", "other"]
+  ["refusal", "refusal"]
 ]
 
 const usageCase = (id: string, name: string, usage: Usage): Case => ({
@@ -118,6 +117,15 @@ export const answers: ReadonlyArray<Case> = [
       }
     })
   ),
+  {
+    id: "finish/unknown",
+    name: "fails for an answer that ends by an unknown word, which may mean anything, and repeats the word",
+    run: async ({ ask }) => {
+      const outcome = await ask([Script.answer("ok", { ending: "unknown" })])
+      const { message } = assertFails(outcome, "Overloaded", "Malformed")
+      assert.match(message, /moon_?phase/i, "The vendor's word is lost.")
+    }
+  },
   usageCase("usage/tokens", "reports input and output tokens", { inputTokens: 123, outputTokens: 45 }),
   usageCase("usage/cached", "reports cached tokens as a share of the input", {
     inputTokens: 2000,

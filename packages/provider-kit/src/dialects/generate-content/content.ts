@@ -1,7 +1,7 @@
 /** A conversation as the contents of `generateContent`. */
 import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
-import * as Json from "../VendorJson.ts"
+import * as Json from "../../VendorJson.ts"
 import * as Echo from "./echo.ts"
 import type { Target } from "./request.ts"
 

@@ -3,7 +3,7 @@
  * came with. A signature is good for the model that gave it.
  */
 import { defined } from "@divisi/core/Fields"
-import * as Json from "../VendorJson.ts"
+import * as Json from "../../VendorJson.ts"
 
 /** Signatures of a turn: of its text, and of its calls by their ids. */
 export interface Signatures {

@@ -1,7 +1,7 @@
 /** How much a request lets a model think, as Google's settings say it. */
 import type { Reasoning, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
-import { budgetOf, type Effort } from "./capabilities.ts"
+import { budgetOf, type Effort } from "../../gemini/capabilities.ts"
 import type { Target } from "./request.ts"
 
 /** Google's settings of thinking. */

@@ -1,12 +1,13 @@
 /**
- * What Anthropic wants back with a turn that called tools: its thinking, signed, unchanged, and where it stood between
+ * What Anthropic wants back with a turn that called tools: its thinking, signed, unchanged, and where it was between
  * texts and calls. https://platform.claude.com/docs/en/build-with-claude/thinking, read in November 2026.
  */
-import type { RedactedThinkingBlockParam, ThinkingBlockParam } from "@anthropic-ai/sdk/resources/messages"
-import * as Json from "@divisi/provider-kit/VendorJson"
+import * as Json from "../../VendorJson.ts"
 
 /** Thinking as it was given. */
-export type Thinking = ThinkingBlockParam | RedactedThinkingBlockParam
+export type Thinking =
+  | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
+  | { readonly type: "redacted_thinking"; readonly data: string }
 
 /** The place of a text, by its length, or of a call. */
 export type Place = { readonly type: "text"; readonly length: number } | { readonly type: "tool_use" }
@@ -29,13 +30,13 @@ const blockOf = (block: Json.Fields): Thinking | Place | undefined => {
   return type === "tool_use" ? { type } : undefined
 }
 
-/** The blocks of an echo; none where it is another model's, or another vendor's. */
+/** The blocks of an echo; none if it is another model's, or another vendor's. */
 export const read = (echo: unknown, model: string): Echo["blocks"] => {
   const fields = Json.fields(echo)
   if (fields.model !== model) return noBlocks
   return Json.items(fields.blocks).flatMap((block) => blockOf(Json.fields(block)) ?? [])
 }
 
-/** Whether a block is thinking, and no place. */
+/** Whether a block is thinking, and not a place. */
 export const isThinking = (block: Thinking | Place): block is Thinking =>
   block.type === "thinking" || block.type === "redacted_thinking"

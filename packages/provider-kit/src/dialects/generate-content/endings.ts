@@ -1,0 +1,49 @@
+/**
+ * How answers of `generateContent` end, beyond the table that all protocols share. Source:
+ * https://ai.google.dev/api/generate-content#FinishReason, read in November 2026.
+ *
+ * Filters are refusals: the same request is filtered again. An ending that means that the model wrote what Google cannot
+ * read, or that says nothing (`OTHER`), is a failure: another attempt mostly ends well.
+ */
+import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
+import * as Json from "../../VendorJson.ts"
+import { type Ending, ending } from "../endings.ts"
+
+/** What failures mean, by their word. */
+const failures: Readonly<Record<string, WorkerErrorReason>> = {
+  MALFORMED_FUNCTION_CALL: { _tag: "Malformed", detail: "the model wrote a function call that cannot be read" },
+  UNEXPECTED_TOOL_CALL: { _tag: "Malformed", detail: "the model called a function that it was not given" },
+  TOO_MANY_TOOL_CALLS: { _tag: "Malformed", detail: "the model called too many functions in a row" },
+  MALFORMED_RESPONSE: { _tag: "Malformed", detail: "the model wrote an answer that cannot be read" },
+  MISSING_THOUGHT_SIGNATURE: { _tag: "InvalidRequest", detail: "the conversation lacks the signature of a thought" }
+}
+
+/** Words that say that nothing is said. */
+const unspecified = /_UNSPECIFIED$/
+
+const failureOf = (word: string): Ending => {
+  const failure = Json.meaning(failures, word.toUpperCase())
+  return failure === undefined ? ending(word, "finishReason") : { type: "failed", failure }
+}
+
+/** The ending of a candidate: its reason, its failure, or nothing as yet. */
+export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending | undefined => {
+  const word = Json.said(finishReason, "finishReason")
+  if (word === "" || unspecified.test(word)) return undefined
+  const end = failureOf(word)
+  const said = Json.text(finishMessage)
+  if (end.type === "ended" || said === undefined) return end
+  return { type: "failed", failure: { ...end.failure, detail: `${end.failure.detail}: ${said}` } }
+}
+
+/** The failure of a prompt that was blocked; `undefined` where it was not. */
+export const blockedOf = (promptFeedback: unknown): WorkerErrorReason | undefined => {
+  const { blockReason, blockReasonMessage } = Json.fields(promptFeedback)
+  if (blockReason === undefined || blockReason === null || unspecified.test(String(blockReason))) return undefined
+  const said = Json.text(blockReasonMessage) ?? Json.text(blockReason) ?? "no reason given"
+  return { _tag: "ContentFiltered", detail: `the prompt was blocked: ${said}` }
+}
+
+/** Calls end an answer for their results, whatever else the vendor says of its end. */
+export const reasonWith = (reason: FinishReason | undefined, calls: number): FinishReason | undefined =>
+  reason === "stop" && calls > 0 ? "tool-calls" : reason

@@ -1,0 +1,204 @@
+/** Answers of `generateContent`, piece by piece or whole, as parts of a worker's answer: a pure fold. */
+import type { Message } from "@divisi/core/Message"
+import { derive } from "@divisi/core/Seed"
+import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "../../VendorError.ts"
+import * as Json from "../../VendorJson.ts"
+import type { Protocol, Step } from "../../VendorStream.ts"
+import * as Errors from "../errors.ts"
+import { content } from "../text.ts"
+import * as Echo from "./echo.ts"
+import { blockedOf, endingOf, reasonWith } from "./endings.ts"
+import { reasonOfEvent } from "./errors.ts"
+import { counted, usageOf } from "./usage.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A call of a function, by what tells it from another. */
+interface Called {
+  readonly id: string
+  /** The name and the arguments. */
+  readonly what: string
+}
+
+/** The state of an answer so far. */
+export interface State {
+  readonly hasBegun: boolean
+  /** Present once the vendor has said why the answer ends. */
+  readonly reason?: FinishReason | undefined
+  /** What the vendor has reported so far, as it came. */
+  readonly counts: Json.Fields
+  /** What answers, as the vendor names it. */
+  readonly model?: string | undefined
+  readonly calls: ReadonlyArray<Called>
+  readonly signatures: Echo.Signatures
+}
+
+/** The request that is answered. */
+export interface Asked {
+  readonly model: string
+  readonly messages: ReadonlyArray<Message>
+}
+
+const initial: State = { hasBegun: false, counts: {}, calls: [], signatures: { calls: new Map() } }
+
+const none: ReadonlyArray<never> = []
+
+// -------------------------------------------------------------------------------------------------------------------
+// Names
+// -------------------------------------------------------------------------------------------------------------------
+
+const camel = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Fields in Google's spelling: JSON of Protocol Buffers may have the names of the `.proto` files, e.g. `finish_reason`. */
+const spelled = (value: unknown, name: string): Json.Fields => {
+  const fields = Json.object(value ?? undefined, name)
+  if (!Object.keys(fields).some((key) => key.includes("_"))) return fields
+  return Object.fromEntries(Object.entries(fields).map(([key, inner]) => [camel(key), inner]))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+const parsed = (text: string): unknown => {
+  try {
+    return text.trim() === "" ? undefined : JSON.parse(text)
+  } catch {
+    throw unreadable("arguments are no JSON")
+  }
+}
+
+/** Arguments as JSON: an object, JSON of one in a text, or none. */
+const argumentsOf = (args: unknown): string => {
+  const value = typeof args === "string" ? parsed(args) : args
+  return JSON.stringify(Json.object(value ?? undefined, "arguments"))
+}
+
+/**
+ * An id for a call that comes without one, as from models before Gemini 3, or with that of another call: the same for the
+ * same answer to the same messages, and a different one for any other.
+ */
+const idOf = (responseId: unknown, messages: ReadonlyArray<Message>, calls: number): string =>
+  `call-${derive(calls, String(responseId), JSON.stringify(messages)).toString(36)}`
+
+type Call = Extract<WorkerPart, { type: "tool-call" }>
+
+/** A call, which Google gives whole; nothing where it is one that has come already under the same id. */
+const callOf = (value: unknown, calls: ReadonlyArray<Called>, makeId: () => string): Call | undefined => {
+  const call = Json.object(value, "a function call")
+  const name = Json.said(call.name, "a function's name")
+  if (name === "") throw unreadable("a function has no name")
+  const given = Json.said(call.id, "a call's id")
+  const text = argumentsOf(call.args)
+  const same = calls.find(({ id }) => id === given)
+  if (same?.what === `${name}${text}`) return undefined
+  return { type: "tool-call", id: given === "" || same !== undefined ? makeId() : given, name, arguments: text }
+}
+
+const textOf = (value: unknown): string =>
+  Array.isArray(value) ? content(value, "a part's text").text : Json.said(value, "a part's text")
+
+interface Read extends Pick<State, "calls" | "signatures"> {
+  readonly parts: ReadonlyArray<WorkerPart>
+}
+
+/** The parts of a candidate: a list, or a single one. */
+const partsOf = ({ content: value }: Json.Fields): ReadonlyArray<unknown> => {
+  if (Array.isArray(value)) return value
+  const { parts } = Json.object(value ?? undefined, "content")
+  return Array.isArray(parts) ? parts : [Json.object(parts ?? undefined, "parts")]
+}
+
+const read = (state: State, chunk: Json.Fields, candidate: Json.Fields, messages: ReadonlyArray<Message>): Read => {
+  const parts: Array<WorkerPart> = []
+  let { calls, signatures } = state
+  for (const value of partsOf(candidate)) {
+    const { functionCall, text, thought, thoughtSignature } = spelled(value, "a part")
+    const signature = Json.text(thoughtSignature)
+    if (functionCall !== undefined && functionCall !== null) {
+      const call = callOf(functionCall, calls, () => idOf(chunk.responseId, messages, calls.length))
+      if (call === undefined) continue
+      parts.push(call)
+      calls = [...calls, { id: call.id, what: `${call.name}${call.arguments}` }]
+      if (signature !== undefined)
+        signatures = { ...signatures, calls: new Map(signatures.calls).set(call.id, signature) }
+      continue
+    }
+    if (signature !== undefined && thought !== true) signatures = { ...signatures, text: signature }
+    const said = textOf(text)
+    if (said !== "") parts.push({ type: thought === true ? "reasoning" : "text", text: said })
+  }
+  return { parts, calls, signatures }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The protocol
+// -------------------------------------------------------------------------------------------------------------------
+
+const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
+  hasBegun
+    ? { _tag: "Network", detail: "the stream ended before the answer did" }
+    : { _tag: "Malformed", detail: "what came is no answer of generateContent" }
+
+const isAnswer = (chunk: Json.Fields): boolean =>
+  ["candidates", "usageMetadata", "promptFeedback", "modelVersion", "responseId"].some((name) => name in chunk)
+
+/** An object that is no answer: a server that does not speak this protocol may say why it refuses. */
+const foreign = (state: State, chunk: Json.Fields): Step<State> =>
+  state.hasBegun || Errors.read(chunk).words.length === 0
+    ? { state, parts: none }
+    : { state, parts: none, failure: reasonOfEvent(chunk) }
+
+/** Folds one answer, or piece of it. Unknown parts and fields are ignored. */
+const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>): Step<State> => {
+  const candidates = Json.array(chunk.candidates ?? undefined, "candidates")
+  const candidate = spelled(candidates[0], "a candidate")
+  const { calls, parts, signatures } = read(state, chunk, candidate, messages)
+  const end = endingOf(candidate)
+  const after = {
+    hasBegun: true,
+    counts: counted(state.counts, spelled(chunk.usageMetadata, "usage")),
+    model: Json.text(chunk.modelVersion) ?? state.model,
+    reason: end?.type === "ended" ? end.reason : state.reason,
+    calls,
+    signatures
+  }
+  return { state: after, parts, failure: end?.type === "failed" ? end.failure : blockedOf(chunk.promptFeedback) }
+}
+
+/** Folds one event: an answer or a piece of it, within `response` in Google's Code Assist, or a list of them. */
+const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): Step<State> => {
+  if (Array.isArray(event)) return nextOf(state, event, messages)
+  const outer = spelled(event, "an event")
+  const chunk = isAnswer(outer) || outer.response === undefined ? outer : spelled(outer.response, "a response")
+  if (chunk.error !== undefined && chunk.error !== null) {
+    return { state, parts: none, failure: reasonOfEvent(chunk.error) }
+  }
+  return isAnswer(chunk) ? add(state, chunk, messages) : foreign(state, chunk)
+}
+
+/** Without `alt=sse` a stream is one list. */
+const nextOf = (state: State, events: ReadonlyArray<unknown>, messages: ReadonlyArray<Message>): Step<State> => {
+  const parts: Array<WorkerPart> = []
+  let step: Step<State> = { state, parts: none }
+  for (const event of events) {
+    step = next(step.state, Json.object(event ?? null, "an event"), messages)
+    parts.push(...step.parts)
+    if (step.failure !== undefined) break
+  }
+  return { ...step, parts }
+}
+
+/** How `generateContent` streams an answer. */
+export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State> => ({
+  initial,
+  next: (state, event) => next(state, event, messages),
+  finishReason: ({ calls, reason }) => reasonWith(reason, calls.length),
+  usage: ({ counts }) => usageOf(counts),
+  model: (state) => state.model,
+  echo: ({ calls, signatures }) => (calls.length === 0 ? undefined : Echo.write(signatures, model)),
+  incomplete
+})

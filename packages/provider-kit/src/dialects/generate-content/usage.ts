@@ -1,0 +1,30 @@
+/** The usage of `generateContent`: where its figures are. */
+import { defined } from "@divisi/core/Fields"
+import type { Usage } from "@divisi/core/Usage"
+import * as Json from "../../VendorJson.ts"
+
+/** The figures of the events so far: each event has totals, and the last ones may lack some. */
+export const counted = (counts: Json.Fields, reported: unknown): Json.Fields => {
+  const known = Object.entries(Json.fields(reported)).filter(([, value]) => value !== null)
+  return known.length === 0 ? counts : { ...counts, ...Object.fromEntries(known) }
+}
+
+/**
+ * What the answer has used so far; `undefined` until the vendor reports it. Google counts thoughts, and prompts of
+ * tools, apart from the others. The total tells the output where no other figure does.
+ */
+export const usageOf = (counts: Json.Fields): Usage | undefined => {
+  const prompt = Json.number(counts.promptTokenCount)
+  if (prompt === undefined) return undefined
+  const thoughts = Json.number(counts.thoughtsTokenCount)
+  const inputTokens = prompt + (Json.number(counts.toolUsePromptTokenCount) ?? 0)
+  const total = Json.number(counts.totalTokenCount)
+  const written = Json.number(counts.candidatesTokenCount) ?? Json.number(counts.responseTokenCount)
+  const rest = total === undefined ? 0 : Math.max(0, total - inputTokens - (thoughts ?? 0))
+  return defined({
+    inputTokens,
+    outputTokens: (written ?? rest) + (thoughts ?? 0),
+    cachedInputTokens: Json.number(counts.cachedContentTokenCount),
+    reasoningTokens: thoughts
+  })
+}

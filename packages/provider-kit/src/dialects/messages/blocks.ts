@@ -1,0 +1,216 @@
+/** The blocks of an answer as they come: calls of tools, and the thinking that goes back with them. */
+import { derive } from "@divisi/core/Seed"
+import type { WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "../../VendorError.ts"
+import * as Json from "../../VendorJson.ts"
+import type * as Echo from "./echo.ts"
+
+/** A call of a tool, as much as has come of it. */
+export interface Call {
+  readonly type: "tool_use"
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+  /** Arguments that came with the beginning; they count if no pieces follow. */
+  readonly given: string
+  readonly isEnded: boolean
+}
+
+type Block = Call | Echo.Thinking | Extract<Echo.Place, { type: "text" }> | { readonly type: "foreign" }
+
+/** Blocks, each at the index that the vendor gives it. Several may have one index: the last is meant. */
+export type Blocks = ReadonlyArray<{ readonly index: unknown; readonly block: Block }>
+
+const foreign: Block = { type: "foreign" }
+
+const word = (value: unknown, name: string): string => {
+  const text = Json.text(value)
+  if (text === undefined) throw unreadable(`${name} is no text`)
+  return text
+}
+
+/** The input of a call at its beginning: an object, or JSON in a text. */
+const givenOf = (input: unknown): string => {
+  if (typeof input === "string") return input.trim() === "" ? "{}" : input
+  return JSON.stringify(Json.object(input ?? undefined, "a call's input"))
+}
+
+/** A call's id. Some servers give none, or one id to several calls. */
+const idOf = (id: unknown, blocks: Blocks, message: string): string => {
+  const own = Json.said(id, "a call's id")
+  const isFree = (id: string) => !blocks.some(({ block }) => block.type === "tool_use" && block.id === id)
+  return own !== "" && isFree(own) ? own : `call-${derive(blocks.length, message, own).toString(36)}`
+}
+
+const callOfStart = ({ id, input, name }: Json.Fields, blocks: Blocks, message: string): Call => ({
+  type: "tool_use",
+  id: idOf(id, blocks, message),
+  name: word(name, "a call's name"),
+  arguments: "",
+  given: givenOf(input),
+  isEnded: false
+})
+
+const blockOf = (start: Json.Fields, blocks: Blocks, message: string): Block => {
+  switch (start.type) {
+    case "tool_use":
+      return callOfStart(start, blocks, message)
+    case "thinking":
+      return {
+        type: "thinking",
+        thinking: Json.said(start.thinking, "thinking"),
+        signature: Json.said(start.signature, "a signature")
+      }
+    case "redacted_thinking":
+      return { type: "redacted_thinking", data: Json.said(start.data, "thinking") }
+    case "text":
+      return { type: "text", length: typeof start.text === "string" ? start.text.length : 0 }
+    default:
+      return foreign
+  }
+}
+
+/** Takes the beginning of a block; `message` is the id of the answer, of which ids are made for calls without one. */
+export const begin = (blocks: Blocks, { content_block, index }: Json.Fields, message: string): Blocks => [
+  ...blocks,
+  { index, block: blockOf(Json.fields(content_block), blocks, message) }
+]
+
+const placeOf = (blocks: Blocks, index: unknown): number => blocks.findLastIndex((one) => one.index === index)
+
+/** Where a piece of a call belongs: to the call at its index, or to the open one if no call or foreign block is there. */
+const placeOfPiece = (blocks: Blocks, index: unknown): number => {
+  const at = placeOf(blocks, index)
+  const type = blocks[at]?.block.type
+  return type === "tool_use" || type === "foreign"
+    ? at
+    : blocks.findLastIndex(({ block }) => block.type === "tool_use" && !block.isEnded)
+}
+
+const callIn = (blocks: Blocks, place: number): Call | undefined => {
+  const block = blocks[place]?.block
+  return block?.type === "tool_use" ? block : undefined
+}
+
+/** The call at an index. */
+export const callAt = (blocks: Blocks, index: unknown): Call | undefined => callIn(blocks, placeOf(blocks, index))
+
+const replace = (blocks: Blocks, place: number, block: Block): Blocks => {
+  const before = blocks[place]
+  return before === undefined ? blocks : blocks.with(place, { index: before.index, block })
+}
+
+/** The next state of the blocks, and the parts that a piece gives. */
+export type Next = readonly [Blocks, ReadonlyArray<WorkerPart>]
+
+const none: ReadonlyArray<WorkerPart> = []
+
+/** Some servers send an empty object as the first piece and the real one after it. */
+const isPlaceholder = (text: string): boolean => text === "{}"
+
+/**
+ * Takes a piece of a call's arguments: of the text, or the whole object. Pieces of a call that the vendor runs itself
+ * belong to a foreign block and give nothing.
+ */
+export const extendCall = (blocks: Blocks, index: unknown, value: unknown): Next => {
+  const piece =
+    typeof value === "object" && value !== null ? JSON.stringify(value) : Json.said(value, "a piece of a call")
+  const place = placeOfPiece(blocks, index)
+  if (place === -1 && piece !== "") throw unreadable("a call of a tool has no beginning")
+  const call = callIn(blocks, place)
+  if (call === undefined || piece === "" || call.isEnded) return [blocks, none]
+  if (call.arguments === "" && isPlaceholder(piece))
+    return [replace(blocks, place, { ...call, arguments: piece }), none]
+  const before = isPlaceholder(call.arguments) ? "" : call.arguments
+  const next = replace(blocks, place, { ...call, arguments: before + piece })
+  return [next, [{ type: "tool-call-delta", id: call.id, name: call.name, arguments: piece }]]
+}
+
+const extended = (block: Block, type: "text" | "thinking" | "signature", text: string): Block => {
+  if (block.type === "text" && type === "text") return { type, length: block.length + text.length }
+  if (block.type !== "thinking" || type === "text") return block
+  return { ...block, [type]: block[type] + text }
+}
+
+/**
+ * Takes a piece of a text, of thinking or of a signature. Texts are followed only in answers with thinking: elsewhere
+ * their places do not matter, and an answer has hundreds of pieces.
+ */
+export const extend = (
+  blocks: Blocks,
+  index: unknown,
+  type: "text" | "thinking" | "signature",
+  text: string
+): Blocks => {
+  if (type === "text" && !hasThinking(blocks)) return blocks
+  const place = placeOf(blocks, index)
+  const block = blocks[place]?.block
+  return block === undefined ? blocks : replace(blocks, place, extended(block, type, text))
+}
+
+/** A whole call. */
+const callOf = ({ arguments: text, given, id, name }: Call): WorkerPart => ({
+  type: "tool-call",
+  id,
+  name,
+  arguments: text === "" || (isPlaceholder(text) && given !== "") ? given : text
+})
+
+const ended = (blocks: Blocks, place: number): Next => {
+  const call = callIn(blocks, place)
+  if (call === undefined || call.isEnded) return [blocks, none]
+  return [replace(blocks, place, { ...call, isEnded: true }), [callOf(call)]]
+}
+
+/** Ends the block at an index; a call is whole then. */
+export const end = (blocks: Blocks, index: unknown): Next => ended(blocks, placeOf(blocks, index))
+
+const isWhole = ({ arguments: text }: Call): boolean => {
+  if (text === "") return true
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null
+  } catch {
+    return false
+  }
+}
+
+/** Ends the calls whose end did not come and whose arguments are whole. */
+export const endWhole = (blocks: Blocks): Next => {
+  let next = blocks
+  const parts: Array<WorkerPart> = []
+  for (const [place, { block }] of blocks.entries()) {
+    if (block.type !== "tool_use" || block.isEnded || !isWhole(block)) continue
+    const [after, given] = ended(next, place)
+    next = after
+    parts.push(...given)
+  }
+  return [next, parts]
+}
+
+/** Whether a call has not ended. */
+export const hasOpenCall = (blocks: Blocks): boolean =>
+  blocks.some(({ block }) => block.type === "tool_use" && !block.isEnded)
+
+/** Whether the answer calls a tool. */
+export const hasCalls = (blocks: Blocks): boolean => blocks.some(({ block }) => block.type === "tool_use")
+
+const hasThinking = (blocks: Blocks): boolean =>
+  blocks.some(({ block }) => block.type === "thinking" || block.type === "redacted_thinking")
+
+const echoed = (block: Block): ReadonlyArray<Echo.Thinking | Echo.Place> => {
+  switch (block.type) {
+    case "foreign":
+      return []
+    case "tool_use":
+      return [{ type: "tool_use" }]
+    case "thinking":
+      return block.signature === "" ? [] : [block]
+    default:
+      return [block]
+  }
+}
+
+/** What goes back with the turn; nothing if no tool was called, or nothing was thought. */
+export const echoOf = (blocks: Blocks, model: string): Echo.Echo | undefined =>
+  hasCalls(blocks) && hasThinking(blocks) ? { model, blocks: blocks.flatMap(({ block }) => echoed(block)) } : undefined

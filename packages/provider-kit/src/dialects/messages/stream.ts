@@ -1,0 +1,237 @@
+/** Events of the Messages API, or a whole message, as parts of a worker's answer: a pure fold. */
+import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "../../VendorError.ts"
+import * as Json from "../../VendorJson.ts"
+import type { Protocol, Step } from "../../VendorStream.ts"
+import { type Ending, ending } from "../endings.ts"
+import * as Errors from "../errors.ts"
+import { content } from "../text.ts"
+import * as Blocks from "./blocks.ts"
+import { type Counts, counted, usageOf } from "./usage.ts"
+import { blockEvents, eventsOf } from "./whole.ts"
+
+/** The state of an answer so far. */
+export interface State {
+  /** Whether the first event of an answer has come. */
+  readonly hasBegun: boolean
+  /** Whether the vendor has said that this is all. */
+  readonly isComplete: boolean
+  /** Why the answer ends, once the vendor has said it. */
+  readonly reason?: FinishReason | undefined
+  /** The id of the message; empty where it has none. */
+  readonly id: string
+  /** What answers, as the vendor names it. */
+  readonly model?: string | undefined
+  readonly counts: Counts
+  /** The blocks that have begun. */
+  readonly blocks: Blocks.Blocks
+  /** Whether any text or thinking has come. */
+  readonly hasText: boolean
+  /** Blocks that came within the first event; they count if no others follow. */
+  readonly preset?: unknown
+}
+
+const initial: State = { hasBegun: false, isComplete: false, id: "", counts: {}, blocks: [], hasText: false }
+
+const none: ReadonlyArray<WorkerPart> = []
+
+const silent = (state: State): Step<State> => ({ state, parts: none })
+
+const failed = (state: State, failure: WorkerErrorReason): Step<State> => ({ state, parts: none, failure })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Blocks
+// -------------------------------------------------------------------------------------------------------------------
+
+const spoken = (state: State, type: "text" | "reasoning", text: string): Step<State> =>
+  text === "" ? silent(state) : { state: state.hasText ? state : { ...state, hasText: true }, parts: [{ type, text }] }
+
+/** A block may have all of its text, or the first piece of it, at its beginning. */
+const begun = (state: State, event: Json.Fields): Step<State> => {
+  const block = Json.fields(event.content_block)
+  const next = { ...state, hasBegun: true, blocks: Blocks.begin(state.blocks, event, state.id) }
+  if (block.type === "text") return spoken(next, "text", textOf(block.text))
+  return block.type === "thinking" ? spoken(next, "reasoning", Json.said(block.thinking, "thinking")) : silent(next)
+}
+
+/** The kind of a delta; some proxies leave out its type. */
+const kindOfDelta = (delta: Json.Fields): unknown => {
+  if (delta.type !== undefined && delta.type !== null) return delta.type
+  if (delta.partial_json !== undefined) return "input_json_delta"
+  if (delta.thinking !== undefined) return "thinking_delta"
+  return delta.text === undefined ? undefined : "text_delta"
+}
+
+/** A text, or a list of parts. */
+const textOf = (value: unknown): string =>
+  Array.isArray(value) ? content(value, "text").text : Json.said(value, "text")
+
+/** What a piece of a block says. Unknown kinds are ignored. */
+const added = (state: State, { delta: value, index }: Json.Fields): Step<State> => {
+  const delta = Json.fields(value)
+  switch (kindOfDelta(delta)) {
+    case "text_delta": {
+      const text = textOf(delta.text)
+      return spoken({ ...state, blocks: Blocks.extend(state.blocks, index, "text", text) }, "text", text)
+    }
+    case "thinking_delta": {
+      const text = Json.said(delta.thinking, "thinking")
+      return spoken({ ...state, blocks: Blocks.extend(state.blocks, index, "thinking", text) }, "reasoning", text)
+    }
+    case "signature_delta": {
+      const signature = Json.said(delta.signature, "a signature")
+      return silent({ ...state, blocks: Blocks.extend(state.blocks, index, "signature", signature) })
+    }
+    case "input_json_delta": {
+      const [blocks, parts] = Blocks.extendCall(state.blocks, index, delta.partial_json)
+      return { state: { ...state, blocks }, parts }
+    }
+    default:
+      return silent(state)
+  }
+}
+
+const ended = (state: State, index: unknown): Step<State> => {
+  const [blocks, parts] = Blocks.end(state.blocks, index)
+  return { state: { ...state, blocks }, parts }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The message
+// -------------------------------------------------------------------------------------------------------------------
+
+const started = (state: State, { message: value }: Json.Fields): Step<State> => {
+  const message = Json.object(value ?? undefined, "message")
+  const { content, id, model, usage } = message
+  return silent({
+    ...state,
+    hasBegun: true,
+    id: Json.text(id) ?? state.id,
+    model: Json.text(model) ?? state.model,
+    counts: counted(state.counts, usage),
+    preset: Array.isArray(content) && content.length > 0 ? content : state.preset
+  })
+}
+
+/** The vendor's words about an ending that means failure, if it has any. */
+const failureOf = ({ failure }: Extract<Ending, { type: "failed" }>, delta: Json.Fields): WorkerErrorReason => {
+  const said = Errors.messageOf(Errors.read(delta.error ?? delta.stop_details))
+  return said === "" ? failure : { ...failure, detail: `${failure.detail}: ${said}` }
+}
+
+const stopOf = (event: Json.Fields, delta: Json.Fields): string =>
+  Json.said(delta.stop_reason, "stop_reason") || Json.said(event.stop_reason, "stop_reason")
+
+/** Usage, and why the answer ends. Several may come: the last word counts. */
+const changed = (state: State, event: Json.Fields): Step<State> => {
+  const delta = Json.fields(event.delta)
+  const counts = counted(counted(state.counts, delta.usage), event.usage)
+  const stop = stopOf(event, delta)
+  if (stop === "") return silent({ ...state, counts })
+  const end = ending(stop, "stop_reason")
+  if (end.type === "failed") return failed({ ...state, counts }, failureOf(end, delta))
+  // Some servers send no end of a block.
+  const [blocks, parts] = Blocks.endWhole(state.blocks)
+  return { state: { ...state, counts, blocks, reason: end.reason }, parts }
+}
+
+const fold = (state: State, events: ReadonlyArray<Json.Fields>): Step<State> => {
+  const parts: Array<WorkerPart> = []
+  let step: Step<State> = silent(state)
+  for (const event of events) {
+    step = next(step.state, event)
+    parts.push(...step.parts)
+    if (step.failure !== undefined) break
+  }
+  return { ...step, parts }
+}
+
+const isEmpty = ({ blocks, hasText }: State): boolean => blocks.length === 0 && !hasText
+
+/** Nothing may be missing of an answer that says that it is complete. */
+const completed = (state: State, { message }: Json.Fields): Step<State> => {
+  const whole = Json.fields(message)
+  const preset = isEmpty(state) ? (whole.content ?? state.preset) : undefined
+  const filled = fold({ ...state, counts: counted(state.counts, whole.usage) }, blockEvents(preset))
+  const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
+  const reason = state.reason ?? "stop"
+  if (Blocks.hasOpenCall(blocks)) throw unreadable("the answer ended before its call of a tool did")
+  if (reason === "tool-calls" && !Blocks.hasCalls(blocks)) {
+    throw unreadable("the answer waits for tools, and calls none")
+  }
+  return { state: { ...filled.state, blocks, reason, isComplete: true }, parts: [...filled.parts, ...ends] }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Events
+// -------------------------------------------------------------------------------------------------------------------
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null
+
+/** The kind of an event. Some proxies leave out its type, or write errors in another vendor's form. */
+const kindOf = (event: Json.Fields): string => {
+  if (event.error !== undefined && event.error !== null && event.error !== "") return "error"
+  const type = Json.said(event.type, "type")
+  if (type !== "") return type
+  if (isObject(event.message)) return "message_start"
+  if (isObject(event.content_block)) return "content_block_start"
+  if (isObject(event.delta)) return event.index === undefined ? "message_delta" : "content_block_delta"
+  return ""
+}
+
+/** An event of no known kind: a server that does not speak this protocol may say why it refuses. */
+const foreign = (state: State, event: Json.Fields): Step<State> =>
+  state.hasBegun || Errors.read(event).words.length === 0 ? silent(state) : failed(state, Errors.reasonOfEvent(event))
+
+/** Folds one event. Unknown events and deltas are ignored. */
+export const next = (state: State, value: unknown): Step<State> => {
+  const event = Json.object(value, "an event")
+  switch (kindOf(event)) {
+    case "message":
+      return fold(state, eventsOf(event))
+    case "message_start":
+      return started(state, event)
+    case "content_block_start":
+      return begun(state, event)
+    case "content_block_delta":
+      return added(state, event)
+    case "content_block_stop":
+      return ended(state, event.index)
+    case "message_delta":
+      return changed(state, event)
+    case "message_stop":
+      return completed(state, event)
+    case "error":
+      return failed(state, Errors.reasonOfEvent(event))
+    case "ping":
+      return silent(state)
+    default:
+      return foreign(state, event)
+  }
+}
+
+const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
+  hasBegun
+    ? { _tag: "Network", detail: "the stream ended before the answer did" }
+    : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
+
+/**
+ * Why the answer ended. A reason without `message_stop` is enough (tombii/better-ccflare#307). An answer that calls tools
+ * waits for them, whatever else the vendor says of its end.
+ */
+const finishReason = ({ blocks, reason }: State): FinishReason | undefined => {
+  if (reason === undefined || Blocks.hasOpenCall(blocks)) return undefined
+  return reason === "stop" && Blocks.hasCalls(blocks) ? "tool-calls" : reason
+}
+
+/** How the Messages API streams the answer of a model. */
+export const protocolOf = (model: string): Protocol<unknown, State> => ({
+  initial,
+  next,
+  finishReason,
+  isOver: ({ isComplete }) => isComplete,
+  usage: ({ counts }) => usageOf(counts),
+  model: ({ model }) => model,
+  echo: ({ blocks }) => Blocks.echoOf(blocks, model),
+  incomplete
+})

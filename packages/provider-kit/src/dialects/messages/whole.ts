@@ -1,0 +1,19 @@
+/** A whole message as the events that would have been streamed of it: there is one reader for both. */
+import * as Json from "../../VendorJson.ts"
+
+/** The events of whole blocks. */
+export const blockEvents = (content: unknown): ReadonlyArray<Json.Fields> => {
+  if (typeof content === "string") return blockEvents([{ type: "text", text: content }])
+  return Json.array(content ?? undefined, "content").flatMap((block, index) => [
+    { type: "content_block_start", index, content_block: Json.object(block, "a block") },
+    { type: "content_block_stop", index }
+  ])
+}
+
+/** The events of a whole message. */
+export const eventsOf = (message: Json.Fields): ReadonlyArray<Json.Fields> => [
+  { type: "message_start", message: { ...message, content: [], stop_reason: null } },
+  ...blockEvents(message.content),
+  { type: "message_delta", delta: { stop_reason: message.stop_reason }, usage: message.usage },
+  { type: "message_stop" }
+]
