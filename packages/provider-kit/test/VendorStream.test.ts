@@ -17,6 +17,23 @@ describe("an answer", () => {
     assert.deepStrictEqual(finish, { type: "finish", reason: "length", usage })
   })
 
+  it("ends once it is over, though its connection stays open, which is then closed", async () => {
+    const closed = Promise.withResolvers<void>()
+    const events = async function* (signal: AbortSignal): AsyncGenerator<Event> {
+      signal.addEventListener("abort", () => closed.resolve())
+      yield* ["42", { end: "stop" } as const]
+      await never()
+    }
+    const isOver = ({ end }: State) => end !== undefined
+    const { finish, texts } = await read({
+      ...call(events),
+      protocol: { ...protocol, isOver },
+      timeoutMillis: Infinity
+    })
+    assert.deepStrictEqual([texts, finish?.type], [["42"], "finish"])
+    await closed.promise
+  })
+
   it("is estimated where the vendor has not counted", async () => {
     const { finish } = await read(
       call(async function* () {
