@@ -97,6 +97,7 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
   }
   const about = {
     id: options.id ?? `${name}:${model}`,
+    model,
     provider: options.provider ?? name,
     pricing: options.pricing,
     limits: options.limits,

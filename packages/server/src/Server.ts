@@ -22,6 +22,7 @@ import * as Endpoint from "./http/Endpoint.ts"
 import * as Loopback from "./http/Loopback.ts"
 import * as OpenApi from "./http/OpenApi.ts"
 import * as Origins from "./http/Origins.ts"
+import * as Passthrough from "./http/Passthrough.ts"
 import * as Paths from "./http/Paths.ts"
 import * as Ratings from "./http/Ratings.ts"
 import * as Respond from "./http/Respond.ts"
@@ -276,6 +277,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       Endpoint.make(context, messages, Threads.make({ maxCharacters: 32 * mebi }))
     ),
     HttpRouter.route("POST", "/v1/messages/count_tokens", CountTokens.make(context)),
+    HttpRouter.route("POST", "/v1/embeddings", Passthrough.make(context, "embeddings")),
+    HttpRouter.route("POST", "/v1/completions", Passthrough.make(context, "completions")),
     HttpRouter.route("GET", "/v1/models/*", models),
     HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate })),
     HttpRouter.route(

@@ -41,7 +41,7 @@ export type Answer =
     }
 
 /** A worker as an async function, or as an async generator of pieces of text. */
-export interface WorkerOptions extends Omit<Worker, "generate" | "countInputTokens"> {
+export interface WorkerOptions extends Omit<Worker, "generate" | "countInputTokens" | "forward"> {
   readonly answer: (
     request: WorkerRequest,
     options: { readonly signal: AbortSignal }

@@ -215,7 +215,28 @@ export interface Worker {
   readonly countInputTokens?: ((request: WorkerRequest) => number | undefined) | undefined
   /** Answers one request. Interrupting what it gives stops the call. */
   readonly generate: (request: WorkerRequest) => WorkerParts
+  /**
+   * Passes a request to an endpoint of OpenAI's API that is not a chat, and returns the vendor's answer as it came. A
+   * server uses it for `/v1/embeddings` and `/v1/completions`; a Conductor never does. Absent where the vendor has no
+   * such endpoint.
+   */
+  readonly forward?: Forward | undefined
 }
+
+/** An endpoint of OpenAI's API that is not a chat: vectors of texts, and the older completion of a text. */
+export type ForwardEndpoint = "embeddings" | "completions"
+
+/** A vendor's answer as it came. */
+export interface Forwarded {
+  readonly contentType: string
+  readonly body: Stream.Stream<Uint8Array, WorkerError>
+}
+
+/** Passes the body of a request on, with the worker's own model instead of the client's name for it. */
+export type Forward = (
+  endpoint: ForwardEndpoint,
+  body: Readonly<Record<string, unknown>>
+) => Effect.Effect<Forwarded, WorkerError>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors

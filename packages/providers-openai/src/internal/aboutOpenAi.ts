@@ -16,6 +16,7 @@ export const aboutOpenAi = (
   isBatch: boolean
 ): About => ({
   id: options.id ?? `${api}:${model}`,
+  model,
   // Vendors count batches apart from other calls.
   provider: options.provider ?? (isBatch ? "openai-batch" : "openai"),
   pricing: options.pricing ?? (isBatch ? halved(priceOf(model)) : priceOf(model)),

@@ -10,6 +10,7 @@ import * as Result from "effect/Result"
 import { type Capabilities, ofWorker } from "../capabilities.ts"
 import type { WorkerOptions } from "../options.ts"
 import { timeoutMillis } from "./client.ts"
+import { forwardTo } from "./forward.ts"
 
 /** The head of an answer, and the events to come. */
 export type Sent = (Response | VendorEvents.Incoming) & { readonly headers: Allowance.HeaderSource }
@@ -44,6 +45,8 @@ export interface Api<Body, State> {
 /** The properties of a worker that do not depend on its API. */
 export interface About {
   readonly id: string
+  /** The model as its vendor names it. */
+  readonly model: string
   readonly provider: string
   readonly pricing: Pricing | undefined
   readonly limits: Limits | undefined
@@ -116,6 +119,13 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
         ? stream(request, (signal) => send(body.success, signal))
         : batches.ask(request.messages, body.success)
     },
+    forward: forwardTo({
+      worker: id,
+      model: about.model,
+      baseURL,
+      options,
+      key: key && Result.map(key, Redacted.value)
+    }),
     recovery:
       batches ?? (again && { reattach: (handle, request) => stream(request, (signal) => again(handle, signal)) })
   }

@@ -41,7 +41,8 @@ export interface Context {
 /** How long a stream is not begun: what fails meanwhile has the status of its error. */
 const patienceMillis = 2_000
 
-const draining = new ApiError({
+/** A request that comes while the server is going down. */
+export const draining = new ApiError({
   kind: "overloaded",
   message: "This server is going down: send the request again, to another one or in a moment.",
   retryAfterMillis: 1_000

@@ -8,6 +8,8 @@ const known = [
   "/v1/messages",
   "/v1/messages/count_tokens",
   "/v1/models",
+  "/v1/embeddings",
+  "/v1/completions",
   "/v1/runs",
   "/metrics",
   "/health/live",

@@ -65,13 +65,14 @@ const isAboutAccount = (error: unknown): boolean => {
   return tag === "Authentication" || tag === "Quota"
 }
 
-const ofWorker = (error: WorkerError, message: string, runId: string): ApiError => {
+/** A failed call as an error for its client; `runId` names the run, if there is one. */
+export const ofWorker = (error: WorkerError, message: string, runId?: string | undefined): ApiError => {
   const { reason, worker } = error
   const { kind, retryAfterMillis, words } = rowOf(reason)
   const said = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
   return new ApiError({
     kind,
-    message: words === undefined ? message : `${worker} ${words} (run ${runId})`,
+    message: words === undefined ? message : `${worker} ${words}${runId === undefined ? "" : ` (run ${runId})`}`,
     retryAfterMillis: said ?? retryAfterMillis,
     providerMessage: words === undefined ? undefined : error.message
   })

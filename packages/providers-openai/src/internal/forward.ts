@@ -1,0 +1,85 @@
+/** Passes requests on to a server's endpoints that are not chats: embeddings, and the older completions of a text. */
+import { type Forward, WorkerError } from "@divisi/core/Worker"
+import * as Endpoint from "@divisi/provider-kit/Endpoint"
+import * as VendorError from "@divisi/provider-kit/VendorError"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { OpenAiOptions } from "../options.ts"
+import { timeoutMillis } from "./client.ts"
+import { reasonOfRefused } from "./errors.ts"
+
+/** Where requests go, and on whose account. */
+export interface Target {
+  /** The worker's id, for errors. */
+  readonly worker: string
+  /** The model as its vendor names it. */
+  readonly model: string
+  readonly baseURL: string
+  readonly options: Pick<OpenAiOptions, "fetch" | "headers" | "timeoutMillis" | "organization" | "project">
+  /** The key, or why there is none; absent for a server that wants none. */
+  readonly key: Result.Result<string, string> | undefined
+}
+
+const headersOf = ({ options }: Target, key: string | undefined): Headers => {
+  const headers = new Headers({ "content-type": "application/json", "user-agent": "divisi" })
+  if (key !== undefined) headers.set("authorization", `Bearer ${key}`)
+  if (options.organization) headers.set("openai-organization", options.organization)
+  if (options.project) headers.set("openai-project", options.project)
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value)
+  return headers
+}
+
+const noBytes = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
+
+/** Makes the function. A refusal of the server fails with its reason; the answer is passed on as it comes. */
+export const forwardTo = (target: Target): Forward => {
+  const { baseURL, key, model, options, worker } = target
+  const secret = key === undefined ? undefined : Result.getOrElse(key, () => undefined)
+  const endpoint = Endpoint.make({ worker, baseURL, key: secret, headers: options.headers, fetch: options.fetch })
+  const failed = (error: unknown) =>
+    new WorkerError({
+      worker,
+      reason: VendorError.fromThrown(error, (error) => VendorError.fromConnection(error, endpoint))
+    })
+  const fetch = Endpoint.refusing(endpoint.fetch, (refused) =>
+    reasonOfRefused(refused, { secrets: endpoint.secrets, nowMillis: Date.now() })
+  )
+  return (name, body) => {
+    if (key !== undefined && Result.isFailure(key)) {
+      return Effect.fail(new WorkerError({ worker, reason: { _tag: "Authentication", detail: key.failure } }))
+    }
+    const send = (signal: AbortSignal) =>
+      fetch(`${endpoint.baseURL}/${name}`, {
+        method: "POST",
+        headers: headersOf(target, secret),
+        body: JSON.stringify({ ...body, model }),
+        signal
+      })
+    // The signal of the whole answer: the request's own ends once its head is there.
+    const controller = new AbortController()
+    return Effect.tryPromise({
+      try: (signal) => {
+        signal.addEventListener("abort", () => controller.abort(), { once: true })
+        return send(controller.signal)
+      },
+      catch: failed
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: timeoutMillis(options),
+        orElse: () => {
+          controller.abort()
+          return Effect.fail(
+            new WorkerError({ worker, reason: { _tag: "Timeout", afterMillis: timeoutMillis(options) } })
+          )
+        }
+      }),
+      Effect.map((response) => ({
+        contentType: response.headers.get("content-type") ?? "application/json",
+        body: Stream.fromReadableStream({ evaluate: () => response.body ?? noBytes, onError: failed }).pipe(
+          Stream.ensuring(Effect.sync(() => controller.abort()))
+        )
+      }))
+    )
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * `/v1/embeddings` and `/v1/completions`: requests that a worker's vendor answers as they are. No team plans them. They
+ * are charged like calls of runs: the worst case is reserved on the caller's and the server's accounts before the request
+ * is sent, and settled to the usage that the vendor reports.
+ */
+import type * as Budget from "@divisi/core/Budget"
+import * as Usage from "@divisi/core/Usage"
+import type { Forward, ForwardEndpoint, Forwarded, Worker } from "@divisi/core/Worker"
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import type { Caller } from "../Caller.ts"
+import * as Models from "../Models.ts"
+import * as RequestLog from "../RequestLog.ts"
+import * as Failure from "../segment/Failure.ts"
+import { ApiError } from "../wire/ApiError.ts"
+import * as Json from "../wire/Json.ts"
+import * as OpenAi from "../wire/OpenAi.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as Respond from "./Respond.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Workers
+// -------------------------------------------------------------------------------------------------------------------
+
+const hasForward = (worker: Worker): worker is Worker & { readonly forward: Forward } => worker.forward !== undefined
+
+/** The worker that a name means: `worker/<id>`, an id, the model behind its vendor (`openai:<model>`), or an alias. */
+const isNamed = (name: string, { id }: Worker): boolean =>
+  name === `worker/${id}` || name === id || id.endsWith(`:${name}`)
+
+/** The worker that answers. Throws an `ApiError` if the caller may use none, or none is called so. */
+const workerOf = (models: Models.Options, caller: Caller, endpoint: ForwardEndpoint, asked: string) => {
+  if (!Models.mayName(asked, caller.models)) {
+    const message = `This key may not use the model "${asked}", but ${caller.models?.join(", ")}.`
+    throw new ApiError({ kind: "permission", message, field: "model" })
+  }
+  const { aliases = {}, pool } = Models.allowed(models, caller.workers)
+  const name = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked
+  const able = pool.workers.filter(hasForward)
+  const worker = able.find((worker) => isNamed(name, worker))
+  if (worker !== undefined) return worker
+  const message =
+    able.length === 0
+      ? `This server has no ${endpoint}: no worker of its pool has them. Add one of an OpenAI-compatible vendor, as in --pool openai:text-embedding-3-small.`
+      : `There is no model "${asked}" for ${endpoint} here. There are: ${able.map(({ id }) => id).join(", ")}.`
+  throw new ApiError({ kind: "not-found", field: "model", message })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Accounts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Output tokens of a completion that names no limit, as OpenAI's API has it. */
+const defaultOutputTokens = 16
+
+const countOf = (value: unknown, otherwise: number): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise
+
+/** Upper bound of what a request uses: a token for each byte, and the output that it asks for. */
+const boundOf = (endpoint: ForwardEndpoint, body: Json.JsonObject, bytes: number): Usage.Usage => {
+  if (endpoint === "embeddings") return { inputTokens: bytes, outputTokens: 0, estimated: true }
+  const samples = Math.max(countOf(body.n, 1), countOf(body.best_of, 1))
+  const prompts = Array.isArray(body.prompt) ? Math.max(1, body.prompt.length) : 1
+  const each = countOf(body.max_tokens, defaultOutputTokens)
+  return { inputTokens: bytes, outputTokens: each * samples * prompts, estimated: true }
+}
+
+/** Reads the usage from the end of an answer: of one JSON text, or of a stream whose last events have it. */
+const usageReader = () => {
+  const decoder = new TextDecoder()
+  let tail = ""
+  const last = (field: string): number | undefined => {
+    const found = [...tail.matchAll(new RegExp(`"${field}"\\s*:\\s*(\\d{1,15})`, "g"))].at(-1)?.[1]
+    return found === undefined ? undefined : Number(found)
+  }
+  return {
+    take: (bytes: Uint8Array) => {
+      tail = (tail + decoder.decode(bytes, { stream: true })).slice(-8_192)
+    },
+    /** What was used; the upper bound if the vendor reports nothing, or more than that. */
+    end: (bound: Usage.Usage): Usage.Usage => {
+      const inputTokens = last("prompt_tokens")
+      const outputTokens = last("completion_tokens") ?? 0
+      const isCredible =
+        inputTokens !== undefined && inputTokens <= bound.inputTokens && outputTokens <= bound.outputTokens
+      return isCredible ? { inputTokens, outputTokens } : bound
+    }
+  }
+}
+
+/** Reserves an amount on all accounts, in order; those before a refusal are released. */
+const reserveAll = (ledgers: ReadonlyArray<Budget.Ledger>, amount: Budget.Amount) =>
+  Effect.gen(function* () {
+    const held: Array<readonly [Budget.Ledger, Budget.Reservation]> = []
+    for (const ledger of ledgers) {
+      const release = Effect.forEach(held, ([other, reservation]) => other.release(reservation), { discard: true })
+      held.push([ledger, yield* Effect.onError(ledger.reserve(amount), () => release)])
+    }
+    return held
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// The endpoint
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A request that was sent, with the answer to come. */
+interface Sent {
+  readonly forwarded: Forwarded
+  readonly take: (bytes: Uint8Array) => void
+  readonly settle: Effect.Effect<void>
+}
+
+const open = Effect.fnUntraced(function* (
+  context: Endpoint.Context,
+  endpoint: ForwardEndpoint,
+  incoming: HttpServerRequest.HttpServerRequest,
+  logged: RequestLog.Open
+): Effect.fn.Return<Sent, ApiError> {
+  const caller = yield* context.authenticate(incoming.headers)
+  logged.owner = caller.owner
+  const text = yield* Endpoint.bodyOf(context, incoming)
+  const body = yield* Endpoint.attempt(() => Endpoint.parse(text))
+  const { models, turns } = context.offer()
+  const worker = yield* Endpoint.attempt(() => {
+    const model = Json.text(body.model, "model")
+    logged.model = model
+    return workerOf(models, caller, endpoint, model)
+  })
+  const bound = boundOf(endpoint, body, Buffer.byteLength(text))
+  const amount = {
+    costUsd: Usage.cost(worker.pricing, bound),
+    tokens: bound.inputTokens + bound.outputTokens
+  }
+  const ledgers = [caller.ledger, turns.ledger].filter((ledger) => ledger !== undefined)
+  const reader = usageReader()
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const held = yield* Effect.mapError(
+        reserveAll(ledgers, amount),
+        ({ message }) => new ApiError({ kind: "quota", message })
+      )
+      const close = (used: Usage.Usage | undefined) => {
+        if (used !== undefined) caller.onUsed?.(used.inputTokens + used.outputTokens, Date.now())
+        const paid = used && { usage: used, costUsd: Usage.cost(worker.pricing, used) }
+        return Effect.forEach(
+          held,
+          ([ledger, reservation]) => (paid ? ledger.settle(reservation, paid) : ledger.release(reservation)),
+          { discard: true }
+        )
+      }
+      const forwarded = yield* restore(worker.forward(endpoint, body)).pipe(
+        // A vendor that refuses bills nothing; whether an interrupted request was billed is unknown.
+        Effect.onExit((exit) =>
+          Exit.isSuccess(exit) ? Effect.void : close(Exit.hasInterrupts(exit) ? bound : undefined)
+        ),
+        Effect.mapError((error) => Failure.ofWorker(error, error.message))
+      )
+      return { forwarded, take: reader.take, settle: Effect.suspend(() => close(reader.end(bound))) }
+    })
+  )
+})
+
+/** The endpoint. */
+export const make =
+  (context: Endpoint.Context, endpoint: ForwardEndpoint) =>
+  (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.clockWith((clock: Clock.Clock) => {
+      const now = () => clock.currentTimeMillisUnsafe()
+      const logged: RequestLog.Open = { at: now(), wire: endpoint }
+      const end = (status: number, isCut: boolean) => RequestLog.tell(context.log, logged, status, now(), isCut)
+      if (context.isDraining()) {
+        return Effect.succeed(Respond.error({ error: OpenAi.errorBody }, Endpoint.draining))
+      }
+      return Effect.match(open(context, endpoint, incoming, logged), {
+        onFailure: (error) => {
+          logged.error = error.kind
+          end(error.status, false)
+          return Respond.error({ error: OpenAi.errorBody }, error)
+        },
+        onSuccess: ({ forwarded, settle, take }) =>
+          HttpServerResponse.stream(
+            forwarded.body.pipe(
+              Stream.tap((bytes) => Effect.sync(() => take(bytes))),
+              Stream.onExit((exit) =>
+                Effect.andThen(
+                  settle,
+                  Effect.sync(() => end(200, Exit.isFailure(exit)))
+                )
+              )
+            ),
+            { contentType: forwarded.contentType }
+          )
+      })
+    })
