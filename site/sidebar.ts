@@ -13,7 +13,8 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "budgets",
       { slug: "durable-runs", label: "Runs that survive" },
       { slug: "routing", label: "Who is asked, and why" },
-      { slug: "server", label: "A server for any client" }
+      { slug: "server", label: "A server for any client" },
+      { slug: "from-litellm-or-openrouter", label: "Coming from LiteLLM or OpenRouter" }
     ]
   },
   {
