@@ -48,16 +48,15 @@ export interface Postgres {
   readonly self: string
   /** A condition of SQL: whether the owner that a column names lives. */
   readonly isAlive: (column: string) => string
-  /** Runs a statement, again while the database is away; it is told how often it was run before. */
+  /**
+   * Runs a statement, again while the database is away; it is told how often it was run before. There are no transactions
+   * of several statements: a process that is frozen in the middle of one would hold its locks.
+   */
   readonly run: <A>(
     work: (session: Session.Session, attempt: number) => Effect.Effect<A, SqlError>
   ) => Effect.Effect<A, PostgresError>
   /** Whether the database answers just now, within two seconds. */
   readonly isThere: Effect.Effect<boolean>
-  /** Runs a transaction, again where the database went away, also as it was committed: it has to find that out. */
-  readonly transact: <A>(
-    work: (session: Session.Session) => Effect.Effect<A, SqlError>
-  ) => Effect.Effect<A, PostgresError>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -123,6 +122,16 @@ const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(
 /** How long it may take to say that it is there. */
 const lookMillis = 2_000
 
+/**
+ * What the database does about a process that stops in the middle of something, in milliseconds: it ends a transaction
+ * that waits for its process, a statement that waits for a lock, and one that runs on. The first two are tried again.
+ */
+const timeouts = {
+  idle_in_transaction_session_timeout: "2000",
+  lock_timeout: "10000",
+  statement_timeout: "60000"
+}
+
 /** The most bytes of one message: a run's batch may hold pictures. */
 const maxMessageSize = 512 * 2 ** 20
 
@@ -137,7 +146,8 @@ const maxMessageSize = 512 * 2 ** 20
  * **Gotchas**
  *
  * It needs a connection to the database itself, or to a pooler that pools sessions: one that pools transactions, as
- * PgBouncer may, does not keep the lock. A machine that is gone without a word is noticed after half a minute.
+ * PgBouncer may, does not keep the lock. A pooler has to let `idle_in_transaction_session_timeout`, `lock_timeout` and
+ * `statement_timeout` of a connection's start through, or to ignore them. A machine that is gone without a word is noticed after half a minute.
  *
  * **Example**
  *
@@ -174,6 +184,7 @@ export const open = Effect.fnUntraced(function* (
     password: hasPassword(url) ? undefined : password,
     applicationName: "divisi",
     keepAlive: "10 seconds",
+    startupParameters: timeouts,
     maxMessageSize
   }
   const orFail = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, failed)
@@ -196,7 +207,6 @@ export const open = Effect.fnUntraced(function* (
           (attempt) => pool.use((connection) => work(Session.sessionOf(connection), attempt)),
           patienceMillis
         )
-      ),
-    transact: (work) => orFail(Session.patiently(() => Session.transact(pool, work), patienceMillis))
+      )
   }
 })

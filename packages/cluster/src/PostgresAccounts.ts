@@ -38,8 +38,8 @@ const keptMillis = 90 * 86_400_000
  *
  * **Details**
  *
- * What a call may cost is set aside in a transaction that sees all that other processes have set aside, and is committed
- * before the call is sent; what waits goes in one transaction. What a killed process had set aside counts as spent at its
+ * What a call may cost is set aside by a statement that sees all that other processes have set aside, and is committed
+ * before the call is sent; what waits goes in one statement. A process that is frozen holds no lock. What a killed process had set aside counts as spent at its
  * worst case, until whoever goes on with its run knows better.
  *
  * **Gotchas**
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (
   const seen = new Map<string, AccountBook.Row>()
 
   const perform = yield* Batches.make((tasks: ReadonlyArray<AccountBook.Task>) =>
-    Effect.map(orFail(postgres.transact((session) => table.perform(session, tasks, now()))), ({ accounts, done }) => {
+    Effect.map(orFail(postgres.run((session) => table.perform(session, tasks, now()))), ({ accounts, done }) => {
       for (const [name, row] of accounts) if (seen.has(name)) seen.set(name, row)
       return done.map((one) => Effect.succeed(one))
     })

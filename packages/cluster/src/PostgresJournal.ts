@@ -133,7 +133,7 @@ export const make = Effect.fnUntraced(function* (
     })
 
   yield* Effect.addFinalizer(() =>
-    held.size === 0 ? Effect.void : Effect.ignore(postgres.transact((session) => table.releaseAll(session)))
+    held.size === 0 ? Effect.void : Effect.ignore(postgres.run((session) => table.releaseAll(session)))
   )
 
   return {

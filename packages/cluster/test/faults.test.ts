@@ -137,12 +137,13 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
       Effect.scoped(
         Effect.gen(function* () {
           const postgres = yield* place()
+          let isOver = false
           const cut: Postgres.Postgres = {
             ...postgres,
             // Each statement is done, and its first answer lost.
             run: (work) =>
               postgres.run((session, attempt) =>
-                attempt > 0
+                attempt > 0 || isOver
                   ? work(session, attempt)
                   : Effect.andThen(
                       work(session, attempt),
@@ -155,6 +156,7 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           yield* journal.append({ run: "r", epoch, seq: 0, entries: [entry] })
           yield* journal.append({ run: "r", epoch, seq: 1, entries: [entry, entry] })
           assert.strictEqual((yield* journal.read("r")).length, 3)
+          isOver = true
         })
       )
     ))
@@ -166,7 +168,7 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           const postgres = yield* place()
           const cut: Postgres.Postgres = {
             ...postgres,
-            transact: (work) => Effect.andThen(postgres.transact(work), postgres.transact(work))
+            run: (work) => Effect.andThen(postgres.run(work), postgres.run(work))
           }
           const accounts = yield* PostgresAccounts.make(cut)
           const account = yield* accounts.open({ name: "a", limits: { costUsd: 10 } })

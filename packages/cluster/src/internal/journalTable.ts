@@ -175,10 +175,13 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
         rows.map(([run, id, epoch]) => ({ run: String(run), id: String(id), epoch: Number(epoch) }))
       ),
     releaseAll: (session) =>
-      Effect.gen(function* () {
-        yield* session.query(`DELETE FROM ${runs} WHERE owner = $1 AND length = 0`, [self])
-        yield* session.query(`UPDATE ${runs} SET owner = NULL WHERE owner = $1`, [self])
-      }),
+      Effect.asVoid(
+        session.query(
+          `WITH gone AS (DELETE FROM ${runs} WHERE owner = $1 AND length = 0)
+          UPDATE ${runs} SET owner = NULL WHERE owner = $1 AND length > 0`,
+          [self]
+        )
+      ),
     append: (session, given, isAgain, now) => {
       const columns = [
         column(given, ({ id }) => id),

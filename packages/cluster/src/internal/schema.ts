@@ -81,14 +81,265 @@ const withPaces = (schema: string) => `
   ) WITH (fillfactor = 50)
 `
 
+/**
+ * What tasks do to accounts and holds, as a function of the database: a flush is one statement, so that a process that
+ * stops in the middle of one holds no lock. All tasks of a flush see the accounts as the task before has left them, and
+ * each is done once, however often it is sent. `names` are the accounts that the tasks need; a `chain` has positions in it.
+ */
+const withAccountTasks = (schema: string) => `
+  CREATE OR REPLACE FUNCTION ${schema}.account_tasks(self text, at_millis bigint, names text[], begun_limits text[], tasks jsonb)
+  RETURNS TABLE (kind text, detail text, chain text, allowed double precision, spent double precision,
+    needed double precision)
+  LANGUAGE plpgsql AS $body$
+  DECLARE
+    account ${schema}.accounts;
+    hold ${schema}.holds;
+    task record;
+    nothing double precision[] := array_fill(0::double precision, ARRAY[cardinality(names)]);
+    ids bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(names)]);
+    texts text[] := begun_limits;
+    limited_usd double precision[] := array_fill(NULL::double precision, ARRAY[cardinality(names)]);
+    limited_tokens double precision[] := limited_usd;
+    limited_calls double precision[] := limited_usd;
+    cost double precision[] := nothing;
+    input double precision[] := nothing;
+    output double precision[] := nothing;
+    made double precision[] := nothing;
+    unpriced double precision[] := nothing;
+    opened double precision[] := nothing;
+    reserved double precision[] := nothing;
+    tokens_reserved double precision[] := nothing;
+    changed boolean[] := array_fill(false, ARRAY[cardinality(names)]);
+    i integer;
+    has_hold boolean;
+    waits boolean;
+    d_open integer;
+    d_reserved double precision;
+    d_tokens double precision;
+    d_cost double precision;
+    d_input double precision;
+    d_output double precision;
+    d_calls integer;
+    d_unpriced integer;
+  BEGIN
+    -- In one order, so that two processes do not wait for each other.
+    INSERT INTO ${schema}.accounts (name, limits, changed_at)
+      SELECT given.name, given.begun, at_millis FROM unnest(names, begun_limits) AS given (name, begun)
+      WHERE NOT EXISTS (SELECT FROM ${schema}.accounts AS known WHERE known.name = given.name)
+      ORDER BY given.name ON CONFLICT DO NOTHING;
+    FOR account IN SELECT known.* FROM ${schema}.accounts AS known WHERE known.name = ANY (names) ORDER BY known.id FOR UPDATE
+    LOOP
+      i := array_position(names, account.name);
+      ids[i] := account.id;
+      texts[i] := account.limits;
+      cost[i] := account.cost_usd;
+      input[i] := account.input_tokens;
+      output[i] := account.output_tokens;
+      made[i] := account.calls;
+      unpriced[i] := account.unpriced_calls;
+      opened[i] := account.open;
+      reserved[i] := account.reserved_usd;
+      tokens_reserved[i] := account.reserved_tokens;
+      limited_usd[i] := (account.limits::jsonb->>'costUsd')::double precision;
+      limited_tokens[i] := (account.limits::jsonb->>'tokens')::double precision;
+      limited_calls[i] := (account.limits::jsonb->>'calls')::double precision;
+    END LOOP;
+
+    FOR task IN SELECT * FROM jsonb_to_recordset(tasks) AS given (
+      type text, id text, account text, call text, occurrence text, chain integer[], names text, cost double precision,
+      tokens double precision, used boolean, input double precision, output double precision, owner text, limits text
+    ) LOOP
+      kind := 'done';
+      detail := NULL;
+      chain := NULL;
+      allowed := NULL;
+      spent := NULL;
+      needed := NULL;
+      d_open := 0;
+      d_reserved := 0;
+      d_tokens := 0;
+      d_cost := 0;
+      d_input := 0;
+      d_output := 0;
+      d_calls := 0;
+      d_unpriced := 0;
+      SELECT known.* INTO hold FROM ${schema}.holds AS known WHERE known.id = task.id;
+      has_hold := FOUND;
+
+      IF task.type = 'open' THEN
+        i := task.chain[1];
+        IF task.limits IS NOT NULL AND task.limits <> texts[i] THEN
+          texts[i] := task.limits;
+          limited_usd[i] := (task.limits::jsonb->>'costUsd')::double precision;
+          limited_tokens[i] := (task.limits::jsonb->>'tokens')::double precision;
+          limited_calls[i] := (task.limits::jsonb->>'calls')::double precision;
+          changed[i] := true;
+        END IF;
+
+      ELSIF task.type = 'reserve' THEN
+        IF NOT has_hold AND task.call IS NOT NULL THEN
+          SELECT known.* INTO hold FROM ${schema}.holds AS known
+            WHERE known.account = task.account AND known.call = task.call;
+          has_hold := FOUND;
+          IF has_hold AND NOT (task.occurrence = 'replayed' OR (task.occurrence = 'resumed' AND hold.state <> 'settled')) THEN
+            -- Another call has the name already.
+            task.call := NULL;
+            has_hold := false;
+          END IF;
+        END IF;
+        IF has_hold THEN
+          IF hold.owner <> self THEN
+            UPDATE ${schema}.holds AS known SET owner = self, changed_at = at_millis WHERE known.id = hold.id;
+          END IF;
+          kind := 'hold';
+          detail := hold.id;
+          chain := hold.chain;
+        ELSE
+          waits := false;
+          FOREACH i IN ARRAY task.chain LOOP
+            IF task.cost IS NULL AND limited_usd[i] IS NOT NULL THEN
+              kind := 'refused';
+              detail := 'costUsd';
+              allowed := limited_usd[i];
+              spent := cost[i];
+            ELSIF cost[i] + coalesce(task.cost, 0) > limited_usd[i]
+              OR (reserved[i] <= 0 AND cost[i] + reserved[i] + coalesce(task.cost, 0) > limited_usd[i]) THEN
+              kind := 'refused';
+              detail := 'costUsd';
+              allowed := limited_usd[i];
+              spent := cost[i];
+              needed := coalesce(task.cost, 0);
+            ELSIF input[i] + output[i] + task.tokens > limited_tokens[i]
+              OR (tokens_reserved[i] <= 0 AND input[i] + output[i] + tokens_reserved[i] + task.tokens > limited_tokens[i]) THEN
+              kind := 'refused';
+              detail := 'tokens';
+              allowed := limited_tokens[i];
+              spent := input[i] + output[i];
+              needed := task.tokens;
+            ELSIF made[i] + opened[i] + 1 > limited_calls[i] THEN
+              -- A call is never settled for less than one call, so waiting makes no room for another.
+              kind := 'refused';
+              detail := 'calls';
+              allowed := limited_calls[i];
+              spent := made[i] + opened[i];
+              needed := 1;
+            ELSIF cost[i] + reserved[i] + coalesce(task.cost, 0) > limited_usd[i]
+              OR input[i] + output[i] + tokens_reserved[i] + task.tokens > limited_tokens[i] THEN
+              waits := true;
+            END IF;
+            EXIT WHEN kind = 'refused';
+          END LOOP;
+          IF kind <> 'refused' AND waits THEN
+            kind := 'wait';
+          ELSIF kind <> 'refused' THEN
+            INSERT INTO ${schema}.holds (id, account, call, chain, cost_usd, tokens, state, owner, changed_at)
+              VALUES (task.id, task.account, task.call, task.names, task.cost, task.tokens, 'open', self, at_millis);
+            d_open := 1;
+            d_reserved := coalesce(task.cost, 0);
+            d_tokens := task.tokens;
+            kind := 'hold';
+            detail := task.id;
+            chain := task.names;
+          END IF;
+        END IF;
+
+      ELSIF task.type = 'charge' THEN
+        IF NOT has_hold AND NOT EXISTS (
+          SELECT FROM ${schema}.holds AS known WHERE known.account = task.account AND known.call = task.call
+        ) THEN
+          INSERT INTO ${schema}.holds (id, account, call, chain, cost_usd, tokens, state, owner, changed_at)
+            VALUES (task.id, task.account, task.call, task.names, task.cost, 0, 'settled', self, at_millis);
+          d_cost := task.cost;
+        END IF;
+
+      ELSIF has_hold AND hold.state <> 'settled'
+        AND (task.type = 'close' OR (hold.state = 'open' AND hold.owner = task.owner)) THEN
+        -- What a hold counts for is taken back.
+        IF hold.state = 'open' THEN
+          d_open := -1;
+          d_reserved := -coalesce(hold.cost_usd, 0);
+          d_tokens := -hold.tokens;
+        ELSE
+          d_cost := -coalesce(hold.cost_usd, 0);
+          d_input := -hold.tokens;
+          d_calls := -1;
+          d_unpriced := -(hold.cost_usd IS NULL)::integer;
+        END IF;
+        IF task.type = 'bury' THEN
+          -- Its process may live after all, and say what was used.
+          UPDATE ${schema}.holds AS known SET state = 'doubtful', changed_at = at_millis WHERE known.id = hold.id;
+          d_cost := d_cost + coalesce(hold.cost_usd, 0);
+          d_input := d_input + hold.tokens;
+          d_calls := d_calls + 1;
+          d_unpriced := d_unpriced + (hold.cost_usd IS NULL)::integer;
+        ELSE
+          IF task.used THEN
+            d_cost := d_cost + coalesce(task.cost, 0);
+            d_input := d_input + task.input;
+            d_output := task.output;
+            d_calls := d_calls + 1;
+            d_unpriced := d_unpriced + (task.cost IS NULL)::integer;
+          END IF;
+          IF task.used AND hold.call IS NOT NULL THEN
+            UPDATE ${schema}.holds AS known SET state = 'settled', changed_at = at_millis WHERE known.id = hold.id;
+          ELSE
+            DELETE FROM ${schema}.holds AS known WHERE known.id = hold.id;
+          END IF;
+        END IF;
+      END IF;
+
+      IF d_open <> 0 OR d_calls <> 0 OR d_cost <> 0 OR d_input <> 0 OR d_output <> 0 OR d_unpriced <> 0 THEN
+        FOREACH i IN ARRAY task.chain LOOP
+          opened[i] := opened[i] + d_open;
+          -- With nothing open, the sum is exactly zero: rounding errors do not stay.
+          reserved[i] := CASE WHEN opened[i] = 0 THEN 0 ELSE reserved[i] + d_reserved END;
+          tokens_reserved[i] := tokens_reserved[i] + d_tokens;
+          cost[i] := cost[i] + d_cost;
+          input[i] := input[i] + d_input;
+          output[i] := output[i] + d_output;
+          made[i] := made[i] + d_calls;
+          unpriced[i] := unpriced[i] + d_unpriced;
+          changed[i] := true;
+        END LOOP;
+      END IF;
+      RETURN NEXT;
+    END LOOP;
+
+    FOR i IN 1 .. cardinality(names) LOOP
+      IF changed[i] THEN
+        UPDATE ${schema}.accounts AS known SET limits = texts[i], cost_usd = cost[i],
+          input_tokens = input[i], output_tokens = output[i], calls = made[i],
+          unpriced_calls = unpriced[i], open = opened[i], reserved_usd = reserved[i],
+          reserved_tokens = tokens_reserved[i], changed_at = at_millis
+        WHERE known.id = ids[i];
+      END IF;
+    END LOOP;
+    kind := 'account';
+    allowed := NULL;
+    spent := NULL;
+    needed := NULL;
+    FOR i IN 1 .. cardinality(names) LOOP
+      detail := names[i];
+      chain := jsonb_build_array(texts[i], cost[i], input[i], output[i], made[i], unpriced[i], opened[i], reserved[i],
+        tokens_reserved[i])::text;
+      RETURN NEXT;
+    END LOOP;
+  END
+  $body$`
+
 /** What has made the tables, in its order. Their version is how many of it were done; those of a later one are left alone. */
-const steps = [first, withPaces]
+const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
+  (schema) => first(schema).split(";"),
+  (schema) => [withPaces(schema)],
+  (schema) => [withAccountTasks(schema)]
+]
 
 /** The version of the tables that are there, in whole; 0 where there are none. */
 const find = (session: Session, schema: string): Effect.Effect<number, SqlError> =>
   Effect.gen(function* () {
-    const [there] = yield* session.query("SELECT to_regclass($1)::text", [`${schema}.version`])
-    if (there?.[0] == null) return 0
+    // A look-up by `to_regclass` may be of a cache that does not know yet what another process has made.
+    const there = "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename = 'version'"
+    if ((yield* session.query(there, [schema])).length === 0) return 0
     const [found] = yield* session.query(`SELECT version FROM ${schema}.version`)
     return Number(found?.[0])
   })
@@ -99,12 +350,13 @@ export const prepare = (session: Session, schema: string): Effect.Effect<"ours" 
     const found = yield* find(session, schema)
     if (found === steps.length) return "ours"
     // Of several servers that begin at once, one makes them.
+    yield* session.query("SET LOCAL statement_timeout = 0")
     yield* session.query("SELECT pg_advisory_xact_lock($1::integer, 0)::text", [`${lockClass}`])
     const before = yield* find(session, schema)
     if (before >= steps.length) return before > steps.length ? "Newer" : "ours"
     if (before === 0) yield* session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
     for (const step of steps.slice(before)) {
-      for (const statement of step(schema).split(";")) yield* session.query(statement)
+      for (const statement of step(schema)) yield* session.query(statement)
     }
     yield* session.query(`UPDATE ${schema}.version SET version = $1::integer`, [`${steps.length}`])
     return "ours"

@@ -33,8 +33,11 @@ const codeOf = ({ reason }: SqlError): string => {
   return typeof code === "string" ? code : ""
 }
 
-/** No connection, a server that begins or ends, too many clients; deadlocks, and what else is worth another try. */
-const passing = /^(?:08|57P|53300|40)/
+/**
+ * No connection, a server that begins or ends, too many clients; deadlocks, a lock or a process that was waited for too
+ * long, and what else is worth another try.
+ */
+const passing = /^(?:08|57P|53300|40|55P03|25P03)/
 
 /** Whether a statement that failed may succeed by itself in a moment. */
 export const isPassing = (error: SqlError): boolean =>
