@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as Resilience from "../src/run/Resilience.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import { WorkerError, type WorkerErrorReason } from "../src/task/Worker.ts"
@@ -62,22 +63,22 @@ describe("reassign", () => {
   const failure = (...tried: ReadonlyArray<number>) => ({ pool, failed: tried.at(-1)!, tried, error })
 
   it("gives a step to nobody unless told so", () => {
-    expect(Resilience.reassign("never", failure(0))).toBeUndefined()
+    expect(Effect.runSync(Resilience.reassign("never", failure(0)))).toBeUndefined()
   })
 
   it("goes round the pool once", () => {
-    expect(Resilience.reassign("next", failure(1))).toBe(2)
-    expect(Resilience.reassign("next", failure(1, 2))).toBe(0)
-    expect(Resilience.reassign("next", failure(1, 2, 0))).toBeUndefined()
+    expect(Effect.runSync(Resilience.reassign("next", failure(1)))).toBe(2)
+    expect(Effect.runSync(Resilience.reassign("next", failure(1, 2)))).toBe(0)
+    expect(Effect.runSync(Resilience.reassign("next", failure(1, 2, 0)))).toBeUndefined()
   })
 
   it("starts with the first worker when the one that failed stands outside the pool", () => {
-    expect(Resilience.reassign("next", failure(3))).toBe(1)
-    expect(Resilience.reassign("next", failure(3, 1, 2, 0))).toBeUndefined()
+    expect(Effect.runSync(Resilience.reassign("next", failure(3)))).toBe(1)
+    expect(Effect.runSync(Resilience.reassign("next", failure(3, 1, 2, 0)))).toBeUndefined()
   })
 
   it("takes a function's word only for a worker that exists and has not been tried", () => {
-    const to = (ordinal: number | undefined) => Resilience.reassign(() => ordinal, failure(1))
+    const to = (ordinal: number | undefined) => Effect.runSync(Resilience.reassign(() => ordinal, failure(1)))
     expect([to(0), to(2), to(1), to(3), to(-1), to(0.5), to(undefined)]).toEqual([
       0,
       2,
@@ -87,6 +88,8 @@ describe("reassign", () => {
       undefined,
       undefined
     ])
-    expect(Resilience.reassign(({ error }) => (error.reason._tag === "Quota" ? 0 : 2), failure(1))).toBe(2)
+    expect(
+      Effect.runSync(Resilience.reassign(({ error }) => (error.reason._tag === "Quota" ? 0 : 2), failure(1)))
+    ).toBe(2)
   })
 })

@@ -4,8 +4,10 @@
  * Bytes are written to `<file>.part`, with what the server says of them in `<file>.part.json`, and renamed when their
  * number and their checksum are right.
  */
+
 import fs from "node:fs/promises"
 import path from "node:path"
+import { notifyLogged } from "@divisi/core/Callback"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -210,7 +212,7 @@ const receive = (request: Request, response: HttpClientResponse, from: number, t
           write(request, () => handle.writeFile(piece)),
           () => {
             received += piece.length
-            onProgress?.({ file, received, total })
+            notifyLogged("onProgress", () => onProgress?.({ file, received, total }))
           }
         )
       ).pipe(

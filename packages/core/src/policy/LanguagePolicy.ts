@@ -6,7 +6,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { atOnce } from "../Callback.ts"
 import * as Seed from "../Seed.ts"
+import { messageOf } from "../Thrown.ts"
 import type { Message } from "../task/Message.ts"
 import type { Reasoning, Worker, WorkerRequest } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
@@ -68,6 +70,8 @@ interface Written {
   readonly workflow: Workflow
   readonly stands?: EarlierStep | undefined
   readonly refusal?: string | undefined
+  /** What is wrong with a function that reads it. */
+  readonly defect?: string | undefined
 }
 
 /** Reads completions by the rules of a round. */
@@ -84,7 +88,12 @@ const reader = (context: Policy.Context, options: Options) => {
         : context.previous?.rounds?.map(({ workflow }) => workflow.steps.length)
   }
   return (completion: string): Result.Result<Written, { readonly message: string }> => {
-    const refusal = options.refusal?.(completion)
+    let refusal: string | undefined
+    try {
+      refusal = atOnce("refusal", () => options.refusal?.(completion))
+    } catch (error) {
+      return Result.succeed({ notes: [], workflow: { steps: [] }, defect: `refusal failed: ${messageOf(error)}` })
+    }
     if (refusal !== undefined) return Result.succeed({ notes: [], workflow: { steps: [] }, refusal })
     return Result.flatMap(WorkflowText.read(completion, rules), ({ notes, stands, workflow }) =>
       stands === undefined || hasAnswer(context, stands)
@@ -120,7 +129,8 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
       read
     })
     if (Result.isSuccess(reading)) {
-      const { refusal } = reading.success
+      const { defect, refusal } = reading.success
+      if (defect !== undefined) return yield* new Policy.PolicyError({ policy: name, detail: defect })
       if (refusal === undefined) return reading.success
       return yield* new Policy.PolicyError({ policy: name, detail: refusal, isRefusal: true })
     }

@@ -8,6 +8,8 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { settle } from "../Callback.ts"
+import { messageOf } from "../Thrown.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
@@ -212,7 +214,9 @@ const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidReques
 export const withFallback = (
   policy: Policy,
   fallback: Policy,
-  options: { readonly declines?: ((context: Context) => string | undefined) | undefined } = {}
+  options: {
+    readonly declines?: ((context: Context) => string | undefined | PromiseLike<string | undefined>) | undefined
+  } = {}
 ): Policy => {
   const standIn = (context: Context, why: string) =>
     Effect.map(fallback.propose(context), (proposal) => ({
@@ -240,9 +244,13 @@ export const withFallback = (
     checks: policy.checks,
     revise: revise && ((context) => orElse(revise(context), (why) => Effect.map(standIn(context, why), revisionOf))),
     propose: (context) => {
-      const why = options.declines?.(context)
-      if (why !== undefined) return standIn(context, why)
-      return orElse<Proposal>(policy.propose(context), (why) => standIn(context, why))
+      const proposed = orElse<Proposal>(policy.propose(context), (why) => standIn(context, why))
+      if (options.declines === undefined) return proposed
+      const declined = Effect.mapError(
+        settle<string | undefined>(() => options.declines?.(context)),
+        (error) => new PolicyError({ policy: policy.name, detail: `its declines failed: ${messageOf(error)}` })
+      )
+      return Effect.flatMap(declined, (why) => (why === undefined ? proposed : standIn(context, why)))
     }
   }
 }

@@ -406,10 +406,11 @@ const ask = (
     (at: number, tried: ReadonlyArray<number>, from: From) =>
     (error: StepFailure | BudgetExceeded): Asked => {
       if (error._tag !== "WorkerError" || rule === "never" || isFatal(settings, error)) return Effect.fail(error)
-      const other = reassign(rule, { pool, failed: at, tried, error })
-      if (other === undefined) return Effect.fail(error)
-      handTo(other, error)
-      return from(other, [...tried, other])
+      return Effect.flatMap(reassign(rule, { pool, failed: at, tried, error }), (other): Asked => {
+        if (other === undefined) return Effect.fail(error)
+        handTo(other, error)
+        return from(other, [...tried, other])
+      })
     }
   if (check === undefined) {
     const from: From = (at, tried) => Effect.catch(once(at), onError(at, tried, from))

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Hash from "effect/Hash"
+import { settle } from "../Callback.ts"
 import { heading } from "../record/heading.ts"
 import * as Journal from "../record/Journal.ts"
 import type { Known } from "../record/Recorded.ts"
@@ -170,7 +171,7 @@ const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): stri
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Why a journal did not take a batch: what it throws of its own accord breaks it, too. */
-const errorOf = (journal: Journal.Journal, cause: Cause.Cause<Journal.JournalError>): Broken => {
+const errorOf = (journal: Journal.Journal, cause: Cause.Cause<Journal.JournalError>): Journal.JournalError => {
   const error = Cause.squash(cause)
   if (error instanceof Journal.JournalError) return error
   return new Journal.JournalError({ journal: journal.name, reason: { _tag: "Unwritable", detail: messageOf(error) } })
@@ -201,7 +202,7 @@ const writing = (
     waiting = []
     isNoted = false
     taken += entries.length
-    return journal.append(batch)
+    return settle(() => journal.append(batch))
   })
 
   const writeNotes = () => {
@@ -280,7 +281,10 @@ export const open = Effect.fnUntraced(function* (
     readonly listener: Listener | undefined
   }
 ): Effect.fn.Return<Opened, Journal.JournalError> {
-  const claim = yield* journal.claim(run)
+  const claim = yield* Effect.catchCause(
+    settle(() => journal.claim(run)),
+    (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
+  )
   // Most runs are new, and have nothing to read.
   const entries =
     claim.length === 0 ? [] : yield* Effect.onError(journal.read(run), () => journal.release(run, claim.epoch))

@@ -6,8 +6,10 @@
  * circuit breakers), is a {@link Gate}; `ProviderGate` makes one.
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import { settle } from "../Callback.ts"
 import * as Seed from "../Seed.ts"
+import { messageOf } from "../Thrown.ts"
 import type { Allowance } from "../task/Allowance.ts"
 import { isRetryable, type Worker, type WorkerError, type WorkerErrorReason } from "../task/Worker.ts"
 import { size, type WorkerPool } from "../task/WorkerPool.ts"
@@ -49,7 +51,7 @@ export interface Failure {
  * Which worker takes over a step whose worker has failed for good: none, the next worker of the pool (after the last,
  * the first) that has not been tried, or the one that a function returns (`undefined` for none).
  */
-export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined)
+export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined | PromiseLike<number | undefined>)
 
 /**
  * What every call of a worker passes through: the place for limits that all runs of a process share.
@@ -148,7 +150,8 @@ export const next = ({ failed, pool, tried }: Omit<Failure, "error">): number | 
 
 /**
  * The ordinal of the worker that takes over, or `undefined` for none. A function that returns a worker which has
- * been tried or does not exist counts as none: a step never returns to a worker that failed it.
+ * been tried or does not exist counts as none: a step never returns to a worker that failed it. So does one that throws,
+ * which is logged.
  *
  * **Example**
  *
@@ -157,21 +160,28 @@ export const next = ({ failed, pool, tried }: Omit<Failure, "error">): number | 
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import { WorkerError } from "@divisi/core/Worker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a"), ScriptedWorker.echo("b")])
  * const error = new WorkerError({ worker: "b", reason: { _tag: "Quota" } })
- * Resilience.reassign("next", { pool, failed: 1, tried: [1], error }) // => 0
- * Resilience.reassign("next", { pool, failed: 0, tried: [1, 0], error }) // => undefined
+ * await Effect.runPromise(Resilience.reassign("next", { pool, failed: 1, tried: [1], error })) // => 0
+ * await Effect.runPromise(Resilience.reassign("next", { pool, failed: 0, tried: [1, 0], error })) // => undefined
  * ```
  */
-export const reassign = (rule: Reassign, failure: Failure): number | undefined => {
-  if (rule === "never") return undefined
-  if (rule === "next") return next(failure)
+export const reassign = (rule: Reassign, failure: Failure): Effect.Effect<number | undefined> => {
+  if (rule === "never") return Effect.undefined
+  if (rule === "next") return Effect.succeed(next(failure))
   const { pool, tried } = failure
-  const named = rule(failure)
-  const isOpen =
-    named !== undefined && Number.isInteger(named) && named >= 0 && named < size(pool) && !tried.includes(named)
-  return isOpen ? named : undefined
+  const isOpen = (named: number | undefined) =>
+    Number.isInteger(named) && named! >= 0 && named! < size(pool) && !tried.includes(named!)
+  return Effect.matchEffect(
+    settle<number | undefined>(() => rule(failure)),
+    {
+      onSuccess: (named) => Effect.succeed(isOpen(named) ? named : undefined),
+      onFailure: (error) =>
+        Effect.as(Effect.logWarning(`reassign failed, and no other worker takes over: ${messageOf(error)}`), undefined)
+    }
+  )
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { settle } from "../Callback.ts"
 import { ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
@@ -374,7 +375,7 @@ const grade = Effect.fnUntraced(function* (
       return Effect.map(call(context, { worker, request, sample, round, by: "critic", turn, onAnswer }), () => given!)
     })
   const scored = Effect.flatMap(
-    Effect.suspend(() => critic.score({ task, answer: done.answer, ask })),
+    settle(() => critic.score({ task, answer: done.answer, ask })),
     (grade) => checkedGrade(critic.name, task.id, grade)
   )
   // The answer stands, ungraded, when the critic fails or is interrupted.

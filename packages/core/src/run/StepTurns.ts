@@ -4,7 +4,9 @@
  * Every turn is a call like any other: reserved, retried, settled and told. A tool that somebody else has to run, or to
  * allow, leaves the step waiting; the rest of the run goes on meanwhile.
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { settle } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import type { KnownTool } from "../record/Recorded.ts"
@@ -259,13 +261,13 @@ const useTool = (
     // What was begun before was allowed.
     if (!prepared.needsApproval || given?.approved === true || isInDoubt) return run
     if (approve === undefined) return Effect.succeed(wait("approval"))
-    // Who cannot be asked has not allowed it.
-    const asked = Effect.catchDefect(
-      Effect.suspend(() => approve(toolContext)),
-      () => Effect.succeed(false)
+    // Only a plain yes allows it: a question that failed was not answered.
+    const asked = Effect.catchCause(
+      settle(() => approve(toolContext)),
+      (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.succeed(false))
     )
     return Effect.flatMap(asked, (isApproved) =>
-      isApproved ? run : Effect.sync(() => tell(Toolbox.declined(undefined)))
+      isApproved === true ? run : Effect.sync(() => tell(Toolbox.declined(undefined)))
     )
   })
 }

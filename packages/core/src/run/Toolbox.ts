@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { settle } from "../Callback.ts"
 import { messageOf, plain } from "../Thrown.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
 import { jsonText } from "../task/jsonText.ts"
@@ -161,25 +162,40 @@ export const prepare = Effect.fnUntraced(function* (box: Toolbox, context: ToolC
   return {
     type: "ready",
     isRepeatable,
-    needsApproval: typeof needsApproval === "boolean" ? needsApproval : isAsked(needsApproval, input.value),
+    needsApproval:
+      typeof needsApproval === "boolean" ? needsApproval : yield* isAsked(tool, needsApproval, input.value),
     run: execute(tool, input.value, context)
   }
 })
 
-/** Whether a person is asked. Where the function that decides this throws, somebody is. */
-const isAsked = (needsApproval: (input: unknown) => boolean, input: unknown): boolean => {
-  try {
-    return needsApproval(input)
-  } catch {
-    return true
-  }
-}
+/** Whether a person is asked: unless the function says `false` in the tool's time. If it fails, a person is asked. */
+const isAsked = (
+  { name, timeoutMillis = defaultTimeoutMillis }: Tool,
+  needsApproval: Exclude<Tool["needsApproval"], boolean | undefined>,
+  input: unknown
+): Effect.Effect<boolean> =>
+  Effect.timeout(
+    settle(() => needsApproval(input)),
+    timeoutMillis
+  ).pipe(
+    Effect.map((isNeeded) => isNeeded !== false),
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.as(
+            Effect.logWarning(
+              `needsApproval of the tool "${name}" failed, so a person is asked: ${messageOf(Cause.squash(cause))}`
+            ),
+            true
+          )
+    )
+  )
 
 /** Runs a tool. Whatever it does is a result: a failure, a defect, no end within its time, more text than is allowed. */
 const execute = (tool: Tool, input: unknown, context: ToolContext): Effect.Effect<ToolResult> => {
   const { maxResultCharacters = defaultMaxCharacters, timeoutMillis = defaultTimeoutMillis } = tool
   const running = Effect.timeoutOrElse(
-    Effect.suspend(() => tool.execute!(input, context)),
+    settle<unknown>(() => tool.execute!(input, context)),
     { duration: timeoutMillis, orElse: () => Effect.fail(`it did not end within ${timeoutMillis / 1000} s`) }
   )
   return Effect.matchCauseEffect(running, {

@@ -10,12 +10,14 @@ import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { notifyLogged, settle } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import type { Recorded } from "../record/Recorded.ts"
 import type { Emit } from "../record/RunEvent.ts"
 import type { StepFailure } from "../record/StepFailure.ts"
 import * as Seed from "../Seed.ts"
+import { messageOf } from "../Thrown.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../task/Usage.ts"
@@ -177,7 +179,7 @@ const attempt = (
         return limitTime(isNew ? Effect.andThen(intend(place, call), sent) : sent, worker, timeoutMillis)
       }
       const entered =
-        gate === undefined ? open(ignoreAllowance) : Effect.suspend(() => gate.enter(worker, likelyTokens(call), open))
+        gate === undefined ? open(ignoreAllowance) : settle(() => gate.enter(worker, likelyTokens(call), open))
       return Effect.onExit(restore(entered), (exit) =>
         Effect.suspend(() => {
           const answer = Exit.isSuccess(exit) ? exit.value : undefined
@@ -254,12 +256,9 @@ const make = (
         giveAnswer(context, call, key, entry, paid!)
         return
       }
-      try {
-        if (paid !== undefined) payer?.onPaid?.(paid)
-      } finally {
-        if (failure !== undefined) tellFailure(context, call, failures.length, failure, paid ?? unpaid)
-        else if (paid !== undefined) tellInterruption(context, call, paid)
-      }
+      if (paid !== undefined) notifyLogged("onPaid", () => payer?.onPaid?.(paid))
+      if (failure !== undefined) tellFailure(context, call, failures.length, failure, paid ?? unpaid)
+      else if (paid !== undefined) tellInterruption(context, call, paid)
       if (failure !== undefined) failed = { error: error!, failure }
     }
 
@@ -291,11 +290,8 @@ const giveAnswer = (
   entry: ResponseCache.Entry,
   paid: Paid
 ) => {
-  try {
-    payer?.onPaid?.(key === undefined ? paid : { ...paid, answered: { key, entry } })
-  } finally {
-    call.onAnswer(answered(entry, paid.costUsd, false, 0))
-  }
+  notifyLogged("onPaid", () => payer?.onPaid?.(key === undefined ? paid : { ...paid, answered: { key, entry } }))
+  call.onAnswer(answered(entry, paid.costUsd, false, 0))
 }
 
 const failureOf = (
@@ -437,6 +433,29 @@ const numbered = ({ counts, runId }: CallContext, call: Call): string | undefine
 /** Who asks, as the address of a call has it. */
 const placeName = ({ by, step }: Call): string => (by === "check" ? `${step} check` : `${step ?? by}`)
 
+/** Looks a call up; a cache of a user that fails by itself has no answer. */
+const looked = <E>(
+  cache: ResponseCache.ResponseCache,
+  key: string,
+  compute: Effect.Effect<ResponseCache.Entry, E>
+): Effect.Effect<ResponseCache.Found, E> => {
+  let isComputed = false
+  const once = Effect.suspend(() => {
+    isComputed = true
+    return compute
+  })
+  return Effect.catchCause(
+    settle<ResponseCache.Found, E>(() => cache.lookup(key, once)),
+    (cause) =>
+      isComputed || Cause.hasInterrupts(cause)
+        ? Effect.failCause(cause)
+        : Effect.andThen(
+            Effect.logWarning(`The response cache failed, and the call is made: ${messageOf(Cause.squash(cause))}`),
+            Effect.map(compute, (value) => ({ value, cached: false }))
+          )
+  )
+}
+
 /** Looks a call up in the response cache, or makes it. */
 const look = (
   context: CallContext,
@@ -453,7 +472,7 @@ const look = (
   if (cache === undefined || key === undefined) return make(context, call, key, beginning)
   const since = ticks(clock)
   const compute = Effect.suspend(() => make(context, call, key, beginning))
-  return Effect.flatMap(cache.lookup(key, compute), ({ cached, value }) => {
+  return Effect.flatMap(looked(cache, key, compute), ({ cached, value }) => {
     if (!cached) return Effect.void
     const { attempt, name, slot } = beginning
     if (slot !== undefined) {

@@ -1,5 +1,6 @@
 /** What a call reserves on the accounts that it is charged to, and what becomes of it. */
 import * as Effect from "effect/Effect"
+import { notifyLogged } from "../Callback.ts"
 import { BudgetExceeded, type Paid } from "../task/Usage.ts"
 import type { Amount, Ledger, Occurrence, Payer, Reservation } from "./Budget.ts"
 import { worstCase } from "./bounds.ts"
@@ -27,7 +28,7 @@ export const reserveAtPayer = (
     payer.account.reserve(boundOn(payer.account, call), name, occurrence),
     ({ allowed, limit, needed, spent }) => {
       const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
-      payer.onRefused?.({ error, worker: call.worker.id, request: call.request })
+      notifyLogged("onRefused", () => payer.onRefused?.({ error, worker: call.worker.id, request: call.request }))
       return error
     }
   )

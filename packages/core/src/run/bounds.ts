@@ -1,4 +1,5 @@
 /** The bounds of a call: what is set aside for it, and what it may have used where nobody says so. */
+import { atOnce } from "../Callback.ts"
 import type { ContentPart, Message } from "../task/Message.ts"
 import { checked, cost, estimateUsage, noUsage, type Usage } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
@@ -70,7 +71,7 @@ const toolsBound = ({ output, tools }: WorkerRequest): number =>
 /** The worker's own count of the input, where it gives one that can be. */
 const inputCount = ({ request, worker }: Asked): number | undefined => {
   try {
-    const count = worker.countInputTokens?.(request)
+    const count = atOnce("countInputTokens", () => worker.countInputTokens?.(request))
     return Number.isSafeInteger(count) && count! >= 0 ? count : undefined
   } catch {
     return undefined

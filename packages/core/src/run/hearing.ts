@@ -1,5 +1,6 @@
 /** Listeners are others' code: what they throw must not reach the run. */
 import * as Effect from "effect/Effect"
+import { notify } from "../Callback.ts"
 import type { Listener, RunEvent } from "../record/RunEvent.ts"
 import { messageOf } from "../Thrown.ts"
 
@@ -20,12 +21,10 @@ export const hearing = (runId: string, listener: Listener) => {
   )
   return {
     listener: (event: RunEvent) => {
-      try {
-        const given: unknown = listener(event)
-        if (given instanceof Promise) given.catch((error: unknown) => note(event, error))
-      } catch (error) {
-        note(event, error)
-      }
+      notify(
+        () => listener(event),
+        (error) => note(event, error)
+      )
     },
     /** At the end of the run: logs a warning where there was something, now or later. */
     end: Effect.suspend(() => {

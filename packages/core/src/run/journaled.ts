@@ -214,10 +214,10 @@ export const reassignOf = ({
 }: RunSettings & { readonly policy?: Policy | undefined }): Resilience.Reassign => {
   const rule = reassign ?? (policy?.failover === false ? "never" : "next")
   if (onDoubt === "reassign" && rule === "never") {
-    return (failure) => (isLost(failure) ? Resilience.reassign("next", failure) : undefined)
+    return (failure) => (isLost(failure) ? Resilience.next(failure) : undefined)
   }
   if (onDoubt === "fail" && reassign === undefined && rule === "next") {
-    return (failure) => (isLost(failure) ? undefined : Resilience.reassign("next", failure))
+    return (failure) => (isLost(failure) ? undefined : Resilience.next(failure))
   }
   return rule
 }

@@ -4,6 +4,7 @@
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { unheard } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { plain } from "../Thrown.ts"
 import type { Allowance } from "../task/Allowance.ts"
@@ -258,7 +259,10 @@ export const receive = (
         : Effect.fail(noStream(call.worker))
     )
   const given = call.worker.generate(call.request)
-  if (!Effect.isEffect(given)) return takeEach(given)
+  if (!Effect.isEffect(given)) {
+    unheard(given)
+    return takeEach(given)
+  }
   return Effect.flatMap(given, (parts) => {
     if (!Array.isArray(parts)) return takeEach(parts)
     const error = takeAll(parts)

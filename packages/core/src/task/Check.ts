@@ -4,13 +4,14 @@
  * A check is a function, a grader, a critic or a worker that judges. A check that itself fails passes nothing.
  */
 import * as Effect from "effect/Effect"
+import { settle } from "../Callback.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Context, Critic } from "./Critic.ts"
 import type { Grade, Grader } from "./Grader.ts"
 import { jsonText } from "./jsonText.ts"
 import type { Shape } from "./Shape.ts"
 import * as Task from "./Task.ts"
-import type { BudgetExceeded } from "./Usage.ts"
+import { BudgetExceeded } from "./Usage.ts"
 import type { Worker } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -82,15 +83,17 @@ const reasonOf = (grade: Partial<Grade> | undefined, otherwise: string): string 
   typeof grade?.explanation === "string" ? grade.explanation : otherwise
 
 const byCritic = (critic: Critic, { answer, ask, task, threshold }: Checked) =>
-  Effect.map(critic.score({ task, answer, ask }), (grade: Partial<Grade> | undefined) =>
-    Number(grade?.score) >= threshold
-      ? undefined
-      : reasonOf(grade, `${critic.name} scores it ${Number(grade?.score)} of 1.`)
+  Effect.map(
+    settle(() => critic.score({ task, answer, ask })),
+    (grade: Partial<Grade> | undefined) =>
+      Number(grade?.score) >= threshold
+        ? undefined
+        : reasonOf(grade, `${critic.name} scores it ${Number(grade?.score)} of 1.`)
   )
 
 const byGrader = (grader: Grader, { answer, task }: Checked) =>
   Effect.map(
-    Effect.suspend(() => grader.grade(task, answer)),
+    settle(() => grader.grade(task, answer)),
     (grade: Partial<Grade> | undefined) =>
       grade?.correct === true ? undefined : reasonOf(grade, `${grader.name} says that it is wrong.`)
   )
@@ -102,7 +105,10 @@ const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer
       const controller = new AbortController()
       const verdict = check(answer, task, controller.signal)
       if (typeof verdict !== "object") return Effect.succeed(verdict)
-      const awaited = Effect.tryPromise({ try: () => verdict, catch: messageOf })
+      const awaited = Effect.mapError(
+        settle(() => verdict),
+        messageOf
+      )
       return Effect.onInterrupt(awaited, () => Effect.sync(() => controller.abort()))
     }),
     (verdict): string | undefined =>
@@ -129,7 +135,10 @@ export const objectionTo = (check: Check, checked: Checked): Effect.Effect<strin
   const asked = Effect.suspend(
     (): ReturnType<typeof byCritic> => ("score" in check ? byCritic(check, checked) : byWorker(check, checked))
   )
-  return Effect.catch(asked, (error) => (error._tag === "BudgetExceeded" ? Effect.fail(error) : itselfFailed(error)))
+  return Effect.catchDefect(
+    Effect.catch(asked, (error) => (error instanceof BudgetExceeded ? Effect.fail(error) : itselfFailed(error))),
+    itselfFailed
+  )
 }
 
 // -------------------------------------------------------------------------------------------------------------------

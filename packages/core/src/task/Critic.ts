@@ -5,7 +5,7 @@
  * a worker that acts as judge.
  */
 import * as Effect from "effect/Effect"
-import type { Grade, Grader, GraderError } from "./Grader.ts"
+import { ask, type Grade, type Grader, type GraderError } from "./Grader.ts"
 import { question, type Task } from "./Task.ts"
 import type { BudgetExceeded, Paid } from "./Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
@@ -29,7 +29,7 @@ export interface Critic {
 /** A critic that scores with a grader. It costs nothing. */
 export const fromGrader = (grader: Grader): Critic => ({
   name: grader.name,
-  score: ({ answer, task }) => grader.grade(task, answer)
+  score: ({ answer, task }) => ask(grader, task, answer)
 })
 
 /** The default instruction for a worker that scores. */

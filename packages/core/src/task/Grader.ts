@@ -4,7 +4,9 @@
 
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { settle } from "../Callback.ts"
 import { defined } from "../Fields.ts"
+import { messageOf } from "../Thrown.ts"
 import type { Task } from "./Task.ts"
 
 /** A verdict on one answer. */
@@ -33,6 +35,21 @@ export class GraderError extends Data.TaggedError("GraderError")<{
   override get message(): string {
     return `The ${this.grader} grader gave no verdict on ${this.task}: ${this.detail}.`
   }
+}
+
+/** Asks a grader. What its code throws is a failure of the grader, and it may be async. */
+export const ask = (grader: Grader, task: Task, answer: string): Effect.Effect<Grade, GraderError> => {
+  const failed = (error: unknown) =>
+    error instanceof GraderError
+      ? error
+      : new GraderError({ grader: grader.name, task: task.id, detail: messageOf(error) })
+  return Effect.catchDefect(
+    Effect.mapError(
+      settle<Grade>(() => grader.grade(task, answer)),
+      failed
+    ),
+    (defect) => Effect.fail(failed(defect))
+  )
 }
 
 /** The verdict `correct`, with a score of 1 or 0. */

@@ -88,7 +88,7 @@ export interface Tool<A = any> {
    * Whether a person is asked before it is run; false by default. The run is suspended where `RunOptions.approve` does not
    * say.
    */
-  readonly needsApproval?: boolean | ((input: A) => boolean) | undefined
+  readonly needsApproval?: boolean | ((input: A) => boolean | PromiseLike<boolean>) | undefined
   /**
    * Whether the same call may be made twice, as one that only reads; false by default. It matters where a run was stopped
    * or killed in the middle of it: a call that may not be repeated is told to its worker as one that failed.

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as JsonSchemas from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
+import { settle } from "../Callback.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Shape } from "./Shape.ts"
 import * as schemaCheck from "./schemaCheck.ts"
@@ -71,10 +72,12 @@ const ofStandard = (what: string, shape: StandardSchemaV1): Compiled => ({
   schema: withoutDialect(jsonSchemaOf(what, shape)),
   size: 0,
   check: (value) =>
-    Effect.flatMap(Effect.try({ try: () => shape["~standard"].validate(value), catch: messageOf }), (result) =>
-      result instanceof Promise
-        ? Effect.flatMap(Effect.tryPromise({ try: () => result, catch: messageOf }), verdictOf)
-        : verdictOf(result)
+    Effect.flatMap(
+      Effect.mapError(
+        settle(() => shape["~standard"].validate(value)),
+        messageOf
+      ),
+      verdictOf
     )
 })
 

@@ -6,8 +6,10 @@
  * stopped by its cost limit, goes on where it was when it is run again in the same folder, and pays for no answer
  * twice.
  */
+
 import path from "node:path"
 import type * as Budget from "@divisi/core/Budget"
+import { notifyLogged } from "@divisi/core/Callback"
 import * as Elapsed from "@divisi/core/Elapsed"
 import type { Policy } from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
@@ -258,7 +260,7 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number) => 
     if (job !== undefined) done += 1
     if (job !== undefined && state.samples.get(Job.keyOf(job))?.missing !== undefined) missing += 1
     const paidUsd = usd(state.payer.account.spent().costUsd)
-    onProgress?.({
+    const progress: Progress = {
       done,
       planned: jobs.length,
       resumed,
@@ -267,7 +269,8 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number) => 
       leftMillis: done > resumed ? (elapsedMillis / (done - resumed)) * (jobs.length - done) : undefined,
       paidUsd,
       moneyLeftUsd: maxCostUsd === undefined ? undefined : Math.max(0, maxCostUsd - paidUsd)
-    })
+    }
+    notifyLogged("onProgress", () => onProgress?.(progress))
   }
 }
 

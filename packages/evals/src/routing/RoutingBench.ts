@@ -5,6 +5,7 @@
  * whose questions are not those that a router was made on. A router is worth having where it gains on the first and loses
  * nothing on the second. Every difference is paired: both answered the same questions.
  */
+import { notifyLogged } from "@divisi/core/Callback"
 import type * as Embedder from "@divisi/core/Embedder"
 import * as Seed from "@divisi/core/Seed"
 import * as Data from "effect/Data"
@@ -255,7 +256,7 @@ export const run = (
         // Learning takes its time: whoever waits is let in between.
         yield* Effect.yieldNow
       }
-      onProgress?.(repeat + 1, repeats)
+      notifyLogged("onProgress", () => onProgress?.(repeat + 1, repeats))
     }
     return contenders.map(({ name }, index) => standingOf(name, played[index]!, ladders))
   })

@@ -1,0 +1,54 @@
+/**
+ * Functions that users give. Each may be async and may throw: what it gives is awaited, what it throws is a failure, and
+ * no rejection stays unhandled.
+ */
+import * as Effect from "effect/Effect"
+import { messageOf } from "./Thrown.ts"
+
+/** What a function of a user may give for an `A`. */
+export type Given<A, E = never> = A | PromiseLike<A> | Effect.Effect<A, E>
+
+const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
+
+/** Calls a function of a user; fails with what it throws, and with what its promise is rejected with. */
+export const settle = <A, E = unknown>(call: () => Given<A, E>): Effect.Effect<A, E> =>
+  Effect.suspend((): Effect.Effect<A, E> => {
+    try {
+      const given = call()
+      if (Effect.isEffect(given)) return given as Effect.Effect<A, E>
+      if (!isPromiseLike(given)) return Effect.succeed(given as A)
+      return Effect.tryPromise({ try: async () => given as PromiseLike<A>, catch: (error) => error as E })
+    } catch (error) {
+      return Effect.fail(error as E)
+    }
+  })
+
+/** Calls a listener, which nothing waits for: `onError` gets what it throws, at once or later. */
+export const notify = (call: () => unknown, onError: (error: unknown) => void): void => {
+  try {
+    const given = call()
+    if (isPromiseLike(given)) given.then(undefined, onError)
+  } catch (error) {
+    onError(error)
+  }
+}
+
+/** Calls a listener whose errors are logged. `what` names it: `onPaid`. */
+export const notifyLogged = (what: string, call: () => unknown): void =>
+  notify(call, (error) =>
+    Effect.runFork(Effect.logWarning(`${what} failed, which is not needed to continue: ${messageOf(error)}`))
+  )
+
+/** Takes the rejection of a value that may be a promise, and that is of no use. */
+export const unheard = (given: unknown): void => {
+  if (isPromiseLike(given)) given.then(undefined, () => {})
+}
+
+/** Calls a function whose answer is needed at once; a promise is refused, and its rejection is not left unhandled. */
+export const atOnce = <A>(what: string, call: () => A): A => {
+  const given = call()
+  if (!isPromiseLike(given)) return given
+  unheard(given)
+  throw new TypeError(`${what} is asked for an answer at once, and gave a promise`)
+}
