@@ -18,6 +18,8 @@ export interface Caller {
   readonly rights?: ReadonlyArray<string> | undefined
   /** The account that its runs are charged to. */
   readonly ledger?: Budget.Ledger | undefined
+  /** The account and all above it, if any of them has limits: a request of a caller with a spent one is not read. */
+  readonly accounts?: ReadonlyArray<Budget.Ledger> | undefined
   /** Called after each of its requests with the tokens used, and the time in milliseconds since 1970. */
   readonly onUsed?: ((tokens: number, at: number) => void) | undefined
 }

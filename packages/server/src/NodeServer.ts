@@ -6,6 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { isThisMachine } from "./Caller.ts"
+import * as Limits from "./http/Limits.ts"
 import * as Server from "./Server.ts"
 
 /** The options of a server, and where it listens. */
@@ -83,7 +84,7 @@ export const make = Effect.fnUntraced(function* (
   const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
   const node = Http.createServer(limitsOf(requestMillis), handler)
   node.maxConnections = maxConnections
-  const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes ?? 2 ** 25 })
+  const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: Limits.of(options).bodyBytes })
   node.on("upgrade", yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope }))
   yield* Effect.addFinalizer(() => close(node, sockets))
   yield* listen(node, host, port)

@@ -16,9 +16,12 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { type Authenticate, type Caller, onThisMachine } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Endpoint from "./http/Endpoint.ts"
+import * as InFlight from "./http/InFlight.ts"
+import * as Limits from "./http/Limits.ts"
 import * as Loopback from "./http/Loopback.ts"
 import * as OpenApi from "./http/OpenApi.ts"
 import * as Origins from "./http/Origins.ts"
@@ -89,8 +92,10 @@ export interface Options extends Replaceable {
   readonly graceMillis?: number | undefined
   /** How often something is sent while nothing happens, in milliseconds; 15,000 by default. */
   readonly heartbeatMillis?: number | undefined
-  /** The most bytes of a request's body; 32 MiB by default. */
+  /** The largest number of bytes of a request's body; 32 MiB by default. It wins over `limits`. */
   readonly maxBodyBytes?: number | undefined
+  /** What a request may have: its depth, its values, the length of its texts, bytes in flight. */
+  readonly limits?: Partial<Limits.Limits> | undefined
   /**
    * The state of a run that waits for tools is sealed with it and given to clients that carry it, so that the run goes on
    * also where its journal does not know it any more. Servers of one secret go on with each other's runs; by default it is
@@ -194,12 +199,17 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     })
   let offer = offerOf(options)
   const metrics = Metrics.make((name) => offer.isModel(name))
+  const limits = Limits.of(options)
+  const inFlight = InFlight.make(limits)
   const context: Endpoint.Context = {
     offer: () => offer,
     segments,
     stopped: options.journal === undefined ? () => undefined : yield* Stopped.find(journal, options.isShared === true),
     authenticate,
-    maxBodyBytes: options.maxBodyBytes ?? 32 * mebi,
+    limits,
+    inFlight,
+    lane: yield* Semaphore.make(1),
+    ledger: options.ledger,
     isDraining: () => isDraining,
     log: (entry) => {
       metrics.log(entry)
@@ -284,7 +294,13 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     HttpRouter.route(
       "POST",
       "/v1/runs/:id/rating",
-      Ratings.make({ journal, authenticate, maxBodyBytes: 64 * kibi, keep: options.keepRating })
+      Ratings.make({
+        journal,
+        authenticate,
+        limits: { ...limits, bodyBytes: 64 * kibi },
+        inFlight,
+        keep: options.keepRating
+      })
     ),
     HttpRouter.route("GET", "/metrics", measured),
     HttpRouter.route("GET", "/openapi.json", keyless(Effect.sync(() => Respond.json(description())))),

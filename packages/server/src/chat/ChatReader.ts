@@ -1,5 +1,6 @@
 /** Reads requests of Chat Completions. */
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
+import { kindOf } from "@divisi/core/Options"
 import type { Output } from "@divisi/core/Tool"
 import { isArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
@@ -20,14 +21,14 @@ const calledOf = (call: Json.JsonObject, field: string): Pick<ToolCall, "name" |
   const of = call.type === "custom" ? "custom" : "function"
   const called = Json.object(call[of], `${field}.${of}`)
   return {
-    name: Json.text(called.name, `${field}.${of}.name`),
+    name: Json.name(called.name, `${field}.${of}.name`),
     arguments: of === "custom" ? Tools.inputArguments(called.input) : Tools.argumentsOf(called.arguments)
   }
 }
 
 const callOf = (value: unknown, field: string): ToolCall => {
   const call = Json.object(value, field)
-  return { id: Json.optional(call.id, `${field}.id`, Json.text) ?? field, ...calledOf(call, field) }
+  return { id: Json.optional(call.id, `${field}.id`, Json.name) ?? field, ...calledOf(call, field) }
 }
 
 /** The calls of an assistant's message. The legacy `function_call` has no id, so its place stands for it. */
@@ -36,7 +37,7 @@ const callsOf = (message: Json.JsonObject, field: string): ReadonlyArray<ToolCal
   if (calls.length > 0) return calls.map((call, at) => callOf(call, `${field}.tool_calls[${at}]`))
   const legacy = Json.optional(message.function_call, `${field}.function_call`, Json.object)
   if (legacy === undefined) return []
-  const name = Json.text(legacy.name, `${field}.function_call.name`)
+  const name = Json.name(legacy.name, `${field}.function_call.name`)
   return [{ id: field, name, arguments: Tools.argumentsOf(legacy.arguments) }]
 }
 
@@ -46,19 +47,23 @@ const assistantOf = (message: Json.JsonObject, field: string, reading: Reading.R
   return toolCalls.length === 0 ? { role: "assistant", content } : { role: "assistant", content, toolCalls }
 }
 
-/** The calls so far: the id of each with its tool. */
-type Calls = Map<string, string>
-
-/** The last call of a tool: messages of the role `function`, and of some servers, name the tool instead of the call. */
-const lastOf = (calls: Calls, name: unknown): string | undefined =>
-  [...calls].findLast(([, called]) => called === name)?.[0]
+/** The calls so far. */
+interface Calls {
+  /** The id of each with its tool. */
+  readonly tools: Map<string, string>
+  /** The last call of each tool: messages of the role `function`, and of some servers, name the tool instead of the call. */
+  readonly last: Map<unknown, string>
+}
 
 const resultOf = (message: Json.JsonObject, field: string, reading: Reading.Reading, calls: Calls): ToolMessage => {
-  const given = Json.optional(message.tool_call_id, `${field}.tool_call_id`, Json.text)
-  const callId = given ?? lastOf(calls, message.name)
-  const name = callId === undefined ? undefined : calls.get(callId)
+  const given = Json.optional(message.tool_call_id, `${field}.tool_call_id`, Json.name)
+  const callId = given ?? calls.last.get(message.name)
+  const name = callId === undefined ? undefined : calls.tools.get(callId)
   if (callId === undefined || name === undefined) {
-    throw invalid(field, `${field} answers the tool call ${given ?? message.name}, which no message before it makes.`)
+    throw invalid(
+      field,
+      `${field} answers the tool call ${given ?? kindOf(message.name)}, which no message before it makes.`
+    )
   }
   return { role: "tool", callId, name, content: Content.read(message.content, `${field}.content`, reading, "tool") }
 }
@@ -82,10 +87,14 @@ const messageOf = (value: unknown, field: string, reading: Reading.Reading, call
 }
 
 const messagesOf = (value: unknown, reading: Reading.Reading): Request["messages"] => {
-  const calls: Calls = new Map()
+  const calls: Calls = { tools: new Map(), last: new Map() }
   const messages = Json.list(value, "messages").map((one, at) => {
     const message = messageOf(one, reading.at("messages", at), reading, calls)
-    if (message.role === "assistant") for (const { id, name } of message.toolCalls ?? []) calls.set(id, name)
+    if (message.role !== "assistant") return message
+    for (const { id, name } of message.toolCalls ?? []) {
+      calls.tools.set(id, name)
+      calls.last.set(name, id)
+    }
     return message
   })
   if (!isArrayNonEmpty(messages)) throw invalid("messages", "messages must have at least one message.")
@@ -128,7 +137,7 @@ const outputOf = (value: unknown, field: string): Output | undefined => {
 /** Reads a request. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
   const reading = Reading.make(Reading.bracketed)
-  const model = Json.text(body.model, "model")
+  const model = Json.name(body.model, "model")
   const { toolChoice, tools } = Tools.read(body, reading)
   return {
     model,

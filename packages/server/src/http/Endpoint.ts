@@ -1,8 +1,10 @@
 /** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
+import type * as Budget from "@divisi/core/Budget"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Semaphore from "effect/Semaphore"
 import type { Authenticate, Caller } from "../Caller.ts"
 import * as Models from "../Models.ts"
 import type { Offer } from "../Offer.ts"
@@ -18,8 +20,11 @@ import { isObject, type JsonObject } from "../wire/Json.ts"
 import { headerOf } from "../wire/Reading.ts"
 import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
+import type { Held } from "./InFlight.ts"
+import type { Limits } from "./Limits.ts"
 import * as RequestKey from "./RequestKey.ts"
 import * as Respond from "./Respond.ts"
+import * as Spent from "./Spent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -32,8 +37,14 @@ export interface Context {
   readonly segments: Segments
   readonly stopped: Stopped
   readonly authenticate: Authenticate
-  /** The most bytes of a request's body. */
-  readonly maxBodyBytes: number
+  /** What a request may have. */
+  readonly limits: Limits
+  /** Begins to count the bytes of a request in flight. */
+  readonly inFlight: () => Held
+  /** Large requests are read one after another, so that small ones get their turns between them. */
+  readonly lane: Semaphore.Semaphore
+  /** The account that all runs share. */
+  readonly ledger: Budget.Ledger | undefined
   readonly isDraining: () => boolean
   readonly log: RequestLog.Log
 }
@@ -54,11 +65,18 @@ export const draining = new ApiError({
 
 type IncomingRequest = HttpServerRequest.HttpServerRequest
 
-/** The text of a body, which is not read beyond its limit. */
-export const bodyOf = (
-  { maxBodyBytes }: Pick<Context, "maxBodyBytes">,
-  request: IncomingRequest
-): Effect.Effect<string, ApiError> => Body.text(request, maxBodyBytes)
+/** Reads the body of a request, and holds its bytes for as long as it is used. */
+export const withBody = <A>(
+  { inFlight, limits }: Pick<Context, "inFlight" | "limits">,
+  request: IncomingRequest,
+  owner: string,
+  use: (body: JsonObject) => Effect.Effect<A, ApiError>
+): Effect.Effect<A, ApiError> =>
+  Effect.suspend(() => {
+    const held = inFlight()
+    const body = Effect.flatMap(Body.text(request, { limits, owner, held }), (text) => attempt(() => parse(text)))
+    return Effect.ensuring(Effect.flatMap(body, use), Effect.sync(held.release))
+  })
 
 /** The object that a body is. Throws an `ApiError`. */
 export const parse = (text: string): JsonObject => {
@@ -183,10 +201,15 @@ export interface Joining {
 export interface Asked {
   readonly headers: Headers
   /** The body, which is read once it is known whose it is. */
-  readonly text: Effect.Effect<string, ApiError>
+  readonly text: (owner: string) => Effect.Effect<string, ApiError>
+  /** The body as an object, where its connection has read it already. */
+  readonly body?: JsonObject | undefined
   /** Runs the segments of a response as one; the first alone by default. */
   readonly join?: ((joining: Joining) => Turn.Prepared["run"]) | undefined
 }
+
+/** A request of so many characters is large. */
+const largeCharacters = 2 ** 18
 
 /** Finds or begins the segment of a request. */
 export const open = Effect.fnUntraced(function* <State>(
@@ -197,19 +220,42 @@ export const open = Effect.fnUntraced(function* <State>(
   logged: RequestLog.Open
 ): Effect.fn.Return<Segment, ApiError> {
   if (context.isDraining()) return yield* draining
+  const caller = yield* context.authenticate(asked.headers)
+  logged.owner = caller.owner
+  // Nothing is read for a key that may ask nothing.
+  yield* Spent.refuse(caller, context.ledger)
+  const text = yield* asked.text(caller.owner)
+  const begun = begin(context, wire, keeping, asked, logged, caller, text)
+  if (text.length < largeCharacters) return yield* begun
+  return yield* context.lane.withPermits(1)(Effect.andThen(Effect.yieldNow, begun))
+})
+
+/** Reads a request, and finds or begins its segment. */
+const begin = Effect.fnUntraced(function* <State>(
+  context: Context,
+  wire: Wire<State>,
+  keeping: Keeping,
+  asked: Asked,
+  logged: RequestLog.Open,
+  caller: Caller,
+  text: string
+): Effect.fn.Return<Segment, ApiError> {
   const clock = yield* Clock.Clock
   const { headers } = asked
-  const caller = yield* context.authenticate(headers)
   const { owner } = caller
-  logged.owner = owner
-  const text = yield* asked.text
-  const body = yield* attempt(() => parse(text))
+  const isLarge = text.length >= largeCharacters
+  /** Between the parts of a large request others get their turns. */
+  const pause = isLarge ? Effect.yieldNow : Effect.void
+  const body = asked.body ?? (yield* attempt(() => parse(text)))
+  yield* pause
   const recalled = yield* keeping.recall(body, owner)
   const request = yield* attempt(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()
   const team = yield* attempt(() => teamOf(offer, caller, request))
+  yield* pause
   const key = RequestKey.make(owner, wire, headers, request, body)
+  yield* pause
   const prepare = (request: Request, stopped?: string | undefined) =>
     Turn.prepare(offer.turns, { key, stopped, request, team, owner, ledger: caller.ledger, runId: CallId.random() })
   const turn = yield* prepare(request, context.stopped(key))
@@ -230,6 +276,7 @@ export const open = Effect.fnUntraced(function* <State>(
   logged.segment = segment
   logged.isFirst = segment.about === about
   if (logged.isFirst) telling(caller, segment, () => clock.currentTimeMillisUnsafe())
+  yield* pause
   yield* keeping.keep(segment, recalled, owner)
   return segment
 })
@@ -241,7 +288,11 @@ export const make =
     Effect.clockWith((clock) => {
       const now = () => clock.currentTimeMillisUnsafe()
       const logged: RequestLog.Open = { at: now(), wire: wire.name }
-      const asked = { headers: incoming.headers, text: bodyOf(context, incoming) }
+      const held = context.inFlight()
+      const asked = {
+        headers: incoming.headers,
+        text: (owner: string) => Body.text(incoming, { limits: context.limits, owner, held })
+      }
       const end = (status: number, isCut: boolean) => RequestLog.tell(context.log, logged, status, now(), isCut)
       const failed = (error: ApiError) => {
         logged.error = error.kind
@@ -258,8 +309,9 @@ export const make =
         const answer = Effect.tap(whole(incoming, wire, segment), ({ status }) => Effect.sync(() => end(status, false)))
         return Effect.onInterrupt(answer, () => Effect.sync(() => end(200, true)))
       }
-      return Effect.matchEffect(open(context, wire, keeping, asked, logged), {
+      const response = Effect.matchEffect(open(context, wire, keeping, asked, logged), {
         onFailure: (error) => Effect.sync(() => failed(error)),
         onSuccess: answered
       })
+      return Effect.ensuring(response, Effect.sync(held.release))
     })

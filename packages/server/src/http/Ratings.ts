@@ -39,7 +39,7 @@ export interface Rating {
 export type Keep = (transcript: Transcript.Transcript, rating: Rating) => Effect.Effect<void, ApiError>
 
 /** What the endpoint stands on. */
-export interface Context extends Pick<Endpoint.Context, "authenticate" | "maxBodyBytes"> {
+export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits" | "inFlight"> {
   readonly journal: Journal.Journal
   /** Absent where no ratings are kept. */
   readonly keep: Keep | undefined
@@ -194,8 +194,7 @@ const answer = Effect.fnUntraced(function* (
   const caller = yield* authenticate(incoming.headers)
   if (keep === undefined) return yield* keepsNone
   const id = idIn(incoming)
-  const text = yield* Endpoint.bodyOf(context, incoming)
-  const said = yield* Endpoint.attempt(() => read(Endpoint.parse(text)))
+  const said = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Endpoint.attempt(() => read(body)))
   yield* mayRate(caller, said)
   const transcript = Transcript.fromEvents(yield* Runs.eventsOf(journal, caller, id))
   const rating: Rating = { ...said, rater: caller.owner, at: yield* Clock.currentTimeMillis }

@@ -2,12 +2,12 @@
  * What the same request has the same of, however it is written: a client whose connection broke off sends it again, and is
  * to find what it has begun.
  *
- * Two requests are the same where they are of one owner, are read the same, and have all other fields of their bodies the
- * same. So the order of keys counts for nothing, and neither does a text that is a list of one block, or where caching is
- * hinted at. What says for whom it is (`user`, `metadata`) counts, as does the order of a schema's properties, which is
- * the order in which models write them.
+ * Two requests are the same if they are of one owner, are read the same, and agree in the plain values of the fields that
+ * are not read (`user`, `store`), and of the objects among them (`metadata`). So the order of keys counts for nothing, and
+ * neither does a text that is a list of one block, or a hint for caching. Nothing deeper is looked at: the time that the
+ * key takes is that of hashing what was read.
  */
-import { hash } from "node:crypto"
+import { createHash, hash } from "node:crypto"
 import type { Headers } from "../wire/Choice.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { Request, Wire } from "../wire/Wire.ts"
@@ -15,19 +15,43 @@ import type { Request, Wire } from "../wire/Wire.ts"
 /** By these a client says which request it is; the header of each name is in lower case. */
 const identifying = ["idempotency-key", "x-client-request-id"]
 
-/** Objects with their keys in order, without hints of where to cache. */
-const ordered = (_: string, value: unknown): unknown =>
-  isObject(value)
-    ? Object.fromEntries(
-        Object.entries(value)
-          .filter(([name]) => name !== "cache_control")
-          .toSorted(([left], [right]) => (left < right ? -1 : 1))
-      )
-    : value
+/** How many fields that are not read count, and how many of each object among them. */
+const maxFields = 100
 
-/** The fields that are not read into the request; `null` is as good as none. */
-const restOf = (body: JsonObject, said: ReadonlyArray<string>): JsonObject =>
-  Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null && !said.includes(name)))
+/** Longer texts are hashed on their own, and are never copied into a larger one. */
+const longCharacters = 4_096
+
+const shortened = (text: string): string =>
+  text.length > longCharacters ? `#${text.length} ${hash("sha256", text, "base64")}` : text
+
+const isPlain = (value: unknown): boolean => typeof value !== "object" && value !== undefined
+
+/** The plain values of an object by their names, in order. */
+const plainOf = (fields: JsonObject): ReadonlyArray<readonly [string, unknown]> =>
+  Object.keys(fields)
+    .slice(0, maxFields)
+    .toSorted()
+    .flatMap((name) => {
+      const value = fields[name]
+      if (!isPlain(value)) return []
+      return [[name, typeof value === "string" ? shortened(value) : value] as const]
+    })
+
+/** What counts of the fields that are not read into the request; `null` is as good as none. */
+const restOf = (body: JsonObject, said: ReadonlyArray<string>): ReadonlyArray<unknown> => {
+  const rest = Object.fromEntries(
+    Object.entries(body)
+      .filter(([name, value]) => value !== null && name !== "cache_control" && !said.includes(name))
+      .slice(0, maxFields)
+  )
+  const objects = Object.keys(rest)
+    .toSorted()
+    .flatMap((name) => {
+      const value = rest[name]
+      return isObject(value) ? [[name, plainOf(value)]] : []
+    })
+  return [plainOf(rest), objects]
+}
 
 /** The key of a request, as it was read and as its body came. */
 export const make = (
@@ -38,11 +62,10 @@ export const make = (
   body: JsonObject
 ): string => {
   const ids = identifying.map((header) => headers[header] ?? "")
-  return hash(
-    "sha256",
-    JSON.stringify([owner, name, ids, request]) + JSON.stringify(restOf(body, said), ordered),
-    "base64"
+  const text = JSON.stringify([owner, name, ids, request, restOf(body, said)], (_, value: unknown) =>
+    typeof value === "string" ? shortened(value) : value
   )
+  return createHash("sha256").update(text).digest("base64")
 }
 
 /** Whether a client says that it has sent this request before, or names it so that it can be told. */

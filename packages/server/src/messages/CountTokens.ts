@@ -30,11 +30,12 @@ const count = Effect.fnUntraced(function* (
   incoming: HttpServerRequest.HttpServerRequest
 ): Effect.fn.Return<number, ApiError> {
   const caller = yield* context.authenticate(incoming.headers)
-  const text = yield* Endpoint.bodyOf(context, incoming)
-  return yield* Endpoint.attempt(() => {
-    const request = readCounted(Endpoint.parse(text), incoming.headers)
-    return tokensOf(request, Endpoint.teamOf(context.offer(), caller, request))
-  })
+  return yield* Endpoint.withBody(context, incoming, caller.owner, (body) =>
+    Endpoint.attempt(() => {
+      const request = readCounted(body, incoming.headers)
+      return tokensOf(request, Endpoint.teamOf(context.offer(), caller, request))
+    })
+  )
 })
 
 /** The endpoint. */

@@ -9,6 +9,7 @@ const types: { readonly [K in Kind]: string } = {
   permission: "permission_error",
   "not-found": "not_found_error",
   "too-large": "request_too_large",
+  "unsupported-encoding": "invalid_request_error",
   "rate-limit": "rate_limit_error",
   quota: "billing_error",
   server: "api_error",

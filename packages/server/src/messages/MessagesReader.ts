@@ -1,7 +1,14 @@
 /** Reads requests of Anthropic's Messages. */
-import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
+import type {
+  AssistantMessage,
+  ContentPart,
+  Message,
+  Content as MessageContent,
+  ToolCall,
+  ToolMessage
+} from "@divisi/core/Message"
 import type { Output } from "@divisi/core/Tool"
-import { isReadonlyArrayNonEmpty } from "effect/Array"
+import { isArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as Content from "../wire/Content.ts"
@@ -31,8 +38,8 @@ const blocksOf = (content: unknown, field: string): Blocks => {
 const isResult = ({ type }: Json.JsonObject): boolean => type === "tool_result"
 
 const callOf = (block: Json.JsonObject, field: string): ToolCall => ({
-  id: Json.text(block.id, `${field}.id`),
-  name: Json.text(block.name, `${field}.name`),
+  id: Json.name(block.id, `${field}.id`),
+  name: Json.name(block.name, `${field}.name`),
   arguments: Tools.argumentsOf(block.input)
 })
 
@@ -66,7 +73,7 @@ const resultOf = (
   reading: Reading.Reading,
   tools: ReadonlyMap<string, string>
 ): ToolMessage => {
-  const callId = Json.text(block.tool_use_id, `${field}.tool_use_id`)
+  const callId = Json.name(block.tool_use_id, `${field}.tool_use_id`)
   const name = tools.get(callId)
   if (name === undefined) {
     throw invalid(field, `${field} is the result of the tool_use ${callId}, which no message before it has.`)
@@ -80,24 +87,31 @@ const resultOf = (
 const isReminder = (part: ContentPart): boolean =>
   part.type === "text" && /^\s*<system-reminder>[\s\S]*<\/system-reminder>\s*$/.test(part.text)
 
-/** Adds what belongs to the result before it; `undefined` where no result is there. */
-const besideResult = (
-  messages: ReadonlyArray<Message>,
-  more: ReadonlyArray<ContentPart>
-): ReadonlyArray<Message> | undefined => {
+/** Adds what belongs to the result before it; `false` where no result is there. */
+const addBeside = (messages: Array<Message>, more: ReadonlyArray<ContentPart>): boolean => {
   const last = messages.at(-1)
-  if (last?.role !== "tool") return undefined
-  const parts = typeof last.content === "string" ? [{ type: "text" as const, text: last.content }] : last.content
-  return [...messages.slice(0, -1), { ...last, content: Content.contentOf([...parts, ...more]) }]
+  if (last?.role !== "tool") return false
+  const added = Content.contentOf(more)
+  const content =
+    typeof last.content === "string" && typeof added === "string"
+      ? // One after another, so that many of them are not written again and again.
+        `${last.content}\n${added}`
+      : Content.contentOf([...partsOf(last.content), ...more])
+  messages[messages.length - 1] = { ...last, content }
+  return true
 }
 
-/** A user's turn: the results of tools, and what is said. */
-const userOf = (
+const partsOf = (content: MessageContent): ReadonlyArray<ContentPart> =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content
+
+/** Adds a user's turn: the results of tools, and what is said. */
+const addUser = (
+  messages: Array<Message>,
   content: unknown,
   field: string,
   reading: Reading.Reading,
   tools: ReadonlyMap<string, string>
-): ReadonlyArray<Message> => {
+): void => {
   const blocks = blocksOf(content, field)
   const results = blocks.flatMap((block, at) =>
     isResult(block) ? [resultOf(block, `${field}.${at}`, reading, tools)] : []
@@ -105,41 +119,42 @@ const userOf = (
   const said = blocks.flatMap((block, at) =>
     isResult(block) ? [] : Content.partOf(block, `${field}.${at}`, reading, "user")
   )
-  if (said.length === 0 && results.length > 0) return results
-  const isReminded = said.length > 0 && said.every(isReminder)
-  const joined = isReminded ? besideResult(results, said) : undefined
-  return joined ?? [...results, { role: "user", content: Content.contentOf(said) }]
+  for (const result of results) messages.push(result)
+  if (said.length === 0 && results.length > 0) return
+  const isReminded = results.length > 0 && said.length > 0 && said.every(isReminder)
+  if (!isReminded || !addBeside(messages, said)) messages.push({ role: "user", content: Content.contentOf(said) })
 }
 
-/** Rules stand before what the user says, which is the last that a worker reads. */
-const withRules = (messages: ReadonlyArray<Message>, content: string): ReadonlyArray<Message> => {
-  const last = messages.at(-1)
-  return last?.role === "user"
-    ? [...messages.slice(0, -1), { role: "system", content }, last]
-    : [...messages, { role: "system", content }]
+/** Adds rules before what the user says, which is the last that a worker reads. */
+const addRules = (messages: Array<Message>, content: string): void => {
+  const isAsked = messages.at(-1)?.role === "user"
+  messages.splice(isAsked ? messages.length - 1 : messages.length, 0, { role: "system", content })
 }
 
-/** The messages so far, and one more. */
-const withMessage = (
-  messages: ReadonlyArray<Message>,
+/** Adds a message to those so far: there may be very many. */
+const addMessage = (
+  messages: Array<Message>,
   value: unknown,
   field: string,
   reading: Reading.Reading,
   tools: Map<string, string>
-): ReadonlyArray<Message> => {
+): void => {
   const { content, role } = Json.object(value, field)
   switch (role) {
     case "user":
-      return [...messages, ...userOf(content, `${field}.content`, reading, tools)]
+      addUser(messages, content, `${field}.content`, reading, tools)
+      return
     case "assistant": {
       const message = assistantOf(content, `${field}.content`, reading)
       for (const { id, name } of message.toolCalls ?? []) tools.set(id, name)
-      return [...messages, message]
+      messages.push(message)
+      return
     }
     case "system": {
       const parts = Content.partsOf(content, `${field}.content`, reading, "system")
       const rules = Content.textOf(content, `${field}.content`, reading, "system")
-      return besideResult(messages, parts) ?? withRules(messages, rules)
+      if (!addBeside(messages, parts)) addRules(messages, rules)
+      return
     }
     default:
       throw invalid(`${field}.role`, `${field}.role must be user, assistant or system.`)
@@ -149,11 +164,11 @@ const withMessage = (
 const messagesOf = (body: Json.JsonObject, reading: Reading.Reading): Request["messages"] => {
   const system = Content.textOf(body.system, "system", reading, "system")
   const tools = new Map<string, string>()
-  const said = Json.list(body.messages, "messages").reduce<ReadonlyArray<Message>>(
-    (messages, message, at) => withMessage(messages, message, reading.at("messages", at), reading, tools),
-    []
-  )
-  if (!isReadonlyArrayNonEmpty(said)) throw invalid("messages", "messages must have at least one message.")
+  const said: Array<Message> = []
+  for (const [at, message] of Json.list(body.messages, "messages").entries()) {
+    addMessage(said, message, reading.at("messages", at), reading, tools)
+  }
+  if (!isArrayNonEmpty(said)) throw invalid("messages", "messages must have at least one message.")
   return system === "" ? said : [{ role: "system", content: system }, ...said]
 }
 
@@ -182,7 +197,7 @@ const sealsIn = (messages: unknown): ReadonlyArray<string> =>
 /** Reads what both a message and a count of tokens begin with. Throws an `ApiError`. */
 export const readCounted = (body: Json.JsonObject, headers: Choice.Headers): Request => {
   const reading = Reading.make(Reading.dotted)
-  const model = Json.text(body.model, "model")
+  const model = Json.name(body.model, "model")
   const { toolChoice, tools } = Tools.read(body, reading)
   const output = Json.isObject(body.output_config) ? body.output_config : {}
   return {

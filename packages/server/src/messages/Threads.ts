@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Endpoint from "../http/Endpoint.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError } from "../wire/ApiError.ts"
-import { isObject, type JsonObject, text } from "../wire/Json.ts"
+import { isObject, type JsonObject, name, sizeOf } from "../wire/Json.ts"
 import { whole } from "./MessagesWriter.ts"
 
 /** What a response can be gone on from with. */
@@ -49,7 +49,7 @@ export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
   const recall = (body: JsonObject, owner: string): JsonObject => {
     const { thread } = body
     if (!isObject(thread) || thread.type !== "continue") return body
-    const id = text(thread.previous_message_id, "thread.previous_message_id")
+    const id = name(thread.previous_message_id, "thread.previous_message_id")
     const kept = all.get(id)
     const finished = kept?.segment.parts.at(-1)?.type === "finish"
     if (kept?.owner !== owner || !finished) throw lost(id)
@@ -64,7 +64,7 @@ export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
       const id = `msg_${segment.about.id}`
       if (!isKept(body) || all.has(id)) return
       const { messages, system, tools } = body
-      const size = JSON.stringify([messages, system, tools]).length
+      const size = sizeOf([messages, system, tools])
       all.set(id, { owner, body: { messages, system, tools }, segment, characters: size })
       characters += size
       for (const oldest of all.keys()) {

@@ -8,7 +8,8 @@ import * as Endpoint from "../http/Endpoint.ts"
 import * as Failure from "../segment/Failure.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
-import { isObject, type JsonObject, text } from "../wire/Json.ts"
+import * as Json from "../wire/Json.ts"
+import { isObject, type JsonObject, name } from "../wire/Json.ts"
 import type { Part } from "../wire/Wire.ts"
 import * as Archive from "./Archive.ts"
 import { whole } from "./ResponsesWriter.ts"
@@ -193,7 +194,7 @@ export const make = Effect.fnUntraced(function* ({
     const items = Effect.forEach(input, (item: unknown) =>
       isReference(item)
         ? Effect.flatMap(
-            Endpoint.attempt(() => text(item.id, "input.id")),
+            Endpoint.attempt(() => name(item.id, "input.id")),
             (id) => itemOf(id, owner)
           )
         : Effect.succeed(item)
@@ -216,7 +217,7 @@ export const make = Effect.fnUntraced(function* ({
       }
       return body
     }
-    const kept = yield* find(yield* Endpoint.attempt(() => text(previous, "previous_response_id")), owner)
+    const kept = yield* find(yield* Endpoint.attempt(() => name(previous, "previous_response_id")), owner)
     if (kept === undefined) return yield* gone(String(previous))
     if (!kept.segment.isOver()) {
       return yield* invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)
@@ -237,7 +238,7 @@ export const make = Effect.fnUntraced(function* ({
         owner,
         input,
         segment,
-        characters: overhead + JSON.stringify(about.body).length,
+        characters: overhead + Json.sizeOf(about.body),
         isCancelled: false
       }
       put(kept)

@@ -112,16 +112,17 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
   const count = (request: Incoming): Effect.Effect<JsonObject, ApiError> =>
     Effect.gen(function* () {
       const caller = yield* context.authenticate(request.headers)
-      const text = yield* Endpoint.bodyOf(context, request)
-      const body = yield* Endpoint.attempt(() => Endpoint.parse(text))
-      const recalled = yield* store.recall(body, caller.owner)
-      return yield* Endpoint.attempt(() => {
-        const asked = read(recalled, request.headers)
-        return {
-          object: "response.input_tokens",
-          input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))
-        }
-      })
+      return yield* Endpoint.withBody(context, request, caller.owner, (body) =>
+        Effect.flatMap(store.recall(body, caller.owner), (recalled) =>
+          Endpoint.attempt(() => {
+            const asked = read(recalled, request.headers)
+            return {
+              object: "response.input_tokens",
+              input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))
+            }
+          })
+        )
+      )
     })
 
   return {

@@ -13,7 +13,8 @@ import type { Reading } from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
 import { summaryOf } from "./CompactionItem.ts"
 
-type Messages = ReadonlyArray<Message>
+/** The messages so far, which items add to: there may be very many. */
+type Messages = Array<Message>
 
 /** The calls so far: the id of each with its tool. */
 type Calls = Map<string, string>
@@ -49,19 +50,21 @@ const messageOf = (item: Json.JsonObject, field: string, reading: Reading): Mess
 // -------------------------------------------------------------------------------------------------------------------
 
 const callOf = (item: Json.JsonObject, field: string): ToolCall => {
-  const namespace = Json.optional(item.namespace, `${field}.namespace`, Json.text)
+  const namespace = Json.optional(item.namespace, `${field}.namespace`, Json.name)
   return {
-    id: Json.text(item.call_id, `${field}.call_id`),
-    name: Tools.nameOf(Json.text(item.name, `${field}.name`), namespace),
+    id: Json.name(item.call_id, `${field}.call_id`),
+    name: Tools.nameOf(Json.name(item.name, `${field}.name`), namespace),
     arguments: item.type === "custom_tool_call" ? Tools.inputArguments(item.input) : Tools.argumentsOf(item.arguments)
   }
 }
 
 /** Adds a call to its turn: to the message before it, and the calls next to it. */
-const withCall = (messages: Messages, call: ToolCall): Messages => {
+const addCall = (messages: Messages, call: ToolCall): void => {
   const last = messages.at(-1)
-  if (last?.role !== "assistant") return [...messages, { role: "assistant", content: "", toolCalls: [call] }]
-  return [...messages.slice(0, -1), { ...last, toolCalls: [...(last.toolCalls ?? []), call] }]
+  if (last?.role !== "assistant") messages.push({ role: "assistant", content: "", toolCalls: [call] })
+  else if (last.toolCalls === undefined) messages[messages.length - 1] = { ...last, toolCalls: [call] }
+  // The list was made here, for the call before.
+  else (last.toolCalls as Array<ToolCall>).push(call)
 }
 
 const resultOf = (callId: string, output: unknown, field: string, reading: Reading, calls: Calls): Message => {
@@ -94,8 +97,14 @@ const vendorName = ({ name, server_label, type }: Json.JsonObject): string =>
     .slice(0, 64)
 
 /** A call of a vendor's tool: with its result, where the item has one. */
-const withVendorCall = (messages: Messages, item: Json.JsonObject, field: string, reading: Reading, calls: Calls) => {
-  const id = Json.optional(item.call_id ?? item.id, `${field}.call_id`, Json.text) ?? field
+const addVendorCall = (
+  messages: Messages,
+  item: Json.JsonObject,
+  field: string,
+  reading: Reading,
+  calls: Calls
+): void => {
+  const id = Json.optional(item.call_id ?? item.id, `${field}.call_id`, Json.name) ?? field
   const name = vendorName(item)
   const given = without(item, new Set([...aboutItem, ...resultFields]))
   const results = Object.fromEntries(resultFields.flatMap((key) => (item[key] == null ? [] : [[key, item[key]]])))
@@ -104,16 +113,16 @@ const withVendorCall = (messages: Messages, item: Json.JsonObject, field: string
     reading.notice(
       `${field} was left out: items of the type ${kindOf(item.type)} hold nothing that a worker could read.`
     )
-    return messages
+    return
   }
   calls.set(id, name)
   const args = typeof given.arguments === "string" ? given.arguments : JSON.stringify(given)
-  const called = withCall(messages, { id, name, arguments: args })
-  if (!hasResult) return called
+  addCall(messages, { id, name, arguments: args })
+  if (!hasResult) return
   const [only] = Object.values(results)
   const output = Object.keys(results).length === 1 ? only : results
   const text = typeof output === "string" ? output : JSON.stringify(output)
-  return [...called, { role: "tool", callId: id, name, content: text } as const]
+  messages.push({ role: "tool", callId: id, name, content: text })
 }
 
 /** The result of a vendor's tool that its client has run. */
@@ -137,56 +146,52 @@ const silent = new Set([
   "mcp_approval_response"
 ])
 
-const withOther = (
-  messages: Messages,
-  item: Json.JsonObject,
-  field: string,
-  reading: Reading,
-  calls: Calls
-): Messages => {
+const addOther = (messages: Messages, item: Json.JsonObject, field: string, reading: Reading, calls: Calls): void => {
   const type = typeof item.type === "string" ? item.type : ""
-  if (silent.has(type)) return messages
+  if (silent.has(type)) return
   if (type.endsWith("_output")) {
-    const callId = Json.text(item.call_id ?? item.id, `${field}.call_id`)
-    return [...messages, resultOf(callId, vendorOutput(item), field, reading, calls)]
+    const callId = Json.name(item.call_id ?? item.id, `${field}.call_id`)
+    messages.push(resultOf(callId, vendorOutput(item), field, reading, calls))
+    return
   }
   if (type.endsWith("_call") && type !== "image_generation_call") {
-    return withVendorCall(messages, item, field, reading, calls)
+    addVendorCall(messages, item, field, reading, calls)
+    return
   }
   reading.notice(`${field} was left out: items of the type ${kindOf(item.type)} are not read.`)
-  return messages
 }
 
-/** The messages so far, and one more item. */
-export const withItem = (
-  messages: Messages,
-  value: unknown,
-  field: string,
-  reading: Reading,
-  calls: Calls
-): Messages => {
-  if (typeof value === "string") return [...messages, { role: "user", content: value }]
+/** Adds an item to the messages so far. */
+export const addItem = (messages: Messages, value: unknown, field: string, reading: Reading, calls: Calls): void => {
+  if (typeof value === "string") {
+    messages.push({ role: "user", content: value })
+    return
+  }
   const item = Json.object(value, field)
   switch (item.type ?? "message") {
     case "message":
-      return isOwnNote(item, field, reading) ? messages : [...messages, messageOf(item, field, reading)]
+      if (!isOwnNote(item, field, reading)) messages.push(messageOf(item, field, reading))
+      return
     case "function_call":
     case "custom_tool_call": {
       const call = callOf(item, field)
       calls.set(call.id, call.name)
-      return withCall(messages, call)
+      addCall(messages, call)
+      return
     }
     case "function_call_output":
     case "custom_tool_call_output": {
-      const callId = Json.text(item.call_id, `${field}.call_id`)
-      return [...messages, resultOf(callId, item.output, field, reading, calls)]
+      const callId = Json.name(item.call_id, `${field}.call_id`)
+      messages.push(resultOf(callId, item.output, field, reading, calls))
+      return
     }
     case "compaction":
-      return [
-        ...messages,
-        { role: "developer", content: `Summary of the conversation so far:\n${summaryOf(item, field)}` }
-      ]
+      messages.push({
+        role: "developer",
+        content: `Summary of the conversation so far:\n${summaryOf(item, field)}`
+      })
+      return
     default:
-      return withOther(messages, item, field, reading, calls)
+      addOther(messages, item, field, reading, calls)
   }
 }

@@ -1,7 +1,7 @@
 /** Reads requests of Responses. */
 import type { Message } from "@divisi/core/Message"
 import type { Output } from "@divisi/core/Tool"
-import { isReadonlyArrayNonEmpty } from "effect/Array"
+import { isArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as Content from "../wire/Content.ts"
@@ -10,17 +10,15 @@ import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
-import { withItem } from "./ResponsesItems.ts"
+import { addItem } from "./ResponsesItems.ts"
 
 const messagesOf = (body: Json.JsonObject, reading: Reading.Reading): Request["messages"] => {
   const calls = new Map<string, string>()
   const input =
     typeof body.input === "string" ? [{ role: "user", content: body.input }] : Json.list(body.input, "input")
-  const said = input.reduce<ReadonlyArray<Message>>(
-    (messages, item, at) => withItem(messages, item, reading.at("input", at), reading, calls),
-    []
-  )
-  if (!isReadonlyArrayNonEmpty(said)) throw invalid("input", "input must have at least one message.")
+  const said: Array<Message> = []
+  for (const [at, item] of input.entries()) addItem(said, item, reading.at("input", at), reading, calls)
+  if (!isArrayNonEmpty(said)) throw invalid("input", "input must have at least one message.")
   const instructions = Content.textOf(body.instructions, "instructions", reading, "system")
   return instructions === "" ? said : [{ role: "system", content: instructions }, ...said]
 }
@@ -62,7 +60,7 @@ const noteVerbosity = (text: Json.JsonObject, reading: Reading.Reading) => {
 /** Reads a request whose input stands in it whole. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
   const reading = Reading.make(Reading.bracketed)
-  const model = Json.text(body.model, "model")
+  const model = Json.name(body.model, "model")
   const { toolChoice, tools } = Tools.read(body, reading)
   const text = Json.optional(body.text, "text", Json.object) ?? {}
   noteVerbosity(text, reading)

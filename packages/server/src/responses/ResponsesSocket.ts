@@ -7,10 +7,12 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as Socket from "effect/socket/Socket"
 import * as Endpoint from "../http/Endpoint.ts"
+import type { Held } from "../http/InFlight.ts"
+import * as JsonScan from "../http/JsonScan.ts"
 import * as Respond from "../http/Respond.ts"
 import * as RequestLog from "../RequestLog.ts"
 import type { Segment } from "../segment/Segments.ts"
-import { type ApiError, invalid } from "../wire/ApiError.ts"
+import { ApiError, invalid } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
@@ -99,21 +101,34 @@ const say = (connection: Connection, segment: Segment): Effect.Effect<void, Sock
     return Effect.andThen(send(framesOf(events)), rest)
   })
 
-const bodyOf = (text: string): Json.JsonObject => {
-  const body = Endpoint.parse(text)
-  if (body.type === "response.create") return body
-  throw invalid("type", "type must be response.create.")
+/** A frame of a client: its bytes count as in flight until it is released. */
+interface Frame {
+  readonly text: string
+  /** What it says, or why it cannot be read. */
+  readonly body: Json.JsonObject | ApiError
+  readonly held: Held
 }
 
-/** Whether a frame brings results for a response that goes on. */
-const injectionOf = (text: string): Json.JsonObject | undefined => {
-  if (!text.includes("response.inject")) return undefined
-  try {
-    const body = Endpoint.parse(text)
-    return body.type === "response.inject" ? body : undefined
-  } catch {
-    return undefined
+const frameOf = ({ inFlight, limits }: Endpoint.Context, owner: string, text: string): Frame => {
+  const held = inFlight()
+  const problem = held.take(owner, Buffer.byteLength(text)) ?? JsonScan.problemOf(text, limits)
+  if (problem !== undefined) {
+    held.release()
+    return { text: "", body: problem, held }
   }
+  try {
+    return { text, body: Endpoint.parse(text), held }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { text: "", body: error, held }
+  }
+}
+
+/** The request that a frame is. */
+const requestOf = ({ body }: Frame): Json.JsonObject => {
+  if (body instanceof ApiError) throw body
+  if (body.type === "response.create") return body
+  throw invalid("type", "type must be response.create.")
 }
 
 /** Hands results in at once, whatever is being said meanwhile. What is not taken is given back. */
@@ -125,7 +140,7 @@ const inject = (
   const { desk, lastNumber: sequence_number, own, send, store } = connection
   const taking = Effect.gen(function* () {
     const { input, isTaken, response_id } = yield* Endpoint.attempt(() => {
-      const response_id = Json.text(body.response_id, "response_id")
+      const response_id = Json.name(body.response_id, "response_id")
       const input = Json.list(body.input, "input")
       return { response_id, input, isTaken: desk.give(response_id, input) }
     })
@@ -143,7 +158,7 @@ const inject = (
 }
 
 /** Answers one frame. What goes on from a response in vain cannot be tried again: that response is forgotten here. */
-const turn = (connection: Connection, text: string): Effect.Effect<void, Socket.SocketError> =>
+const turn = (connection: Connection, frame: Frame): Effect.Effect<void, Socket.SocketError> =>
   Effect.clockWith((clock) => {
     const { context, desk, headers, own, send } = connection
     const join = (joining: Endpoint.Joining) =>
@@ -153,16 +168,17 @@ const turn = (connection: Connection, text: string): Effect.Effect<void, Socket.
       RequestLog.tell(context.log, logged, status, clock.currentTimeMillisUnsafe(), isCut)
     const forget = (previous: unknown) => (typeof previous === "string" ? own.forget(previous) : Effect.void)
     const answered = Effect.gen(function* () {
-      const body = yield* Endpoint.attempt(() => bodyOf(text))
-      const failing = Effect.tapError(
-        Endpoint.open(context, responses, keepingOf(connection), { headers, text: Effect.succeed(text), join }, logged),
-        () => forget(body.previous_response_id)
+      const body = yield* Endpoint.attempt(() => requestOf(frame))
+      const asked = { headers, text: () => Effect.succeed(frame.text), body, join }
+      const failing = Effect.tapError(Endpoint.open(context, responses, keepingOf(connection), asked, logged), () =>
+        forget(body.previous_response_id)
       )
       const segment = yield* failing
       yield* Effect.onExit(say(connection, segment), (exit) => Effect.sync(() => end(200, Exit.isFailure(exit))))
       if (segment.parts.at(-1)?.type === "error") yield* forget(body.previous_response_id)
     })
-    return Effect.catchTag(answered, "ApiError", (error) => {
+    const whole = Effect.ensuring(answered, Effect.sync(frame.held.release))
+    return Effect.catchTag(whole, "ApiError", (error) => {
       logged.error = error.kind
       end(error.status, false)
       return send([errorFrame(error)])
@@ -181,21 +197,39 @@ const connect = Effect.fnUntraced(function* (
   const own = yield* ResponseStore.make({ maxCharacters: ownCharacters, keepsAll: true })
   const send = ([first, ...rest]: ReadonlyArray<string>) =>
     first === undefined ? Effect.void : writer.writeAll([first, ...rest])
-  const frames = yield* Queue.bounded<string>(waitingFrames)
+  const frames = yield* Queue.bounded<Frame>(waitingFrames)
+  /** The frames that were received and are not answered yet. */
+  const held = new Set<Held>()
   const desk = Injected.desk(() => Queue.sizeUnsafe(frames) > 0)
   const connection: Connection = { context, desk, lastNumber: 0, headers: shared(request.headers), store, own, send }
   const take = (text: string) => {
-    const injection = injectionOf(text)
-    if (injection !== undefined) return inject(connection, owner, injection)
+    const frame = frameOf(context, owner, text)
+    const { body } = frame
+    if (!(body instanceof ApiError) && body.type === "response.inject") {
+      return Effect.ensuring(inject(connection, owner, body), Effect.sync(frame.held.release))
+    }
+    held.add(frame.held)
     // Who asks for something else has the response that waits end with its calls.
     desk.end()
-    return Queue.offer(frames, text)
+    return Queue.offer(frames, frame)
   }
   const reading = Effect.forever(
     Effect.flatMap(pull, (news) => Effect.forEach(news, (frame) => take(textOf(frame)), { discard: true }))
   )
-  const answering = Effect.forever(Effect.flatMap(Queue.take(frames), (frame) => turn(connection, frame)))
-  yield* Effect.addFinalizer(() => Effect.sync(desk.end))
+  const answering = Effect.forever(
+    Effect.flatMap(Queue.take(frames), (frame) =>
+      Effect.ensuring(
+        turn(connection, frame),
+        Effect.sync(() => held.delete(frame.held))
+      )
+    )
+  )
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      desk.end()
+      for (const { release } of held) release()
+    })
+  )
   // A client that goes away is noticed while it is answered, too.
   yield* Effect.timeoutOption(Effect.raceFirst(reading, answering), lifeMillis)
 }, Effect.scoped)

@@ -12,6 +12,8 @@ export type Kind =
   | "permission"
   | "not-found"
   | "too-large"
+  /** A `Content-Encoding` that is not known. */
+  | "unsupported-encoding"
   | "rate-limit"
   | "quota"
   /** A mistake of this server, or of a worker's configuration. */
@@ -33,6 +35,7 @@ const statuses: { readonly [K in Kind]: number } = {
   permission: 403,
   "not-found": 404,
   "too-large": 413,
+  "unsupported-encoding": 415,
   "rate-limit": 429,
   quota: 429,
   server: 500,
@@ -43,8 +46,12 @@ const statuses: { readonly [K in Kind]: number } = {
   timeout: 504
 }
 
-/** A request that gets no answer. */
-export class ApiError extends Data.TaggedError("ApiError")<{
+/** The longest message of an error: it may quote what a client, or a worker, has sent. */
+const maxCharacters = 2_000
+
+const short = (text: string): string => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text)
+
+interface Fields {
   readonly kind: Kind
   /** For people, with what to do about it. It holds no secret. */
   readonly message: string
@@ -54,7 +61,16 @@ export class ApiError extends Data.TaggedError("ApiError")<{
   readonly retryAfterMillis?: number | undefined
   /** For the operator's log, never sent: what a provider said. */
   readonly providerMessage?: string | undefined
-}> {
+  /** For the operator's log, never sent: why this server failed. */
+  readonly cause?: unknown
+}
+
+/** A request that gets no answer. */
+export class ApiError extends Data.TaggedError("ApiError")<Fields> {
+  constructor(fields: Fields) {
+    super({ ...fields, message: short(fields.message) })
+  }
+
   /** The status of its HTTP response. */
   get status(): number {
     return statuses[this.kind]

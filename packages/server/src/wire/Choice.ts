@@ -32,7 +32,7 @@ const names = (value: string): ReadonlyArray<string> =>
 const workers = (value: unknown, field: string): ReadonlyArray<string> =>
   typeof value === "string"
     ? names(value)
-    : Json.list(value, field).map((name, at) => Json.text(name, `${field}[${at}]`))
+    : Json.list(value, field).map((name, at) => Json.name(name, `${field}[${at}]`))
 
 const costUsd = Json.number(0, Number.MAX_VALUE)
 
@@ -44,10 +44,10 @@ const numberOf = (value: string | undefined, field: string, read: (value: unknow
 const both = (lists: ReadonlyArray<ReadonlyArray<string> | undefined>): ReadonlyArray<string> | undefined =>
   lists
     .filter((list) => list !== undefined)
-    .reduce<ReadonlyArray<string> | undefined>(
-      (sum, list) => sum?.filter((name) => list.includes(name)) ?? list,
-      undefined
-    )
+    .reduce<ReadonlyArray<string> | undefined>((sum, list) => {
+      const named = new Set(list)
+      return sum?.filter((name) => named.has(name)) ?? list
+    }, undefined)
 
 const least = (limits: ReadonlyArray<number | undefined>): number | undefined => {
   const known = limits.filter((limit) => limit !== undefined)
@@ -99,7 +99,7 @@ export const read = (model: string, body: Json.JsonObject, headers: Headers): Ch
     policy: Json.optional(
       headers["x-divisi-policy"] ?? own.policy ?? metadata.divisi_policy,
       "divisi.policy",
-      Json.text
+      Json.name
     ),
     seed: numberOf(headers["x-divisi-seed"], "x-divisi-seed", seed) ?? Json.optional(own.seed, "divisi.seed", seed)
   }

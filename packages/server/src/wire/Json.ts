@@ -28,6 +28,44 @@ export const list = (value: unknown, field: string): ReadonlyArray<unknown> =>
 export const text = (value: unknown, field: string): string =>
   typeof value === "string" ? value : wrong(field, "a text", value)
 
+/** The longest name or id. */
+const maxNameCharacters = 1_000
+
+/** Whether a text can be stored and looked for: not too long, without NUL, and well-formed Unicode. */
+export const isName = (text: string): boolean =>
+  text.length <= maxNameCharacters && !text.includes("\0") && text.isWellFormed()
+
+/** A name or an id. */
+export const name = (value: unknown, field: string): string => {
+  const name = text(value, field)
+  if (isName(name)) return name
+  throw invalid(
+    field,
+    name.length > maxNameCharacters
+      ? `${field} may have ${maxNameCharacters} characters at most.`
+      : `${field} must be well-formed Unicode without NUL.`
+  )
+}
+
+/** How large a value is, in characters, about as JSON: without writing it. */
+export const sizeOf = (value: unknown): number => {
+  let size = 0
+  const pending: Array<unknown> = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
+    if (typeof next === "string") size += next.length + 3
+    else if (typeof next !== "object" || next === null) size += 6
+    else {
+      size += 2
+      for (const [key, child] of Object.entries(next)) {
+        if (!Array.isArray(next)) size += key.length + 3
+        pending.push(child)
+      }
+    }
+  }
+  return size
+}
+
 /** A field that may be left out, or `null`. */
 export const optional = <A>(
   value: unknown,

@@ -11,6 +11,7 @@ const kinds: { readonly [K in Kind]: readonly [type: string, code: string | null
   permission: ["invalid_request_error", "permission_denied"],
   "not-found": ["invalid_request_error", "not_found"],
   "too-large": ["invalid_request_error", "request_too_large"],
+  "unsupported-encoding": ["invalid_request_error", "unsupported_encoding"],
   "rate-limit": ["rate_limit_error", "rate_limit_exceeded"],
   quota: ["insufficient_quota", "insufficient_quota"],
   server: ["server_error", "server_error"],

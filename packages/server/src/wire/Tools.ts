@@ -76,7 +76,7 @@ const inputOf = (tool: Json.JsonObject, field: string): Json.JsonObject => {
 }
 
 const functionOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {
-  const name = Json.text(tool.name, `${field}.name`)
+  const name = Json.name(tool.name, `${field}.name`)
   return {
     definition: {
       name: nameOf(name, namespace),
@@ -106,7 +106,7 @@ const grammarOf = (format: unknown): string => {
 }
 
 const customOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {
-  const name = Json.text(tool.name, `${field}.name`)
+  const name = Json.name(tool.name, `${field}.name`)
   const description = Json.optional(tool.description, `${field}.description`, Json.text) ?? ""
   return {
     definition: {
@@ -154,7 +154,7 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
       return [functionOf(tool, field, namespace)]
     case "namespace": {
       if (namespace !== undefined) break
-      const within = Json.text(tool.name, `${field}.name`)
+      const within = Json.name(tool.name, `${field}.name`)
       return Json.list(tool.tools, `${field}.tools`)
         .flatMap((one, at) => toolOf(one, reading.at(`${field}.tools`, at), reading, within))
         .filter(({ definition }) => isName(definition.name))
@@ -198,8 +198,8 @@ const namedIn = (value: unknown): string | undefined => {
 
 /** The tools of a list of names. */
 const among = (tools: Tools, names: unknown, field: string): Tools => {
-  const allowed = Json.list(names, field).map(namedIn)
-  return tools.filter(({ definition, name }) => allowed.includes(definition.name) || allowed.includes(name))
+  const allowed = new Set(Json.list(names, field).map(namedIn))
+  return tools.filter(({ definition, name }) => allowed.has(definition.name) || allowed.has(name))
 }
 
 /** A choice of one tool by its name. */

@@ -1,0 +1,76 @@
+/** The bytes of requests in flight: of all callers together, and of each. */
+import { ApiError } from "../wire/ApiError.ts"
+import type { Limits } from "./Limits.ts"
+
+/** A request in flight. */
+export interface Held {
+  /** Adds bytes of a caller's request. Returns an error if there are too many in flight. */
+  readonly take: (owner: string, bytes: number) => ApiError | undefined
+  /** The request is over. */
+  readonly release: () => void
+}
+
+/** Requests up to this size have a share of their own, so that large ones cannot keep them out. */
+const smallBytes = 64 * 2 ** 10
+
+const retryAfterMillis = 1_000
+
+/** Counts the requests of a server. */
+export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): (() => Held) => {
+  /** Of large requests, by their callers. */
+  const callers = new Map<string, number>()
+  let large = 0
+  let small = 0
+
+  const refusal = (owner: string, bytes: number): ApiError | undefined => {
+    if ((callers.get(owner) ?? 0) + bytes > callerInFlightBytes) {
+      const message = `This key has ${callerInFlightBytes} bytes of requests in flight: wait until some are answered.`
+      return new ApiError({ kind: "rate-limit", message, retryAfterMillis })
+    }
+    return large + bytes > inFlightBytes ? full : undefined
+  }
+
+  return () => {
+    let caller = ""
+    let held = 0
+
+    const give = (): void => {
+      if (held <= smallBytes) small -= held
+      else {
+        large -= held
+        const left = (callers.get(caller) ?? 0) - held
+        if (left > 0) callers.set(caller, left)
+        else callers.delete(caller)
+      }
+      held = 0
+    }
+
+    const take = (owner: string, bytes: number): ApiError | undefined => {
+      const next = held + bytes
+      const isLarge = next > smallBytes
+      const refused = isLarge
+        ? refusal(owner, held > smallBytes ? bytes : next)
+        : small + bytes > inFlightBytes
+          ? full
+          : undefined
+      if (refused !== undefined) return refused
+      give()
+      caller = owner
+      held = next
+      if (!isLarge) small += held
+      else {
+        large += held
+        callers.set(owner, (callers.get(owner) ?? 0) + held)
+      }
+      return undefined
+    }
+
+    return { take, release: give }
+  }
+}
+
+const full = new ApiError({
+  kind: "overloaded",
+  message: "This server has too many bytes of requests in flight: send the request again in a moment.",
+  retryAfterMillis
+})

@@ -1,0 +1,44 @@
+/** Limits of what a client sends. They are checked before anything reads it. */
+
+/** Limits of requests. Sizes are in bytes of the body as it is after its encoding is undone. */
+export interface Limits {
+  /** A whole body, and a frame of a WebSocket; 32 MiB by default. */
+  readonly bodyBytes: number
+  /** How deeply lists and objects are nested; 100 by default. */
+  readonly depth: number
+  /** Values and keys together; 200,000 by default. */
+  readonly values: number
+  /** One text; 4 MiB by default. */
+  readonly textBytes: number
+  /** One inline image or file, as base64 or a `data:` URL; 24 MiB by default. */
+  readonly mediaBytes: number
+  /** Bodies in flight of all callers, from their first byte to the end of the response; 256 MiB by default. */
+  readonly inFlightBytes: number
+  /** Bodies in flight of one caller; 96 MiB by default. */
+  readonly callerInFlightBytes: number
+}
+
+const mebi = 2 ** 20
+
+/** The default limits. */
+export const defaults: Limits = {
+  bodyBytes: 32 * mebi,
+  depth: 100,
+  values: 200_000,
+  textBytes: 4 * mebi,
+  mediaBytes: 24 * mebi,
+  inFlightBytes: 256 * mebi,
+  callerInFlightBytes: 96 * mebi
+}
+
+/** The names of all limits. */
+export const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
+
+/** The limits of a server's options, with the default where none is given. */
+export const of = ({
+  limits = {},
+  maxBodyBytes
+}: {
+  readonly limits?: Partial<Limits> | undefined
+  readonly maxBodyBytes?: number | undefined
+}): Limits => ({ ...defaults, ...limits, ...(maxBodyBytes !== undefined && { bodyBytes: maxBodyBytes }) })

@@ -1,0 +1,40 @@
+/** Refuses callers whose budget is spent, before anything of their requests is read. */
+import type * as Budget from "@divisi/core/Budget"
+import type { Spend } from "@divisi/core/Usage"
+import * as Effect from "effect/Effect"
+import type { Caller } from "../Caller.ts"
+import { ApiError } from "../wire/ApiError.ts"
+
+const refused = new ApiError({
+  kind: "quota",
+  message:
+    "The budget of this key is spent: ask whoever runs this server for more, or wait until its day or month ends."
+})
+
+const isOver = ({ calls, costUsd, tokens }: Budget.Limits, { calls: made, costUsd: paid, usage }: Spend): boolean =>
+  (costUsd !== undefined && paid >= costUsd) ||
+  (calls !== undefined && made >= calls) ||
+  (tokens !== undefined && usage.inputTokens + usage.outputTokens >= tokens)
+
+/** Whether an account on its own is spent. Accounts that several processes share are asked only if they seem to be. */
+const isSpent = (ledger: Budget.Ledger): Effect.Effect<boolean> => {
+  if (!isOver(ledger.limits, ledger.spent())) return Effect.succeed(false)
+  const { standing } = ledger as { readonly standing?: unknown }
+  return Effect.isEffect(standing)
+    ? Effect.match(standing as Effect.Effect<Budget.Standing, unknown>, {
+        // A run that cannot be paid for is refused later, with the reason.
+        onFailure: () => false,
+        onSuccess: ({ total }) => isOver(ledger.limits, total)
+      })
+    : Effect.succeed(true)
+}
+
+/** Fails for a caller who can pay for nothing. */
+export const refuse = (caller: Caller, shared: Budget.Ledger | undefined): Effect.Effect<void, ApiError> => {
+  const accounts = [...(caller.accounts ?? [caller.ledger]), shared].filter((account) => account !== undefined)
+  const seeming = accounts.filter((account) => isOver(account.limits, account.spent()))
+  if (seeming.length === 0) return Effect.void
+  return Effect.flatMap(Effect.forEach(seeming, isSpent), (spent) =>
+    spent.includes(true) ? Effect.fail(refused) : Effect.void
+  )
+}

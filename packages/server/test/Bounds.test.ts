@@ -1,0 +1,383 @@
+/** What a client sends is bounded before anything reads it, on every wire and in every encoding. */
+import { connect } from "node:net"
+import * as zlib from "node:zlib"
+import * as Budget from "@divisi/core/Budget"
+import * as Seed from "@divisi/core/Seed"
+import * as Effect from "effect/Effect"
+import { assert, describe, expect, it } from "vitest"
+import { JsonScan } from "../src/http/JsonScan.ts"
+import * as Limits from "../src/http/Limits.ts"
+import type * as RequestLog from "../src/RequestLog.ts"
+import { serving } from "./serving.ts"
+import { alone, said, worker } from "./teams.ts"
+
+const question = [{ role: "user", content: "Greet" }]
+
+/** The paths with a body, and a right one for each. */
+const bodies: Readonly<Record<string, object>> = {
+  "chat/completions": { model: "divisi", messages: question },
+  responses: { model: "divisi", input: "Greet" },
+  "responses/compact": { model: "divisi", input: "Greet" },
+  "responses/input_tokens": { model: "divisi", input: "Greet" },
+  messages: { model: "divisi", max_tokens: 9, messages: question },
+  "messages/count_tokens": { model: "divisi", messages: question }
+}
+
+/** A right body with one more field, which is given as JSON. */
+const withField = (path: string, json: string, name = "metadata"): string =>
+  `${JSON.stringify(bodies[path]).slice(0, -1)},"${name}":${json}}`
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
+
+const listed = (count: number, item: string) => `[${Array.from({ length: count }).fill(item).join()}]`
+
+const server = () => alone(worker("a", said("here")))
+
+type Ask = (path: string, body: string | Buffer, headers?: Record<string, string>) => Promise<Response>
+
+const asking =
+  (url: string): Ask =>
+  (path, body, headers = {}) =>
+    fetch(`${url}/${path}`, { method: "POST", body: Buffer.from(body), headers })
+
+/** The values that are beyond a limit, as JSON. */
+const beyond: ReadonlyArray<readonly [what: string, json: string, status: number, words: RegExp]> = [
+  ["objects in objects", nested(5_000), 400, /100 levels/],
+  ["lists in lists", `${"[".repeat(5_000)}${"]".repeat(5_000)}`, 400, /100 levels/],
+  ["a million lists", listed(1_000_000, "[]"), 400, /200000 values/],
+  ["many numbers", listed(250_000, "1"), 400, /200000 values/],
+  ["many keys", `{${Array.from({ length: 120_000 }, (_, at) => `"k${at}":1`).join()}}`, 400, /200000 values/],
+  ["many equal keys", `{${Array.from({ length: 120_000 }).fill('"k":1').join()}}`, 400, /200000 values/],
+  ["a long key", `{"${"k".repeat(20_000)}":1}`, 400, /key/],
+  ["a long number", "1".repeat(1_000_000), 400, /digits/],
+  ["a long fraction", `0.${"1".repeat(1_000_000)}`, 400, /digits/],
+  ["a long text", JSON.stringify("a b ".repeat(1_100_000)), 413, /text/],
+  ["a text of a million escapes", `"${"\\u0041".repeat(1_000_000)}"`, 413, /text/],
+  ["a large image", JSON.stringify(`data:image/png;base64,${"A".repeat(25 * 2 ** 20)}`), 413, /image/]
+]
+
+describe("a body", () => {
+  for (const [what, json, status, words] of beyond) {
+    it(`with ${what} is refused by each wire in its form`, () =>
+      serving(server(), async ({ url }) => {
+        const ask = asking(url)
+        for (const path of Object.keys(bodies)) {
+          const response = await ask(path, withField(path, json))
+          const { error } = await response.json()
+          assert.strictEqual(response.status, status, path)
+          expect(error.message).toMatch(words)
+          expect(error.type).toMatch(
+            path.startsWith("messages") ? /invalid_request_error|request_too_large/ : /invalid_request/
+          )
+        }
+      }))
+  }
+
+  it("with very many fields is refused", () =>
+    serving(server(), async ({ url }) => {
+      const fields = Array.from({ length: 2_000 }, (_, at) => `"x${at}":1`).join()
+      for (const path of Object.keys(bodies)) {
+        const body = `${JSON.stringify(bodies[path]).slice(0, -1)},${fields}}`
+        const response = await asking(url)(path, body)
+        assert.strictEqual(response.status, 400)
+        expect((await response.json()).error.message).toMatch(/1000 fields/)
+      }
+    }))
+
+  it("within the limits is answered, however odd it is", () =>
+    serving(server(), async ({ url }) => {
+      const odd = [
+        nested(90),
+        listed(150_000, "1"),
+        "1e999999",
+        `-0.${"9".repeat(500)}e-400`,
+        '{"a":1,"a":{"a":2},"__proto__":{"x":1}}',
+        `"${"\\u0041".repeat(600_000)}"`,
+        JSON.stringify(`data:image/png;base64,${"A".repeat(20 * 2 ** 20)}`),
+        '"\\\\\\""',
+        '"\\ud800"'
+      ]
+      for (const path of Object.keys(bodies)) {
+        for (const json of odd) {
+          const response = await asking(url)(path, withField(path, json))
+          await response.arrayBuffer()
+          assert.strictEqual(response.status, 200, `${path} ${json.slice(0, 60)}`)
+        }
+      }
+    }))
+
+  it("has the limits that the server is given", () =>
+    serving({ ...server(), limits: { depth: 5, values: 50, textBytes: 100, mediaBytes: 200 } }, async ({ url }) => {
+      const path = "chat/completions"
+      for (const [json, status] of [
+        [nested(3), 200],
+        [nested(6), 400],
+        [listed(20, "1"), 200],
+        [listed(60, "1"), 400],
+        [JSON.stringify("a b".repeat(30)), 200],
+        [JSON.stringify("a b".repeat(60)), 413],
+        [JSON.stringify("A".repeat(150)), 200],
+        [JSON.stringify("A".repeat(250)), 413]
+      ] as const) {
+        assert.strictEqual((await asking(url)(path, withField(path, json))).status, status, json.slice(0, 40))
+      }
+    }))
+
+  it("with 200,000 results of tools is refused, and with 20,000 read", () =>
+    serving(server(), async ({ url }) => {
+      const results = (count: number): Readonly<Record<string, ReadonlyArray<object>>> => ({
+        "chat/completions": [
+          ...question,
+          { role: "assistant", tool_calls: [{ id: "x", type: "function", function: { name: "f", arguments: "{}" } }] },
+          ...Array.from({ length: count }, () => ({ role: "tool", tool_call_id: "x", content: "b" }))
+        ],
+        "responses/input_tokens": [
+          { role: "user", content: "a" },
+          { type: "function_call", call_id: "x", name: "f", arguments: "{}" },
+          ...Array.from({ length: count }, () => ({ type: "function_call_output", call_id: "x", output: "b" }))
+        ],
+        "messages/count_tokens": [
+          ...question,
+          { role: "assistant", content: [{ type: "tool_use", id: "x", name: "f", input: {} }] },
+          ...Array.from({ length: count }, () => ({
+            role: "user",
+            content: [{ type: "tool_result", tool_use_id: "x", content: "b" }]
+          }))
+        ]
+      })
+      for (const [count, status] of [
+        [200_000, 400],
+        [10_000, 200]
+      ] as const) {
+        for (const [path, messages] of Object.entries(results(count))) {
+          const body = {
+            model: "divisi",
+            max_tokens: 9,
+            [path.startsWith("responses") ? "input" : "messages"]: messages
+          }
+          const response = await asking(url)(path, JSON.stringify(body))
+          await response.arrayBuffer()
+          assert.strictEqual(response.status, status, `${count} ${path}`)
+        }
+      }
+    }))
+
+  it("whose names or ids are long, or cannot be stored, is refused, and no line of the log is long", () => {
+    const lines: Array<RequestLog.Entry> = []
+    return serving({ ...server(), log: (entry) => lines.push(entry) }, async ({ url }) => {
+      const ask = asking(url)
+      for (const path of Object.keys(bodies)) {
+        for (const model of ["m".repeat(3_000_000), "a\u0000b", "\ud800"]) {
+          const response = await ask(path, JSON.stringify({ ...bodies[path], model }))
+          const text = await response.text()
+          assert.strictEqual(response.status, 400, path)
+          assert.isBelow(text.length, 3_000)
+        }
+      }
+      for (const [path, more] of [
+        ["responses", { previous_response_id: "\u0000" }],
+        ["responses", { input: [{ type: "item_reference", id: "\ud800" }] }],
+        ["messages", { thread: { type: "continue", previous_message_id: "x".repeat(2_000) } }],
+        ["chat/completions", { divisi: { policy: "p".repeat(100_000) } }]
+      ] as const) {
+        assert.strictEqual((await ask(path, JSON.stringify({ ...bodies[path], ...more }))).status, 400)
+      }
+      for (const line of lines) assert.isBelow(JSON.stringify(line).length, 2_000)
+    })
+  })
+})
+
+describe("an encoded body", () => {
+  const body = JSON.stringify({ model: "divisi", messages: question })
+  const encoders: Readonly<Record<string, (text: string | Buffer) => Buffer>> = {
+    gzip: zlib.gzipSync,
+    "x-gzip": zlib.gzipSync,
+    deflate: zlib.deflateSync,
+    br: zlib.brotliCompressSync,
+    zstd: zlib.zstdCompressSync
+  }
+  const path = "chat/completions"
+
+  for (const [name, encode] of Object.entries(encoders)) {
+    it(`of ${name} is decompressed; one that is cut, or is none, is refused`, () =>
+      serving(server(), async ({ url }) => {
+        const ask = (sent: Buffer, encoding = name) => asking(url)(path, sent, { "content-encoding": encoding })
+        const encoded = encode(body)
+        assert.strictEqual((await ask(encoded)).status, 200)
+        assert.strictEqual((await ask(encoded, ` ${name.toUpperCase()} , identity`)).status, 200)
+        assert.strictEqual((await ask(encoded.subarray(0, encoded.length - 12))).status, 400)
+        assert.strictEqual((await ask(Buffer.from(`x${body}`))).status, 400)
+        assert.strictEqual((await ask(Buffer.alloc(0))).status, 400)
+      }))
+
+    it(`of ${name} is refused where it becomes too large, also within another`, () =>
+      serving({ ...server(), maxBodyBytes: 2 ** 20 }, async ({ url }) => {
+        const bomb = encode(Buffer.alloc(2 ** 26, " "))
+        const inner = asking(url)(path, bomb, { "content-encoding": name })
+        assert.strictEqual((await inner).status, 413)
+        const outer = asking(url)(path, zlib.gzipSync(bomb), { "content-encoding": `${name}, gzip` })
+        assert.strictEqual((await outer).status, 413)
+      }))
+  }
+
+  it("of deflate without its header, and of several encodings, is decompressed", () =>
+    serving(server(), async ({ url }) => {
+      const ask = (sent: Buffer, encoding: string) => asking(url)(path, sent, { "content-encoding": encoding })
+      assert.strictEqual((await ask(zlib.deflateRawSync(body), "deflate")).status, 200)
+      assert.strictEqual((await ask(zlib.gzipSync(zlib.brotliCompressSync(body)), "br, gzip")).status, 200)
+      const four = await ask(Buffer.from(body), "gzip, gzip, gzip, gzip")
+      assert.strictEqual(four.status, 415)
+      const unknown = await ask(Buffer.from(body), "compress")
+      assert.strictEqual(unknown.status, 415)
+      expect((await unknown.json()).error.message).toMatch(/"compress".*gzip, deflate, br or zstd/)
+    }))
+
+  it("is read on every wire, and its limits are those of what it holds", () =>
+    serving(server(), async ({ url }) => {
+      for (const path of Object.keys(bodies)) {
+        const ask = (sent: string) => asking(url)(path, zlib.gzipSync(sent), { "content-encoding": "gzip" })
+        assert.strictEqual((await ask(JSON.stringify(bodies[path]))).status, 200, path)
+        assert.strictEqual((await ask(withField(path, nested(5_000)))).status, 400, path)
+      }
+    }))
+
+  it("is decompressed, too, where its client waits to be told to continue", () =>
+    serving(server(), async ({ port }) => {
+      const sent = zlib.gzipSync(body)
+      const socket = connect(port, "127.0.0.1")
+      const answer = new Promise<string>((resolve) => {
+        let text = ""
+        socket.on("data", (data) => {
+          text += String(data)
+          if (text.includes("100 Continue") && !text.includes("200 OK")) socket.write(sent)
+        })
+        socket.on("close", () => resolve(text))
+      })
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\nconnection: close\r\n` +
+          `content-encoding: gzip\r\ncontent-length: ${sent.length}\r\n\r\n`
+      )
+      expect(await answer).toMatch(/HTTP\/1\.1 200 OK/)
+    }))
+})
+
+describe("bytes in flight", () => {
+  const limits = { callerInFlightBytes: 2 ** 20, inFlightBytes: 3 * 2 ** 20 }
+  const authenticate = (headers: Readonly<Record<string, string | undefined>>) =>
+    Effect.succeed({ owner: headers.authorization ?? "" })
+
+  /** Sends the beginning of a body, and keeps it open. */
+  const begun = (port: number, owner: string, bytes: number) => {
+    const socket = connect(port, "127.0.0.1").on("error", () => {})
+    const closed = new Promise<string>((resolve) => {
+      let text = ""
+      socket.on("data", (data) => {
+        text += String(data)
+        if (text.includes("\r\n\r\n")) resolve(text)
+      })
+      socket.on("close", () => resolve(text))
+    })
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: ${owner}\r\ncontent-length: 4000000\r\n\r\n`
+    )
+    const written = new Promise<void>((resolve) => socket.write(`{"a":"${"A".repeat(bytes)}`, () => resolve()))
+    return { socket, closed, written }
+  }
+
+  it("are bounded for each caller and for all; unfinished bodies count, and small requests are answered", () =>
+    serving({ ...server(), authenticate, limits }, async ({ port, url }) => {
+      const ask = (owner: string, size: number) => {
+        const body = withField("chat/completions", JSON.stringify("A".repeat(size)))
+        return asking(url)("chat/completions", body, { authorization: owner })
+      }
+      const left = [begun(port, "mallory", 900_000)]
+      // As soon as the first body has arrived, the second one is too much.
+      let status = 0
+      while (status !== 429) status = (await ask("mallory", 500_000)).status
+      assert.strictEqual((await ask("alice", 500_000)).status, 200)
+      assert.strictEqual((await ask("mallory", 1_000)).status, 200)
+      for (const owner of ["eve", "trudy", "oscar"]) left.push(begun(port, owner, 900_000))
+      while (status !== 503) {
+        const response = await ask("alice", 700_000)
+        status = response.status
+        if (status === 503) assert.isNotNull(response.headers.get("retry-after"))
+      }
+      assert.strictEqual((await ask("bob", 1_000)).status, 200)
+      for (const { socket } of left) socket.destroy()
+      while (status !== 200) status = (await ask("mallory", 500_000)).status
+    }))
+})
+
+describe("a caller whose budget is spent", () => {
+  it("is refused before its body is read", () => {
+    const ledger = Budget.make({ costUsd: 1 })
+    Effect.runSync(ledger.charge(1))
+    const authenticate = () => Effect.succeed({ owner: "poor", ledger })
+    return serving({ ...server(), authenticate }, async ({ url }) => {
+      for (const path of ["chat/completions", "responses", "messages"]) {
+        const response = await asking(url)(path, `{"a":${nested(5_000)}`)
+        assert.strictEqual(response.status, 429, path)
+        expect((await response.json()).error.message).toMatch(/budget/)
+      }
+    })
+  })
+
+  it("is refused for any of its accounts, but not for one that others have made room in", () => {
+    const spent = Budget.make({ calls: 0 })
+    const stale = {
+      ...Budget.make({ calls: 1 }),
+      limits: { calls: 0 },
+      standing: Effect.succeed({ total: { calls: -1 } })
+    }
+    const run = (accounts: ReadonlyArray<Budget.Ledger>) =>
+      serving({ ...server(), authenticate: () => Effect.succeed({ owner: "a", accounts }) }, async ({ url }) => {
+        const response = await asking(url)("messages", JSON.stringify(bodies.messages))
+        return response.status
+      })
+    return Promise.all([run([Budget.make({ calls: 9 }), spent]), run([stale as never])]).then((statuses) =>
+      assert.deepStrictEqual(statuses, [429, 200])
+    )
+  })
+})
+
+describe("the scan of a body", () => {
+  it("says the same however the body is cut into pieces", () => {
+    const limits = { ...Limits.defaults, depth: 4, values: 12, textBytes: 9, mediaBytes: 40 }
+    const words = ['"', "\\", "a", "[", "]", "{", "}", ",", ":", " ", "é", "\\\\", '\\"', "AAAAAAAAAA", "1"]
+    for (let seed = 1; seed <= 2_000; seed += 1) {
+      const draw = Seed.draw(seed)
+      const text = Array.from({ length: Seed.below(draw, 60) }, () => Seed.pick(draw, words)).join("")
+      const bytes = Buffer.from(text)
+      const whole = new JsonScan(limits).push(bytes)
+      const scan = new JsonScan(limits)
+      let found: ReturnType<JsonScan["push"]>
+      for (let at = 0; at < bytes.length && found === undefined; ) {
+        const size = 1 + Seed.below(draw, 5)
+        found = scan.push(bytes.subarray(at, at + size))
+        at += size
+      }
+      assert.strictEqual(found?.kind, whole?.kind, `seed ${seed}: ${text}`)
+    }
+  })
+
+  it("counts as a parser does", () => {
+    const depthOf = (value: unknown): number =>
+      typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
+    const made = (draw: Seed.Draw, levels: number): unknown => {
+      const kind = Seed.below(draw, levels > 0 ? 5 : 3)
+      if (kind === 0) return Seed.below(draw, 100)
+      if (kind === 1) return Seed.pick(draw, ["\\", '"', '\\"', "é\\", "[{", ""])
+      if (kind === 2) return null
+      const items = Array.from({ length: Seed.below(draw, 4) }, () => made(draw, levels - 1))
+      return kind === 3 ? items : Object.fromEntries(items.map((item, at) => [`${at}"\\`, item]))
+    }
+    for (let seed = 1; seed <= 1_000; seed += 1) {
+      const value = made(Seed.draw(seed), 6)
+      const bytes = Buffer.from(JSON.stringify(value))
+      const problem = (depth: number) => new JsonScan({ ...Limits.defaults, depth }).push(bytes)
+      const depth = depthOf(value)
+      assert.isUndefined(problem(depth), `seed ${seed}`)
+      if (depth > 0) assert.isDefined(problem(depth - 1), `seed ${seed}`)
+    }
+  })
+})
