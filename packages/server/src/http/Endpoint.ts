@@ -70,12 +70,17 @@ export const withBody = <A>(
   { inFlight, limits }: Pick<Context, "inFlight" | "limits">,
   request: IncomingRequest,
   owner: string,
-  use: (body: JsonObject) => Effect.Effect<A, ApiError>
+  use: (body: JsonObject, bytes: number) => Effect.Effect<A, ApiError>
 ): Effect.Effect<A, ApiError> =>
   Effect.suspend(() => {
     const held = inFlight()
-    const body = Effect.flatMap(Body.text(request, { limits, owner, held }), (text) => attempt(() => parse(text)))
-    return Effect.ensuring(Effect.flatMap(body, use), Effect.sync(held.release))
+    const used = Effect.flatMap(Body.text(request, { limits, owner, held }), (text) =>
+      Effect.flatMap(
+        attempt(() => parse(text)),
+        (body) => use(body, Buffer.byteLength(text))
+      )
+    )
+    return Effect.ensuring(used, Effect.sync(held.release))
   })
 
 /** The object that a body is. Throws an `ApiError`. */

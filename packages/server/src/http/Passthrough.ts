@@ -21,6 +21,7 @@ import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Respond from "./Respond.ts"
+import * as Spent from "./Spent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Workers
@@ -122,15 +123,28 @@ const open = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Sent, ApiError> {
   const caller = yield* context.authenticate(incoming.headers)
   logged.owner = caller.owner
-  const text = yield* Endpoint.bodyOf(context, incoming)
-  const body = yield* Endpoint.attempt(() => Endpoint.parse(text))
+  yield* Spent.refuse(caller, context.ledger)
+  return yield* Endpoint.withBody(context, incoming, caller.owner, (body, bytes) =>
+    send(context, endpoint, caller, logged, body, bytes)
+  )
+})
+
+/** Sends a request to its worker. */
+const send = Effect.fnUntraced(function* (
+  context: Endpoint.Context,
+  endpoint: ForwardEndpoint,
+  caller: Caller,
+  logged: RequestLog.Open,
+  body: Json.JsonObject,
+  bytes: number
+): Effect.fn.Return<Sent, ApiError> {
   const { models, turns } = context.offer()
   const worker = yield* Endpoint.attempt(() => {
-    const model = Json.text(body.model, "model")
+    const model = Json.name(body.model, "model")
     logged.model = model
     return workerOf(models, caller, endpoint, model)
   })
-  const bound = boundOf(endpoint, body, Buffer.byteLength(text))
+  const bound = boundOf(endpoint, body, bytes)
   const amount = {
     costUsd: Usage.cost(worker.pricing, bound),
     tokens: bound.inputTokens + bound.outputTokens
