@@ -6,6 +6,9 @@
  */
 import { unreadable } from "./VendorError.ts"
 
+/** How much is shown of a text that is no answer. */
+const shown = 300
+
 /** The longest event, in characters. */
 const longestEvent = 32 * 1024 * 1024
 
@@ -19,7 +22,13 @@ const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Splits bytes into the JSON texts of events. The time that it takes grows with their length alone. */
-abstract class Splitter {
+interface Splitter {
+  /** The events that these bytes complete; without bytes, those of what is left. */
+  readonly take: (bytes: Uint8Array | undefined) => ReadonlyArray<string>
+}
+
+/** Splits by lines. */
+abstract class LineSplitter implements Splitter {
   readonly #decoder = new TextDecoder()
   /** The beginning of a line. */
   #rest = ""
@@ -59,9 +68,20 @@ abstract class Splitter {
   }
 }
 
-/** Comments, names and other fields than the data are ignored. */
-class ServerSent extends Splitter {
+/** Comments, names and other fields than the data are ignored. A text without any field is no stream of events. */
+class ServerSent extends LineSplitter {
   #data: string | undefined
+  #hasData = false
+  /** The first line that is no field. */
+  #stray: string | undefined
+
+  override take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
+    const events = super.take(bytes)
+    if (bytes === undefined && !this.#hasData && this.#stray !== undefined) {
+      throw unreadable(`a text came instead of an answer: ${this.#stray.slice(0, shown)}`)
+    }
+    return events
+  }
 
   get pending() {
     return this.#data?.length ?? 0
@@ -76,16 +96,65 @@ class ServerSent extends Splitter {
     if (line.startsWith("data:")) {
       const data = line.slice(line[5] === " " ? 6 : 5)
       this.#data = before === undefined ? data : `${before}\n${data}`
-    }
+      this.#hasData = true
+    } else if (!this.#hasData) this.#stray ??= /^(?:event|id|retry)?:/.test(line) ? undefined : line
     return undefined
   }
 }
 
-class Lines extends Splitter {
+class Lines extends LineSplitter {
   readonly pending = 0
 
   line(line: string): string {
     return line.trim()
+  }
+}
+
+/** JSON that is given at its end: one value, or a value on each line. */
+class Whole implements Splitter {
+  readonly #decoder = new TextDecoder()
+  readonly #pieces: Array<string> = []
+  #length = 0
+
+  take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
+    const piece = bytes === undefined ? this.#decoder.decode() : this.#decoder.decode(bytes, { stream: true })
+    this.#pieces.push(piece)
+    this.#length += piece.length
+    if (this.#length > longestEvent) throw unreadable("an event has no end")
+    if (bytes !== undefined) return []
+    const text = this.#pieces.join("").trim()
+    return isJson(text) ? [text] : text.split("\n").filter((line) => line.trim() !== "")
+  }
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const titleOf = (page: string): string => {
+  const title = /<title[^>]*>([^<]{1,200})<\/title>/i.exec(page)?.[1]?.trim()
+  return title === undefined ? "" : `: ${title}`
+}
+
+/** Looks at the first character that is no space: servers label events as JSON, and JSON as events. */
+class Sniffing implements Splitter {
+  #splitter: Splitter | undefined
+
+  take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
+    this.#splitter ??= this.#choose(bytes)
+    return this.#splitter?.take(bytes) ?? []
+  }
+
+  #choose(bytes: Uint8Array | undefined): Splitter | undefined {
+    const beginning = new TextDecoder().decode(bytes?.subarray(0, 2000)).trimStart()
+    if (beginning === "") return bytes === undefined ? new ServerSent() : undefined
+    if (beginning.startsWith("<")) throw unreadable(`a page came instead of an answer${titleOf(beginning)}`)
+    return /^[{[]/.test(beginning) ? new Whole() : new ServerSent()
   }
 }
 
@@ -118,22 +187,26 @@ const ofResponse = ({ body, headers, status }: Response): Incoming => {
 
 const withoutAnswer = (status: number) => unreadable(`status ${status} came without an answer`)
 
-/** Servers without an API answer with a page, or with one object. */
-const check = ({ contentType = "", status }: Incoming): void => {
+/** An answer may be labelled as anything: what it is, its first bytes say. */
+const check = ({ status }: Incoming): void => {
   if (status === 204 || status === 205) throw withoutAnswer(status)
-  if (/html|application\/json\b/i.test(contentType))
-    throw unreadable(`${contentType} came instead of a stream of events`)
 }
 
+/** The end of a stream that says so, as OpenAI's do. */
+export const done = "[DONE]"
+
 /** What has been read of a packet before it could be read no further is given first. */
-const parsedAll = (texts: ReadonlyArray<string>): { readonly events: ReadonlyArray<unknown>; readonly end?: End } => {
+const parsedAll = (
+  texts: ReadonlyArray<string>,
+  { givesDone }: Reading
+): { readonly events: ReadonlyArray<unknown>; readonly end?: End } => {
   const events: Array<unknown> = []
   for (const text of texts) {
-    if (text === "[DONE]") return { events, end: {} }
+    if (text.trim() === done) return { events: givesDone === true ? [...events, done] : events, end: {} }
     try {
       events.push(JSON.parse(text))
     } catch {
-      return { events, end: { error: unreadable("an event is not JSON") } }
+      return { events, end: { error: unreadable(`an event is not JSON: ${text.slice(0, shown)}`) } }
     }
   }
   return { events }
@@ -144,11 +217,18 @@ interface End {
   readonly error?: unknown
 }
 
+/** How a response is read. */
+export interface Reading {
+  /** Whether `[DONE]` is given as an event, before the events end there; false by default. */
+  readonly givesDone?: boolean | undefined
+}
+
 /** Reads on for as long as its reader takes what comes. */
 const packets = async function* (
   response: Response | Incoming,
   signal: AbortSignal,
-  splitter: Splitter
+  splitter: Splitter,
+  reading: Reading
 ): AsyncGenerator<ReadonlyArray<unknown>, void> {
   const incoming = "read" in response ? response : ofResponse(response)
   signal.addEventListener("abort", incoming.cancel, { once: true })
@@ -158,7 +238,7 @@ const packets = async function* (
     for (let isDone = false; !isDone; ) {
       const bytes = await incoming.read()
       isDone = bytes === undefined
-      const { end, events } = parsedAll(splitter.take(bytes))
+      const { end, events } = parsedAll(splitter.take(bytes), reading)
       if (events.length > 0) yield events
       if (end !== undefined) {
         if (end.error !== undefined) throw end.error
@@ -183,8 +263,8 @@ export interface Events extends AsyncGenerator<unknown, void> {
   readonly packets: AsyncGenerator<ReadonlyArray<unknown>, void>
 }
 
-const read = (response: Response | Incoming, signal: AbortSignal, splitter: Splitter): Events => {
-  const all = packets(response, signal, splitter)
+const read = (response: Response | Incoming, signal: AbortSignal, splitter: Splitter, reading: Reading): Events => {
+  const all = packets(response, signal, splitter, reading)
   return Object.assign(each(all), { packets: all })
 }
 
@@ -193,8 +273,9 @@ const read = (response: Response | Incoming, signal: AbortSignal, splitter: Spli
  *
  * **Details**
  *
- * Fails with a {@link VendorError.Failure} where the response is no stream of events, or an event is not JSON or has
- * more than 32 million characters. Aborting `signal` closes the connection.
+ * The content type is not looked at: an answer that begins with a brace is JSON, whole or a line each, and is given as
+ * events, too. Fails with a {@link VendorError.Failure} if the response is a page, or an event is not JSON or has more than
+ * 32 million characters. Aborting `signal` closes the connection.
  *
  * **Example**
  *
@@ -207,8 +288,9 @@ const read = (response: Response | Incoming, signal: AbortSignal, splitter: Spli
  * events // => [{ text: "42" }]
  * ```
  */
-export const serverSent = (response: Response | Incoming, signal: AbortSignal): Events =>
-  read(response, signal, new ServerSent())
+export const serverSent = (response: Response | Incoming, signal: AbortSignal, reading: Reading = {}): Events =>
+  read(response, signal, new Sniffing(), reading)
 
 /** The lines of a response, each read from JSON: as {@link serverSent}, for newline-delimited JSON. */
-export const lines = (response: Response | Incoming, signal: AbortSignal): Events => read(response, signal, new Lines())
+export const lines = (response: Response | Incoming, signal: AbortSignal): Events =>
+  read(response, signal, new Lines(), {})

@@ -26,6 +26,8 @@ export interface Step<State> {
   readonly state: State
   readonly parts: ReadonlyArray<WorkerPart>
   readonly failure?: WorkerErrorReason | undefined
+  /** What is to be logged: that the vendor contradicts itself, or has sent what is skipped. */
+  readonly warning?: string | undefined
 }
 
 /**
@@ -42,6 +44,14 @@ export interface Protocol<Event, State> {
    * after the finish reason is read until the stream ends.
    */
   readonly isOver?: ((state: State) => boolean) | undefined
+  /**
+   * Why the answer has failed, once the vendor has said so at its end. What comes after it, such as usage, is still read.
+   */
+  readonly failed?: ((state: State) => WorkerErrorReason | undefined) | undefined
+  /** The parts that are whole only at the end of a complete answer, such as calls of tools. */
+  readonly last?: ((state: State) => ReadonlyArray<WorkerPart>) | undefined
+  /** The whole text, where it is another than came in pieces; asked of a complete answer. */
+  readonly text?: ((state: State) => string | undefined) | undefined
   /** The usage that the vendor has reported so far. For a complete answer without any, it is estimated. */
   readonly usage: (state: State) => Usage | undefined
   /** What has answered, as the vendor names it; asked of a complete answer. */
@@ -105,6 +115,8 @@ const longestTimer = 2 ** 31 - 1
 
 /** How long the end of a stream may take after an answer is over: the connection is then used again. */
 const farewellMillis = 1_000
+/** The most warnings of one packet of parts. */
+const mostWarnings = 8
 
 /** How many parts are read ahead. */
 const capacity = 256
@@ -132,6 +144,7 @@ class Reader<Event, State> {
   #heardAt = 0
   /** Whether the vendor has begun to answer. */
   #isOpen = false
+  #warnings: Array<string> = []
 
   constructor(call: Call<Event, State>) {
     this.#call = call
@@ -190,8 +203,9 @@ class Reader<Event, State> {
   #take(event: Event): boolean {
     if (this.#ending !== undefined) return false
     this.#heardAt = performance.now()
-    const { failure, parts, state } = this.#step(event)
+    const { failure, parts, state, warning } = this.#step(event)
     this.#state = state
+    if (warning !== undefined && this.#warnings.length < mostWarnings) this.#warnings.push(warning)
     this.#add(parts)
     if (failure !== undefined) this.#refuse(failure)
     else if (this.#call.protocol.isOver?.(state) === true) this.#leave()
@@ -232,7 +246,14 @@ class Reader<Event, State> {
     const parts = this.#parts as Parts
     this.#parts = []
     this.#resume()
-    return Effect.succeed(parts)
+    return this.#warnings.length === 0 ? Effect.succeed(parts) : Effect.as(this.#warn(), parts)
+  }
+
+  #warn(): Effect.Effect<void> {
+    const { secrets, worker } = this.#call
+    const warnings = this.#warnings.map((warning) => VendorError.detail(warning, secrets))
+    this.#warnings = []
+    return Effect.logWarning(`${worker}: ${warnings.join("; ")}`)
   }
 
   #notify() {
@@ -271,32 +292,42 @@ class Reader<Event, State> {
     const { timeoutMillis } = this.#call
     const silence = this.#proceed === undefined ? performance.now() - this.#heardAt : 0
     if (silence < timeoutMillis) return this.#watch(timeoutMillis - silence)
-    if (this.#isComplete()) {
+    if (this.#hasEnded()) {
       this.#finish()
       return this.#controller.abort()
     }
     this.#refuse({ _tag: "Timeout", afterMillis: timeoutMillis, detail: `nothing came for ${timeoutMillis / 1000} s` })
   }
 
-  #isComplete() {
-    return this.#call.protocol.finishReason(this.#state) !== undefined
+  /** Whether the vendor has said how the answer ends. */
+  #hasEnded() {
+    const { failed, finishReason } = this.#call.protocol
+    return finishReason(this.#state) !== undefined || failed?.(this.#state) !== undefined
   }
 
   readonly #finish = () => {
     if (this.#ending !== undefined) return
     const { messages, protocol } = this.#call
+    const failure = protocol.failed?.(this.#state)
+    if (failure !== undefined) return this.#refuse(failure)
     const reason = protocol.finishReason(this.#state)
     if (reason === undefined) return this.#refuse(protocol.incomplete?.(this.#state) ?? cut)
+    try {
+      this.#add(protocol.last?.(this.#state) ?? [])
+    } catch (error) {
+      if (!(error instanceof VendorError.Failure)) throw error
+      return this.#refuse(error.reason)
+    }
     const outputTokens = Math.ceil(this.#characters / 4)
     const usage = protocol.usage(this.#state) ?? { ...estimateUsage(messages, ""), outputTokens }
     const [model, echo] = [protocol.model?.(this.#state), protocol.echo?.(this.#state)]
-    this.#parts.push(defined({ type: "finish", reason, usage, model, echo }))
+    this.#parts.push(defined({ type: "finish", reason, usage, model, echo, text: protocol.text?.(this.#state) }))
     this.#end(Cause.done())
   }
 
   readonly #failed = (error: unknown) => {
     if (this.#ending !== undefined) return
-    if (this.#isComplete()) this.#finish()
+    if (this.#hasEnded()) this.#finish()
     else this.#refuse(VendorError.fromThrown(error, this.#call.reason, this.#isOpen))
   }
 

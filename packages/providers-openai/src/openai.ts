@@ -2,15 +2,14 @@
 
 import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
+import { Responses } from "@divisi/provider-kit/Dialects"
 import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import type OpenAI from "openai"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import * as Request from "./internal/responsesRequest.ts"
-import { protocol } from "./internal/responsesStream.ts"
 import { overSdk } from "./internal/sdk.ts"
-import { responseEvents } from "./internal/wholeAnswers.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type OpenAiOptions, openAiShape } from "./options.ts"
 
@@ -61,10 +60,10 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
     connect: overSdk(
       options,
       (client, body: ResponseCreateParamsStreaming, call) => client.responses.create(body, call),
-      { url: "/v1/responses", eventsOf: responseEvents },
+      { url: "/v1/responses", eventsOf: (response) => [{ type: "response.done", response }] },
       isBackground ? again : undefined
     ),
     batch,
-    protocol: protocol(model, isBackground)
+    protocol: Responses.protocol(model, isBackground)
   })
 }

@@ -2,14 +2,13 @@
 
 import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
+import { Chat } from "@divisi/provider-kit/Dialects"
 import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
-import { type Dialect, toBody } from "./internal/chatRequest.ts"
-import { protocol } from "./internal/chatStream.ts"
+import { type Dialect, readingOf, toBody } from "./internal/chatRequest.ts"
 import { overSdk } from "./internal/sdk.ts"
-import { completionEvents } from "./internal/wholeAnswers.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type OpenAiOptions, openAiShape } from "./options.ts"
 
@@ -51,9 +50,9 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
     connect: overSdk(
       options,
       (client, body: ChatCompletionCreateParamsStreaming, call) => client.chat.completions.create(body, call),
-      { url: "/v1/chat/completions", eventsOf: completionEvents }
+      { url: "/v1/chat/completions", eventsOf: (completion) => [{ ...completion, object: "chat.completion" }] }
     ),
     batch,
-    protocol: protocol(dialect)
+    protocol: Chat.protocol(readingOf(dialect))
   })
 }

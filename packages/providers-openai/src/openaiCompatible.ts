@@ -4,9 +4,9 @@ import type { HeaderNames } from "@divisi/core/Allowance"
 import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
+import { Chat } from "@divisi/provider-kit/Dialects"
 import { capabilitiesOf } from "./capabilities.ts"
-import { type Dialect, toBody } from "./internal/chatRequest.ts"
-import { protocol } from "./internal/chatStream.ts"
+import { type Dialect, readingOf, toBody } from "./internal/chatRequest.ts"
 import { overHttp } from "./internal/lean.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type WorkerOptions, workerShape } from "./options.ts"
@@ -40,6 +40,8 @@ const compatibleShape = {
   systemRole: Options.oneOf("system", "developer"),
   outputLimit: Options.oneOf("max_tokens", "max_completion_tokens"),
   reasoningFields: Options.anObject,
+  thinkTags: Options.flag,
+  endsWithDone: Options.flag,
   // Where a preset is documented.
   source: Options.text
 } satisfies Options.ShapeOf<CompatibleOptions & { readonly source: string }>
@@ -93,6 +95,8 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
     outputLimit: options.outputLimit ?? "max_tokens",
     reasoningField: options.reasoningField,
     reasoningEcho: options.reasoningEcho,
+    thinkTags: options.thinkTags,
+    endsWithDone: options.endsWithDone,
     reasoningFields: options.reasoningFields
   }
   const about = {
@@ -108,6 +112,6 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
   return makeWorker(options, about, {
     toBody: (request) => toBody(model, request, { ...options, ...dialect }, capabilities),
     connect: overHttp,
-    protocol: protocol(dialect)
+    protocol: Chat.protocol(readingOf(dialect))
   })
 }

@@ -74,6 +74,7 @@ const overflows = rows("ContextTooLong", [
     "https://platform.claude.com/docs/en/api/errors"
   ],
   [/(?:prompt|input|message) size[^.]{0,40} exceeds/i, "MoonshotAI/kimi-code#1862"],
+  [/context shift is disabled/i, "ikawrakow/ik_llama.cpp#2051"],
   [/total message size \d+ exceeds limit/i, "MoonshotAI/kimi-code#1862"],
   [/range of input length should be/i, "open-octo/octo-agent#2124 (DashScope)"],
   [/(?:prompt|input)[^.]{0,60}(?:longer|larger|more) than the (?:model|maximum|context)/i, "getkimchi/kimchi#794"],

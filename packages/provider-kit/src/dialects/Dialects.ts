@@ -2,9 +2,14 @@
  * What the protocols of vendors are, as data and pure functions: how answers end, where errors and usage can be, how a
  * stream is folded into one answer. For providers, and for servers that speak these protocols.
  */
+
+export * as ChatEcho from "./chat/echo.ts"
+export * as Chat from "./chat/stream.ts"
 export * as Endings from "./endings.ts"
 export * as Errors from "./errors.ts"
 export * as GenerateContent from "./generate-content/GenerateContent.ts"
 export * as Messages from "./messages/Messages.ts"
+export * as ResponsesEcho from "./responses/echo.ts"
+export * as Responses from "./responses/stream.ts"
 export * as Text from "./text.ts"
 export * as UsageFields from "./usage.ts"

@@ -25,7 +25,7 @@ export const endings: ReadonlyArray<Row> = [
     stop_sequence: "Anthropic",
     eos: "Together",
     eos_token: "text-generation-inference",
-    end: "BerriAI/litellm#8094",
+    end: "proxies",
     done: "Ollama",
     complete: "Cohere",
     completed: "OpenAI (Responses)",
@@ -77,13 +77,16 @@ const table: Readonly<Record<string, FinishReason>> = Object.fromEntries(
   endings.map(({ means, word }) => [word, means])
 )
 
-/** Endings that say what kind of failure it was; all others are the vendor's, and a retry may help. */
+/** Endings that say what kind of failure it was. */
 const failures: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
   network_error: "Network",
   connection_error: "Network",
   timeout: "Timeout",
   rate_limit: "RateLimited"
 }
+
+/** Words of a server that gave up. Every other word may be of an answer that cannot be read. */
+const gaveUp = /error|fail|abort|cancel|overload|unavailable|busy|resource|interrupt/
 
 /** What the end of an answer means: it ended well, or the vendor failed. */
 export type Ending =
@@ -96,6 +99,6 @@ const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s-]+/g,
 export const ending = (word: string, field: string): Ending => {
   const reason = Json.meaning(table, plain(word))
   if (reason !== undefined) return { type: "ended", reason }
-  const _tag = Json.meaning(failures, plain(word)) ?? "Overloaded"
+  const _tag = Json.meaning(failures, plain(word)) ?? (gaveUp.test(plain(word)) ? "Overloaded" : "Malformed")
   return { type: "failed", failure: { _tag, detail: `the answer ended with ${field} "${word.slice(0, 100)}"` } }
 }

@@ -237,6 +237,25 @@ export const read = (error: unknown): Told => {
   return defined({ words, codes, param, retryAfterMillis, status })
 }
 
+const isSaid = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== false && value !== "" && value !== 0
+
+/** An event that is nothing but an error: FastAPI's, a flat one, a proxy's. */
+const isError = (event: Json.Fields): boolean => {
+  if (event.type === "error" || event.object === "error" || event.event === "error") return true
+  if (Json.items(event.errors).length > 0 || isSaid(event.detail)) return true
+  return typeof event.message === "string" && [event.code, event.status, event.type, event.statusCode].some(isSaid)
+}
+
+/** The error within an event, or within its choice; `undefined` where there is none. */
+export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown => {
+  if (isSaid(event.error)) return event.error
+  if (isSaid(choice.error)) return choice.error
+  const { status_code: code } = Json.fields(event.base_resp)
+  if (typeof code === "number" && code !== 0) return event.base_resp
+  return Json.items(event.choices).length === 0 && isError(event) ? event : undefined
+}
+
 /** Words that say nothing but that there was an error. */
 const hollow = /^(?:provider returned error|bad request|error|unknown error|an error occurred|request failed)\.?$/i
 

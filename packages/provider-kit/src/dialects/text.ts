@@ -31,7 +31,11 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
     return { ...nothing, reasoning: inner.text + inner.reasoning }
   }
   if (part.type === "refusal") return { ...nothing, text: Json.said(part.refusal, name) }
-  if (texts.has(part.type)) return content(part.text ?? part.content, name, depth + 1)
+  if (texts.has(part.type)) {
+    const inner = part.text === undefined ? part.content : part.text
+    if (inner === undefined && value !== null) throw unreadable(`a part of ${name} has no text`)
+    return content(inner, name, depth + 1)
+  }
   return { ...nothing, skipped: [String(part.type).slice(0, 40)] }
 }
 

@@ -6,12 +6,12 @@
  * BatchRequestOutput of https://github.com/openai/openai-openapi, read in November 2026.
  */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import { Errors } from "@divisi/provider-kit/Dialects"
 import type { Ended, Listed, Outcome, Vendor } from "@divisi/provider-kit/VendorBatch"
 import { Failure, type Surroundings, unreadable } from "@divisi/provider-kit/VendorError"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as Json from "@divisi/provider-kit/VendorJson"
 import type OpenAI from "openai"
-import { reasonOfObject, reasonOfRefused } from "./errors.ts"
 
 /** An API that takes batches, and how its whole answers are read. */
 export interface BatchApi {
@@ -44,12 +44,12 @@ const outcomeOf = (value: unknown, { eventsOf }: BatchApi, surroundings: Surroun
   if (id === undefined) throw unreadable("a result has no custom_id")
   try {
     if (line.error) {
-      const failure = Json.meaning(reasonOfCode, Json.fields(line.error).code) ?? reasonOfObject(line.error)
+      const failure = Json.meaning(reasonOfCode, Json.fields(line.error).code) ?? Errors.reasonOfEvent(line.error)
       return { id, failure }
     }
     const { body, status_code: status } = Json.object(line.response ?? null, "a response")
     if (typeof status === "number" && status >= 300) {
-      return { id, failure: reasonOfRefused({ status, headers: new Headers(), text: "", body }, surroundings) }
+      return { id, failure: Errors.reasonOfRefused({ status, headers: new Headers(), text: "", body }, surroundings) }
     }
     return { id, events: eventsOf(Json.object(body ?? null, "an answer")) }
   } catch (error) {
@@ -64,7 +64,7 @@ const missingOf = (batch: Json.Fields): WorkerErrorReason => {
   if (batch.status === "cancelled") return cancelled
   if (batch.status === "failed") {
     const [error] = Json.items(Json.fields(batch.errors).data)
-    return error === undefined ? { _tag: "InvalidRequest", detail: "its batch failed" } : reasonOfObject(error)
+    return error === undefined ? { _tag: "InvalidRequest", detail: "its batch failed" } : Errors.reasonOfEvent(error)
   }
   return { _tag: "Malformed", detail: "its batch ended without an answer to it" }
 }

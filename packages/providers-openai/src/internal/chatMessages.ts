@@ -1,7 +1,7 @@
 /** A conversation as the messages of Chat Completions. */
 import * as Message from "@divisi/core/Message"
+import { ChatEcho } from "@divisi/provider-kit/Dialects"
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from "openai/resources/chat/completions"
-import { echoed } from "./chatEcho.ts"
 import type { Dialect } from "./chatRequest.ts"
 
 /** A picture or a file as a URL, which holds its bytes where these are given. */
@@ -41,7 +41,7 @@ const assistant = (
   return {
     role: "assistant",
     content: content === "" ? null : content,
-    ...echoed(echo, reasoningEcho),
+    ...ChatEcho.echoed(echo, reasoningEcho),
     tool_calls: toolCalls.map(({ arguments: text, id, name }) => ({
       id,
       type: "function",

@@ -3,6 +3,7 @@
 import { defined } from "@divisi/core/Fields"
 import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import type { Chat } from "@divisi/provider-kit/Dialects"
 import * as Result from "effect/Result"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import type { Capabilities } from "../capabilities.ts"
@@ -18,8 +19,15 @@ export interface Dialect {
    * or not at all (`none`): then it is estimated.
    */
   readonly usage: "stream-options" | "final" | "none"
-  /** The field of a delta that holds reasoning; none when absent. */
+  /** The field of a delta that holds reasoning, where the server sends several; the first that says something when absent. */
   readonly reasoningField?: "reasoning_content" | "reasoning" | undefined
+  /**
+   * Whether reasoning that a model writes between `<think>` and `</think>` is taken out of its text; false by default. For
+   * servers that do not parse it.
+   */
+  readonly thinkTags?: boolean | undefined
+  /** Whether the server ends answers with `[DONE]` alone, without a `finish_reason`; false by default. */
+  readonly endsWithDone?: boolean | undefined
   /**
    * The field in which the server wants its reasoning back with a turn that called tools: as text (DeepSeek), or as the
    * details in which it sent it (OpenRouter). None when absent.
@@ -39,6 +47,21 @@ export interface ReasoningFields {
   readonly budget?: "reasoning" | undefined
   readonly off?: "reasoning_effort" | "reasoning" | "enable_thinking" | "thinking" | undefined
 }
+
+/** How a server's answers are read. */
+export const readingOf = ({
+  endsWithDone,
+  reasoningEcho,
+  reasoningField,
+  thinkTags,
+  usage
+}: Dialect): Parameters<typeof Chat.protocol>[0] => ({
+  readsUsage: usage !== "none",
+  reasoningField,
+  reasoningEcho,
+  thinkTags,
+  endsWithDone
+})
 
 type Fields = Readonly<Record<string, unknown>>
 

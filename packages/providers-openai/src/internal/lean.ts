@@ -1,8 +1,8 @@
 /** Calls without an SDK: over undici, or through `fetch` where one is given or the process sends by a way of its own. */
+import { Errors } from "@divisi/provider-kit/Dialects"
 import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import type { WorkerOptions } from "../options.ts"
-import { reasonOfRefused } from "./errors.ts"
 import { type Address, type Answer, isRerouted, post } from "./leanRequest.ts"
 import type { Connect, Sent } from "./worker.ts"
 
@@ -75,7 +75,7 @@ export const overHttp: Connect<object> = (worker, options, key) => {
   const { origin, pathname } = new URL(`${baseURL}/chat/completions`)
   const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
   const refusing = (fetch: typeof globalThis.fetch) =>
-    Endpoint.refusing(fetch, (refused) => reasonOfRefused(refused, surroundings()))
+    Endpoint.refusing(fetch, (refused) => Errors.reasonOfRefused(refused, surroundings()))
   const url = `${origin}${pathname}`
   const sent = headersOf(options, key)
   const byFetch = overFetch(refusing(endpoint.fetch), url, sent)

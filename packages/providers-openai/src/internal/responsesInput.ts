@@ -1,8 +1,8 @@
 /** A conversation as the input items of the Responses API. */
 import * as Message from "@divisi/core/Message"
+import { ResponsesEcho as Echo } from "@divisi/provider-kit/Dialects"
 import type { ResponseInputContent, ResponseInputItem } from "openai/resources/responses/responses"
 import { nameOf, resultOf, urlOf } from "./chatMessages.ts"
-import * as Echo from "./responsesEcho.ts"
 
 const partOf = (part: Message.ContentPart): ResponseInputContent => {
   switch (part.type) {

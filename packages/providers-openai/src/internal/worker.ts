@@ -81,7 +81,7 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
     const allowance =
       about.rateLimitHeaders && Allowance.fromHeaders(response.headers, about.rateLimitHeaders, Date.now())
     return {
-      events: VendorEvents.serverSent(response, signal),
+      events: VendorEvents.serverSent(response, signal, { givesDone: true }),
       parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
     }
   }

@@ -241,16 +241,14 @@ export const failures = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Answers of status 2xx that are none. */
-export const bodies = (dialect: Dialect, isStream = true): ReadonlyArray<Misbehaviour> => {
+export const bodies = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const raw = (status: number, contentType: string, body: string): Misbehaviour => ({
     name: `${status} ${contentType} ${body.slice(0, 60)}`,
     script: { type: "raw", status, contentType, body }
   })
-  const whole = JSON.stringify(dialect.whole(trueAnswer, "model-1"))
   const refused = dialect.refuse(Script.refusal("server-error"), true)?.body ?? "{}"
   return [
     ...[204, 205].map((status) => raw(status, dialect.contentType, "")),
-    ...(isStream ? [200, 201, 206].map((status) => raw(status, "application/json", whole)) : []),
     ...["application/json", "text/html", "text/plain", "application/octet-stream", dialect.contentType].flatMap(
       (contentType) => [refused, "<html>", "\u0000\u001b[2J"].map((body) => raw(200, contentType, body))
     ),

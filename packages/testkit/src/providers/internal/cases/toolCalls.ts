@@ -19,8 +19,13 @@ const calling = (...deltas: ReadonlyArray<Script.Delta>) => Script.answer(deltas
 const read = ({ arguments: text, name }: ToolCall) => ({ name, arguments: JSON.parse(text) })
 
 const assertCalls = (outcome: CallResult, ...expected: ReadonlyArray<{ name: string; arguments: unknown }>) => {
-  const { calls, finish } = assertSucceeds(outcome)
+  const { calls, finish, parts } = assertSucceeds(outcome)
   assert.deepEqual(calls.map(read), expected)
+  for (const call of calls) {
+    const pieces = parts.flatMap((part) => (part.type === "tool-call-delta" && part.id === call.id ? [part] : []))
+    const whole = pieces.map((piece) => piece.arguments).join("")
+    if (pieces.length > 0) assert.equal(whole, call.arguments, "The pieces of a call are not what it is.")
+  }
   assert.equal(finish?.reason, "tool-calls")
 }
 

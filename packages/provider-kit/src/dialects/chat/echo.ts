@@ -1,9 +1,9 @@
 /** The reasoning that a server wants back with a turn that called tools. */
-import { unreadable } from "@divisi/provider-kit/VendorError"
-import * as Json from "@divisi/provider-kit/VendorJson"
-import type { Dialect } from "./chatRequest.ts"
+import { unreadable } from "../../VendorError.ts"
+import * as Json from "../../VendorJson.ts"
 
-type Field = NonNullable<Dialect["reasoningEcho"]>
+/** The field in which a server wants its reasoning back. */
+export type Field = "reasoning_content" | "reasoning_details"
 
 /** As text, or as details. */
 export type Echo = string | ReadonlyArray<Json.Fields>

@@ -3,12 +3,19 @@
  * before the calls that it led to.
  */
 import type { ToolCall } from "@divisi/core/Message"
-import { unreadable } from "@divisi/provider-kit/VendorError"
-import * as Json from "@divisi/provider-kit/VendorJson"
-import type { ResponseReasoningItem } from "openai/resources/responses/responses"
+import { unreadable } from "../../VendorError.ts"
+import * as Json from "../../VendorJson.ts"
+
+/** An item of reasoning, as the vendor takes it back. */
+export interface ReasoningItem {
+  type: "reasoning"
+  id: string
+  summary: Array<{ type: "summary_text"; text: string }>
+  encrypted_content?: string
+}
 
 /** An item of reasoning, or the place of a call among them. */
-export type Place = ResponseReasoningItem | { readonly type: "function_call"; readonly call_id: string }
+export type Place = ReasoningItem | { readonly type: "function_call"; readonly call_id: string }
 
 /** What goes back with a turn. Another model cannot read it. */
 export interface Echo {
@@ -17,14 +24,14 @@ export interface Echo {
 }
 
 /** As much of an item as the vendor takes back; nothing of another kind. */
-const reasoningOf = (value: unknown): ResponseReasoningItem | undefined => {
+const reasoningOf = (value: unknown): ReasoningItem | undefined => {
   const { encrypted_content: encrypted, id, summary, type } = Json.fields(value)
   if (type !== "reasoning" || typeof id !== "string") return undefined
   const texts = Json.items(summary).flatMap((part) => {
     const { text } = Json.fields(part)
     return typeof text === "string" ? [{ type: "summary_text" as const, text }] : []
   })
-  const item: ResponseReasoningItem = { type: "reasoning", id, summary: texts }
+  const item: ReasoningItem = { type: "reasoning", id, summary: texts }
   return typeof encrypted === "string" ? { ...item, encrypted_content: encrypted } : item
 }
 
@@ -33,6 +40,12 @@ export const placeOf = (item: Json.Fields): Place | undefined => {
   const { call_id: id, type } = item
   return type === "function_call" && typeof id === "string" ? { type, call_id: id } : reasoningOf(item)
 }
+
+/** Whether two places are one: an item may come in the stream and in the final response. */
+export const isSame = (left: Place, right: Place): boolean =>
+  left.type === "reasoning"
+    ? right.type === "reasoning" && left.id === right.id
+    : right.type === left.type && left.call_id === right.call_id
 
 /** More of them than this no answer has. */
 const most = 2048
@@ -55,11 +68,11 @@ export const placed = (
   model: string,
   calls: ReadonlyArray<ToolCall>
 ): {
-  readonly before: ReadonlyArray<ResponseReasoningItem>
-  readonly between: ReadonlyArray<ReadonlyArray<ResponseReasoningItem>>
+  readonly before: ReadonlyArray<ReasoningItem>
+  readonly between: ReadonlyArray<ReadonlyArray<ReasoningItem>>
 } => {
-  const before: Array<ResponseReasoningItem> = []
-  const between = calls.map((): Array<ResponseReasoningItem> => [])
+  const before: Array<ReasoningItem> = []
+  const between = calls.map((): Array<ReasoningItem> => [])
   const { items, model: own } = Json.fields(echo)
   if (own !== model || calls.length === 0) return { before, between }
   let after = before

@@ -1,0 +1,155 @@
+/**
+ * The tools that an answer of Chat Completions asks for, from its pieces. Servers differ: some number calls and some do
+ * not, some name them in each piece, some give all calls the same number, some give them no id, and some give each piece
+ * an id of its own.
+ */
+import type { WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "../../VendorError.ts"
+import * as Json from "../../VendorJson.ts"
+
+interface Call {
+  /** The number that the server gives it. */
+  readonly index: unknown
+  /** As the server gave it; empty where it gave none. */
+  readonly givenId: string
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+  /** Pieces that came before the name. */
+  readonly unnamed: string
+}
+
+/** The calls so far, in order. */
+export type Calls = ReadonlyArray<Call>
+
+/** More calls than this no answer has. */
+const most = 1024
+
+interface Taken {
+  readonly calls: Calls
+  readonly parts: ReadonlyArray<WorkerPart>
+}
+
+interface Piece {
+  readonly index: unknown
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+/** Arguments are JSON in a text; some servers give the object itself. */
+const argumentsOf = (value: unknown): string =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? JSON.stringify(value)
+    : Json.said(value, "a call's arguments")
+
+const pieceOf = (value: unknown): Piece => {
+  const piece = Json.object(value, "a call of a tool")
+  const called = piece.function === undefined ? piece : Json.object(piece.function ?? undefined, "a called function")
+  return {
+    index: piece.index ?? undefined,
+    id: Json.said(piece.id, "a call's id"),
+    name: Json.said(called.name, "a tool's name"),
+    arguments: argumentsOf(called.arguments)
+  }
+}
+
+const isWhole = (text: string): boolean => {
+  try {
+    return typeof JSON.parse(text) === "object"
+  } catch {
+    return false
+  }
+}
+
+/** Whether a piece may be of a call: one that names a tool again begins another where the call before it is whole. */
+const continues = (call: Call, piece: Piece): boolean => {
+  if (piece.name === "" || call.name === "") return true
+  if (piece.name !== call.name) return false
+  if (piece.arguments === "" || call.arguments === "") return true
+  return !/^\s*\{/.test(piece.arguments) && !isWhole(call.arguments)
+}
+
+const placeOfId = (calls: Calls, { id, index }: Piece): number =>
+  id === "" ? -1 : calls.findLastIndex((call) => call.givenId === id && (index === undefined || call.index === index))
+
+/** Which call a piece is of: -1 for a new one. `isFirst` says whether it is the first piece of its chunk. */
+const placeOf = (calls: Calls, piece: Piece, isFirst: boolean): number => {
+  const { id, index, name } = piece
+  const known = placeOfId(calls, piece)
+  const place =
+    known !== -1 ? known : index === undefined ? calls.length - 1 : calls.findLastIndex((call) => call.index === index)
+  const call = calls[place]
+  if (call === undefined || !continues(call, piece)) return -1
+  if (known !== -1 || name === "") return place
+  // A chunk lists each call once.
+  if (id === "" && index === undefined) return isFirst || call.name === "" ? place : -1
+  // Another id for the same number: another call, unless it is in the middle of its arguments.
+  const isOther = id !== "" && call.givenId !== "" && (call.arguments === "" || piece.arguments === "")
+  return isOther ? -1 : place
+}
+
+const extended = (call: Call | undefined, piece: Piece): Call => {
+  const { arguments: before = "", givenId = "", name = "", unnamed = "" } = call ?? {}
+  const given = givenId === "" ? piece.id : givenId
+  const known = name === "" ? piece.name : name
+  return {
+    index: piece.index ?? call?.index,
+    givenId: given,
+    // An id that was given in a part stays.
+    id:
+      call !== undefined && name !== "" ? call.id : given === "" ? (call?.id ?? `call_${crypto.randomUUID()}`) : given,
+    name: known,
+    arguments: before + piece.arguments,
+    unnamed: known === "" ? unnamed + piece.arguments : ""
+  }
+}
+
+const take = ({ calls, parts }: Taken, value: unknown, at: number): Taken => {
+  if (value === null) return { calls, parts }
+  const piece = pieceOf(value)
+  const place = placeOf(calls, piece, at === 0)
+  const before = calls[place]
+  if (before === undefined && calls.length >= most) throw unreadable("it asks for too many tools")
+  const call = extended(before, piece)
+  const text = (before?.unnamed ?? "") + piece.arguments
+  const { id, name } = call
+  return {
+    calls: before === undefined ? [...calls, call] : calls.with(place, call),
+    parts: name === "" || text === "" ? parts : [...parts, { type: "tool-call-delta", id, name, arguments: text }]
+  }
+}
+
+/** Takes the pieces of a delta; the calls are the same ones where there are none. */
+export const takeCalls = (calls: Calls, pieces: unknown): Taken => {
+  const list = Json.array(pieces ?? undefined, "calls of tools")
+  let taken: Taken = { calls, parts: [] }
+  for (const [at, piece] of list.entries()) taken = take(taken, piece, at)
+  return taken
+}
+
+/** Takes the call of one function, as it was before there were tools. */
+export const takeFunction = (calls: Calls, piece: unknown): Taken =>
+  piece === undefined || piece === null
+    ? { calls, parts: [] }
+    : take({ calls, parts: [] }, { index: "function_call", function: piece }, 0)
+
+/** The calls of a final object, which win over those that were pieced together; ids of those are kept where none is given. */
+export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Calls; readonly isOther: boolean } => {
+  const list = Json.array(pieces ?? undefined, "calls of tools").filter((piece) => piece !== null)
+  if (list.length === 0) return { calls: before, isOther: false }
+  const calls = list.map((value, at): Call => {
+    const piece = pieceOf(value)
+    const known = before.find(({ givenId }) => piece.id !== "" && givenId === piece.id) ?? before[at]
+    return extended(undefined, { ...piece, id: piece.id || known?.id || "" })
+  })
+  const said = (all: Calls) => JSON.stringify(all.map(({ arguments: text, name }) => [name, text]))
+  return { calls, isOther: before.length > 0 && said(before) !== said(calls) }
+}
+
+/** The whole calls of an answer that has ended. A tool without arguments is called with an empty object. */
+export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> =>
+  calls.map(({ arguments: text, id, name }) => {
+    if (name === "") throw unreadable("a call of a tool has no name")
+    return { type: "tool-call", id, name, arguments: text === "" ? "{}" : text }
+  })

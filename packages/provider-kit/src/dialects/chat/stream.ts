@@ -1,0 +1,316 @@
+/**
+ * Folds the chunks of Chat Completions into one answer, whole answers included: each thing may come by deltas, at the end,
+ * or only in a final message, which wins.
+ */
+import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "../../VendorError.ts"
+import { done } from "../../VendorEvents.ts"
+import * as Json from "../../VendorJson.ts"
+import type { Protocol, Step } from "../../VendorStream.ts"
+import { ending } from "../endings.ts"
+import { errorIn, reasonOfEvent } from "../errors.ts"
+import { content } from "../text.ts"
+import * as Thinking from "../thinking.ts"
+import { reportedIn, usageOf } from "../usage.ts"
+import { type Calls, finalCalls, takeCalls, takeFunction, wholeCalls } from "./calls.ts"
+import { type Echo, type Field, takeEcho } from "./echo.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What of a server its answers do not say. */
+export interface Options {
+  /** Whether its reports of usage count; true by default. */
+  readonly readsUsage?: boolean | undefined
+  /** The field of a delta that holds reasoning, where it has several; by default the first that says something. */
+  readonly reasoningField?: string | undefined
+  /** The field in which the server wants its reasoning back; nothing goes back when absent. */
+  readonly reasoningEcho?: Field | undefined
+  /** Whether reasoning between tags is taken out of the text; false by default. */
+  readonly thinkTags?: boolean | undefined
+  /** Whether an answer may end with `[DONE]` alone, without saying why; false by default. */
+  readonly endsWithDone?: boolean | undefined
+}
+
+/** The state of an answer so far. */
+export interface State {
+  readonly isRefused: boolean
+  /** The text so far. */
+  readonly text: string
+  /** The whole text, where a final message has another than came in pieces. */
+  readonly final: string | undefined
+  readonly thinking: Thinking.Thinking
+  readonly calls: Calls
+  /** What the server wants back: its reasoning so far. */
+  readonly echo: Echo | undefined
+  /** Why it ends: the last reason that was given. */
+  readonly finish: FinishReason | undefined
+  readonly failure: WorkerErrorReason | undefined
+  /** Whether anything has come that is of this API. */
+  readonly hasBegun: boolean
+  /** Whether `[DONE]` has come. */
+  readonly isDone: boolean
+  /** What answers, as the server names it. */
+  readonly model: string | undefined
+  /** The usage of a chunk, as it came. */
+  readonly usage: unknown
+}
+
+const initial: State = {
+  isRefused: false,
+  text: "",
+  final: undefined,
+  thinking: Thinking.start,
+  calls: [],
+  echo: undefined,
+  finish: undefined,
+  failure: undefined,
+  hasBegun: false,
+  isDone: false,
+  model: undefined,
+  usage: undefined
+}
+
+const nothing: ReadonlyArray<WorkerPart> = []
+
+// -------------------------------------------------------------------------------------------------------------------
+// Text
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The fields of a delta that hold reasoning. Servers send the same in several, so one of them counts. */
+const reasoningFields = ["reasoning_content", "reasoning", "thinking", "thinking_content", "thought"] as const
+
+const reasoningIn = (delta: Json.Fields, { reasoningField }: Options): string => {
+  if (reasoningField !== undefined && delta[reasoningField]) return textOf(delta[reasoningField], reasoningField)
+  for (const name of reasoningFields) if (delta[name]) return textOf(delta[name], name)
+  if (!delta.reasoning_details) return ""
+  return Json.items(delta.reasoning_details)
+    .map((detail) => Json.text(Json.fields(detail).text) ?? Json.text(Json.fields(detail).summary) ?? "")
+    .join("")
+}
+
+const textOf = (value: unknown, name: string): string => {
+  if (typeof value === "string") return value
+  const { reasoning, text } = content(value, name)
+  return reasoning + text
+}
+
+interface Said {
+  readonly reasoning: string
+  readonly text: string
+  readonly skipped: ReadonlyArray<string>
+}
+
+const none: ReadonlyArray<string> = []
+
+const saidBy = (delta: Json.Fields, options: Options): Said => {
+  const reasoning = reasoningIn(delta, options)
+  if (typeof delta.content === "string" && !delta.refusal) return { reasoning, text: delta.content, skipped: none }
+  const said = content(delta.content, "content")
+  const text = said.text || Json.said(delta.refusal, "refusal")
+  return { reasoning: reasoning || said.reasoning, text, skipped: said.skipped }
+}
+
+const partsOf = (reasoning: string, text: string): ReadonlyArray<WorkerPart> => {
+  if (reasoning === "") return text === "" ? nothing : [{ type: "text", text }]
+  return text === ""
+    ? [{ type: "reasoning", text: reasoning }]
+    : [
+        { type: "reasoning", text: reasoning },
+        { type: "text", text }
+      ]
+}
+
+/** Takes text, and reasoning out of it where that is between tags. */
+const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options): Step<State> => {
+  if (thinkTags !== true || text === "") {
+    const parts = partsOf(reasoning, text)
+    return text === "" ? { state, parts } : { state: { ...state, text: state.text + text }, parts }
+  }
+  const { pieces, thinking, wasThought } = Thinking.take(state.thinking, text)
+  const outside = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("")
+  const parts = [...partsOf(reasoning, ""), ...pieces]
+  // What was written before an unopened tag is closed has gone out as text: the whole text replaces it.
+  if (wasThought) {
+    const before: ReadonlyArray<WorkerPart> = state.text === "" ? [] : [{ type: "reasoning", text: state.text }]
+    return {
+      state: { ...state, thinking, text: outside, final: state.text === "" ? state.final : "" },
+      parts: [...before, ...parts]
+    }
+  }
+  return { state: { ...state, thinking, text: state.text + outside }, parts }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Final messages
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A message as it is whole: its text and its calls win over what was pieced together. */
+const finished = (state: State, message: Json.Fields, options: Options): Step<State> => {
+  const said = saidBy(message, options)
+  const { calls, isOther } = finalCalls(state.calls, message.tool_calls)
+  const legacy = calls.length === 0 ? takeFunction(calls, message.function_call).calls : calls
+  const next = { ...state, calls: legacy, echo: state.echo ?? takeEcho(undefined, message, options.reasoningEcho) }
+  const fresh = { ...said, reasoning: state.text === "" && state.calls.length === 0 ? said.reasoning : "" }
+  const warning = isOther ? "its final message has other calls of tools than it streamed: those count" : undefined
+  if (said.text === "" || said.text === state.text) {
+    return { ...written(next, { ...fresh, text: "" }, options), warning }
+  }
+  if (state.text === "" || (said.text.startsWith(state.text) && options.thinkTags !== true)) {
+    return { ...written(next, { ...fresh, text: said.text.slice(state.text.length) }, options), warning }
+  }
+  // Text without its reasoning is compared with no message that has it.
+  if (options.thinkTags === true) return { state: next, parts: nothing, warning }
+  return {
+    state: { ...next, final: said.text },
+    parts: nothing,
+    warning: "its final message has another text than it streamed: that counts"
+  }
+}
+
+/** A message in the place of a delta: a piece, or all that has come so far. */
+const messagePiece = (state: State, message: Json.Fields): Json.Fields => {
+  const text = message.content
+  return typeof text === "string" && state.text !== "" && text.startsWith(state.text)
+    ? { ...message, content: text.slice(state.text.length) }
+    : message
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Endings
+// -------------------------------------------------------------------------------------------------------------------
+
+/** `null` in a text is how some say that there is none. */
+const finishOf = (choice: Json.Fields): string => {
+  const word = Json.said(choice.finish_reason, "finish_reason")
+  return word === "null" ? "" : word
+}
+
+/** The last ending counts: some servers end each of several calls. Of good endings and failures, a failure does. */
+const ended = (state: State, word: string): State => {
+  if (word === "") return state
+  const end = ending(word, "finish_reason")
+  if (end.type === "failed") return { ...state, failure: state.failure ?? end.failure }
+  return { ...state, finish: end.reason }
+}
+
+/** An answer that ends in its middle, or that a filter has cut off, calls no tools. */
+const hasWholeCalls = ({ finish }: State): boolean => finish !== "length" && finish !== "refusal"
+
+/** With the choice of one tool, and on many servers always, an answer that calls a tool ends by itself. */
+const finishReason = (state: State, { endsWithDone }: Options): FinishReason | undefined => {
+  const { calls, failure, finish, isDone, isRefused } = state
+  if (failure !== undefined) return undefined
+  if (finish === undefined && !(isDone && endsWithDone === true && (state.text !== "" || calls.length > 0)))
+    return undefined
+  if (isRefused) return "refusal"
+  if (calls.length > 0 && hasWholeCalls(state)) return "tool-calls"
+  return finish ?? "stop"
+}
+
+const last = (state: State, { thinkTags }: Options): ReadonlyArray<WorkerPart> => {
+  if (state.finish === "tool-calls" && state.calls.length === 0) {
+    throw unreadable("it asks for tools, and names none")
+  }
+  const rest = thinkTags === true ? Thinking.rest(state.thinking) : []
+  return hasWholeCalls(state) ? [...rest, ...wholeCalls(state.calls)] : rest
+}
+
+const incomplete = ({ hasBegun, isDone }: State): WorkerErrorReason => {
+  if (!hasBegun) return { _tag: "Malformed", detail: "what came is no answer of Chat Completions" }
+  return isDone
+    ? {
+        _tag: "Network",
+        detail:
+          "the stream ended with [DONE] and without a finish_reason: if its answers always do, set endsWithDone: true"
+      }
+    : { _tag: "Network", detail: "the stream ended before the answer was complete" }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The protocol
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Takes what is rare: calls of tools, refusals, why an answer ends, what it used, and what the server wants back. */
+const rest = (state: State, delta: Json.Fields, word: string, usage: unknown, options: Options): Step<State> => {
+  const called = takeCalls(state.calls, delta.tool_calls)
+  const { calls, parts } = takeFunction(called.calls, delta.function_call)
+  const next: State = {
+    ...state,
+    isRefused: state.isRefused || Boolean(delta.refusal),
+    calls,
+    echo: takeEcho(state.echo, delta, options.reasoningEcho),
+    usage: usage ?? state.usage
+  }
+  return { state: ended(next, word), parts: called.parts.length === 0 ? parts : [...called.parts, ...parts] }
+}
+
+/** Each chunk names the model; the first that does is enough. */
+const named = (before: State, { choices, model, usage }: Json.Fields): State => {
+  const state =
+    before.hasBegun || (choices === undefined && usage === undefined) ? before : { ...before, hasBegun: true }
+  return state.model !== undefined || typeof model !== "string" || model === "" ? state : { ...state, model }
+}
+
+const skippedOf = ({ skipped }: Said): string | undefined =>
+  skipped.length === 0 ? undefined : `parts of kinds that are not known were skipped: ${skipped.slice(0, 5).join(", ")}`
+
+/** A choice of the older completions has its text beside it. */
+const deltaOf = (state: State, choice: Json.Fields, isFinal: boolean): Json.Fields => {
+  const delta = Json.object(choice.delta ?? undefined, "delta")
+  if (choice.delta || isFinal) return delta
+  if (choice.message) return messagePiece(state, Json.object(choice.message, "a message"))
+  return typeof choice.text === "string" ? { content: choice.text } : delta
+}
+
+/** Folds one chunk. */
+const next = (before: State, event: unknown, options: Options): Step<State> => {
+  if (event === null) return { state: before, parts: nothing }
+  if (event === done) return { state: { ...before, isDone: true }, parts: nothing }
+  const chunk = Json.object(event, "an event")
+  const state = named(before, chunk)
+  const choice = Json.object(Json.array(chunk.choices ?? undefined, "choices")[0] ?? undefined, "a choice")
+  const error = errorIn(chunk, choice)
+  if (error !== undefined) {
+    const used = { ...state, usage: reportedIn(chunk) ?? state.usage }
+    return { state: used, parts: nothing, failure: reasonOfEvent(error) }
+  }
+  const word = finishOf(choice)
+  const isFinal = Boolean(choice.message) && (word !== "" || chunk.object === "chat.completion")
+  const delta = deltaOf(state, choice, isFinal)
+  const said = saidBy(delta, options)
+  const usage = options.readsUsage === false ? undefined : reportedIn(chunk)
+  const wrote = written(state, said, options)
+  const isPlain =
+    !usage && word === "" && !delta.refusal && !delta.tool_calls && !delta.function_call && !options.reasoningEcho
+  const warning = skippedOf(said)
+  if (isPlain) return warning === undefined ? wrote : { ...wrote, warning }
+  const further = rest(wrote.state, delta, word, usage, options)
+  const parts = further.parts.length === 0 ? wrote.parts : [...wrote.parts, ...further.parts]
+  if (!isFinal) return { state: further.state, parts, warning }
+  const message = Json.object(choice.message ?? undefined, "a message")
+  const whole = finished(
+    { ...further.state, isRefused: further.state.isRefused || Boolean(message.refusal) },
+    message,
+    options
+  )
+  return { state: whole.state, parts: [...parts, ...whole.parts], warning: warning ?? whole.warning }
+}
+
+/** How a server of Chat Completions answers. */
+export const protocol = (options: Options = {}): Protocol<unknown, State> => ({
+  initial,
+  next: (state, event) => next(state, event, options),
+  failed: ({ failure }) => failure,
+  finishReason: (state) => finishReason(state, options),
+  last: (state) => last(state, options),
+  text: ({ final, text }) => (final === "" ? text : final),
+  usage: ({ usage }) => usageOf(usage),
+  model: ({ model }) => model,
+  echo: ({ calls, echo }) =>
+    options.reasoningEcho === undefined || echo === undefined || calls.length === 0
+      ? undefined
+      : { [options.reasoningEcho]: echo },
+  incomplete
+})

@@ -1,0 +1,147 @@
+/**
+ * The tools that an answer of the Responses API asks for. A call may come at its start, by deltas of its arguments, at
+ * their end, at its own end, or only in the final response; what comes last wins.
+ */
+import type { WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "../../VendorError.ts"
+import * as Json from "../../VendorJson.ts"
+
+/** A call as far as it has come. */
+interface Call {
+  /** The number and the id of its item, which its pieces name. */
+  readonly index: unknown
+  readonly itemId: string
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+  /** What has been given of its arguments in pieces. */
+  readonly given: string
+  readonly isEnded: boolean
+}
+
+/** The calls so far, in order. */
+export type Calls = ReadonlyArray<Call>
+
+/** The next calls, and what a worker gives. */
+export interface Taken {
+  readonly calls: Calls
+  readonly parts: ReadonlyArray<WorkerPart>
+  /** Whether the end of a call has other arguments than its pieces. */
+  readonly isOther?: boolean | undefined
+}
+
+/** Where an event is: the number of its item, and its id. */
+export interface Place {
+  readonly index: unknown
+  readonly itemId: string
+}
+
+/** More calls than this no answer has. */
+const most = 1024
+
+const none: ReadonlyArray<WorkerPart> = []
+
+/** Whether an output item is a call of a tool. */
+export const isCall = (item: Json.Fields): boolean => item.type === "function_call"
+
+const argumentsOf = (value: unknown): string =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? JSON.stringify(value)
+    : Json.said(value, "a call's arguments")
+
+const isObject = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null
+  } catch {
+    return false
+  }
+}
+
+const placeOf = (calls: Calls, { index, itemId }: Place, callId = ""): number => {
+  const byCall = callId === "" ? -1 : calls.findLastIndex(({ id }) => id === callId)
+  if (byCall !== -1) return byCall
+  const byItem = itemId === "" ? -1 : calls.findLastIndex((call) => call.itemId === itemId)
+  if (byItem !== -1) return byItem
+  const byIndex = calls.findLastIndex((call) => index !== undefined && call.index === index)
+  if (byIndex === -1) return index === undefined && itemId === "" && callId === "" ? calls.length - 1 : -1
+  const call = calls[byIndex]!
+  // A number that is used twice stands for two calls.
+  const isOther = call.isEnded && callId !== "" && call.id !== callId
+  return isOther ? -1 : byIndex
+}
+
+const begun = ({ index, itemId }: Place): Call => ({
+  index,
+  itemId,
+  id: "",
+  name: "",
+  arguments: "",
+  given: "",
+  isEnded: false
+})
+
+const withCall = (calls: Calls, place: number, call: Call): Calls => {
+  if (place !== -1) return calls.with(place, call)
+  if (calls.length >= most) throw unreadable("it asks for too many tools")
+  return [...calls, call]
+}
+
+/** Gives what of a call's arguments has not been given, once its name is known. */
+const give = (call: Call): readonly [Call, ReadonlyArray<WorkerPart>] => {
+  const { arguments: text, given, id, name } = call
+  if (name === "" || id === "" || text === given || !text.startsWith(given)) return [call, none]
+  const piece = text.slice(given.length)
+  return [{ ...call, given: text }, [{ type: "tool-call-delta", id, name, arguments: piece }]]
+}
+
+const known = (call: Call, item: Json.Fields): Call => ({
+  ...call,
+  id: call.id || Json.said(item.call_id, "a call's id") || Json.said(item.id, "an item's id"),
+  name: call.name || Json.said(item.name, "a tool's name"),
+  itemId: call.itemId || Json.said(item.id, "an item's id")
+})
+
+const putAt = (calls: Calls, place: number, call: Call, before: Call | undefined): Taken => {
+  const [next, parts] = give(call)
+  const isOther = before !== undefined && before.given !== "" && !call.arguments.startsWith(before.given)
+  return { calls: withCall(calls, place, next), parts, isOther }
+}
+
+/** Takes the beginning of a call. */
+export const begin = (calls: Calls, at: Place, item: Json.Fields): Taken => {
+  const place = placeOf(calls, at, Json.text(item.call_id))
+  const before = calls[place]
+  const call = known(before ?? begun(at), item)
+  const text = call.arguments || argumentsOf(item.arguments)
+  // "{}" stands for arguments to come where a server fills in what it does not know yet.
+  return putAt(calls, place, { ...call, arguments: text === "{}" ? "" : text }, before)
+}
+
+/** Takes a piece of a call's arguments. */
+export const extend = (calls: Calls, at: Place, delta: unknown): Taken => {
+  const piece = argumentsOf(delta)
+  if (piece === "") return { calls, parts: none }
+  const place = placeOf(calls, at)
+  const before = calls[place] ?? begun(at)
+  return putAt(calls, place, { ...before, arguments: before.arguments + piece }, undefined)
+}
+
+/** Takes the end of a call's arguments, of a call, or a call of the final response: what they say wins. */
+export const end = (calls: Calls, at: Place, item: Json.Fields, isCallEnd = true): Taken => {
+  const place = placeOf(calls, at, Json.text(item.call_id))
+  const before = calls[place]
+  const call = known(before ?? begun(at), item)
+  const text = argumentsOf(item.arguments) || call.arguments
+  return putAt(calls, place, { ...call, arguments: text, isEnded: isCallEnd || call.isEnded }, before)
+}
+
+/** The whole calls. Where an answer is complete, one whose end has not come counts if it can be read. */
+export const whole = (calls: Calls, isComplete: boolean): ReadonlyArray<WorkerPart> => {
+  const taken = isComplete ? calls : calls.filter(({ isEnded }) => isEnded)
+  return taken.map(({ arguments: text, id, isEnded, name }) => {
+    if (name === "") throw unreadable("a call of a tool has no name")
+    if (!isEnded && !isObject(text)) throw unreadable("a call of a tool has no end")
+    return { type: "tool-call", id: id || `call_${crypto.randomUUID()}`, name, arguments: text === "" ? "{}" : text }
+  })
+}

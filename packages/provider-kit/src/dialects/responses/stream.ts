@@ -1,0 +1,359 @@
+/**
+ * Folds the events of the Responses API into one answer, whole responses included: each thing may come at its start, by
+ * deltas, at its end, or only in the final response, which wins.
+ */
+import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "../../VendorError.ts"
+import { done } from "../../VendorEvents.ts"
+import * as Json from "../../VendorJson.ts"
+import type { Protocol, Step } from "../../VendorStream.ts"
+import { ending } from "../endings.ts"
+import { errorIn, reasonOfEvent } from "../errors.ts"
+import { content } from "../text.ts"
+import { usageOf } from "../usage.ts"
+import * as Calls from "./calls.ts"
+import * as Echo from "./echo.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A part of a message's text, and where it is. */
+interface Part extends Calls.Place {
+  readonly part: unknown
+  readonly text: string
+}
+
+/** The state of an answer so far. */
+export interface State {
+  /** Whether anything has come that is of this API. */
+  readonly hasBegun: boolean
+  readonly isRefused: boolean
+  readonly texts: ReadonlyArray<Part>
+  /** Whether some end has another text than its pieces. */
+  readonly isOther: boolean
+  /** The items whose reasoning has come. */
+  readonly reasoned: ReadonlyArray<Calls.Place>
+  readonly calls: Calls.Calls
+  /** Reasoning, and the places of calls among it. */
+  readonly places: ReadonlyArray<Echo.Place>
+  /** The last event's response, once it has come. */
+  readonly last: Json.Fields | undefined
+}
+
+const initial: State = {
+  hasBegun: false,
+  isRefused: false,
+  texts: [],
+  isOther: false,
+  reasoned: [],
+  calls: [],
+  places: [],
+  last: undefined
+}
+
+const nothing: ReadonlyArray<WorkerPart> = []
+
+const silent = (state: State): Step<State> => ({ state, parts: nothing })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Text
+// -------------------------------------------------------------------------------------------------------------------
+
+const placeOf = (event: Json.Fields): Calls.Place => ({
+  index: event.output_index ?? undefined,
+  itemId: Json.text(event.item_id) ?? ""
+})
+
+const isSame = (left: Calls.Place, right: Calls.Place): boolean =>
+  left.itemId !== "" && right.itemId !== "" ? left.itemId === right.itemId : left.index === right.index
+
+/** More parts than this no answer has. */
+const most = 4096
+
+const findPart = (texts: State["texts"], place: Calls.Place, part: unknown): number =>
+  texts.findLastIndex((one) => one.part === part && isSame(one, place))
+
+const withText = (state: State, at: number, part: Part): State => {
+  if (at === -1 && state.texts.length >= most) throw unreadable("its answer has too many parts")
+  return { ...state, texts: at === -1 ? [...state.texts, part] : state.texts.with(at, part) }
+}
+
+const textPart = (text: string): ReadonlyArray<WorkerPart> => (text === "" ? nothing : [{ type: "text", text }])
+
+/** Takes a piece of a part's text. */
+const said = (state: State, event: Json.Fields): Step<State> => {
+  const { text } = content(event.delta, "delta")
+  if (text === "") return silent(state)
+  const place = placeOf(event)
+  const part = event.content_index ?? 0
+  const at = findPart(state.texts, place, part)
+  const before = state.texts[at]?.text ?? ""
+  return { state: withText(state, at, { ...place, part, text: before + text }), parts: textPart(text) }
+}
+
+const otherText = "an end has another text than was streamed: the end counts"
+
+/** Takes the whole text of a part: what is missing is given, and another text replaces what has been. */
+const wholePart = (state: State, place: Calls.Place, part: unknown, text: string): Step<State> => {
+  const at = findPart(state.texts, place, part)
+  const before = state.texts[at]?.text ?? ""
+  if (text === "" || text === before) return silent(state)
+  const next = withText(state, at, { ...place, part, text })
+  return text.startsWith(before)
+    ? { state: next, parts: textPart(text.slice(before.length)) }
+    : { state: { ...next, isOther: true }, parts: nothing, warning: otherText }
+}
+
+const partText = (value: unknown): string => {
+  const part = Json.fields(value)
+  return Json.text(part.refusal) ?? content(part.text, "text").text
+}
+
+const isRefusal = (value: unknown): boolean => Json.fields(value).type === "refusal"
+
+/** Takes the text of a whole message. */
+const message = (state: State, place: Calls.Place, item: Json.Fields): Step<State> => {
+  const parts =
+    typeof item.content === "string" ? [{ type: "output_text", text: item.content }] : Json.items(item.content)
+  let step: Step<State> = silent(state)
+  for (const [index, part] of parts.entries())
+    step = after(step, (state) => wholePart(state, place, index, partText(part)))
+  return parts.some(isRefusal) ? { ...step, state: { ...step.state, isRefused: true } } : step
+}
+
+const after = (step: Step<State>, next: (state: State) => Step<State>): Step<State> => {
+  const { parts, state, warning } = next(step.state)
+  return { state, parts: parts.length === 0 ? step.parts : [...step.parts, ...parts], warning: step.warning ?? warning }
+}
+
+const textOf = ({ texts }: State): string => texts.map(({ text }) => text).join("")
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reasoning
+// -------------------------------------------------------------------------------------------------------------------
+
+const reasoningPart = (text: string): ReadonlyArray<WorkerPart> =>
+  text === "" ? nothing : [{ type: "reasoning", text }]
+
+const noted = (state: State, place: Calls.Place): State =>
+  state.reasoned.some((one) => isSame(one, place)) ? state : { ...state, reasoned: [...state.reasoned, place] }
+
+const thought = (state: State, event: Json.Fields): Step<State> => {
+  const { reasoning, text } = content(event.delta, "delta")
+  if (text + reasoning === "") return silent(state)
+  return { state: noted(state, placeOf(event)), parts: reasoningPart(text + reasoning) }
+}
+
+const reasoningTexts = (item: Json.Fields): string =>
+  [...Json.items(item.summary), ...Json.items(item.content)].map((part) => partText(part)).join("")
+
+/** Reasoning that comes whole counts where none of it has come in pieces. */
+const wholeThought = (state: State, place: Calls.Place, text: string): Step<State> =>
+  text === "" || state.reasoned.some((one) => isSame(one, place))
+    ? silent(state)
+    : { state: noted(state, place), parts: reasoningPart(text) }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Items
+// -------------------------------------------------------------------------------------------------------------------
+
+const itemPlace = (index: unknown, item: Json.Fields): Calls.Place => ({
+  index: index ?? undefined,
+  itemId: Json.text(item.id) ?? ""
+})
+
+const otherCall = "the end of a call has other arguments than were streamed: the end counts"
+
+const taken = (state: State, { calls, isOther, parts }: Calls.Taken): Step<State> => ({
+  state: calls === state.calls ? state : { ...state, calls },
+  parts,
+  warning: isOther === true ? otherCall : undefined
+})
+
+const added = (state: State, event: Json.Fields): Step<State> => {
+  const item = Json.object(event.item ?? undefined, "an item")
+  const place = itemPlace(event.output_index, item)
+  if (Calls.isCall(item)) return taken(state, Calls.begin(state.calls, place, item))
+  return item.type === "message" ? message(state, place, item) : silent(state)
+}
+
+const withPlace = (state: State, item: Json.Fields): State => {
+  const place = Echo.placeOf(item)
+  if (place === undefined || state.places.some((one) => Echo.isSame(one, place))) return state
+  return { ...state, places: Echo.withPlace(state.places, place) }
+}
+
+/** Takes an output item that has ended, in the stream or in the final response. */
+const ended = (before: State, index: unknown, value: unknown): Step<State> => {
+  const item = Json.object(value ?? undefined, "an item")
+  const state = withPlace(before, item)
+  const place = itemPlace(index, item)
+  if (Calls.isCall(item)) return taken(state, Calls.end(state.calls, place, item))
+  if (item.type === "reasoning") return wholeThought(state, place, reasoningTexts(item))
+  return item.type === "message" || (item.type === undefined && item.content !== undefined)
+    ? message(state, place, item)
+    : silent(state)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Endings
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What the response says of its text wins, where it says any. */
+const finalText = (state: State, output: ReadonlyArray<unknown>): Step<State> => {
+  const whole = output.map(Json.fields).filter(({ type }) => type === "message" || type === undefined)
+  const text = whole
+    .map((item) => (typeof item.content === "string" ? item.content : Json.items(item.content).map(partText).join("")))
+    .join("")
+  const streamed = textOf(state)
+  if (text === "" || text === streamed) return silent(state)
+  const refused = whole.some((item) => Json.items(item.content).some(isRefusal))
+  const next = { ...state, isRefused: state.isRefused || refused, texts: [{ index: "all", itemId: "", part: 0, text }] }
+  return text.startsWith(streamed)
+    ? { state: next, parts: textPart(text.slice(streamed.length)) }
+    : { state: { ...next, isOther: true }, parts: nothing, warning: otherText }
+}
+
+const lastOf = (event: Json.Fields): Json.Fields => Json.object(event.response ?? null, "response")
+
+/** Takes the final response: what it has of items counts. */
+const completed = (state: State, last: Json.Fields): Step<State> => {
+  const output = Json.items(last.output).filter((item) => item !== null)
+  const others = output.filter((item) => Json.fields(item).type !== "message" && Json.fields(item).type !== undefined)
+  let step: Step<State> = silent({ ...state, last })
+  for (const item of others) {
+    step = after(step, (state) => ended(state, output.indexOf(item), item))
+  }
+  return after(step, (state) => finalText(state, output))
+}
+
+const isFailed = (status: unknown): boolean => status === "failed" || status === "cancelled"
+
+const failure = (last: Json.Fields): WorkerErrorReason | undefined => {
+  if (last.error) return reasonOfEvent(last.error)
+  if (!isFailed(last.status)) return undefined
+  return { _tag: "Overloaded", detail: `the answer ended with status "${last.status}", and nothing says why` }
+}
+
+/** Takes the end of the response, whatever its event is called. */
+const concluded = (state: State, last: Json.Fields): Step<State> => {
+  const failed = failure(last)
+  if (failed !== undefined) return { state: { ...state, last }, parts: nothing, failure: failed }
+  return completed(state, last)
+}
+
+const incompleteReason = (last: Json.Fields): string => {
+  const details = Json.fields(last.incomplete_details)
+  return Json.text(details.reason) ?? Json.text(last.incomplete_details) ?? "incomplete"
+}
+
+/** An answer that is incomplete for no good reason has failed. */
+const failed = ({ last }: State): WorkerErrorReason | undefined => {
+  if (last?.status !== "incomplete") return undefined
+  const end = ending(incompleteReason(last), "incomplete_details.reason")
+  return end.type === "failed" ? end.failure : undefined
+}
+
+const finishReason = (state: State): FinishReason | undefined => {
+  const { calls, isRefused, last } = state
+  if (last === undefined || failed(state) !== undefined) return undefined
+  if (last.status === "incomplete") {
+    const end = ending(incompleteReason(last), "incomplete_details.reason")
+    return end.type === "ended" ? end.reason : undefined
+  }
+  if (isRefused) return "refusal"
+  return calls.length > 0 ? "tool-calls" : "stop"
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The protocol
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Says by what the answer can be asked for again, where the vendor goes on with it in the background. */
+const created = (state: State, event: Json.Fields, isBackground: boolean): Step<State> => {
+  const id = isBackground ? Json.text(lastOf(event).id) : undefined
+  return id === undefined ? silent(state) : { state, parts: [{ type: "handle", handle: id }] }
+}
+
+/** Takes the beginning or the end of a part: both have all of its text. */
+const partEnd = (state: State, event: Json.Fields): Step<State> => {
+  const step = wholePart(state, placeOf(event), event.content_index ?? 0, partText(event.part ?? event))
+  return isRefusal(event.part) ? { ...step, state: { ...step.state, isRefused: true } } : step
+}
+
+type Handler = (state: State, event: Json.Fields, isBackground: boolean) => Step<State>
+
+const refused =
+  (handler: Handler): Handler =>
+  (state, event, isBackground) =>
+    handler(state.isRefused ? state : { ...state, isRefused: true }, event, isBackground)
+
+/** What each event means; those that are not here say nothing. */
+const handlers: Readonly<Record<string, Handler>> = {
+  "response.created": created,
+  "response.output_text.delta": said,
+  "response.output_text.done": partEnd,
+  "response.refusal.delta": refused(said),
+  "response.refusal.done": refused(partEnd),
+  "response.content_part.added": partEnd,
+  "response.content_part.done": (state, event) =>
+    Json.fields(event.part).type === "reasoning_text"
+      ? wholeThought(state, placeOf(event), partText(event.part))
+      : partEnd(state, event),
+  "response.reasoning_summary_text.delta": thought,
+  "response.reasoning_text.delta": thought,
+  "response.reasoning.delta": thought,
+  "response.reasoning_summary.delta": thought,
+  "response.reasoning_summary_text.done": (state, event) => wholeThought(state, placeOf(event), partText(event)),
+  "response.reasoning_text.done": (state, event) => wholeThought(state, placeOf(event), partText(event)),
+  "response.output_item.added": added,
+  "response.output_item.done": (state, event) => ended(state, event.output_index, event.item),
+  "response.function_call_arguments.delta": (state, event) =>
+    taken(state, Calls.extend(state.calls, placeOf(event), event.delta)),
+  "response.function_call_arguments.done": (state, event) =>
+    taken(state, Calls.end(state.calls, placeOf(event), { name: event.name, arguments: event.arguments }, false)),
+  "response.completed": (state, event) => concluded(state, lastOf(event)),
+  "response.incomplete": (state, event) => concluded(state, { status: "incomplete", ...lastOf(event) }),
+  "response.failed": (state, event) => concluded(state, { ...lastOf(event), status: "failed" }),
+  "response.cancelled": (state, event) => concluded(state, { ...lastOf(event), status: "cancelled" }),
+  "response.done": (state, event) => whole(state, lastOf(event))
+}
+
+/** Folds one event. Unknown events are ignored. */
+const next = (state: State, event: unknown, isBackground: boolean): Step<State> => {
+  if (event === null || event === done) return silent(state)
+  const fields = Json.object(event, "an event")
+  if (fields.object === "response" && fields.type === undefined) return whole(state, fields)
+  const handler = Json.meaning(handlers, Json.said(fields.type, "type"))
+  if (handler !== undefined) return handler(state.hasBegun ? state : { ...state, hasBegun: true }, fields, isBackground)
+  const error = errorIn(fields)
+  return error === undefined ? silent(state) : { state, parts: nothing, failure: reasonOfEvent(error) }
+}
+
+const ends: ReadonlySet<unknown> = new Set(["completed", "incomplete", "failed", "cancelled", undefined, null])
+
+/** A response that came whole. */
+const whole = (state: State, response: Json.Fields): Step<State> => {
+  if (!ends.has(response.status)) throw unreadable("an answer is not complete")
+  return concluded(state, response)
+}
+
+/** How a model answers through the Responses API. */
+export const protocol = (model: string, isBackground = false): Protocol<unknown, State> => ({
+  initial,
+  next: (state, event) => next(state, event, isBackground),
+  failed,
+  finishReason,
+  isOver: ({ last }) => last !== undefined,
+  last: ({ calls, last }) => Calls.whole(calls, last?.status !== "incomplete"),
+  text: (state) => (state.isOther ? textOf(state) : undefined),
+  // OpenAI counts cached tokens in the input, and reasoning in the output, as we do.
+  usage: ({ last }) => usageOf(last?.usage),
+  model: ({ last }) => Json.text(last?.model),
+  echo: ({ places }) => Echo.echoOf(model, places),
+  incomplete: ({ hasBegun }) =>
+    hasBegun
+      ? { _tag: "Network", detail: "the stream ended before the answer was complete" }
+      : { _tag: "Malformed", detail: "what came is no answer of the Responses API" }
+})

@@ -1,0 +1,88 @@
+/** Takes reasoning that a model writes between tags out of its text, piece by piece: a pure fold. */
+
+/** How far a text has been read. */
+export interface Thinking {
+  /** How many tags are open. */
+  readonly depth: number
+  /** The beginning of what may become a tag. */
+  readonly held: string
+  /** Whether text has come outside of tags; spaces before it are left out. */
+  readonly hasText: boolean
+  /** Whether a tag has been opened or closed. */
+  readonly hasTags: boolean
+}
+
+/** A piece of text or of reasoning. */
+export interface Piece {
+  readonly type: "text" | "reasoning"
+  readonly text: string
+}
+
+/** What a piece gave. */
+export interface Taken {
+  readonly thinking: Thinking
+  readonly pieces: ReadonlyArray<Piece>
+  /** Whether all text before was reasoning: its tag was closed, and never opened in what the model wrote. */
+  readonly wasThought: boolean
+}
+
+/** A text before its first piece. */
+export const start: Thinking = { depth: 0, held: "", hasText: false, hasTags: false }
+
+const tags = /<(\/?)(?:think|thinking|thought)\s{0,8}>/gi
+
+/** Longer than any tag. */
+const longest = 24
+
+/** Where a tag may begin that is not whole yet; the length of the text where none does. */
+const heldFrom = (text: string): number => {
+  const at = text.lastIndexOf("<")
+  if (at === -1 || text.length - at > longest) return text.length
+  return isBeginning(text.slice(at).toLowerCase()) ? at : text.length
+}
+
+const isBeginning = (text: string): boolean => {
+  const name = text.replace(/^<\/?/, "")
+  return ["thinking", "think", "thought"].some((tag) => tag.startsWith(name) || name.replace(/\s+$/, "") === tag)
+}
+
+const push = (pieces: Array<Piece>, thinking: Thinking, text: string): Thinking => {
+  const type = thinking.depth > 0 ? "reasoning" : "text"
+  // A model writes lines between its reasoning and its answer.
+  const own = type === "text" && !thinking.hasText && thinking.hasTags ? text.trimStart() : text
+  if (own === "") return thinking
+  const last = pieces.at(-1)
+  if (last?.type === type) pieces[pieces.length - 1] = { type, text: last.text + own }
+  else pieces.push({ type, text: own })
+  return type === "text" ? { ...thinking, hasText: true } : thinking
+}
+
+/** Takes a piece of text. */
+export const take = (before: Thinking, piece: string): Taken => {
+  const text = before.held + piece
+  const end = heldFrom(text)
+  const pieces: Array<Piece> = []
+  let thinking: Thinking = { ...before, held: text.slice(end) }
+  let wasThought = false
+  let from = 0
+  for (const { 0: tag, 1: slash, index } of text.slice(0, end).matchAll(tags)) {
+    const isOrphan = slash === "/" && thinking.depth === 0
+    thinking = push(pieces, thinking, text.slice(from, index))
+    if (isOrphan && !thinking.hasTags) {
+      wasThought = true
+      for (const [at, { text }] of pieces.entries()) pieces[at] = { type: "reasoning", text }
+      thinking = { ...thinking, hasText: false }
+    }
+    const depth = slash === "/" ? Math.max(0, thinking.depth - 1) : thinking.depth + 1
+    thinking = { ...thinking, depth, hasTags: true }
+    from = index + tag.length
+  }
+  return { thinking: push(pieces, thinking, text.slice(from, end)), pieces, wasThought }
+}
+
+/** What is left at the end of a text: the beginning of a tag that never came. */
+export const rest = (thinking: Thinking): ReadonlyArray<Piece> => {
+  const pieces: Array<Piece> = []
+  push(pieces, thinking, thinking.held)
+  return pieces
+}
