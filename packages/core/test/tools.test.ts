@@ -107,7 +107,7 @@ describe("a tool with a handler", () => {
       },
       rejects: { execute: async () => Promise.reject(new Error("no network")), says: /failed: no network/ },
       hangs: { execute: () => new Promise(() => {}), timeoutMillis: 10, says: /did not end within 0\.01 s/ },
-      circles: { execute: () => circle, says: /no JSON/ },
+      circles: { execute: () => circle, says: /an object that contains itself/ },
       floods: {
         execute: () => "x".repeat(10_000_000),
         maxResultCharacters: 50,

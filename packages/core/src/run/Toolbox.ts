@@ -3,11 +3,12 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { settle } from "../Callback.ts"
-import { messageOf, plain } from "../Thrown.ts"
+import { messageOf } from "../Thrown.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
 import { jsonText } from "../task/jsonText.ts"
-import { type ContentInput, type ContentPart, problemOf, content as toContent } from "../task/Message.ts"
-import type { Output, OutputFormat, Tool, ToolContext, ToolDefinition, ToolResult } from "../task/Tool.ts"
+import type { ContentPart } from "../task/Message.ts"
+import type { JsonSchema, Output, OutputFormat, Tool, ToolContext, ToolDefinition, ToolResult } from "../task/Tool.ts"
+import { failed, read as readResult } from "./toolResult.ts"
 
 /** A tool with its check. */
 interface Ready {
@@ -42,6 +43,10 @@ const schemasPerTurn = 2_000
 
 const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
 
+/** Arguments are an object: vendors refuse a schema that does not say so, as `{}`. */
+const ofObject = (schema: JsonSchema): JsonSchema =>
+  schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema
+
 /** Makes tools ready. A run without tools loads no schemas. */
 export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>): Effect.fn.Return<Toolbox, ShapeError> {
   const { compileShape, ShapeError } = yield* compiling()
@@ -67,7 +72,7 @@ export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>):
       yield* Effect.yieldNow
     }
     ready.set(name, { tool, check })
-    definitions.push({ name, description, input: schema, strict })
+    definitions.push({ name, description, input: ofObject(schema), strict })
   }
   return { definitions, names: [...ready.keys()], get: (name) => ready.get(name) }
 })
@@ -122,8 +127,6 @@ export type Prepared =
       readonly isRepeatable: boolean
       readonly run: Effect.Effect<ToolResult>
     }
-
-const failed = (why: string): ToolResult => ({ content: plain(why), isError: true })
 
 /** The answer of a person who did not allow it. */
 export const declined = (reason: string | undefined): ToolResult =>
@@ -195,31 +198,19 @@ const isAsked = (
 const execute = (tool: Tool, input: unknown, context: ToolContext): Effect.Effect<ToolResult> => {
   const { maxResultCharacters = defaultMaxCharacters, timeoutMillis = defaultTimeoutMillis } = tool
   const running = Effect.timeoutOrElse(
-    settle<unknown>(() => tool.execute!(input, context)),
+    Effect.flatMap(
+      settle<unknown>(() => tool.execute!(input, context)),
+      readResult
+    ),
     { duration: timeoutMillis, orElse: () => Effect.fail(`it did not end within ${timeoutMillis / 1000} s`) }
   )
   return Effect.matchCauseEffect(running, {
-    onSuccess: (value) => Effect.sync(() => limited(contentOf(value), maxResultCharacters)),
+    onSuccess: (result) => Effect.succeed(limited(result, maxResultCharacters)),
     onFailure: (cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt
         : Effect.succeed(limited(failed(`The tool failed: ${messageOf(Cause.squash(cause))}`), maxResultCharacters))
   })
-}
-
-const isMedia = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && "type" in value && (value.type === "image" || value.type === "file")
-
-/** What a tool gave, as its worker is shown it. */
-export const contentOf = (value: unknown): ToolResult => {
-  const problem = problemOf(value)
-  if (problem === undefined) return { content: toContent(value as ContentInput) }
-  if (Array.isArray(value) && value.some(isMedia)) return failed(`The tool gave what cannot be shown: ${problem}.`)
-  try {
-    return { content: JSON.stringify(value) ?? "(nothing)" }
-  } catch (error) {
-    return failed(`The tool gave what is no JSON: ${messageOf(error)}`)
-  }
 }
 
 const sizeOf = (part: ContentPart): number =>
