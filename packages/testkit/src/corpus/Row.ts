@@ -145,5 +145,5 @@ export const bare = (...data: ReadonlyArray<unknown>): string =>
   data.map((one) => `data: ${typeof one === "string" ? one : JSON.stringify(one)}\n\n`).join("")
 
 /** Server-sent events, each with its `type` as its name. */
-export const named = (...data: ReadonlyArray<{ readonly type: string }>): string =>
+export const named = (...data: ReadonlyArray<{ readonly type: string; readonly [field: string]: unknown }>): string =>
   data.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join("")

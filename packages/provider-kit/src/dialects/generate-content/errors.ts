@@ -51,11 +51,17 @@ const statusOfRpc: Readonly<Record<string, number>> = {
   UNAVAILABLE: 503
 }
 
+/** The names of the quotas that are exceeded: of `QuotaFailure`, or of `ErrorInfo` (google-gemini/gemini-cli#10925). */
+const quotasOf = ({ details }: Refusal): ReadonlyArray<unknown> =>
+  details.flatMap(({ metadata, violations }) => [
+    Json.fields(metadata).quota_limit,
+    ...Json.items(violations).map((one) => Json.fields(one).quotaId)
+  ])
+
 /** A 429 stands for limits per minute and per day alike; waiting helps only with the first. */
-const isOfTheDay = ({ details, message }: Refusal): boolean => {
-  const quotas = details.flatMap(({ violations }) => Json.items(violations).map((one) => Json.fields(one).quotaId))
-  return quotas.some((quota) => /PerDay/i.test(Json.text(quota) ?? "")) || /limit: 0\b/.test(message)
-}
+const isOfTheDay = (refusal: Refusal): boolean =>
+  quotasOf(refusal).some((quota) => /PerDay/i.test(Json.text(quota) ?? "")) ||
+  /limit: 0\b|\bper day\b/i.test(refusal.message.slice(0, 4000))
 
 const isOfKey = ({ details, message }: Refusal): boolean =>
   details.some(({ reason }) => /^API_KEY_/.test(Json.text(reason) ?? "")) ||
