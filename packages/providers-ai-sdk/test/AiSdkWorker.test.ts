@@ -151,7 +151,7 @@ describe("errors inside of a stream", () => {
     assert.strictEqual(tagOf({ code: "insufficient_quota", message: "Add credits." }), "Quota")
     assert.strictEqual(tagOf({ status: "DEADLINE_EXCEEDED", message: "Deadline expired." }), "Timeout")
     assert.strictEqual(tagOf({ code: "server_error", message: "Sorry." }), "Overloaded")
-    assert.strictEqual(tagOf({}), "Overloaded")
+    assert.strictEqual(tagOf({}), "Malformed")
   })
 
   it("say how long a context is in the words of several vendors", () => {

@@ -4,10 +4,9 @@
  */
 import { AISDKError, APICallError } from "@ai-sdk/provider"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import { Errors } from "@divisi/provider-kit/Dialects"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Json from "@divisi/provider-kit/VendorJson"
-
-const joined = (texts: ReadonlyArray<unknown>) => texts.filter((text) => typeof text === "string").join("\n")
 
 /** Why a call failed. */
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
@@ -27,8 +26,17 @@ const mapped = (error: unknown, surroundings: VendorError.Surroundings): WorkerE
 const fromCall = (error: APICallError, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   const { message, responseBody, responseHeaders = {}, statusCode } = error
   if (statusCode === undefined) return { _tag: "Network", detail: VendorError.detail(message, surroundings.secrets) }
-  const header = (name: string) => responseHeaders[name]
-  return VendorError.fromRefusal({ status: statusCode, message, codes: responseBody, header }, surroundings)
+  const headers = new Headers(responseHeaders)
+  const text = responseBody || message
+  return Errors.reasonOfRefused({ status: statusCode, headers, text, body: parsed(text) }, surroundings)
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const names: Readonly<Record<string, "Malformed" | "Authentication">> = {
@@ -47,8 +55,5 @@ const ofSdk = ({ message, name }: AISDKError, { secrets }: VendorError.Surroundi
 }
 
 /** A vendor's errors inside a stream are texts or objects of its own. */
-const fromStream = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
-  if (typeof error === "string") return VendorError.fromRefusal({ message: error }, surroundings)
-  const { code, message, status, type } = Json.fields(error)
-  return VendorError.fromRefusal({ message: joined([message]), codes: joined([code, type, status]) }, surroundings)
-}
+const fromStream = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
+  Errors.reasonOfEvent(error, surroundings)

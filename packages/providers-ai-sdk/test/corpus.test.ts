@@ -1,0 +1,34 @@
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
+import { aiSdk } from "@divisi/providers-ai-sdk"
+import { Corpus } from "@divisi/testkit/providers"
+import { describe, it } from "vitest"
+
+const deltasAlone = "@ai-sdk/anthropic reads the text of a block from its deltas alone"
+const needsStop = "@ai-sdk/anthropic reports the reason of an answer at message_stop alone"
+
+/** The AI SDK gives events, not bytes: what its package drops cannot be read any more. */
+const gaps = {
+  "messages/folding/text-at-start": deltasAlone,
+  "messages/folding/all-text-at-start": deltasAlone,
+  "messages/folding/thinking-at-start": deltasAlone,
+  "messages/folding/no-block-end": "@ai-sdk/anthropic gives a call at the end of its block alone",
+  "messages/folding/bare-beginning": "@ai-sdk/anthropic demands the usage of message_start",
+  "messages/folding/no-message-stop": needsStop,
+  "messages/folding/no-last-blank-line": needsStop,
+  "messages/folding/event-without-data": "the AI SDK parses the empty data of an event as JSON",
+  "messages/usage/zero-at-end": "@ai-sdk/anthropic lets a later zero replace the input",
+  "messages/error/openai-form-in-stream": "@ai-sdk/anthropic skips an event without a type"
+}
+
+Corpus.corpus({
+  name: "ai-sdk over @ai-sdk/anthropic",
+  protocol: "messages",
+  make: ({ apiKey, baseURL }) =>
+    aiSdk(createAnthropic({ baseURL: `${baseURL}/v1`, apiKey, fetch: fetchWithoutRedirects() })("claude-sonnet-4-5"), {
+      secrets: [apiKey]
+    }),
+  gaps,
+  describe,
+  it
+})
