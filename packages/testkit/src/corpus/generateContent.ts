@@ -184,6 +184,19 @@ const folding: ReadonlyArray<Row> = [
     expected: { calls: [{ name: "weather", arguments: {} }], finish: "tool-calls" }
   }),
   row({
+    id: "generate-content/folding/list-instead-of-events",
+    class: "folding",
+    source: { repository: "nyo16/nous", number: 26, subject: "the stream is one JSON list" },
+    why: "Without alt=sse, or behind a proxy that drops the query, Google streams a list.",
+    replies: [
+      {
+        contentType: "application/json",
+        body: JSON.stringify([chunk([text("Sun")]), chunk([text("ny.")], "STOP", { usageMetadata })])
+      }
+    ],
+    expected: { text: "Sunny.", finish: "stop", usage: { inputTokens: 11, outputTokens: 7 } }
+  }),
+  row({
     id: "generate-content/folding/feedback-of-nothing",
     class: "folding",
     source: { repository: "rabuckley/GeminiDotnet", number: 22, subject: "promptFeedback lacks its ratings" },
@@ -448,6 +461,18 @@ const errors: ReadonlyArray<Row> = [
       }
     ],
     expected: { failure: ["Overloaded"], says: ["Internal error encountered"] }
+  }),
+  row({
+    id: "generate-content/error/status-200",
+    class: "error",
+    source: {
+      repository: "snailyp/gemini-balance",
+      number: 347,
+      subject: "after all retries the stream is JSON of an error"
+    },
+    why: "With status 200 and no event the client sees an empty message.",
+    replies: [{ body: JSON.stringify({ error: { code: 503, message: "All keys failed." } }) }],
+    expected: { failure: ["Overloaded"], says: ["All keys failed"] }
   }),
   row({
     id: "generate-content/overflow/tokens",
