@@ -210,9 +210,12 @@ const checkGap = async (row: ResponseRow, options: Options, reason: string): Pro
  * **Example**
  *
  * ```ts no-run
- * import { acme } from "@acme/divisi"
+ * import type { Worker } from "@divisi/core/Worker"
  * import { Corpus } from "@divisi/testkit/providers"
  * import { describe, it } from "vitest"
+ *
+ * // The provider's own constructor.
+ * declare const acme: (model: string, options: { readonly apiKey: string; readonly baseURL: string }) => Worker
  *
  * Corpus.corpus({
  *   name: "acme",
