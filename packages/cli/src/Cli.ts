@@ -119,7 +119,7 @@ const presenter = (formatter: CliOutput.Formatter): CliOutput.Presenter => ({
 })
 
 /** The commands with their flags, as data. */
-const described = CommandCompletions.fromCommand(divisi)
+export const described = CommandCompletions.fromCommand(divisi)
 
 const completions = GlobalFlag.Action({
   flag: GlobalFlag.Completions.flag,

@@ -1,5 +1,6 @@
 /** The `divisi` process: runs the command line, and turns how it ended into an exit code. */
 
+import * as OwnerOnly from "@divisi/files/OwnerOnly"
 import { read } from "@divisi/recipes/Environment"
 import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
@@ -87,7 +88,7 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
 
 const divisi = Effect.gen(function* () {
   isDebugging = (yield* read(["DIVISI_DEBUG"])).DIVISI_DEBUG !== undefined
-  yield* Cli.run(process.argv.slice(2))
+  yield* Effect.provideService(Cli.run(process.argv.slice(2)), OwnerOnly.Report, say)
 })
 
 /** What a command line needs of Node. The package that has it in one layer brings a client for Redis and one for HTTP. */

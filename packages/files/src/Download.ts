@@ -20,6 +20,7 @@ import * as Stream from "effect/Stream"
 import * as Checksum from "./Checksum.ts"
 import { detailOf, type FileError, fromUnknown } from "./FileError.ts"
 import * as Lock from "./Lock.ts"
+import * as OwnerOnly from "./OwnerOnly.ts"
 import * as WholeFile from "./WholeFile.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -205,7 +206,7 @@ const receive = (request: Request, response: HttpClientResponse, from: number, t
   const { file, onProgress } = request
   let received = from
   return Effect.acquireUseRelease(
-    write(request, () => fs.open(partsOf(file).bytes, from > 0 ? "a" : "w")),
+    write(request, () => fs.open(partsOf(file).bytes, from > 0 ? "a" : "w", OwnerOnly.fileMode)),
     (handle) =>
       Stream.runForEach(response.stream, (piece) =>
         Effect.map(
@@ -244,7 +245,7 @@ const attempt = Effect.fnUntraced(function* (
   if (response.status < 200 || response.status > 299) {
     return yield* failed(request, { _tag: "Refused", status: response.status })
   }
-  yield* write(request, () => fs.writeFile(note, JSON.stringify(promised)))
+  yield* write(request, () => fs.writeFile(note, JSON.stringify(promised), { mode: OwnerOnly.fileMode }))
   return { promised, isEnd: yield* receive(request, response, goesOn ? here : 0, promised.size) }
 })
 

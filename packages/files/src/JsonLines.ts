@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { detailOf, type FileError, fromUnknown } from "./FileError.ts"
+import * as OwnerOnly from "./OwnerOnly.ts"
 import * as Sealed from "./Sealed.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -269,7 +270,7 @@ const checkPlainNow = (file: string) => {
 
 const openNow = (file: string, options: WriteOptions) => {
   checkPlainNow(file)
-  const descriptor = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT)
+  const descriptor = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, OwnerOnly.fileMode)
   try {
     const { size } = fs.fstatSync(descriptor)
     const start = endOfLines(descriptor, size)
@@ -291,7 +292,10 @@ const openNow = (file: string, options: WriteOptions) => {
  */
 export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Writer, FileError, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.try({ try: () => openNow(file, options), catch: fromUnknown(file, "written") }),
+    Effect.andThen(
+      OwnerOnly.check(file),
+      Effect.try({ try: () => openNow(file, options), catch: fromUnknown(file, "written") })
+    ),
     ({ descriptor, writer }) =>
       Effect.sync(() => {
         try {

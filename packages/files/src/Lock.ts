@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { detailOf } from "./FileError.ts"
+import * as OwnerOnly from "./OwnerOnly.ts"
 import * as Sqlite from "./Sqlite.ts"
 import * as WholeFile from "./WholeFile.ts"
 
@@ -91,6 +92,9 @@ const identityOf = (file: string): string | undefined => {
   return found === undefined ? undefined : `${found.dev} ${found.ino} ${found.birthtimeNs}`
 }
 
+/** The databases whose locks are held: one that nothing refers to is closed by garbage collection, which frees its lock. */
+const held = new Set<DatabaseSync>()
+
 const lockOn = (Database: typeof DatabaseSync, file: string) => {
   const database = new Database(file)
   try {
@@ -117,7 +121,11 @@ const take = (file: string): DatabaseSync => {
     const before = identityOf(file)
     try {
       const database = lockOn(sqlite.DatabaseSync, file)
-      if (isStill(file, before)) return database
+      if (before === undefined) OwnerOnly.closeNow(file)
+      if (isStill(file, before)) {
+        held.add(database)
+        return database
+      }
       // It was made just now, or its holder has removed it between our opening and locking it: others may lock another.
       database.close()
     } catch (error) {
@@ -137,6 +145,7 @@ const free = (file: string, database: DatabaseSync) => {
   } catch {
     // Windows removes no file that is open. It stays, empty.
   }
+  held.delete(database)
   database.close()
 }
 
@@ -180,7 +189,7 @@ export const hold = (file: string, options: Options = {}): Effect.Effect<void, L
       const database = take(file)
       try {
         const holder: Holder = { pid: process.pid, host: os.hostname(), since: new Date().toISOString() }
-        fs.writeFileSync(holderFile(file), JSON.stringify(holder))
+        fs.writeFileSync(holderFile(file), JSON.stringify(holder), { mode: OwnerOnly.fileMode })
         return database
       } catch (error) {
         free(file, database)
@@ -189,10 +198,10 @@ export const hold = (file: string, options: Options = {}): Effect.Effect<void, L
     },
     catch: (error) => new LockError({ file, reason: reasonOf(file, error) })
   })
-  const held = Effect.acquireRelease(taken, (database) => Effect.sync(() => free(file, database)))
+  const holding = Effect.acquireRelease(taken, (database) => Effect.sync(() => free(file, database)))
   return Effect.asVoid(
     options.wait === true
-      ? Effect.retry(held, { schedule: waiting, while: ({ reason }) => reason._tag === "Held" })
-      : held
+      ? Effect.retry(holding, { schedule: waiting, while: ({ reason }) => reason._tag === "Held" })
+      : holding
   )
 }

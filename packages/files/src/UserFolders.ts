@@ -20,6 +20,25 @@ const own = (kind: "cache" | "data"): Effect.Effect<string> =>
     Effect.orDie
   )
 
+const variables = ["HOME", "USERPROFILE", "XDG_CACHE_HOME", "XDG_DATA_HOME", "APPDATA", "LOCALAPPDATA"]
+
+let known: { readonly of: string; readonly folders: ReadonlyArray<string> } | undefined
+
+/** The folders of this user that are Divisi's alone, by the environment of this process. */
+export const ownFoldersNow = (): ReadonlyArray<string> => {
+  const of = JSON.stringify(variables.map((name) => process.env[name]))
+  if (known?.of !== of) {
+    const environment = ConfigProvider.fromEnvRecord({ ...process.env })
+    const both = Effect.provideService(
+      Effect.all([own("data"), own("cache")]),
+      ConfigProvider.ConfigProvider,
+      environment
+    )
+    known = { of, folders: Effect.runSync(both) }
+  }
+  return known.folders
+}
+
 /** What an environment variable names, or else a path in one of the folders of this user. */
 const place = (folder: "cache" | "data", name: string, variable: string): Effect.Effect<string> =>
   Effect.gen(function* () {

@@ -10,6 +10,7 @@ import fs from "node:fs/promises"
 import path from "node:path"
 import * as Effect from "effect/Effect"
 import { type FileError, fromUnknown } from "./FileError.ts"
+import * as OwnerOnly from "./OwnerOnly.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -25,6 +26,8 @@ export interface Options {
    * that is killed, but perhaps no loss of power: {@link sync} makes up for it.
    */
   readonly isDurable?: boolean | undefined
+  /** Who may read a file that was not there: its owner by default. Source code that is written follows the umask. */
+  readonly access?: OwnerOnly.Access | undefined
 }
 
 /** Takes the content of a file in order. */
@@ -170,7 +173,7 @@ const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true 
  * **Details**
  *
  * Nothing appears under the name before the function has ended. When it fails or is interrupted, what was there stays.
- * The file keeps its permissions, and a link stays a link to it. The content lies in `<file>.<random>.partial`
+ * A new file has the mode 0600. One that was there keeps its permissions (see `OwnerOnly`), and a link stays a link to it. The content lies in `<file>.<random>.partial`
  * meanwhile; a process that is killed leaves that behind, and one that writes to the folder more than an hour later
  * removes it, or {@link sweep}. The error's `cause` is what the function threw.
  */
@@ -179,13 +182,16 @@ export const writeWith = Effect.fnUntraced(function* (
   body: Body,
   options: Options = {}
 ): Effect.fn.Return<void, FileError> {
-  const { isDurable = true } = options
+  const { access = "owner", isDurable = true } = options
   const { before, target } = yield* attempt(file, () => placeOf(file))
   if (before !== undefined && !before.isFile() && !before.isDirectory()) return yield* writeInPlace(target, body)
   const partial = partialOf(target)
+  const created = access === "umask" ? 0o666 : OwnerOnly.fileMode
+  const mode =
+    before === undefined ? created : access === "umask" ? before.mode : yield* OwnerOnly.check(target, before)
   yield* sweepOnce(path.dirname(target))
   yield* Effect.acquireUseRelease(
-    attempt(file, () => fs.open(partial, "wx", before?.mode ?? 0o666)),
+    attempt(file, () => fs.open(partial, "wx", mode)),
     (handle) => fill(file, handle, body, isDurable),
     close
   ).pipe(
@@ -236,9 +242,11 @@ const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: fal
 
 /**
  * Makes a folder and those above it. Throws what the system says of the one that cannot be made: Node's own `recursive`
- * never returns where the system makes none (`/proc`), and says of a disk that is read-only that nothing is there.
+ * never returns where the system makes none (`/proc`), and says of a disk that is read-only that nothing is there. A new
+ * folder has the mode 0700, unless its `access` follows the umask.
  */
-export const makeFolderNow = (folder: string): void => {
+export const makeFolderNow = (folder: string, access: OwnerOnly.Access = "owner"): void => {
+  OwnerOnly.closeOwnFolderOf(folder)
   if (isFolder(folder)) return
   const missing: Array<string> = []
   let at = path.resolve(folder)
@@ -248,7 +256,7 @@ export const makeFolderNow = (folder: string): void => {
   } while (!existsSync(at) && at !== path.dirname(at))
   for (const one of missing) {
     try {
-      mkdirSync(one)
+      mkdirSync(one, { mode: access === "umask" ? 0o777 : OwnerOnly.folderMode })
     } catch (error) {
       // Somebody else may have made it since.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
@@ -258,8 +266,8 @@ export const makeFolderNow = (folder: string): void => {
 }
 
 /** Makes a folder and those above it, where they are not there. */
-export const makeFolder = (folder: string): Effect.Effect<void, FileError> =>
-  Effect.try({ try: () => makeFolderNow(folder), catch: fromUnknown(folder, "written") })
+export const makeFolder = (folder: string, access?: OwnerOnly.Access | undefined): Effect.Effect<void, FileError> =>
+  Effect.try({ try: () => makeFolderNow(folder, access), catch: fromUnknown(folder, "written") })
 
 const syncAll = async (folder: string) => {
   for (const entry of await fs.readdir(folder, { withFileTypes: true, recursive: true })) {

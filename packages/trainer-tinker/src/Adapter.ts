@@ -11,6 +11,7 @@ import path from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { FileError } from "@divisi/files/FileError"
+import * as OwnerOnly from "@divisi/files/OwnerOnly"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
 import * as Metadata from "@divisi/gguf/Metadata"
@@ -88,7 +89,7 @@ const fetchTo = async (url: string, file: string, fetching: typeof fetch, signal
       continue
     }
     if (!response.ok || response.body === null) throw failed(`the archive's address answers ${response.status}.`)
-    await pipeline(Readable.fromWeb(response.body as never), fs.createWriteStream(file))
+    await pipeline(Readable.fromWeb(response.body as never), fs.createWriteStream(file, { mode: OwnerOnly.fileMode }))
     return
   }
   throw failed("the archive's address redirects without end.")
@@ -128,7 +129,9 @@ const take = async (archive: string, entry: string, target: string): Promise<voi
     strict: false,
     onReadEntry: (read) => {
       if (read.path !== entry || written.length > 0) return
-      written.push(pipeline(read as unknown as NodeJS.ReadableStream, fs.createWriteStream(target)))
+      written.push(
+        pipeline(read as unknown as NodeJS.ReadableStream, fs.createWriteStream(target, { mode: OwnerOnly.fileMode }))
+      )
     }
   })
   await Promise.all(written)
@@ -138,7 +141,7 @@ const take = async (archive: string, entry: string, target: string): Promise<voi
 export const unpack = (archive: string, folder: string): Effect.Effect<void, EngineError> =>
   attempt("the archive cannot be read", async () => {
     const entries = await list(archive)
-    await fs.promises.mkdir(folder, { recursive: true })
+    WholeFile.makeFolderNow(folder)
     for (const [base, entry] of entries) await take(archive, entry, path.join(folder, base))
   })
 
@@ -187,7 +190,7 @@ export const download = (request: Request): Effect.Effect<void, EngineError> =>
     const adapter = path.join(folder, "adapter")
     yield* unpack(archive, adapter)
     yield* repair(adapter, request.baseModel)
-    yield* attempt(`${request.folder} cannot be written`, () => fs.promises.mkdir(request.folder, { recursive: true }))
+    yield* onDisk(WholeFile.makeFolder(request.folder))
     for (const file of [weightsFile, configFile]) {
       yield* copy(path.join(adapter, file), path.join(request.folder, file))
     }

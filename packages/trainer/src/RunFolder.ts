@@ -284,7 +284,7 @@ const make = (
     const partial = path.join(folder, Layout.checkpoints, nextCheckpoint)
     yield* attempt(folder, () => {
       fs.rmSync(partial, { recursive: true, force: true })
-      fs.mkdirSync(partial, { recursive: true })
+      WholeFile.makeFolderNow(partial)
     })
     const saved = yield* Effect.mapError(engine.save("engine", partial), outOfRoom(folder))
     return yield* within(

@@ -199,7 +199,7 @@ export const make = (options: Options = {}): Engine => {
     }
     const reference = `${label}.bin`
     return Effect.tryPromise({
-      try: () => fs.writeFile(path.join(folder, reference), v8.serialize(state)),
+      try: () => fs.writeFile(path.join(folder, reference), v8.serialize(state), { mode: 0o600 }),
       catch: (error) => new EngineError({ engine: name, doing: "save", reason: { _tag: "Failed", detail: `${error}` } })
     }).pipe(Effect.as({ reference, version: model.step }))
   }

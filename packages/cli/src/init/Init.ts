@@ -110,8 +110,9 @@ const allowed = Effect.fnUntraced(function* (
 
 const writeAll = (folder: string, files: ReadonlyArray<File>) =>
   Effect.gen(function* () {
-    yield* WholeFile.makeFolder(folder)
-    for (const { name, text } of files) yield* WholeFile.write(path.join(folder, name), text)
+    // It is the source code of a project, so others may read it as they read the rest of it.
+    yield* WholeFile.makeFolder(folder, "umask")
+    for (const { name, text } of files) yield* WholeFile.write(path.join(folder, name), text, { access: "umask" })
   }).pipe(Effect.mapError(({ message }) => failed(message)))
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { detailOf } from "../FileError.ts"
+import * as OwnerOnly from "../OwnerOnly.ts"
 import * as Sqlite from "../Sqlite.ts"
 import * as WholeFile from "../WholeFile.ts"
 
@@ -159,6 +160,11 @@ export const open = <E>(
       // SQLite says no more than that it cannot open it.
       if (yield* attempt(() => fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true))
         return yield* Effect.fail(failed({ _tag: "Unwritable", detail: "it is a folder" }))
+      // SQLite gives its files beside this one the mode that this one has.
+      if (file !== ":memory:") {
+        OwnerOnly.createNow(file)
+        yield* Effect.forEach(["", "-wal", "-shm"], (end) => OwnerOnly.check(`${file}${end}`), { discard: true })
+      }
       const database = yield* Effect.acquireRelease(
         attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
         (database) => Effect.sync(() => database.close())

@@ -292,7 +292,7 @@ export const make = (model: ReadingPolicy.Model): ReadingEngine => {
     save: (label, folder) => {
       const reference = `${label}.bin`
       return Effect.tryPromise({
-        try: () => fs.writeFile(path.join(folder, reference), v8.serialize(state)),
+        try: () => fs.writeFile(path.join(folder, reference), v8.serialize(state), { mode: 0o600 }),
         catch: failed("save")
       }).pipe(Effect.as({ reference, version: state.version }))
     },

@@ -70,7 +70,7 @@ const resume = Effect.fnUntraced(function* ({ folder, seed, vectors }: ReaderOpt
 /** Trains a reader, or goes on with the training in the folder. The same seed gives the same weights. */
 export const trainReader = Effect.fnUntraced(function* (options: ReaderOptions) {
   const { everySteps = 200, folder, onCheckpoint, seed, shape = Examples.shape, steps, until = steps } = options
-  fs.mkdirSync(folder, { recursive: true })
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   const training = yield* resume(options)
   if (training.steps >= until) return training.weights
   const step = yield* Effect.promise(() => ReaderTrainer.make(training, shape))

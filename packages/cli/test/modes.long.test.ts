@@ -1,0 +1,206 @@
+/** Whatever a command writes is its user's alone. The files are found by walking all folders after a use of each command. */
+import { spawn } from "node:child_process"
+import fs from "node:fs"
+import { createServer } from "node:http"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { described } from "../src/Cli.ts"
+import { config, inFolder } from "./process.ts"
+
+const main = path.resolve(import.meta.dirname, "../src/main.ts")
+
+interface Machine {
+  readonly folder: string
+  /** Runs a command in the folder `work`, with a home of its own and a umask. */
+  readonly divisi: (
+    args: ReadonlyArray<string>,
+    options?: { readonly input?: string; readonly onOutput?: (output: string, stop: () => void) => void }
+  ) => Promise<string>
+  readonly used: Set<string>
+}
+
+const machine = (folder: string, umask: string): Machine => {
+  const work = path.join(folder, "work")
+  fs.mkdirSync(work)
+  fs.mkdirSync(path.join(folder, "home"))
+  const { PATH = "" } = process.env
+  const environment = { PATH, HOME: path.join(folder, "home"), TMPDIR: path.join(folder, "tmp") }
+  fs.mkdirSync(environment.TMPDIR)
+  const used = new Set<string>()
+  return {
+    folder,
+    used,
+    divisi: (args, { input = "", onOutput } = {}) =>
+      new Promise((resolve, reject) => {
+        for (let length = 1; length <= 2; length += 1) used.add(args.slice(0, length).join(" "))
+        const command = `umask ${umask}; exec "$0" "$@"`
+        const node = [process.execPath, "--conditions=@divisi/source", main, ...args]
+        const child = spawn("sh", ["-c", command, ...node], { cwd: work, env: environment })
+        let output = ""
+        for (const stream of [child.stdout, child.stderr]) {
+          stream.setEncoding("utf8").on("data", (text) => {
+            output += text
+            onOutput?.(output, () => child.kill("SIGTERM"))
+          })
+        }
+        child.on("error", reject).on("close", () => resolve(output))
+        child.stdin.on("error", () => {}).end(input)
+      })
+  }
+}
+
+/** All commands without subcommands of their own. */
+const leaves = (command: typeof described, above: ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  command.subcommands.flatMap((one) => {
+    const names = [...above, one.name]
+    return one.subcommands.length === 0 ? [names.join(" ")] : leaves(one as typeof described, names)
+  })
+
+/** A server that has one file to download. */
+const withFile = async <A>(use: (url: string) => Promise<A>): Promise<A> => {
+  const bytes = Buffer.concat([Buffer.from("GGUF"), Buffer.alloc(60)])
+  const server = createServer((request, response) => {
+    response.writeHead(200, { "content-length": bytes.length, etag: '"1"' })
+    response.end(request.method === "HEAD" ? undefined : bytes)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  try {
+    return await use(`http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/model.gguf`)
+  } finally {
+    server.close()
+  }
+}
+
+const useServer = async (url: string): Promise<void> => {
+  const post = (path: string, body: object) => fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) })
+  const tools = [{ type: "function", name: "look", parameters: { type: "object" } }]
+  await (await post("/responses", { model: "divisi", input: "Who?", store: true, tools })).text()
+  const messages = [{ role: "user", content: "Who?" }]
+  const chat = await post("/chat/completions", { model: "divisi", messages })
+  await chat.text()
+  await (await post(`/runs/${chat.headers.get("x-divisi-run")}/rating`, { rating: "up" })).text()
+}
+
+const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
+  const work = path.join(folder, "work")
+  const quick = ["--config", config("quick")]
+  const none = ["--config", "none"]
+  await divisi(["init", "--yes", "--models", "gym", "--directory", "project"])
+  await divisi(["provider", "new", "acme"])
+  const recorded = ["--transcript", "run.json", "--cache", "cache.sqlite"]
+  await divisi(["run", "Who?", "--durable", "--run-id", "r1", ...recorded, ...quick])
+  await divisi(["run", "What is 2 plus 2?", "--durable", "--journal", "named/runs.sqlite", ...none])
+  await divisi(["chat", "--durable", ...quick], { input: "Who?\n" })
+  await divisi(["rate", "up"])
+  await divisi(["runs"])
+  for (const name of ["show", "resume"]) await divisi(["runs", name, "r1", ...(name === "resume" ? quick : [])])
+  await divisi(["runs", "report", "--out", "session.html", ...quick])
+  let using: Promise<void> | undefined
+  await divisi(["serve", "--port", "0", "--keys", "none", ...quick], {
+    onOutput: (output, stop) => {
+      const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
+      if (url !== undefined) using ??= useServer(url).finally(stop)
+    }
+  })
+  await using
+  await divisi(["runs", "delete", "r1"])
+  await divisi(["key", "make", "a", "--max-cost", "1"])
+  await divisi(["key", "list"])
+  await divisi(["key", "revoke", "nothing"])
+  for (const name of leaves(described).filter((name) => name.startsWith("key "))) await divisi(name.split(" "))
+  await divisi(["mcp", ...quick])
+  await divisi(["replay", "run.json", "--speed", "0"])
+  for (const name of ["check", "render", "read"]) await divisi(["workflow", name], { input: "[]" })
+  await divisi(["pool", "list"])
+  await divisi(["pool", "check", ...quick])
+  await divisi(["gym", "sample"])
+  await divisi(["gym", "solve", "--tasks", "2", "--cache", "gym.sqlite", ...none])
+  await divisi(["train", "--recipe", "toy", "--iterations", "2", "--out", "trained", ...none])
+  await divisi(["train", "resume", "trained", ...none])
+  await divisi(["train", "report", "trained"])
+  await divisi(["train", "export", "trained", "--to", "peft", "--out", "exported", ...none])
+  const evaluation = ["eval", "--limit", "2", "--transcripts", ...none]
+  await divisi([...evaluation, "--out", "first"])
+  await divisi([...evaluation, "--out", "second"])
+  await divisi(["eval", "regrade", "first"])
+  await divisi(["eval", "diff", "first", "second"])
+  await divisi(["eval", "export", "first", "--to", "answers", "--out", "decisions.jsonl"])
+  await divisi(["grade", "--gold", "2", "--answer", "2"])
+  const rows = Array.from({ length: 60 }, (_, at) =>
+    JSON.stringify({ question: `How much is ${at} plus ${at}?`, kind: "sum", scores: { a: 1, b: at % 2 } })
+  )
+  fs.writeFileSync(path.join(work, "outcomes.jsonl"), rows.join("\n"), { mode: 0o600 })
+  await divisi(["bench", "routing", "--outcomes", "outcomes.jsonl", "--repeats", "1"])
+  await divisi(["learn", "--from", "outcomes.jsonl", "--picture", "learned.svg", ...none])
+  await divisi(["learn", "--head", "--from", "outcomes.jsonl", ...none])
+  await divisi(["models", "list"])
+  await withFile((url) => divisi(["models", "download", url]))
+  await divisi(["models", "inspect", "nothing.gguf"])
+  await divisi(["models", "remove", "nothing.gguf"])
+  await divisi(["doctor"])
+  await divisi(["help"])
+}
+
+/** The package manager's own files, which `provider new` of a clone starts. */
+const isForeign = (name: string) => /^home\/\.local\/share\/pnpm(\/|$)/.test(name)
+
+/** Source code of a person's project follows the umask: they may share it as they share the rest. */
+const isSource = (name: string) => /^work\/(project|divisi-provider-acme)(\/|$)/.test(name)
+
+const modesIn = (folder: string) =>
+  fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .map((whole) => [path.relative(folder, whole), fs.lstatSync(whole)] as const)
+
+describe.skipIf(process.platform === "win32")("the files of all commands", () => {
+  for (const umask of ["000", "022"]) {
+    it(
+      `are their user's alone with the umask ${umask}`,
+      () =>
+        inFolder(async (folder) => {
+          const all = machine(folder, umask)
+          await useAll(all)
+          assert.deepStrictEqual(
+            leaves(described).filter((name) => !all.used.has(name)),
+            [],
+            "commands that this test does not use"
+          )
+          const made = modesIn(folder).filter(([name]) => !["work", "home", "tmp"].includes(name) && !isForeign(name))
+          const open = made.filter(([name, { mode }]) => !isSource(name) && (mode & 0o077) !== 0)
+          assert.deepStrictEqual(
+            open.map(([name, { mode }]) => `${name} ${(mode & 0o777).toString(8)}`),
+            []
+          )
+          // What was meant to be written was written.
+          const names = made.map(([name]) => name).join("\n")
+          for (const name of [
+            "home/.local/share/divisi/runs.sqlite",
+            "home/.local/share/divisi/responses.sqlite",
+            "home/.local/share/divisi/outcomes.jsonl",
+            "home/.local/share/divisi/keys.json",
+            "home/.cache/divisi/models/model.gguf",
+            "work/run.json",
+            "work/cache.sqlite",
+            "work/named/runs.sqlite",
+            "work/session.html",
+            "work/trained/",
+            "work/first/",
+            "work/decisions.jsonl",
+            "work/learned.svg"
+          ]) {
+            assert.include(names, name)
+          }
+          const source = made.filter(([name, file]) => isSource(name) && file.isFile())
+          assert.isAbove(source.length, 1)
+          const wanted = umask === "000" ? 0o666 : 0o644
+          assert.deepStrictEqual(
+            source.filter(([, { mode }]) => (mode & 0o777) !== wanted).map(([name]) => name),
+            []
+          )
+        }),
+      1_200_000
+    )
+  }
+})

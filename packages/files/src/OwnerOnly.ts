@@ -1,0 +1,120 @@
+/**
+ * Files that only their owner can read. Everything that Divisi writes has the mode 0600, and its folders have 0700:
+ * questions, answers, keys and what they cost concern no other user of the machine. Source code that Divisi writes for a
+ * person follows the umask instead.
+ *
+ * Older files may be more open. In the own folders of this user (`UserFolders`) they are closed when they are next used;
+ * of any other one a warning names the command that closes it.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as UserFolders from "./UserFolders.ts"
+
+/** The mode of new files. */
+export const fileMode = 0o600
+
+/** The mode of new folders. */
+export const folderMode = 0o700
+
+/** What other users may do. */
+const ofOthers = 0o077
+
+/** Who may read what is written: its owner, or whoever the umask lets. */
+export type Access = "owner" | "umask"
+
+/** Receives warnings about files that other users can read; Node's warnings by default. */
+export const Report: Context.Reference<(message: string) => void> = Context.Reference(
+  "@divisi/files/OwnerOnly/Report",
+  {
+    defaultValue: () => (message: string) => process.emitWarning(message, { code: "DIVISI_OPEN_FILE" })
+  }
+)
+
+/** Windows has no such modes: a folder of a user is closed to others there. */
+const hasModes = process.platform !== "win32"
+
+const isOpen = (mode: number): boolean => hasModes && (mode & ofOthers) !== 0
+
+/** Makes an empty file that only its owner can read, if there is none: for what opens files with a mode of its own. */
+export const createNow = (file: string): void => {
+  try {
+    fs.closeSync(fs.openSync(file, "wx", fileMode))
+  } catch {
+    // It is there already, or what opens it next says why it cannot be made.
+  }
+}
+
+/**
+ * Takes what other users may do from a file or folder without opening it, which would free the locks that SQLite has on
+ * it. Returns whether that could be done: what belongs to another user stays as it is.
+ */
+export const closeNow = (file: string, mode: number = fileMode): boolean => {
+  try {
+    fs.chmodSync(file, mode & 0o7777 & ~ofOthers)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isBelow = (folder: string, name: string): boolean => name === folder || name.startsWith(folder + path.sep)
+
+/** So many entries of a folder are closed at most: a first use must not take long. */
+const mostEntries = 20_000
+
+const closeAll = (root: string): void => {
+  const folders = [root]
+  for (let count = 0; folders.length > 0 && count < mostEntries; ) {
+    const folder = folders.pop()!
+    for (const name of fs.readdirSync(folder)) {
+      const one = path.join(folder, name)
+      const found = fs.lstatSync(one, { throwIfNoEntry: false })
+      count += 1
+      if (found === undefined || found.isSymbolicLink()) continue
+      if (isOpen(found.mode)) closeNow(one, found.mode)
+      if (found.isDirectory()) folders.push(one)
+    }
+  }
+}
+
+/** Closes the own folder of this user that a name is in, with all that it has, if other users can enter it. */
+export const closeOwnFolderOf = (name: string): void => {
+  if (!hasModes) return
+  const root = UserFolders.ownFoldersNow().find((folder) => isBelow(folder, path.resolve(name)))
+  const found = root === undefined ? undefined : fs.lstatSync(root, { throwIfNoEntry: false })
+  if (root === undefined || found === undefined || !found.isDirectory() || !isOpen(found.mode)) return
+  try {
+    closeAll(root)
+  } catch {
+    // A folder that cannot be read holds nothing that other users can.
+  }
+  closeNow(root, found.mode)
+}
+
+/** The files that were reported: once is enough. */
+const reported = new Set<string>()
+
+const quoted = (file: string): string => (/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
+
+/**
+ * Closes an older file in an own folder of this user, and reports any other that other users can read, once. Returns the
+ * mode that the file has then.
+ */
+export const check = (file: string, known?: fs.Stats | undefined): Effect.Effect<number> =>
+  Effect.suspend(() => {
+    const whole = path.resolve(file)
+    const found = known ?? fs.statSync(whole, { throwIfNoEntry: false })
+    if (found === undefined) return Effect.succeed(fileMode)
+    const { mode } = found
+    if (!found.isFile() || !isOpen(mode) || reported.has(whole)) return Effect.succeed(mode)
+    const isOwn = UserFolders.ownFoldersNow().some((folder) => isBelow(folder, whole))
+    if (isOwn && closeNow(whole, mode)) return Effect.succeed(mode & ~ofOthers)
+    reported.add(whole)
+    const message = `Other users of this machine can read ${whole}. To change that: chmod go= ${quoted(whole)}`
+    return Effect.map(Report, (report) => {
+      report(message)
+      return mode
+    })
+  })
