@@ -99,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.map(
       owner === null ? Effect.undefined : find(owner),
       (owner): Journal.Summary => ({
-        ...(JSON.parse(head) as Journal.Head),
+        ...Journal.readHead(head),
         run,
         length,
         bytes,

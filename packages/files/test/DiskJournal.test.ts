@@ -183,3 +183,51 @@ describe("a journal on disk", () => {
     })
   )
 })
+
+describe("a list of runs with a damaged head", () => {
+  const head = { question: "Q", policy: "p", workers: ["a"], startedAt: 1, costUsd: 0, calls: 0, caller: "me" }
+  const damages = [
+    "{",
+    "",
+    "null",
+    "[]",
+    "7",
+    '"text"',
+    "{}",
+    '{"question":7}',
+    "\u0001\ufffd",
+    JSON.stringify({ ...head, workers: 7 })
+  ]
+
+  it.live("has the other rows, and the damaged one with its reason", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      const journal = yield* DiskJournal.make({ file })
+      for (const run of ["before", "damaged", "after"]) {
+        const { epoch } = yield* journal.claim(run)
+        yield* journal.append({ run, epoch, seq: 0, entries: [entry(0)], head })
+      }
+      for (const damage of damages) {
+        const database = new DatabaseSync(file)
+        database.prepare("UPDATE runs SET head = ? WHERE run = 'damaged'").run(damage)
+        database.close()
+        for (const query of [{}, { caller: "me" }, { after: "after" }]) {
+          const listed = yield* journal.list(query)
+          const damaged = listed.filter((run) => run.damaged !== undefined)
+          assert.deepStrictEqual(
+            damaged.map(({ run }) => run),
+            ["damaged"]
+          )
+          assert.include(
+            listed.map(({ run }) => run),
+            "before"
+          )
+        }
+        assert.isString((yield* journal.find("damaged"))?.damaged)
+        assert.lengthOf(yield* journal.read("damaged"), 1)
+      }
+      yield* journal.release("damaged", 1)
+      assert.deepStrictEqual(yield* journal.remove(["damaged"]), ["damaged"])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -114,9 +114,17 @@ const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))
 /** Entries as a text, for what keeps them elsewhere than in a file. */
 export const encode = (entries: ReadonlyArray<Entry>): string => JSON.stringify(entries)
 
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** The entries of a text; none of those that are damaged or of another version. */
 export const decodeText = (text: string): ReadonlyArray<Entry> => {
-  const entries: unknown = JSON.parse(text)
+  const entries = parsed(text)
   return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
     const decoded = decode(entry)
     return Result.isSuccess(decoded) ? [decoded.success] : []

@@ -44,7 +44,10 @@ export const make = Effect.fnUntraced(function* (
     Stream.unwrap(
       Effect.map(Effect.fromResult(taskOf(asked)), (task) =>
         Stream.mapAccumEffect(
-          RunStream.make(conductor, task, options.run),
+          Stream.mapError(
+            RunStream.make(conductor, task, options.run),
+            ({ message }) => new AiError.UnknownError({ description: message })
+          ),
           () => Answer.start(AnswerText.start(conductor)),
           (state, event) => Effect.fromResult(Answer.next(state, event, options.modelId ?? "conductor"))
         )

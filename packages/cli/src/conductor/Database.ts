@@ -13,7 +13,7 @@ import * as Scope from "effect/Scope"
 import type * as DivisiConfig from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
-import type { KeyStore } from "../key/KeyStore.ts"
+import type { KeyStore, StoredKey } from "../key/KeyStore.ts"
 import type { Append } from "./OwnOutcomes.ts"
 
 /** A database that is open. What is made of it is made when it is asked for. */
@@ -55,6 +55,16 @@ const toldOnce = (): ((message: string) => Effect.Effect<void>) => {
     })
 }
 
+/** A key of which the database holds a text that cannot be read: it is listed, and opens nothing. */
+const damaged = (id: string): StoredKey => ({
+  id,
+  name: "?",
+  hash: "",
+  createdAt: 0,
+  limits: {},
+  damaged: "it cannot be read: restore it from a copy, or make another"
+})
+
 /** The keys of a database: they are asked for at each request, those of requests at once together. */
 const keysIn = (
   records: import("@divisi/cluster").PostgresRecords.Records,
@@ -69,7 +79,12 @@ const keysIn = (
   const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
     Effect.mapError(effect, ({ message }) => failed(message))
   return {
-    all: Effect.flatMap(orFail(records.all), (all) => Effect.forEach(all.values(), keyOf)),
+    all: Effect.map(orFail(records.all), (all) =>
+      [...all].map(([id, text]) => {
+        const read = decode(text)
+        return Result.isSuccess(read) ? read.success : damaged(id)
+      })
+    ),
     put: (key) => orFail(records.set(key.id, JSON.stringify(key))),
     find: (id) =>
       Effect.flatMap(orFail(records.get(id)), (text) => (text === undefined ? Effect.undefined : keyOf(text))),

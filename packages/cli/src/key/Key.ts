@@ -12,7 +12,7 @@ import { table, toLeft } from "../view/Table.ts"
 import type { ListInput, MakeInput, RevokeInput } from "./flags.ts"
 import * as KeyAccounts from "./KeyAccounts.ts"
 import * as KeyFile from "./KeyFile.ts"
-import type { KeyStore } from "./KeyStore.ts"
+import type { KeyStore, StoredKey } from "./KeyStore.ts"
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -68,7 +68,8 @@ export const make = Effect.fnUntraced(function* (input: MakeInput): Effect.fn.Re
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-const stateOf = ({ expiresAt, revokedAt }: Keys.Key, now: number): string => {
+const stateOf = ({ damaged, expiresAt, revokedAt }: StoredKey, now: number): string => {
+  if (damaged !== undefined) return `damaged: ${damaged}`
   if (revokedAt !== undefined) return `revoked ${dayOf(revokedAt)}`
   if (expiresAt === undefined) return "good"
   return `${expiresAt <= now ? "expired" : "until"} ${dayOf(expiresAt)}`

@@ -3,9 +3,13 @@ import type { Keys } from "@divisi/server"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../invocation/Failure.ts"
 
+/** A key, or the place of one that cannot be read. */
+export type StoredKey = Keys.Key & { readonly damaged?: string }
+
 /** Keys that may change at any time. */
 export interface KeyStore {
-  readonly all: Effect.Effect<ReadonlyArray<Keys.Key>, Failure>
+  /** All of them; those that cannot be read are listed as damaged. */
+  readonly all: Effect.Effect<ReadonlyArray<StoredKey>, Failure>
   /** Keeps a key, in the place of the one of its id. */
   readonly put: (key: Keys.Key) => Effect.Effect<void, Failure>
   /** The key of an id, as it is now. */

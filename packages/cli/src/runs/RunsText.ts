@@ -20,6 +20,7 @@ export const state = (run: Journal.Summary): string => {
   const state = Journal.stateOf(run)
   if (state === "waiting") return `waiting for ${waitsFor.join(", ")}: divisi runs resume ${run.run}`
   if (state === "stopped") return `stopped: divisi runs resume ${run.run}`
+  if (state === "damaged") return `damaged: ${run.damaged}`
   return state === "running" ? `running in ${owner}` : state
 }
 
@@ -32,7 +33,7 @@ export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: n
     ago(now - run.changedAt),
     Format.cost(run.costUsd),
     `${run.calls}`,
-    cut(oneLine(run.question), questionWidth),
+    cut(oneLine(run.damaged === undefined ? run.question : `(${run.damaged})`), questionWidth),
     run.waitsFor?.join(", ") ?? ""
   ])
   const more = count > runs.length ? `\n${count - runs.length} more: --limit ${count} lists them all.` : ""

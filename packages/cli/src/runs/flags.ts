@@ -52,7 +52,8 @@ export const states = [
   "suspended",
   "running",
   "waiting",
-  "stopped"
+  "stopped",
+  "damaged"
 ] as const
 
 export const listFlags = {

@@ -1,4 +1,5 @@
 /** Accounts and holds in Postgres: how tasks are done in one statement, however many there are. */
+import { readLimits } from "@divisi/core/Account"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -36,7 +37,7 @@ const accountOf = (row: Row): AccountBook.Row => {
     row
   return {
     name: String(name),
-    limits: JSON.parse(String(limits)),
+    ...readLimits(limits),
     total: {
       usage: { inputTokens: Number(inputTokens), outputTokens: Number(outputTokens) },
       costUsd: Number(costUsd),

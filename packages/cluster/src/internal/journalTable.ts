@@ -1,5 +1,5 @@
 /** Runs and their entries in Postgres: the statements that read and write them. Those that write take many at once. */
-import type { Batch, Entry, Head, Query } from "@divisi/core/Journal"
+import { type Batch, type Entry, type Head, type Query, readHead } from "@divisi/core/Journal"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { column, type Row, type Session } from "./session.ts"
@@ -25,7 +25,7 @@ export interface Listed {
   readonly length: number
   readonly bytes: number
   readonly changedAt: number
-  readonly head: Head
+  readonly head: ReturnType<typeof readHead>
   /** Present where it lives. */
   readonly owner: string | undefined
 }
@@ -131,7 +131,7 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
     length: Number(length),
     bytes: Number(bytes),
     changedAt: Number(changedAt),
-    head: JSON.parse(String(head)),
+    head: readHead(head),
     owner: owner === null ? undefined : String(owner)
   })
 
@@ -163,7 +163,7 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
     holder: (session, run) =>
       Effect.map(session.query(`SELECT owner, head FROM ${runs} WHERE run = $1`, [run]), ([row]) => {
         if (row === undefined || row[0] === null) return undefined
-        const head = JSON.parse(String(row[1] ?? "{}")) as Partial<Head>
+        const head = readHead(row[1])
         return { owner: String(row[0]), waits: head.waitsFor !== undefined || head.ending !== undefined }
       }),
     release: (session, claims) =>

@@ -16,7 +16,7 @@ import type { BudgetExceeded } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { PastRound, StepAnswer } from "../workflow/StepMessages.ts"
-import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
+import { check, type EarlierStep, type Workflow } from "../workflow/Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -190,14 +190,32 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
 /** Failures caused by a wrong set-up of the model: a fallback would hide them for ever. */
 const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
 
+/** Holds a proposal to the rules of its round. */
+const valid = (policy: Policy, context: Context, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
+  const { checks = [], maxSteps, pool, previous, self } = context
+  const size = pool.workers.length
+  const checked = check(proposal?.workflow, {
+    poolSize: size + (self ? 1 : 0),
+    maxSteps: Math.max(maxSteps, policy.maxSteps ?? 0),
+    allowEmpty: canStand(previous),
+    earlier: previous?.rounds?.map(({ workflow }) => workflow.steps.length),
+    checks: [...checks, ...Object.keys(proposal?.author?.checks ?? {})],
+    judges: size
+  })
+  return Result.isSuccess(checked)
+    ? Effect.succeed(proposal)
+    : Effect.fail(new PolicyError({ policy: policy.name, detail: checked.failure.message }))
+}
+
 /**
  * A policy with another that plans when the first cannot.
  *
  * **Details**
  *
- * The fallback plans when the policy has no workflow or the model that it asks fails. It does not when the budget is
- * exhausted, nor when the policy says that nobody can answer, nor when a call is refused because of the model's settings or key. `declines` may say beforehand why the
- * policy should not be asked. Proposals of the fallback carry its name, and their first note says why it was asked.
+ * The fallback plans when the policy gives no valid workflow (it throws or rejects, or gives nothing, no steps, an unknown
+ * worker or anything else that breaks the rules of a workflow), or when the model that it asks fails. It does not plan when
+ * the budget is exhausted, when the policy declines the task, or when a call is refused because of the model's settings or
+ * key. `declines` may say beforehand why the policy should not be asked. Proposals of the fallback carry its name, and their first note says why it was asked.
  *
  * **Example**
  *
@@ -237,6 +255,14 @@ export const withFallback = (
       WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : other(error.message))
     })
   const { revise } = policy
+  const proposal = (context: Context) =>
+    Effect.flatMap(
+      Effect.catchDefect(
+        Effect.suspend(() => policy.propose(context)),
+        (defect) => Effect.fail(new PolicyError({ policy: policy.name, detail: messageOf(defect) }))
+      ),
+      (proposal) => valid(policy, context, proposal)
+    )
   return {
     name: policy.name,
     maxSteps: longest === 0 ? undefined : longest,
@@ -244,7 +270,7 @@ export const withFallback = (
     checks: policy.checks,
     revise: revise && ((context) => orElse(revise(context), (why) => Effect.map(standIn(context, why), revisionOf))),
     propose: (context) => {
-      const proposed = orElse<Proposal>(policy.propose(context), (why) => standIn(context, why))
+      const proposed = orElse(proposal(context), (why) => standIn(context, why))
       if (options.declines === undefined) return proposed
       const declined = Effect.mapError(
         settle<string | undefined>(() => options.declines?.(context)),

@@ -1,5 +1,6 @@
 /** What the options of a run may be, held to their interface by the compiler. */
 import * as Options from "../Options.ts"
+import * as RunId from "../record/RunId.ts"
 import type { Retry } from "../run/Resilience.ts"
 import type { RunSettings, WorkerSettings } from "../run/RunSettings.ts"
 import { isChecks } from "../task/Check.ts"
@@ -103,7 +104,7 @@ const shape = {
   output: Options.anObject,
   approve: Options.aFunction,
   resume: Options.anObject,
-  runId: Options.name,
+  runId: Options.expects(RunId.rule, RunId.isRunId),
   ledger: madeBy("a ledger, as ledger({ costUsd })", "reserve"),
   payer: Options.anObject,
   found: Options.oneOf("free", "as-made"),
@@ -117,6 +118,10 @@ const isGiven = (value: unknown): boolean =>
 
 /** Throws an `OptionsError` where what waiting calls are given is none of what they may be. */
 export const checkResults = (results: object = {}): void => {
+  if (!isObject(results)) {
+    const detail = `"results" must be an object of results by the ids of their calls, not ${Options.kindOf(results)}.`
+    throw new Options.OptionsError({ what: "resume", detail })
+  }
   const given = Options.expects("a text, { content }, or { approved: true or false }", isGiven)
   const shape = Object.fromEntries(Object.keys(results).map((id) => [id, given]))
   Options.check("resume", { results }, { results: shape })

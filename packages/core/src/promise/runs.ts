@@ -180,7 +180,8 @@ const withTranscript = (
 /** Goes on with a suspended run. The same results are the same run, also where they are given at once. */
 const resuming = (options: ConductOptions, transcript: () => Transcript.Transcript) => {
   const known = new Map<string, Promise<ConductResult>>()
-  return (results: Conductor.Past["results"]): Promise<ConductResult> => {
+  return async (results: Conductor.Past["results"]): Promise<ConductResult> => {
+    checkResults(results)
     const key = JSON.stringify(Object.entries(results).toSorted(([left], [right]) => (left < right ? -1 : 1)))
     const same = known.get(key)
     if (same !== undefined) return same
@@ -298,6 +299,11 @@ const usable = (result: Conductor.RunResult): Conductor.RunResult => {
 /**
  * The events of a run as they happen. Leaving the loop stops the run.
  *
+ * **Details**
+ *
+ * The last event is `run-finished`, however the run ended. The loop throws if the run cannot begin, e.g. because of its
+ * `journal`, or if its events cannot be read.
+ *
  * **Example**
  *
  * ```ts
@@ -311,10 +317,17 @@ const usable = (result: Conductor.RunResult): Conductor.RunResult => {
  */
 export async function* streamRun(options: ConductOptions): AsyncGenerator<RunEvent, void, undefined> {
   const events = buffer<RunEvent>()
-  const { result, stop } = start("streamRun", options, events.add)
+  let last: RunEvent | undefined
+  const { result, stop } = start("streamRun", options, (event) => {
+    last = event
+    events.add(event)
+  })
   result.then(events.end, events.end)
   try {
     yield* events.read()
+    const { detail, error, runId } = await result
+    if (last?.type === "run-finished" && last.runId === runId) return
+    throw error instanceof Error ? error : new Error(detail ?? `The events of the run ${runId} cannot be read.`)
   } finally {
     stop()
     await result
@@ -366,7 +379,7 @@ export const streamAnswer = (options: ConductOptions): AnswerStream => {
   const result = (async () => {
     const started = start("streamAnswer", options, listen)
     stop = started.stop
-    return withTranscript(options, await started.result, transcript)
+    return withTranscript(options, usable(await started.result), transcript)
   })()
   result.then(texts.end, texts.end)
 

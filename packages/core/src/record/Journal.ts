@@ -17,6 +17,7 @@ import type * as Errors from "./journalErrors.ts"
 import type * as InMemory from "./memoryJournal.ts"
 import type { Ending, RunEvent } from "./RunEvent.ts"
 
+export { type ReadHead, read as readHead } from "./Head.ts"
 export { JournalError, JournalMismatch } from "./journalErrors.ts"
 export { makeMemory, memory } from "./memoryJournal.ts"
 
@@ -98,6 +99,8 @@ export interface Head {
 /** A run in a journal. */
 export interface Summary extends Head {
   readonly run: string
+  /** Why its head cannot be read: the fields of the head are placeholders then. */
+  readonly damaged?: string | undefined
   /** How many entries it has. */
   readonly length: number
   readonly bytes: number
@@ -182,12 +185,13 @@ export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent>
 export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean =>
   entries.some((entry) => entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run)
 
-/** The state of a run: how it ended, or whether it goes on, waits for somebody, or was stopped. */
-export type State = Ending | "running" | "waiting" | "stopped"
+/** The state of a run: its ending, or whether it is running, waiting, stopped, or damaged. */
+export type State = Ending | "running" | "waiting" | "stopped" | "damaged"
 
 /** How it stands with a run. */
-export const stateOf = ({ ending, owner, waitsFor }: Summary): State =>
-  ending ?? (owner !== undefined ? "running" : waitsFor !== undefined ? "waiting" : "stopped")
+export const stateOf = ({ damaged, ending, owner, waitsFor }: Summary): State =>
+  (damaged === undefined ? ending : "damaged") ??
+  (owner !== undefined ? "running" : waitsFor !== undefined ? "waiting" : "stopped")
 
 /**
  * Which runs are removed: those unchanged for longer than an age, then the oldest until at most so many bytes are left.

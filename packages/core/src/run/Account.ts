@@ -30,6 +30,17 @@ export interface AccountOptions {
 export interface Standing extends Budget.Standing {
   readonly name: string
   readonly limits: Limits
+  /** Why its stored limits cannot be read: nothing more can be spent then. */
+  readonly damaged?: string
+}
+
+/** Reads stored limits. Damaged ones allow nothing more, and hide no other account. */
+export const readLimits = (text: unknown): Pick<Standing, "limits" | "damaged"> => {
+  try {
+    const limits: unknown = JSON.parse(String(text))
+    if (typeof limits === "object" && limits !== null) return { limits }
+  } catch {}
+  return { limits: { costUsd: 0, tokens: 0, calls: 0 }, damaged: "its limits cannot be read" }
 }
 
 /** Accounts that cannot be used. A run that needs them fails with it. */

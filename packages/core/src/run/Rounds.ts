@@ -116,6 +116,12 @@ export const conduct = (
       const clock = nesting?.context.clock ?? (yield* Clock.Clock)
       const seed = runOptions.seed ?? options.seed
       const runId = runOptions.runId ?? crypto.randomUUID()
+      const wrong = nesting === undefined ? Journaled.wrongId(runId) : undefined
+      if (wrong !== undefined) {
+        const result = Journaled.unusable(runId, wrong)
+        onResult?.(result)
+        return result
+      }
       const pool = runOptions.pool ?? options.pool
       const heard = runOptions.listener && hearing(runId, runOptions.listener)
       const tools = nesting?.toolNames ?? toolNamesOf(options, runOptions)

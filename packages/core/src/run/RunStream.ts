@@ -1,15 +1,31 @@
 /** Runs as streams of their events. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import { OptionsError } from "../Options.ts"
+import { JournalError, JournalMismatch } from "../record/Journal.ts"
 import type { RunEvent } from "../record/RunEvent.ts"
 import type * as Task from "../task/Task.ts"
-import type { Conductor, RunOptions } from "./Conductor.ts"
+import type { Conductor, RunOptions, RunResult } from "./Conductor.ts"
+
+/** What keeps a run from beginning: its journal, or what it was given. */
+export type Unusable = JournalError | JournalMismatch | OptionsError
+
+/** Why a run has no end among its events. */
+const unusable = ({ error, runId }: RunResult): Unusable =>
+  error instanceof JournalError || error instanceof JournalMismatch || error instanceof OptionsError
+    ? error
+    : new JournalError({ journal: "of the run", reason: { _tag: "Missing", run: runId } })
 
 /**
  * The events of a run, which starts when the stream does and is interrupted when the stream is. They are buffered until
  * they are read; the last is `run-finished`.
+ *
+ * **Details**
+ *
+ * A run that cannot begin, or whose events a journal cannot give, fails the stream instead of ending it in silence.
  *
  * **Example**
  *
@@ -32,16 +48,23 @@ export const make = (
   conductor: Conductor["Service"],
   task: Task.Input,
   options: RunOptions = {}
-): Stream.Stream<RunEvent> =>
+): Stream.Stream<RunEvent, Unusable> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const events = yield* Queue.unbounded<RunEvent, Cause.Done>()
+      const events = yield* Queue.unbounded<RunEvent, Unusable | Cause.Done>()
+      let last: RunEvent | undefined
       const listener = (event: RunEvent) => {
+        last = event
         Queue.offerUnsafe(events, event)
         return options.listener?.(event)
       }
       const { result } = yield* conductor.start(task, { ...options, listener })
-      yield* Effect.forkScoped(Effect.ensuring(result, Queue.end(events)))
+      const end = (exit: Exit.Exit<RunResult>) => {
+        if (Exit.isFailure(exit)) return Queue.failCause(events, exit.cause)
+        const isWhole = last?.type === "run-finished" && last.runId === exit.value.runId
+        return isWhole ? Queue.end(events) : Queue.fail(events, unusable(exit.value))
+      }
+      yield* Effect.forkScoped(Effect.onExit(result, end))
       return Stream.fromQueue(events)
     })
   )

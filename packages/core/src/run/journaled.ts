@@ -8,6 +8,7 @@ import type { Policy } from "../policy/Policy.ts"
 import * as Journal from "../record/Journal.ts"
 import { toolCallIds } from "../record/Recorded.ts"
 import type { Listener, RunEvent } from "../record/RunEvent.ts"
+import * as RunId from "../record/RunId.ts"
 import { failuresOf } from "../record/StepFailure.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import type { Task } from "../task/Task.ts"
@@ -158,6 +159,10 @@ export interface Resumed {
   readonly begun: { readonly seed: number | undefined } | undefined
 }
 
+/** An error for an id that not every journal can store. */
+export const wrongId = (runId: unknown): OptionsError | undefined =>
+  RunId.isRunId(runId) ? undefined : new OptionsError({ what: "the run", detail: `"runId" must be ${RunId.rule}.` })
+
 /** Finds what a run is resumed with. */
 export const resumed = Effect.fnUntraced(function* (
   { results = {}, runId, transcript }: Resumption,
@@ -167,6 +172,8 @@ export const resumed = Effect.fnUntraced(function* (
     yield* knownTo(transcript, results)
     return { runId: transcript.runId, past: { transcript, results }, begun: undefined }
   }
+  const wrong = wrongId(runId)
+  if (wrong !== undefined) return yield* wrong
   const journal = given ?? (yield* Journal.Journal)
   const entries = journal === undefined ? [] : yield* journal.read(runId)
   const known = fromEvents(Journal.eventsOf(entries))

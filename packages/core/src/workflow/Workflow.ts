@@ -84,6 +84,7 @@ export const defaultMaxSteps = 5
 
 /** The rule that a workflow breaks. Steps and indices count from 0. */
 export type WorkflowErrorReason =
+  | { readonly _tag: "NotAWorkflow"; readonly detail: string }
   | { readonly _tag: "NoSteps" }
   | { readonly _tag: "TooManySteps"; readonly steps: number; readonly maxSteps: number }
   | { readonly _tag: "UnequalLengths"; readonly workers: number; readonly subtasks: number; readonly access: number }
@@ -102,6 +103,8 @@ const range = (count: number) => (count === 1 ? "only 0 exists" : `0 to ${count 
 
 const describe = (reason: WorkflowErrorReason): string => {
   switch (reason._tag) {
+    case "NotAWorkflow":
+      return `It is not a workflow, { steps: [{ worker, subtask, access }] }: ${reason.detail}.`
     case "NoSteps":
       return "The workflow has no steps; write at least one (an empty workflow is valid only in a recursive round)."
     case "TooManySteps":
@@ -157,6 +160,24 @@ const problemOf = ({ check, earlier = [] }: Step, step: number, rules: Rules): W
   return isKnown ? undefined : { _tag: "UnknownCheck", step, check: by, known: checks }
 }
 
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value
+
+/** Why a value does not have the form of a workflow: policies in plain JavaScript may return anything. */
+const malformation = (workflow: unknown): string | undefined => {
+  if (typeof workflow !== "object" || workflow === null) return `it is ${kindOf(workflow)}`
+  const { steps } = workflow as { readonly steps?: unknown }
+  if (!Array.isArray(steps)) return `its steps are ${kindOf(steps)}`
+  for (let index = 0; index < steps.length; index++) {
+    const step: unknown = steps[index]
+    if (typeof step !== "object" || step === null) return `step ${index} is ${kindOf(step)}`
+    const { access, subtask } = step as { readonly access?: unknown; readonly subtask?: unknown }
+    if (typeof subtask !== "string") return `the subtask of step ${index} is ${kindOf(subtask)}`
+    if (access !== "all" && !Array.isArray(access)) return `the access list of step ${index} is ${kindOf(access)}`
+  }
+  return undefined
+}
+
 /**
  * Checks a workflow against the rules and normalises its access lists (duplicates removed, in order).
  *
@@ -178,6 +199,8 @@ const problemOf = ({ check, earlier = [] }: Step, step: number, rules: Rules): W
  */
 export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow, WorkflowError> => {
   const { allowEmpty = false, maxSteps = defaultMaxSteps, poolSize } = rules
+  const detail = malformation(workflow)
+  if (detail !== undefined) return fail({ _tag: "NotAWorkflow", detail })
   const count = workflow.steps.length
   if (count === 0 && !allowEmpty) return fail({ _tag: "NoSteps" })
   if (count > maxSteps) return fail({ _tag: "TooManySteps", steps: count, maxSteps })

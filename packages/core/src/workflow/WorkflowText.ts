@@ -109,6 +109,7 @@ const oddOneOut = ({
 const offsetOf = (columns: Columns, reason: Workflow.WorkflowErrorReason): number => {
   const { access_list, model_id } = columns
   switch (reason._tag) {
+    case "NotAWorkflow":
     case "NoSteps":
       return model_id.literal.at
     case "TooManySteps":
@@ -135,6 +136,8 @@ const offsetOf = (columns: Columns, reason: Workflow.WorkflowErrorReason): numbe
 
 const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules): string => {
   switch (reason._tag) {
+    case "NotAWorkflow":
+      return "a workflow"
     case "NoSteps":
       return "at least one step"
     case "TooManySteps":

@@ -3,7 +3,7 @@
  * function is a part of a transaction: between what it reads and what it writes comes no other process.
  */
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
-import type { Limits } from "@divisi/core/Account"
+import { type Limits, readLimits } from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 import { type Kind, pragma, transact } from "./database.ts"
@@ -100,7 +100,7 @@ type Record = { readonly [column: string]: SQLOutputValue }
 const rowOf = (row: Record): Row => ({
   id: Number(row.id),
   name: String(row.name),
-  limits: JSON.parse(String(row.limits)),
+  ...readLimits(row.limits),
   total: {
     usage: { inputTokens: Number(row.input_tokens), outputTokens: Number(row.output_tokens) },
     costUsd: Number(row.cost_usd),

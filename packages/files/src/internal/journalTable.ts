@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
 import type { Batch, Claim, Entry, Head, Query } from "@divisi/core/Journal"
+import * as Journal from "@divisi/core/Journal"
 import { type Kind, pragma, transact } from "./database.ts"
 
 /** What says that a SQLite file is a journal of ours: "DivJ". */
@@ -197,7 +198,7 @@ export const make = (database: DatabaseSync): JournalTable => {
       if (row === undefined || (row.owner !== null && !isDead(row.owner))) return false
       empty.run(row.id)
       drop.run(row.id)
-      const { caller } = JSON.parse(row.head ?? "{}") as Partial<Head>
+      const { caller } = Journal.readHead(row.head)
       if (caller !== undefined) forget.run(caller, row.id)
       return true
     }

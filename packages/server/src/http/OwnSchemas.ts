@@ -34,7 +34,7 @@ export const from: Parameter = {
 const fields = {
   id: Schema.String,
   object: Schema.Literal("run"),
-  state: Schema.Union([Wire.Ending, Schema.Literals(["running", "waiting", "stopped"])]),
+  state: Schema.Union([Wire.Ending, Schema.Literals(["running", "waiting", "stopped", "damaged"])]),
   question: Schema.String,
   policy: Schema.String,
   workers: Schema.Array(Schema.String),
@@ -46,7 +46,9 @@ const fields = {
   /** The id of the key that it belongs to; null for a run of the command line. */
   owner: Schema.NullOr(Schema.String),
   /** The tool calls that it waits for, in words. */
-  waits_for: Schema.Array(Schema.String)
+  waits_for: Schema.Array(Schema.String),
+  /** Why its entry in the list cannot be read; its transcript may still be whole. */
+  damaged: Schema.optionalKey(Schema.String)
 }
 
 /** A run in a list. */

@@ -45,7 +45,8 @@ const summaryOf = (run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   cost_usd: run.costUsd,
   calls: run.calls,
   owner: run.caller ?? null,
-  waits_for: run.waitsFor ?? []
+  waits_for: run.waitsFor ?? [],
+  ...(run.damaged !== undefined && { damaged: run.damaged })
 })
 
 /** The events of a run that a caller may see: one of its own, or any with the right `admin`. */

@@ -1,0 +1,17 @@
+/** The ids of runs: one rule for every journal, since not every database stores every text. */
+
+const longest = 512
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ids are held to have none
+const control = /[\u0000-\u001f\u007f-\u009f]/
+
+/** What an id must be, for people. */
+export const rule = `a text of 1 to ${longest} characters, without control characters and unpaired surrogates`
+
+/** Whether a value can be the id of a run. */
+export const isRunId = (value: unknown): value is string =>
+  typeof value === "string" &&
+  value.trim() !== "" &&
+  value.length <= longest &&
+  value.isWellFormed() &&
+  !control.test(value)
