@@ -309,8 +309,9 @@ export class SimulatedRuns {
           )
         )
       case 1:
-        return Stream.runDrain(
-          Stream.take(RunStream.make(conductor, task, runOptions), Seed.pick(this.draw, [1, 10, 1000]))
+        // A stream of a run that cannot begin fails; what such a run is told is looked at elsewhere.
+        return Effect.ignore(
+          Stream.runDrain(Stream.take(RunStream.make(conductor, task, runOptions), Seed.pick(this.draw, [1, 10, 1000])))
         )
       default:
         return Effect.map(conductor.run(task, runOptions), keep)

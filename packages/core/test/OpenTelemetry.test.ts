@@ -58,10 +58,11 @@ describe("openTelemetry", () => {
       [
         ["invoke_workflow single:0", 0, undefined],
         ["round 0", 0, "1".padStart(16, "0")],
-        ["chat calculator", 2, "2".padStart(16, "0")]
+        ["invoke_agent calculator", 0, "2".padStart(16, "0")],
+        ["chat calculator", 2, "3".padStart(16, "0")]
       ]
     )
-    assert.strictEqual(spans[2]?.attributes["gen_ai.usage.output_tokens"], 1)
+    assert.strictEqual(spans[3]?.attributes["gen_ai.usage.output_tokens"], 1)
     for (const { endedAt, startedAt, status } of spans) {
       assert.isUndefined(status)
       assert.isAtLeast(endedAt!, startedAt)
@@ -84,7 +85,7 @@ describe("openTelemetry", () => {
     assert.strictEqual(ending, "failed")
     assert.strictEqual(heard.at(-1), "run-finished")
     assert.strictEqual(spans[0]?.status, 2)
-    assert.deepStrictEqual(spans[2]?.events, ["call_failed"])
+    assert.strictEqual(spans[3]?.attributes["error.type"], "Defect")
     assert.notInclude(JSON.stringify(spans), "secret")
   })
 })

@@ -64,19 +64,24 @@ describe("recorder", () => {
         conductor.run("Why?", { runId: "run-1", seed: 3, listener: recorder.listener }),
         { startImmediately: true }
       )
-      expect(recorder.open()).toBe(3)
+      expect(recorder.open()).toBe(4)
       yield* TestClock.adjust(120)
       yield* Fiber.join(fiber)
 
       expect(spans.map((span) => [span.name, endOf(span)])).toEqual([
         ["invoke_workflow two steps", "well"],
         ["round 0", "well"],
+        ["invoke_agent a", "well"],
         ["chat a", "well"],
+        ["invoke_agent b", "well"],
         ["chat b", "well"]
       ])
-      const [run, round, first, second] = spans
+      const [run, round, stepA, first, stepB, second] = spans
       expect(parentOf(run!)).toBeUndefined()
-      expect([parentOf(round!), parentOf(first!), parentOf(second!)]).toEqual([run, round, round])
+      expect([parentOf(round!), parentOf(stepA!), parentOf(stepB!)]).toEqual([run, round, round])
+      expect([parentOf(first!), parentOf(second!)]).toEqual([stepA, stepB])
+      expect(attributesOf(stepA!)).toMatchObject({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a" })
+      expect(attributesOf(stepA!)).not.toHaveProperty("gen_ai.usage.output_tokens")
       expect(attributesOf(run!)).toMatchObject({
         "gen_ai.operation.name": "invoke_workflow",
         "gen_ai.workflow.name": "two steps",
@@ -140,19 +145,20 @@ describe("recorder", () => {
       const conductor = Conductor.make({ policy: plan, pool, reassign: "never" })
       const fiber = yield* Effect.forkChild(conductor.run("Why?", { listener: recorder.listener }))
       yield* TestClock.adjust("10 seconds")
-      expect(recorder.open()).toBe(3)
+      expect(recorder.open()).toBe(4)
       yield* Fiber.interrupt(fiber)
       expect(spans.map((span) => [span.name, endOf(span)])).toEqual([
         ["invoke_workflow two steps", "Interrupt"],
         ["round 0", "Interrupt"],
+        ["invoke_agent a", "Fail"],
         ["chat a", "Fail"],
+        ["chat a", "Fail"],
+        ["invoke_agent b", "Interrupt"],
         ["chat b", "Interrupt"]
       ])
-      expect(attributesOf(named("chat a"))).toMatchObject({ "error.type": "StepFailed" })
-      expect(named("chat a").events.map(([name, , attributes]) => [name, attributes["error.type"]])).toEqual([
-        ["call_failed", "Overloaded"],
-        ["call_failed", "Quota"]
-      ])
+      expect(attributesOf(named("invoke_agent a"))).toMatchObject({ "error.type": "Quota" })
+      const failed = spans.filter(({ name }) => name === "chat a")
+      expect(failed.map((span) => attributesOf(span)["error.type"])).toEqual(["Overloaded", "Quota"])
       expect(attributesOf(named("invoke_workflow two steps"))).toMatchObject({ "divisi.ending": "interrupted" })
       expect(recorder.open()).toBe(0)
     })
@@ -258,11 +264,11 @@ describe("recorder", () => {
         )
       )
       yield* TestClock.adjust(8)
-      expect(recorder.open()).toBe(600)
+      expect(recorder.open()).toBe(800)
       yield* TestClock.adjust(100)
       yield* Fiber.join(fiber)
       expect(recorder.open()).toBe(0)
-      expect(spans.length).toBe(800)
+      expect(spans.length).toBe(1_200)
       expect(spans.every((span) => endOf(span) === "well")).toBe(true)
       const roundsOf = new Set(spans.filter((span) => span.name === "round 0").map(parentOf))
       expect(roundsOf.size).toBe(200)

@@ -101,8 +101,7 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
   const { cache, gate, onEvent, policy, pool, question, signal, telemetry, ...rest } = options
   const { approve, found, journal, ledger, output, parallelToolCalls, payer, resume, runId, toolChoice, ...settings } =
     rest
-  const spans = telemetry === undefined ? own : both(own, telemetry.listener)
-  const listener = onEvent === undefined ? spans : both(spans, onEvent)
+  const listener = onEvent === undefined ? own : both(own, onEvent)
   const task = Task.make(question)
   const members = WorkerPool.makeUnsafe(pool)
   const { promise, reject, resolve } = Promise.withResolvers<Conductor.RunResult>()
@@ -116,6 +115,7 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
       found,
       journal,
       listener,
+      telemetry,
       output,
       parallelToolCalls,
       toolChoice,

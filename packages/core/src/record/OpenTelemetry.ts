@@ -2,7 +2,7 @@
 import * as Context from "effect/Context"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as Tracer from "effect/Tracer"
+import * as Tracer from "effect/Tracer"
 import { messageOf } from "../Thrown.ts"
 import * as Telemetry from "./Telemetry.ts"
 
@@ -27,7 +27,10 @@ export interface Api<Ctx = never, Span = never> {
     }
     setSpan(context: Ctx, span: Span): unknown
   }
-  readonly context: { active(): unknown }
+  readonly context: {
+    active(): unknown
+    with<A>(context: Ctx, run: () => A): A
+  }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -104,8 +107,9 @@ class Span implements Tracer.Span {
  * **Details**
  *
  * A run is a child of the span that is active where it starts. Names and attributes are those of `Telemetry`: runs,
- * rounds, plans and steps with tokens, cost and errors, by the conventions for generative AI. Texts of people and models
- * are left out unless `content` is true.
+ * rounds, steps, calls with tokens and cost, and tools, by the conventions for generative AI. While a worker, a tool, a
+ * policy or a check runs, its span is the active one, so that spans of your own code are its children. Texts of people and
+ * models are left out unless `content` is true.
  *
  * **Example**
  *
@@ -121,6 +125,16 @@ export const openTelemetry = (api: Api, options: Telemetry.Options = {}): Teleme
   const tracer = api.trace.getTracer("@divisi/core")
   return Telemetry.recorder(
     {
+      // What code of others does while a part of a run is done is a child of the span of that part.
+      context: (primitive, fiber) => {
+        const evaluate = () => primitive["~effect/Effect/evaluate"](fiber)
+        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+        if (!(span instanceof Span)) return evaluate()
+        return api.context.with(
+          api.trace.setSpan(api.context.active() as never, span.inner as never) as never,
+          evaluate
+        )
+      },
       span: (asked) => {
         const parent = Option.getOrUndefined(asked.parent)
         const active = api.context.active() as never

@@ -1,9 +1,12 @@
 /**
  * Telemetry: the events of runs as spans of Effect's `Tracer`, which OpenTelemetry exporters read.
  *
- * Each run, round, completion of a policy and step is a span, named and attributed by the semantic conventions for
- * generative AI (`gen_ai.*`; `invoke_workflow`, `plan` and `chat` operations). Attributes they do not define stand
- * under `divisi.*`. Texts of people and models are left out unless `content` is true.
+ * Each run, round, step, call and tool is a span, named and attributed by the semantic conventions for generative AI
+ * (`gen_ai.*`; the operations `invoke_workflow`, `plan`, `invoke_agent`, `chat` and `execute_tool`). Attributes they do
+ * not define are under `divisi.*`. Texts of people and models are left out unless `content` is true.
+ *
+ * Tokens and cost are attributes of calls alone, each its own, so that they can be summed. An answer that a resumed run
+ * takes from its record (`divisi.replayed`) or a run from a cache (`divisi.cached`) has none.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,6 +17,7 @@ import * as Tracer from "effect/Tracer"
 import { type Message, text } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
+import { type ActiveSpans, type Part, register } from "./activeSpan.ts"
 import type { Listener, Of, RunEvent } from "./RunEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -28,8 +32,8 @@ export interface Options {
   readonly provider?: ((worker: string) => string | undefined) | undefined
 }
 
-/** A listener that makes spans of any number of runs at once. */
-export interface SpanRecorder {
+/** Makes spans of any number of runs at once, for `RunOptions.telemetry`. */
+export interface SpanRecorder extends ActiveSpans {
   readonly listener: Listener
   /** How many spans are open: none when no run goes on. */
   readonly open: () => number
@@ -44,10 +48,26 @@ interface Recording {
   readonly runs: Map<string, OpenRun>
 }
 
+/** A call while it goes on. */
+interface OpenCall extends Pick<Extract<Part, { readonly type: "call" }>, "by" | "step" | "worker"> {
+  readonly span: Tracer.Span
+}
+
+/** A step while it goes on. */
+interface OpenStep {
+  readonly span: Tracer.Span
+  /** When its next call or answer can have begun, for calls whose beginning is not known. */
+  since: number
+  /** Whether a run within it gives its answer: the calls are those of that run. */
+  isNested: boolean
+}
+
 /** A round while it goes on. */
 interface OpenRound {
   readonly span: Tracer.Span
-  readonly steps: Map<number, Tracer.Span>
+  readonly steps: Map<number, OpenStep>
+  readonly tools: Map<string, Tracer.Span>
+  readonly calls: Array<OpenCall>
   /** When the policy began to write what it completes next. */
   planningSince: number
 }
@@ -56,6 +76,8 @@ interface OpenRound {
 interface OpenRun {
   readonly span: Tracer.Span
   readonly policy: string
+  /** Whether its calls say when they are sent: an answer of a call that was not sent is replayed then. */
+  isAttached: boolean
   round: OpenRound | undefined
 }
 
@@ -105,15 +127,6 @@ const fail = (span: Tracer.Span, at: number, type: string, message: string) => {
   span.end(nanos(at), Exit.fail(message))
 }
 
-/** The attributes of the event that a failed call leaves on the span of its step or round. */
-const callFailure = (event: Of<"call-failed">, content: boolean): Record<string, unknown> => ({
-  "error.type": event.reason._tag,
-  "gen_ai.request.model": event.worker,
-  "divisi.attempt": event.attempt,
-  "divisi.message": content ? event.message : undefined,
-  "divisi.retry_in_ms": event.retryInMillis
-})
-
 // -------------------------------------------------------------------------------------------------------------------
 // Fold
 // -------------------------------------------------------------------------------------------------------------------
@@ -138,60 +151,181 @@ const start = (
 
 const startRun = (recording: Recording, { at, parent, policy, runId, seed, task }: Of<"run-started">) => {
   const step = parent === undefined ? undefined : recording.runs.get(parent.runId)?.round?.steps.get(parent.step)
-  const span = start(recording, `invoke_workflow ${policy}`, "internal", at, step ?? recording.parent)
+  if (step !== undefined) step.isNested = true
+  const span = start(recording, `invoke_workflow ${policy}`, "internal", at, step?.span ?? recording.parent)
   span.attribute("gen_ai.operation.name", "invoke_workflow")
   span.attribute("gen_ai.workflow.name", policy)
   span.attribute("divisi.run.id", runId)
   span.attribute("divisi.task.id", task.id)
   span.attribute("divisi.seed", seed)
   if (recording.content) span.attribute("gen_ai.input.messages", messagesText(task.messages))
-  recording.runs.set(runId, { span, policy, round: undefined })
+  recording.runs.set(runId, { span, policy, isAttached: false, round: undefined })
 }
 
 const startRound = (recording: Recording, run: OpenRun, { at, round }: Of<"round-started">) => {
   const span = start(recording, `round ${round}`, "internal", at, run.span)
   span.attribute("divisi.round", round)
-  run.round = { span, steps: new Map(), planningSince: at }
+  run.round = { span, steps: new Map(), tools: new Map(), calls: [], planningSince: at }
 }
 
-const recordCompletion = (recording: Recording, run: OpenRun, round: OpenRound, event: Of<"completion-finished">) => {
-  const span = start(recording, `plan ${run.policy}`, "internal", round.planningSince, round.span)
-  round.planningSince = event.at
-  span.attribute("gen_ai.operation.name", "plan")
-  span.attribute("gen_ai.agent.name", run.policy)
-  span.attribute("divisi.attempt", event.attempt)
-  span.attribute("divisi.cached", event.cached)
-  setPaid(span, event)
-  if (recording.content) span.attribute("gen_ai.output.messages", answerText(event.completion, "stop"))
-  if (event.error === undefined) span.end(nanos(event.at), Exit.void)
-  else fail(span, event.at, "unreadable", recording.content ? event.error : "The completion is no workflow.")
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The span of a call, begun: of a policy it is a plan, of all others a chat. */
+const startCall = (
+  recording: Recording,
+  run: OpenRun,
+  round: OpenRound,
+  { by, step, worker }: Pick<OpenCall, "by" | "step" | "worker">,
+  at: number
+): Tracer.Span => {
+  const parent = (step === undefined ? undefined : round.steps.get(step)?.span) ?? round.span
+  const isPlan = by === "policy"
+  const span = start(recording, isPlan ? `plan ${run.policy}` : `chat ${worker}`, "client", at, parent)
+  span.attribute("gen_ai.operation.name", isPlan ? "plan" : "chat")
+  if (isPlan) span.attribute("gen_ai.agent.name", run.policy)
+  if (worker !== "") span.attribute("gen_ai.request.model", worker)
+  const provider = worker === "" ? undefined : recording.provider?.(worker)
+  if (provider !== undefined) span.attribute("gen_ai.provider.name", provider)
+  return span
 }
+
+type CallEnd = Of<
+  | "turn-finished"
+  | "step-finished"
+  | "check-answered"
+  | "critic-answered"
+  | "completion-finished"
+  | "call-failed"
+  | "call-interrupted"
+  | "call-lost"
+>
+
+/** Who made the call that an event ends; more than one where the event does not say which. */
+const makersOf = (event: CallEnd): ReadonlyArray<OpenCall["by"]> => {
+  switch (event.type) {
+    case "completion-finished":
+      return ["policy"]
+    case "critic-answered":
+      return ["critic"]
+    case "check-answered":
+      return ["check"]
+    case "turn-finished":
+    case "step-finished":
+      return ["step"]
+    default:
+      return event.by === "check" ? ["check"] : event.step === undefined ? ["policy", "critic"] : ["step"]
+  }
+}
+
+/** Takes the call that an event ends from those that are open. */
+const takeCall = ({ calls }: OpenRound, event: CallEnd): OpenCall | undefined => {
+  const makers = makersOf(event)
+  const step = "step" in event ? event.step : undefined
+  const at = calls.findIndex(
+    (call) =>
+      makers.includes(call.by) &&
+      call.step === step &&
+      (event.type === "completion-finished" || call.worker === event.worker)
+  )
+  return at < 0 ? undefined : calls.splice(at, 1)[0]
+}
+
+/** When a call began that did not say so. */
+const sinceOf = (round: OpenRound, event: CallEnd): number => {
+  if (event.type === "turn-finished") return event.at - event.durationMillis
+  if (event.type === "completion-finished") return round.planningSince
+  const step = "step" in event && event.step !== undefined ? round.steps.get(event.step) : undefined
+  return Math.min(event.at, step?.since ?? event.at)
+}
+
+const outcomeOf = (recording: Recording, event: CallEnd): readonly [type: string, message: string] | undefined => {
+  if (event.type === "call-failed") {
+    return [event.reason._tag, recording.content ? event.message : `${event.worker} failed.`]
+  }
+  if (event.type !== "completion-finished" || event.error === undefined) return undefined
+  return ["unreadable", recording.content ? event.error : "The completion is no workflow."]
+}
+
+const describeCall = (recording: Recording, span: Tracer.Span, event: CallEnd) => {
+  if ("attempt" in event) span.attribute("divisi.attempt", event.attempt)
+  if (event.type === "turn-finished") {
+    span.attribute("divisi.turn", event.turn)
+    span.attribute("gen_ai.response.finish_reasons", [event.toolCalls.length > 0 ? "tool_calls" : "stop"])
+  }
+  if (event.type === "step-finished") {
+    span.attribute("gen_ai.response.finish_reasons", [finishReasons[event.finishReason]])
+    if (event.model !== undefined) span.attribute("gen_ai.response.model", event.model)
+    if (recording.content) span.attribute("gen_ai.output.messages", answerText(event.answer, event.finishReason))
+  }
+  if (event.type === "check-answered") span.attribute("divisi.check", event.check)
+  if (event.type === "call-failed" && event.retryInMillis !== undefined) {
+    span.attribute("divisi.retry_in_ms", event.retryInMillis)
+  }
+  if (event.type === "completion-finished" && recording.content) {
+    span.attribute("gen_ai.output.messages", answerText(event.completion, "stop"))
+  }
+}
+
+/** Ends the span of a call, with what it used. What was not sent by this leg of the run is marked, and costs nothing. */
+const endCall = (recording: Recording, run: OpenRun, round: OpenRound, event: CallEnd) => {
+  const open = takeCall(round, event)
+  const step = "step" in event ? event.step : undefined
+  const worker = "worker" in event ? event.worker : ""
+  const [by = "step"] = makersOf(event)
+  const isUnasked = event.type === "call-failed" && event.unasked === true
+  const span = open?.span ?? startCall(recording, run, round, { by, step, worker }, sinceOf(round, event))
+  const isCached = "cached" in event && event.cached
+  const isReplayed = open === undefined && run.isAttached && !isCached && !isUnasked && event.type !== "call-lost"
+  if ("cached" in event) span.attribute("divisi.cached", event.cached)
+  if (isReplayed) span.attribute("divisi.replayed", true)
+  if (event.type === "call-lost") span.attribute("divisi.unconfirmed", true)
+  if (!isCached && !isReplayed && !isUnasked) setPaid(span, event)
+  describeCall(recording, span, event)
+  if (event.type === "completion-finished") round.planningSince = event.at
+  const openStep = step === undefined ? undefined : round.steps.get(step)
+  if (openStep !== undefined) openStep.since = event.at
+  const failure = outcomeOf(recording, event)
+  if (failure !== undefined) fail(span, event.at, ...failure)
+  else {
+    const isWhole = event.type !== "call-interrupted" && event.type !== "call-lost"
+    span.end(nanos(event.at), isWhole ? Exit.void : Exit.interrupt())
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Steps
+// -------------------------------------------------------------------------------------------------------------------
 
 const startStep = (recording: Recording, round: OpenRound, { at, step, worker }: Of<"step-started">) => {
-  const span = start(recording, `chat ${worker}`, "client", at, round.span)
-  span.attribute("gen_ai.operation.name", "chat")
-  span.attribute("gen_ai.request.model", worker)
-  const provider = recording.provider?.(worker)
-  if (provider !== undefined) span.attribute("gen_ai.provider.name", provider)
+  const span = start(recording, `invoke_agent ${worker}`, "internal", at, round.span)
+  span.attribute("gen_ai.operation.name", "invoke_agent")
+  span.attribute("gen_ai.agent.name", worker)
   span.attribute("divisi.step", step)
-  round.steps.set(step, span)
+  round.steps.set(step, { span, since: at, isNested: false })
 }
 
-const finishStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event: Of<"step-finished">) => {
-  round.steps.delete(event.step)
-  span.attribute("gen_ai.response.finish_reasons", [finishReasons[event.finishReason]])
-  if (event.model !== undefined) span.attribute("gen_ai.response.model", event.model)
-  span.attribute("divisi.cached", event.cached)
-  setPaid(span, event)
-  if (recording.content) span.attribute("gen_ai.output.messages", answerText(event.answer, event.finishReason))
-  span.end(nanos(event.at), Exit.void)
+const finishStep = (round: OpenRound, span: Tracer.Span, { at, step }: Of<"step-finished">) => {
+  round.steps.delete(step)
+  span.end(nanos(at), Exit.void)
 }
 
-const recordTool = (recording: Recording, parent: Tracer.Span, event: Of<"tool-finished">) => {
-  const since = event.at - event.durationMillis
-  const span = start(recording, `execute_tool ${event.name}`, "internal", since, parent)
+const keyOf = ({ index, step, turn }: Pick<Of<"tool-started">, "step" | "turn" | "index">) => `${step}.${turn}.${index}`
+
+const startTool = (recording: Recording, parent: Tracer.Span, name: string, at: number): Tracer.Span => {
+  const span = start(recording, `execute_tool ${name}`, "internal", at, parent)
   span.attribute("gen_ai.operation.name", "execute_tool")
-  span.attribute("gen_ai.tool.name", event.name)
+  span.attribute("gen_ai.tool.name", name)
+  return span
+}
+
+/** A tool whose result is known and that did not run here: the caller gave it, or the record of the run has it. */
+const endTool = (recording: Recording, round: OpenRound, parent: Tracer.Span, event: Of<"tool-finished">) => {
+  const open = round.tools.get(keyOf(event))
+  round.tools.delete(keyOf(event))
+  const span = open ?? startTool(recording, parent, event.name, event.at)
+  if (open === undefined) span.attribute("divisi.replayed", true)
   if (recording.content) span.attribute("gen_ai.tool.call.result", text(event.content))
   if (event.isError)
     fail(span, event.at, "ToolFailed", recording.content ? text(event.content) : `${event.name} failed.`)
@@ -209,7 +343,9 @@ const recordCheck = (recording: Recording, parent: Tracer.Span, event: Of<"step-
 }
 
 const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.Exit<void>) => {
-  for (const span of round.steps.values()) span.end(nanos(at), Exit.interrupt())
+  for (const { span } of round.calls) span.end(nanos(at), Exit.interrupt())
+  for (const span of round.tools.values()) span.end(nanos(at), Exit.interrupt())
+  for (const { span } of round.steps.values()) span.end(nanos(at), Exit.interrupt())
   round.span.end(nanos(at), exit)
   run.round = undefined
 }
@@ -234,25 +370,19 @@ const finishRun = (recording: Recording, run: OpenRun, event: Of<"run-finished">
   else fail(span, at, ending, (recording.content ? event.detail : undefined) ?? `The run ended: ${ending}.`)
 }
 
-const onStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event: RunEvent) => {
+const onStep = (recording: Recording, run: OpenRun, round: OpenRound, step: OpenStep, event: RunEvent) => {
+  const { span } = step
   switch (event.type) {
     case "step-reassigned":
       span.event("step_reassigned", nanos(event.at), { "divisi.from": event.from, "divisi.to": event.to })
-      return span.attribute("gen_ai.request.model", event.to)
+      return span.attribute("gen_ai.agent.name", event.to)
     case "turn-finished":
-      return span.event("turn_finished", nanos(event.at), {
-        "divisi.turn": event.turn,
-        "gen_ai.tool.names": event.toolCalls.map(({ name }) => name),
-        ...(event.costUsd === undefined ? {} : { "divisi.cost_usd": event.costUsd })
-      })
-    case "tool-finished":
-      return recordTool(recording, span, event)
     case "check-answered":
-      return span.event("check_answered", nanos(event.at), {
-        "divisi.check": event.check,
-        "gen_ai.request.model": event.worker,
-        ...(event.costUsd === undefined ? {} : { "divisi.cost_usd": event.costUsd })
-      })
+      return endCall(recording, run, round, event)
+    case "tool-started":
+      return void round.tools.set(keyOf(event), startTool(recording, span, event.name, event.at))
+    case "tool-finished":
+      return endTool(recording, round, span, event)
     case "step-checked":
       return recordCheck(recording, span, event)
     case "step-waiting":
@@ -263,27 +393,33 @@ const onStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event
       )
       return span.end(nanos(event.at), Exit.void)
     case "step-finished":
-      return finishStep(recording, round, span, event)
+      if (!step.isNested) endCall(recording, run, round, event)
+      return finishStep(round, span, event)
     case "step-failed":
       round.steps.delete(event.step)
-      return fail(span, event.at, "StepFailed", recording.content ? event.message : `${event.worker} failed.`)
+      return fail(
+        span,
+        event.at,
+        event.reason ?? "StepFailed",
+        recording.content ? event.message : `${event.worker} failed.`
+      )
   }
 }
 
 const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: RunEvent) => {
   switch (event.type) {
     case "completion-finished":
-      return recordCompletion(recording, run, round, event)
+    case "critic-answered":
+    case "call-failed":
+    case "call-interrupted":
+    case "call-lost":
+      return endCall(recording, run, round, event)
     case "workflow-proposed":
       round.span.attribute("divisi.policy", event.policy)
       if (recording.content) round.span.attribute("divisi.workflow", JSON.stringify(event.workflow))
       return round.span.attribute("divisi.steps", event.workflow.steps.length)
     case "step-started":
       return startStep(recording, round, event)
-    case "call-failed": {
-      const span = event.step === undefined ? round.span : (round.steps.get(event.step) ?? round.span)
-      return span.event("call_failed", nanos(event.at), callFailure(event, recording.content))
-    }
     case "step-skipped":
       return round.span.event("step_skipped", nanos(event.at), {
         "divisi.step": event.step,
@@ -300,6 +436,7 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
       round.span.attribute("divisi.confirmed", event.confirmed)
       return endRound(run, round, event.at, Exit.void)
     case "turn-finished":
+    case "tool-started":
     case "tool-finished":
     case "check-answered":
     case "step-checked":
@@ -307,8 +444,8 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
     case "step-finished":
     case "step-failed":
     case "step-reassigned": {
-      const span = round.steps.get(event.step)
-      return span === undefined ? undefined : onStep(recording, round, span, event)
+      const step = round.steps.get(event.step)
+      return step === undefined ? undefined : onStep(recording, run, round, step, event)
     }
   }
 }
@@ -356,15 +493,47 @@ export const recorder = (
 
   const open = () => {
     let count = runs.size
-    for (const { round } of runs.values()) count += round === undefined ? 0 : 1 + round.steps.size
+    for (const { round } of runs.values()) {
+      count += round === undefined ? 0 : 1 + round.steps.size + round.calls.length + round.tools.size
+    }
     return count
   }
 
-  return { listener, open }
+  const spanOf = (part: Part): Tracer.Span | undefined => {
+    const run = runs.get(part.runId)
+    if (run === undefined) return undefined
+    run.isAttached = true
+    const { round } = run
+    if (part.type === "run" || round === undefined) return run.span
+    if (part.type === "round") return round.span
+    if (part.type === "step") return round.steps.get(part.step)?.span
+    return part.type === "tool" ? round.tools.get(keyOf(part)) : undefined
+  }
+
+  const callSpan = (part: Extract<Part, { readonly type: "call" }>, at: number): Tracer.Span | undefined => {
+    const run = runs.get(part.runId)
+    if (run?.round === undefined) return undefined
+    const { by, step, worker } = part
+    const span = startCall(recording, run, run.round, part, at)
+    run.round.calls.push({ by, step, worker, span })
+    return span
+  }
+
+  const within = <A, E, R>(part: Part, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.clockWith((clock) => {
+      const span = part.type === "call" ? callSpan(part, clock.currentTimeMillisUnsafe()) : spanOf(part)
+      if (span === undefined) return effect
+      const spanned = Effect.provideService(effect, Tracer.ParentSpan, span) as Effect.Effect<A, E, R>
+      return Effect.provideService(spanned, Tracer.Tracer, tracer)
+    })
+
+  register(listener, { within })
+  return { listener, open, within }
 }
 
 /**
- * A listener that makes spans with the current tracer, under the current span.
+ * A listener that makes spans with the current tracer, under the current span. Give it to a run as it is, or its recorder
+ * as `RunOptions.telemetry`: then the span of each part is the current one while code of others runs.
  *
  * **Example**
  *

@@ -16,6 +16,7 @@ import type { Policy } from "../policy/Policy.ts"
 import type * as Journal from "../record/Journal.ts"
 import type * as RunEvent from "../record/RunEvent.ts"
 import type { StepFailure } from "../record/StepFailure.ts"
+import type { SpanRecorder } from "../record/Telemetry.ts"
 import type { Transcript } from "../record/Transcript.ts"
 import type { Grade } from "../task/Grader.ts"
 import * as Task from "../task/Task.ts"
@@ -82,6 +83,11 @@ export interface RunOptions {
   readonly resume?: Past | undefined
   /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
   readonly listener?: RunEvent.Listener | undefined
+  /**
+   * Makes spans of the run (`Telemetry.recorder`), each of which is the current one while the code of a worker, a tool, a
+   * policy or a check runs. A listener of `Telemetry` that is given as `listener` does the same.
+   */
+  readonly telemetry?: SpanRecorder | undefined
 }
 
 /** What a run has already got: see {@link Resumption}. */

@@ -16,6 +16,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../Elapsed.ts"
 import type { Previous } from "../policy/Policy.ts"
+import { within } from "../record/activeSpan.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { Checks } from "../task/Check.ts"
@@ -219,7 +220,9 @@ export const make = (context: CallContext, plan: Plan): Execution => {
         if (check === undefined) finish(context, plan, running, answer)
         else running.given = answer
       }
-      return Effect.matchEffect(ask(context, plan, answers, running, onAnswer), {
+      const part = { type: "step", runId: context.runId, step } as const
+      const asked = within(context.spans, part, ask(context, plan, answers, running, onAnswer))
+      return Effect.matchEffect(asked, {
         onSuccess: (waiting) => {
           if (waiting.length === 0) {
             if (check !== undefined) verdicts[step] = running.verdict

@@ -8,6 +8,7 @@ import { ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
 import type * as Policy from "../policy/Policy.ts"
+import { spansOf, within } from "../record/activeSpan.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import type { Transcript } from "../record/Transcript.ts"
 import * as Seed from "../Seed.ts"
@@ -107,12 +108,13 @@ export interface State {
 export const conduct = (
   options: Options,
   task: Task.Task,
-  runOptions: RunOptions,
+  given: RunOptions,
   nesting?: Nesting,
   onResult?: (result: RunResult) => void
 ): Effect.Effect<RunResult> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
+      const runOptions = nesting === undefined ? withTelemetry(given) : given
       const clock = nesting?.context.clock ?? (yield* Clock.Clock)
       const seed = runOptions.seed ?? options.seed
       const runId = runOptions.runId ?? crypto.randomUUID()
@@ -151,6 +153,7 @@ export const conduct = (
         runId,
         recording,
         onDoubt: options.onDoubt,
+        spans: nesting?.context.spans ?? runOptions.telemetry ?? spansOf(runOptions.listener),
         failures: nesting?.context.failures ?? [],
         counts: runOptions.ledger === undefined && runOptions.payer === undefined ? undefined : new Map()
       }
@@ -180,8 +183,8 @@ export const conduct = (
       const interruptible = onResult === undefined ? restore : Effect.interruptible
       const startedAt = ticks(clock)
       started(state, nesting?.parent)
-      const rounds =
-        recording === undefined ? runRounds(state) : Effect.andThen(Journaled.stopped(recording), runRounds(state))
+      const spanned = within(context.spans, { type: "run", runId }, runRounds(state))
+      const rounds = recording === undefined ? spanned : Effect.andThen(Journaled.stopped(recording), spanned)
       const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
       if (journaled !== undefined && isOver(state, exit)) yield* settleDoubts(context)
       const ended = finished(state, startedAt, exit)
@@ -191,6 +194,17 @@ export const conduct = (
       return result
     })
   )
+
+/** Has the recorder of spans hear the run, before the listener of its own. */
+const withTelemetry = (options: RunOptions): RunOptions => {
+  const { listener, telemetry } = options
+  if (telemetry === undefined) return options
+  const both: RunEvent.Listener = (event) => {
+    telemetry.listener(event)
+    return listener?.(event)
+  }
+  return { ...options, listener: both }
+}
 
 /** What the run has already got: what its journal tells of it comes before what was given. */
 const pastOf = ({ resume }: RunOptions, before: Transcript | undefined): Past | undefined => {
@@ -235,7 +249,9 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
     state.pool
   )
   for (let round = 0; ; round++) {
-    const end = yield* runRound(state, round)
+    const { context, runId } = state
+    context.emit?.({ type: "round-started", round })
+    const end = yield* within(context.spans, { type: "round", runId }, runRound(state, round))
     if (end === "over" || (end === "ended" && state.recursion === 0)) return
     if (end === "ended") state.recursion -= 1
     else state.revisions -= 1
@@ -249,7 +265,6 @@ const runRound = Effect.fnUntraced(function* (
 ): Effect.fn.Return<"over" | "ended" | "revised", RunError> {
   const { context, rounds } = state
   const seed = Seed.derive(state.seed, round)
-  context.emit?.({ type: "round-started", round })
 
   const last = rounds.at(-1)
   const previous = last && previousOf(last, state)

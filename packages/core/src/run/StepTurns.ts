@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import { settle } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
+import { within } from "../record/activeSpan.ts"
 import type { KnownTool } from "../record/Recorded.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
@@ -255,7 +256,8 @@ const useTool = (
     if (isInDoubt && !prepared.isRepeatable) return Effect.sync(() => tell(Toolbox.lost))
     const run = Effect.suspend(() => {
       context.emit?.({ type: "tool-started", ...place })
-      const running = recording === undefined ? prepared.run : Effect.andThen(recording.saved, prepared.run)
+      const spanned = within(context.spans, { type: "tool", runId: context.runId, step, turn, index }, prepared.run)
+      const running = recording === undefined ? spanned : Effect.andThen(recording.saved, spanned)
       return Effect.map(running, tell)
     })
     // What was begun before was allowed.

@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import { notifyLogged, settle } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
+import { type ActiveSpans, within } from "../record/activeSpan.ts"
 import type { Recorded } from "../record/Recorded.ts"
 import type { Emit } from "../record/RunEvent.ts"
 import type { StepFailure } from "../record/StepFailure.ts"
@@ -70,6 +71,8 @@ export interface CallContext {
   readonly recording: Recording | undefined
   /** What becomes of a call whose answer was lost with its process. */
   readonly onDoubt: RunSettings["onDoubt"]
+  /** The spans of the run, if it has some. */
+  readonly spans: ActiveSpans | undefined
   /** The failures of the run and its nested runs so far. */
   readonly failures: Array<StepFailure>
   /** How many calls each place has made, which names them on accounts. Absent if the run shares no account. */
@@ -170,7 +173,10 @@ const attempt = (
       const send = (onAllowance: AllowanceListener) =>
         Effect.suspend(() => {
           started = true
-          const asked = receive(place === undefined ? call : inJournal(call, place), received, context, onAllowance)
+          const { by, step } = call
+          const part = { type: "call", runId: context.runId, by, step, worker: worker.id } as const
+          const sent = receive(place === undefined ? call : inJournal(call, place), received, context, onAllowance)
+          const asked = within(context.spans, part, sent)
           return place === undefined ? asked : Effect.provideService(asked, CallId, nameOf(place))
         })
       const open = (onAllowance: AllowanceListener) => {

@@ -145,12 +145,11 @@ export interface Prepared {
 }
 
 /** Makes spans of a run below the span of its request, where somebody takes them: nothing of what is asked or said. */
-const spans: Effect.Effect<Listener | undefined> = Effect.flatMap(Effect.tracer, (tracer) =>
+const spans: Effect.Effect<Telemetry.SpanRecorder | undefined> = Effect.flatMap(Effect.tracer, (tracer) =>
   tracer === Tracer.nativeTracer
     ? Effect.undefined
-    : Effect.map(
-        Effect.option(Effect.currentParentSpan),
-        (parent) => Telemetry.recorder(tracer, { parent: Option.getOrUndefined(parent) }).listener
+    : Effect.map(Effect.option(Effect.currentParentSpan), (parent) =>
+        Telemetry.recorder(tracer, { parent: Option.getOrUndefined(parent) })
       )
 )
 
@@ -204,7 +203,7 @@ export const prepare = Effect.fnUntraced(function* (
     runId: string,
     given: ReadonlyArray<string>,
     tell: Tell,
-    go: (listener: Listener) => Effect.Effect<Conductor.RunResult>
+    go: (hears: Pick<Conductor.RunOptions, "listener" | "telemetry">) => Effect.Effect<Conductor.RunResult>
   ) => {
     const parts = SegmentParts.make({
       maxRounds: conductor.maxRounds,
@@ -217,14 +216,13 @@ export const prepare = Effect.fnUntraced(function* (
       given
     })
     const keep = isKept ? undefined : options.recent?.listener(runId)
-    return Effect.flatMap(spans, (span) => {
+    return Effect.flatMap(spans, (telemetry) => {
       const listener: Listener = (event) => {
         keep?.(event)
         tell(parts.take(event))
-        span?.(event)
         options.listener?.(event)
       }
-      const run = Effect.onInterrupt(go(listener), () => Effect.sync(() => tell(parts.stop())))
+      const run = Effect.onInterrupt(go({ listener, telemetry }), () => Effect.sync(() => tell(parts.stop())))
       return Effect.map(run, (result) => ({ result, last: Effect.suspend(() => ended(parts, result)) }))
     })
   }
@@ -247,10 +245,10 @@ export const prepare = Effect.fnUntraced(function* (
 
   const begin = (runId: string) => (tell: Tell) =>
     Effect.flatMap(
-      segment(runId, [], tell, (listener) =>
+      segment(runId, [], tell, (hears) =>
         conductor.run(
           { messages: request.messages, metadata: { owner, request: turn.key } },
-          { ...shared, runId, listener }
+          { ...shared, runId, ...hears }
         )
       ),
       ({ last }) => last
@@ -259,8 +257,8 @@ export const prepare = Effect.fnUntraced(function* (
   if (!resumption) return { runId: turn.runId, run: begin(turn.runId) }
   const goOn = (tell: Tell) =>
     Effect.flatMap(
-      segment(resumption.runId, Object.keys(resumption.results), tell, (listener) =>
-        conductor.resume(resumption, { ...shared, listener })
+      segment(resumption.runId, Object.keys(resumption.results), tell, (hears) =>
+        conductor.resume(resumption, { ...shared, ...hears })
       ),
       ({ last, result }) => (cannotGoOn(result) ? begin(turn.runId)(tell) : last)
     )

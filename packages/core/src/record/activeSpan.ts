@@ -1,0 +1,45 @@
+/** The spans of the parts of a run while these are done: the current ones where code of others runs. */
+import type * as Effect from "effect/Effect"
+import type { Listener } from "./RunEvent.ts"
+
+/** A part of a run that has a span. */
+export type Part =
+  | { readonly type: "run"; readonly runId: string }
+  | { readonly type: "round"; readonly runId: string }
+  | { readonly type: "step"; readonly runId: string; readonly step: number }
+  /** A call that is sent: its span begins with it. */
+  | {
+      readonly type: "call"
+      readonly runId: string
+      readonly by: "policy" | "step" | "critic" | "check"
+      readonly step?: number | undefined
+      readonly worker: string
+    }
+  | {
+      readonly type: "tool"
+      readonly runId: string
+      readonly step: number
+      readonly turn: number
+      readonly index: number
+    }
+
+/** Runs effects with the span of a part of a run as the current one. */
+export interface ActiveSpans {
+  readonly within: <A, E, R>(part: Part, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+const known = new WeakMap<Listener, ActiveSpans>()
+
+/** Notes whose listener one is, so that a run that hears of it runs within its spans. */
+export const register = (listener: Listener, spans: ActiveSpans): void => void known.set(listener, spans)
+
+/** The spans that a listener makes, if it makes some. */
+export const spansOf = (listener: Listener | undefined): ActiveSpans | undefined =>
+  listener === undefined ? undefined : known.get(listener)
+
+/** An effect within a part of a run. */
+export const within = <A, E, R>(
+  spans: ActiveSpans | undefined,
+  part: Part,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => (spans === undefined ? effect : spans.within(part, effect))
