@@ -42,4 +42,6 @@ export const within = <A, E, R>(
   spans: ActiveSpans | undefined,
   part: Part,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => (spans === undefined ? effect : spans.within(part, effect))
+): Effect.Effect<A, E, R> =>
+  // Recorders in plain JavaScript may be older, and only hear events.
+  typeof spans?.within === "function" ? spans.within(part, effect) : effect

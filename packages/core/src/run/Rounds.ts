@@ -200,8 +200,15 @@ const withTelemetry = (options: RunOptions): RunOptions => {
   const { listener, telemetry } = options
   if (telemetry === undefined) return options
   const both: RunEvent.Listener = (event) => {
-    telemetry.listener(event)
-    return listener?.(event)
+    let told: unknown
+    let heard: unknown
+    // One that throws keeps no event from the other, and the promises of async ones are watched.
+    try {
+      told = telemetry.listener(event)
+    } finally {
+      heard = listener?.(event)
+    }
+    return (told instanceof Promise ? Promise.all([told, heard]) : heard) as undefined
   }
   return { ...options, listener: both }
 }
