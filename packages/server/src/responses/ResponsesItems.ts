@@ -139,6 +139,7 @@ const vendorOutput = (item: Json.JsonObject): unknown => {
 
 /** Items that no worker needs, and that clients send back in every request. */
 const silent = new Set([
+  "additional_tools",
   "reasoning",
   "item_reference",
   "mcp_list_tools",

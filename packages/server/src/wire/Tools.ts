@@ -244,10 +244,22 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
 export const isLegacy = (body: Json.JsonObject): boolean =>
   (body.tools === undefined || body.tools === null) && Array.isArray(body.functions)
 
-/** The tools of a request without its choice, e.g. to write their calls. */
+/** Tools that stand in the input of Responses: Codex adds them as an item (`additional_tools`). */
+const additionalIn = (input: unknown, reading: Reading): Tools =>
+  (Array.isArray(input) ? input : []).flatMap((item, at) =>
+    Json.isObject(item) && item.type === "additional_tools" && item.tools != null
+      ? toolsOf(item.tools, `${reading.at("input", at)}.tools`, reading)
+      : []
+  )
+
+/** The tools of a request without its choice, e.g. to write their calls. The first of a name counts. */
 export const offered = (body: Json.JsonObject, reading: Reading): Tools => {
   const field = isLegacy(body) ? "functions" : "tools"
-  return Json.optional(body[field], field, (value, field) => toolsOf(value, field, reading)) ?? []
+  const listed = Json.optional(body[field], field, (value, field) => toolsOf(value, field, reading)) ?? []
+  const additional = additionalIn(body.input, reading)
+  if (additional.length === 0) return listed
+  const names = new Set(listed.map(({ definition }) => definition.name))
+  return [...listed, ...additional.filter(({ definition }) => !names.has(definition.name))]
 }
 
 /** Reads the tools of a request and the choice among them. Throws an `ApiError`. */

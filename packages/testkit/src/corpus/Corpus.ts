@@ -17,13 +17,19 @@ import type { Gaps, Runner } from "../providers/ProviderContract.ts"
 import { chat } from "./chat.ts"
 import { generateContent } from "./generateContent.ts"
 import { messages } from "./messages.ts"
-import { type Protocol, type Reply, type ResponseRow, type Row, tools } from "./Row.ts"
+import { type Protocol, type Reply, type RequestRow, type ResponseRow, type Row, tools } from "./Row.ts"
+import { requests } from "./requests.ts"
 import { responses } from "./responses.ts"
 
 export type { Call, Class, Needs, Outcome, Protocol, Reply, RequestRow, ResponseRow, Row, Source } from "./Row.ts"
 
 /** All rows. */
-export const rows: ReadonlyArray<Row> = [...chat, ...responses, ...messages, ...generateContent]
+export const rows: ReadonlyArray<Row> = [...chat, ...responses, ...messages, ...generateContent, ...requests]
+
+/** The rows that a server of the vendors' protocols reads. */
+export const requestRows: ReadonlyArray<RequestRow> = rows.filter(
+  (row): row is RequestRow => row.direction === "request"
+)
 
 /** The rows that a provider of a protocol reads. */
 export const responsesOf = (protocol: Protocol): ReadonlyArray<ResponseRow> =>

@@ -1,0 +1,416 @@
+/** Rows of requests: what clients were seen to send to servers that speak a vendor's protocol. */
+import { gzipSync, zstdCompressSync } from "node:zlib"
+import type { Protocol, RequestRow, Row, Source } from "./Row.ts"
+
+/** What a request says besides its fields that differ, by protocol. */
+const bodies = {
+  chat: { model: "divisi", messages: [{ role: "user", content: "Hm" }] },
+  responses: { model: "divisi", input: "Hm" },
+  messages: { model: "divisi", max_tokens: 99, messages: [{ role: "user", content: "Hm" }] }
+} as const
+
+const paths = { chat: "/v1/chat/completions", responses: "/v1/responses", messages: "/v1/messages" } as const
+
+type Wire = keyof typeof bodies & Protocol
+
+interface Sent extends Pick<RequestRow, "class" | "source" | "why"> {
+  readonly name: string
+  readonly wire: Wire
+  readonly body: object
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly encode?: ((text: string) => Uint8Array) | undefined
+  readonly expected?: Partial<RequestRow["expected"]> | undefined
+}
+
+const row = ({ body, class: kind, encode, expected, headers, name, source, why, wire }: Sent): Row => {
+  const text = JSON.stringify({ ...bodies[wire], ...body })
+  return {
+    id: `${wire}/request/${name}`,
+    protocol: wire,
+    direction: "request",
+    class: kind,
+    source,
+    why,
+    request: { path: paths[wire], headers, body: encode === undefined ? text : encode(text) },
+    expected: { status: 200, ...expected }
+  }
+}
+
+const from = (repository: string, number: number, subject: string): Source => ({ repository, number, subject })
+
+const schema = { type: "object", properties: { city: { type: "string" } } }
+
+const call = { id: "c1", type: "function", function: { name: "look", arguments: '{"city":"Rome"}' } }
+
+const look = { type: "function", function: { name: "look", parameters: schema } }
+
+/** 80 MiB of spaces before a body, as members of gzip one after the other: 1 MiB is compressed once. */
+const bomb = (text: string): Uint8Array => {
+  const spaces = gzipSync(" ".repeat(2 ** 20))
+  return Buffer.concat([...Array.from({ length: 80 }, () => spaces), gzipSync(text)])
+}
+
+const compressed = from(
+  "agentgateway/agentgateway",
+  2402,
+  "the reader of requests takes compressed bodies for broken JSON"
+)
+
+export const requests: ReadonlyArray<Row> = [
+  row({
+    name: "null-content-with-calls",
+    wire: "chat",
+    class: "null-and-lists",
+    source: from("mistralai/mistral-common", 324, "a turn that only calls tools has a content of null, and is refused"),
+    why: "A turn that only calls tools has no content: null is how OpenAI's own clients write it.",
+    body: {
+      messages: [
+        { role: "user", content: "Weather?" },
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "c1", content: "sunny" },
+        { role: "user", content: "And now?" }
+      ]
+    },
+    expected: { asked: "And now?" }
+  }),
+  row({
+    name: "empty-assistant-turn",
+    wire: "chat",
+    class: "null-and-lists",
+    source: from("tashfeenahmed/freellmapi", 165, "turns of the assistant without content and calls are refused"),
+    why: "Clients send back turns that came out empty; OpenAI takes them.",
+    body: {
+      messages: [
+        { role: "assistant", content: null },
+        { role: "user", content: "Still there?" }
+      ]
+    },
+    expected: { asked: "Still there?" }
+  }),
+  row({
+    name: "null-fields",
+    wire: "chat",
+    class: "null-and-lists",
+    source: from(
+      "tashfeenahmed/freellmapi",
+      232,
+      "an explicit null for the calls of a turn is refused on session replay"
+    ),
+    why: "A client that serializes all fields of its types sends null for those without a value.",
+    body: {
+      tools: null,
+      tool_choice: null,
+      parallel_tool_calls: null,
+      temperature: null,
+      stop: null,
+      messages: [
+        { role: "assistant", content: "Hello.", tool_calls: null, function_call: null },
+        { role: "user", content: "Hm", name: null }
+      ]
+    },
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "tool-content-as-parts",
+    wire: "chat",
+    class: "null-and-lists",
+    source: from("Neroued/ninfer", 56, "results of tools that come as a list of parts are refused"),
+    why: "Agents send results of tools as parts, which OpenAI's specification allows.",
+    body: {
+      messages: [
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "c1", content: [{ type: "text", text: "sunny" }] },
+        { role: "user", content: "Well?" }
+      ]
+    },
+    expected: { asked: "Well?" }
+  }),
+  row({
+    name: "tool-content-as-bytes",
+    wire: "chat",
+    class: "null-and-lists",
+    source: from("justrach/codegraff", 99, "a resumed session sends the result of a tool as a list of numbers"),
+    why: "A result of any form is passed on: a session that was saved so cannot be repaired by its user.",
+    body: {
+      messages: [
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "c1", content: [61, 61] },
+        { role: "user", content: "Well?" }
+      ]
+    },
+    expected: { asked: "Well?" }
+  }),
+  row({
+    name: "user-content-as-parts",
+    wire: "chat",
+    class: "null-and-lists",
+    source: from("penta2himajin/qwisp", 83, "a coding agent always sends lists of parts and is refused"),
+    why: "Some agents never send a content as a text.",
+    body: {
+      messages: [
+        { role: "system", content: [{ type: "text", text: "Be brief." }] },
+        { role: "user", content: [{ type: "text", text: "Hm" }] }
+      ]
+    },
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "null-content",
+    wire: "responses",
+    class: "null-and-lists",
+    source: from("can1357/oh-my-pi", 10956, "messages with a content of null"),
+    why: "Codex sends messages without content back.",
+    body: {
+      input: [
+        { type: "message", role: "assistant", content: null },
+        { type: "message", role: "user", content: [{ type: "input_text", text: "Hm" }] }
+      ]
+    },
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "additional-tools",
+    wire: "responses",
+    class: "tools",
+    source: from("mxyhi/token_proxy", 307, "Codex sends tools as an item of the input, and is refused"),
+    why: "Without the tools of this item, Codex can run no command.",
+    body: {
+      input: [
+        {
+          type: "additional_tools",
+          role: "developer",
+          tools: [{ type: "namespace", name: "functions", tools: [{ type: "custom", name: "exec" }] }]
+        },
+        { role: "user", content: "Hm" }
+      ]
+    },
+    expected: { asked: "Hm", tools: ["functions__exec"] }
+  }),
+  row({
+    name: "additional-tools-empty",
+    wire: "responses",
+    class: "tools",
+    source: from("10/chatgpt-codex-proxy", 9, "the item of additional tools is taken for a message without content"),
+    why: "The item has a role, but it is no message.",
+    body: {
+      input: [
+        {
+          type: "additional_tools",
+          role: "developer",
+          id: "at_1",
+          tools: [{ type: "namespace", name: "collaboration", tools: [] }]
+        },
+        { role: "user", content: "Hm" }
+      ]
+    },
+    expected: { asked: "Hm", tools: [] }
+  }),
+  row({
+    name: "local-shell-in-history",
+    wire: "responses",
+    class: "tools",
+    source: from("ericc-ch/copilot-api", 248, "an endpoint of Responses for Codex, with its local shell"),
+    why: "Calls of the local shell stand in the history in a form of their own.",
+    body: {
+      input: [
+        { type: "local_shell_call", call_id: "c1", status: "completed", action: { type: "exec", command: ["ls"] } },
+        { type: "local_shell_call_output", call_id: "c1", output: "a.txt" },
+        { role: "user", content: "What did you see?" }
+      ]
+    },
+    expected: { asked: "What did you see?" }
+  }),
+  row({
+    name: "shell-in-history",
+    wire: "responses",
+    class: "tools",
+    source: from("maximhq/bifrost", 2648, "the shell tool of Responses, its calls and outputs"),
+    why: "Outputs of the shell are a list of runs, and no text.",
+    body: {
+      input: [
+        { type: "shell_call", call_id: "c1", action: { commands: ["ls"] } },
+        {
+          type: "shell_call_output",
+          call_id: "c1",
+          output: [{ stdout: "a.txt", stderr: "", outcome: { type: "exit", exit_code: 0 } }]
+        },
+        { role: "user", content: "What did you see?" }
+      ]
+    },
+    expected: { asked: "What did you see?" }
+  }),
+  row({
+    name: "unknown-item",
+    wire: "responses",
+    class: "null-and-lists",
+    source: from("mxyhi/token_proxy", 307, "strict checks of item types refuse a newer client"),
+    why: "A newer client sends items that an older server does not know.",
+    body: {
+      input: [
+        { type: "hologram", id: "h1" },
+        { role: "user", content: "Hm" }
+      ]
+    },
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "flat-custom-tool",
+    wire: "chat",
+    class: "tools",
+    source: from("icebear0828/codex-proxy", 707, "Cursor sends a tool with a grammar in the flat form of Responses"),
+    why: "Cursor speaks Chat Completions with tools as Responses writes them.",
+    body: {
+      tools: [
+        { type: "custom", name: "ApplyPatch", format: { type: "grammar", syntax: "lark", definition: "start: x" } }
+      ]
+    },
+    expected: { tools: ["ApplyPatch"] }
+  }),
+  row({
+    name: "nested-custom-tool",
+    wire: "chat",
+    class: "tools",
+    source: from("BerriAI/litellm", 34029, "custom tools of Chat Completions for Cursor's agent mode"),
+    why: "The nested form is the one that OpenAI documents for this protocol.",
+    body: { tools: [look, { type: "custom", custom: { name: "ApplyPatch" } }], tool_choice: "required" },
+    expected: { tools: ["look", "ApplyPatch"] }
+  }),
+  row({
+    name: "custom-tool",
+    wire: "responses",
+    class: "tools",
+    source: from("router-for-me/CLIProxyAPI", 3790, "the patch tool of Codex takes text and no JSON"),
+    why: "A custom tool that is dropped leaves an agent that can edit nothing, without any error.",
+    body: {
+      tools: [
+        { type: "custom", name: "apply_patch", format: { type: "grammar", syntax: "lark", definition: "start: x" } }
+      ]
+    },
+    expected: { tools: ["apply_patch"] }
+  }),
+  row({
+    name: "tool-choice-none",
+    wire: "messages",
+    class: "tools",
+    source: from("BerriAI/litellm", 24443, "a tool choice of none on Messages is answered with 500"),
+    why: "Both vendors know `none`.",
+    body: { tools: [{ name: "look", input_schema: schema }], tool_choice: { type: "none" } }
+  }),
+  row({
+    name: "tool-choice-any",
+    wire: "chat",
+    class: "tools",
+    source: from("langchain-ai/langchain", 28198, "a tool choice of any reaches a server that knows required"),
+    why: "Clients that were written for another vendor keep its word.",
+    body: { tools: [look], tool_choice: "any" },
+    expected: { tools: ["look"] }
+  }),
+  row({
+    name: "tool-choice-of-messages",
+    wire: "chat",
+    class: "tools",
+    source: from("BerriAI/litellm", 3752, "how OpenAI and Anthropic write the choice of a tool"),
+    why: "The choice is written as the other vendor writes it.",
+    body: { tools: [look], tool_choice: { type: "tool", name: "look" } },
+    expected: { tools: ["look"] }
+  }),
+  row({
+    name: "adaptive-thinking",
+    wire: "messages",
+    class: "preference",
+    source: from(
+      "routatic/proxy",
+      171,
+      "Claude Code sends adaptive thinking with a budget of 0, and every model fails"
+    ),
+    why: "How much to think is a preference: it must not fail the request.",
+    body: { thinking: { type: "adaptive", budget_tokens: 0 } }
+  }),
+  row({
+    name: "small-thinking-budget",
+    wire: "messages",
+    class: "preference",
+    source: from("lbjlaq/Antigravity-Manager", 1418, "a thinking budget below the vendor's minimum is refused"),
+    why: "A budget that no worker takes becomes the nearest that it has, or is left out.",
+    body: { max_tokens: 500, thinking: { type: "enabled", budget_tokens: 499 } }
+  }),
+  row({
+    name: "thinking-without-budget",
+    wire: "messages",
+    class: "preference",
+    source: from("Chevey339/kelivo", 144, "thinking without a budget is refused"),
+    why: "A client that leaves the amount to the server sends none.",
+    body: { thinking: { type: "enabled" } }
+  }),
+  row({
+    name: "thinking-on-chat",
+    wire: "chat",
+    class: "preference",
+    source: from(
+      "higress-group/higress",
+      4107,
+      "an explicit thinking budget in a request of Chat Completions is dropped"
+    ),
+    why: "Clients pass Anthropic's field through OpenAI's protocol.",
+    body: { max_tokens: 16_384, reasoning_effort: "high", thinking: { type: "enabled", budget_tokens: 8_192 } }
+  }),
+  row({
+    name: "negative-token-limit",
+    wire: "chat",
+    class: "preference",
+    source: from("open-webui/open-webui", 3121, "the maximum of tokens as a user sets it reaches the vendor"),
+    why: "-1 stands for no limit in servers that came before.",
+    body: { max_tokens: -1 }
+  }),
+  row({
+    name: "gzip",
+    wire: "messages",
+    class: "encoding",
+    source: from("agentgateway/agentgateway", 2404, "Claude Code compresses bodies above a size"),
+    why: "Small requests pass and large ones fail, which looks like chance.",
+    body: {},
+    headers: { "content-encoding": "gzip" },
+    encode: (text) => gzipSync(text)
+  }),
+  row({
+    name: "zstd",
+    wire: "responses",
+    class: "encoding",
+    source: from("BYK/loreai", 1049, "Codex compresses its requests with zstd by default"),
+    why: "Every request of Codex fails where the body is read as it came.",
+    body: {},
+    headers: { "content-encoding": "zstd" },
+    encode: (text) => zstdCompressSync(text)
+  }),
+  row({
+    name: "x-gzip",
+    wire: "chat",
+    class: "encoding",
+    source: from("fawney19/Aether", 513, "bodies in zstd, gzip, x-gzip and deflate"),
+    why: "`x-gzip` is an older name of gzip.",
+    body: {},
+    headers: { "content-encoding": "x-gzip" },
+    encode: (text) => gzipSync(text)
+  }),
+  row({
+    name: "unknown-encoding",
+    wire: "chat",
+    class: "encoding",
+    source: compressed,
+    why: "The client has to learn that the encoding is the problem, and not its JSON.",
+    body: {},
+    headers: { "content-encoding": "snappy" },
+    expected: { status: 415, says: ["snappy"] }
+  }),
+  row({
+    name: "bomb",
+    wire: "chat",
+    class: "encoding",
+    source: from("mlflow/mlflow", 24784, "a few thousand bytes of zstd grow to hundreds of megabytes"),
+    why: "The size that counts is the one after decompression.",
+    body: {},
+    headers: { "content-encoding": "gzip" },
+    encode: bomb,
+    expected: { status: 413 }
+  })
+]
