@@ -36,7 +36,7 @@ export interface ProviderOptions<Capabilities> {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * What happens to a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
-   * default), or the setting is left out.
+   * default), or the setting is replaced by the nearest that the model has, e.g. a budget by an effort, or left out.
    */
   readonly unsupported?: "reject" | "omit" | undefined
 }

@@ -47,10 +47,20 @@ describe("a request to Google", () => {
     }
   )
 
-  it("leaves out what a model does not have where it is told to", () => {
-    const sent = Result.getOrThrow(convert("gemini-2.5-pro", { reasoning: { type: "off" } }, true))
-    assert.deepEqual(sent.generationConfig, {})
-  })
+  it.each([
+    ["gemini-2.5-pro", { type: "off" }, { thinkingBudget: 128 }],
+    ["gemini-3.1-pro-preview", { type: "off" }, { thinkingLevel: "LOW" }],
+    ["gemini-3.8-flash", { type: "effort", effort: "minimal" }, { thinkingLevel: "LOW", includeThoughts: true }],
+    ["gemini-2.5-flash-lite", { type: "budget", tokens: 100 }, { thinkingBudget: 512, includeThoughts: true }],
+    ["gemini-2.5-flash", { type: "budget", tokens: 99_999 }, { thinkingBudget: 24_576, includeThoughts: true }],
+    ["gemini-2.0-flash", { type: "effort", effort: "low" }, undefined]
+  ] as Array<[string, NonNullable<WorkerRequest["reasoning"]>, object | undefined]>)(
+    "replaces what %s does not have by what is nearest where it may: %o",
+    (model, reasoning, expected) => {
+      const sent = Result.getOrThrow(convert(model, { reasoning }, true))
+      assert.deepEqual(sent.generationConfig, expected === undefined ? {} : { thinkingConfig: expected })
+    }
+  )
 })
 
 describe("an answer of Google", () => {

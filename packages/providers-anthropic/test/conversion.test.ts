@@ -44,10 +44,45 @@ describe("a request to Anthropic", () => {
     assert.include(refusal(request, target(model)), word)
   })
 
-  it("leaves out what a model does not have where it is told to", () => {
-    const lenient = target("claude-opus-5-5", { omitUnsupported: true })
-    const sent = body({ temperature: 0, seed: 1, reasoning: { type: "budget", tokens: 2048 } }, lenient)
+  it("leaves out what a model does not have where it may, and reports it", () => {
+    const notices: Array<string> = []
+    const lenient = target("claude-opus-5-5", { omitUnsupported: true, onNotice: (notice) => notices.push(notice) })
+    const sent = body({ temperature: 0, seed: 1 }, lenient)
     assert.doesNotHaveAnyKeys(sent, ["temperature", "seed", "thinking"])
+    assert.lengthOf(notices, 2)
+    assert.include(notices.join(), "temperature")
+  })
+
+  it.each([
+    [
+      "claude-opus-5-5",
+      { type: "budget", tokens: 2048 },
+      { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "medium" } }
+    ],
+    ["claude-opus-5-5", { type: "off" }, { output_config: { effort: "low" } }],
+    [
+      "claude-sonnet-4-6",
+      { type: "effort", effort: "minimal" },
+      { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "low" } }
+    ],
+    ["claude-haiku-4-5", { type: "effort", effort: "low" }, { thinking: { type: "enabled", budget_tokens: 1024 } }],
+    ["claude-haiku-4-5", { type: "effort", effort: "high" }, { thinking: { type: "enabled", budget_tokens: 3999 } }],
+    ["claude-haiku-4-5", { type: "budget", tokens: 100 }, { thinking: { type: "enabled", budget_tokens: 1024 } }],
+    ["claude-haiku-4-5", { type: "budget", tokens: 9000 }, { thinking: { type: "enabled", budget_tokens: 3999 } }]
+  ] as Array<[string, NonNullable<WorkerRequest["reasoning"]>, object]>)(
+    "replaces what %s does not have by what is nearest where it may: %o",
+    (model, reasoning, expected) => {
+      const { output_config, thinking } = body(
+        { reasoning, maxOutputTokens: 4000 },
+        target(model, { omitUnsupported: true })
+      )
+      assert.deepEqual(JSON.parse(JSON.stringify({ output_config, thinking })), expected)
+    }
+  )
+
+  it("does not think where the output limit leaves no room for the least budget", () => {
+    const lenient = target("claude-haiku-4-5", { omitUnsupported: true })
+    assert.isUndefined(body({ reasoning: { type: "effort", effort: "low" }, maxOutputTokens: 1000 }, lenient).thinking)
   })
 
   it("takes the temperature that every model has anyway", () => {

@@ -126,6 +126,13 @@ describe("the tools of a request", () => {
     assert.deepStrictEqual(sent({ ...choice, reasoning: { type: "off" } }).tool_choice, { type: "any" })
   })
 
+  it("come before reasoning where one of both may be left out", () => {
+    const lenient = target("claude-sonnet-4-6", { omitUnsupported: true })
+    const forced = { tools: [clock], toolChoice: "required", reasoning: { type: "effort", effort: "low" } } as const
+    const { thinking, tool_choice } = sent(forced, lenient)
+    assert.deepStrictEqual([tool_choice, thinking], [{ type: "any" }, undefined])
+  })
+
   it("are named and forbidden where only the conversation has any", () => {
     const { tool_choice, tools } = sent({ messages: [user("Time?"), called, result("t1", "1"), result("t2", "2")] })
     assert.deepStrictEqual(tools, [{ name: "clock", input_schema: { type: "object" } }])

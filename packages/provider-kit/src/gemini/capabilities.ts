@@ -5,13 +5,13 @@
  * A model that is not in the table is sent all settings of a request; Google then refuses what it cannot do. Sources:
  * https://ai.google.dev/gemini-api/docs/thinking,
  * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking,
- * https://ai.google.dev/gemini-api/docs/function-calling, https://ai.google.dev/gemini-api/docs/thought-signatures and,
- * for the budget that stands for an effort, https://ai.google.dev/gemini-api/docs/openai, read in November 2026.
+ * https://ai.google.dev/gemini-api/docs/function-calling and https://ai.google.dev/gemini-api/docs/thought-signatures,
+ * read in November 2026.
  */
 import type * as Worker from "@divisi/core/Worker"
+import type { Effort } from "../dialects/reasoning.ts"
 
-/** An effort, as a request names it. */
-export type Effort = "minimal" | "low" | "medium" | "high"
+export type { Effort } from "../dialects/reasoning.ts"
 
 /** What a model accepts. */
 export interface Capabilities extends Required<Worker.Capabilities> {
@@ -91,9 +91,6 @@ export const families: ReadonlyArray<Family> = [
   family("gemini-2.5-flash", budget(1, 24_576, false)),
   family("gemini-2.0-", none, 8192)
 ]
-
-/** The budget that Google uses for an effort when a model has no efforts. */
-export const budgetOf: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576 }
 
 const familyOf = (model: string) => {
   const name = model.replace(/^models\//, "")

@@ -59,7 +59,20 @@ const promptOf = (request: WorkerRequest, { capabilities, model, promptCache }: 
   return { messages, system: system.length === 0 ? undefined : system, tools, tool_choice }
 }
 
-const bodyOf = (request: WorkerRequest, target: Target): Body => {
+/**
+ * The reasoning of a request. A model that thinks cannot be made to call a tool: if it is made to, and does not always
+ * think, the tool is a demand and the reasoning a preference.
+ */
+const reasoningOf = ({ reasoning, toolChoice }: WorkerRequest, target: Target): WorkerRequest["reasoning"] => {
+  const isForced = toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none"
+  if (!isForced || !target.omitUnsupported || target.capabilities.off === "none") return reasoning
+  if (reasoning === undefined || reasoning.type === "off") return reasoning
+  target.onNotice?.(`reasoning: ${target.model} can be made to call a tool only where it does not reason: left out`)
+  return undefined
+}
+
+const bodyOf = (given: WorkerRequest, target: Target): Body => {
+  const request = { ...given, reasoning: reasoningOf(given, target) }
   const maxTokens = request.maxOutputTokens ?? target.maxTokens
   const settings = settingsOf(target, request, maxTokens)
   const toolChoice = choiceOf(target, request.toolChoice, settings)

@@ -4,6 +4,7 @@ import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema
 import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages"
 import type { JsonSchema, OutputFormat, ToolChoice } from "@divisi/core/Tool"
 import type { Reasoning, WorkerRequest } from "@divisi/core/Worker"
+import { Reasoning as Dialect } from "@divisi/provider-kit/Dialects"
 import { Failure } from "@divisi/provider-kit/VendorError"
 import type { Capabilities } from "../capabilities.ts"
 
@@ -11,8 +12,10 @@ import type { Capabilities } from "../capabilities.ts"
 export interface Model {
   readonly model: string
   readonly capabilities: Capabilities
-  /** Leaves out settings that the model does not have, instead of refusing them. */
+  /** Replaces or leaves out settings that the model does not have, instead of refusing them. */
   readonly omitUnsupported: boolean
+  /** Takes what was replaced or left out. */
+  readonly onNotice?: ((notice: string) => void) | undefined
 }
 
 /** The SDK's types leave out the temperature, which the models that take one still have. */
@@ -25,36 +28,66 @@ export const refused = (detail: string): Failure => new Failure({ _tag: "Invalid
 
 const nothing: Settings = {}
 
-/** Leaves a setting out, or refuses it. */
-export const unsupported = ({ omitUnsupported }: Model, detail: string): Settings => {
-  if (omitUnsupported) return nothing
-  throw refused(detail)
+/** Replaces a setting, by default by nothing, or refuses it. */
+export const unsupported = (
+  { omitUnsupported, onNotice }: Model,
+  detail: string,
+  instead: Settings = nothing
+): Settings => {
+  if (!omitUnsupported) throw refused(detail)
+  onNotice?.(`${detail}: ${instead === nothing ? "left out" : `replaced by ${JSON.stringify(instead)}`}`)
+  return instead
 }
 
-const effortOf = (target: Model, effort: Extract<Reasoning, { type: "effort" }>["effort"]): Settings => {
-  const { capabilities, model } = target
-  if (!capabilities.effort) {
-    return unsupported(target, `reasoning effort: ${model} takes a budget in tokens instead`)
-  }
-  if (effort === "minimal") {
-    return unsupported(target, `reasoning effort "minimal": ${model} takes the efforts low, medium, high`)
-  }
+const knownEfforts = ["low", "medium", "high"] as const
+
+/** The fewest tokens that Anthropic takes for thinking. */
+const leastBudget = 1024
+
+const enabled = (tokens: number | undefined): Settings =>
+  tokens === undefined ? nothing : { thinking: { type: "enabled", budget_tokens: tokens } }
+
+/** An effort as a model takes it that has efforts. */
+const withEffort = ({ capabilities }: Model, effort: (typeof knownEfforts)[number]): Settings => {
   const output_config = { effort }
   return capabilities.thinking === "budget"
     ? { output_config }
     : { output_config, thinking: { type: "adaptive", display: "summarized" } }
 }
 
+const effortOf = (target: Model, effort: Dialect.Effort, maxTokens: number): Settings => {
+  const { capabilities, model } = target
+  if (!capabilities.effort) {
+    const tokens = Dialect.fitted(Dialect.budgetOf[effort], leastBudget, maxTokens - 1)
+    return unsupported(target, `reasoning effort: ${model} takes a budget in tokens instead`, enabled(tokens))
+  }
+  return effort === "minimal"
+    ? unsupported(
+        target,
+        `reasoning effort "minimal": ${model} takes the efforts low, medium, high`,
+        withEffort(target, "low")
+      )
+    : withEffort(target, effort)
+}
+
 const budgetOf = (target: Model, tokens: number, maxTokens: number): Settings => {
   const { capabilities, model } = target
   if (capabilities.thinking === "adaptive") {
-    return unsupported(target, `reasoning budget: ${model} takes an effort, not a number of tokens`)
+    const effort = Dialect.effortOf(tokens, knownEfforts) as (typeof knownEfforts)[number]
+    const instead = capabilities.effort ? withEffort(target, effort) : nothing
+    return unsupported(target, `reasoning budget: ${model} takes an effort, not a number of tokens`, instead)
   }
-  if (tokens < 1024) throw refused(`reasoning budget: ${tokens} tokens are less than Anthropic's least, 1024`)
-  if (tokens >= maxTokens) {
-    throw refused(`reasoning budget: ${tokens} tokens do not fit into maxOutputTokens, which is ${maxTokens}`)
+  const instead = enabled(Dialect.fitted(tokens, leastBudget, maxTokens - 1))
+  if (tokens < leastBudget) {
+    return unsupported(target, `reasoning budget: ${tokens} tokens are less than Anthropic's least, 1024`, instead)
   }
-  return { thinking: { type: "enabled", budget_tokens: tokens } }
+  return tokens < maxTokens
+    ? enabled(tokens)
+    : unsupported(
+        target,
+        `reasoning budget: ${tokens} tokens do not fit into maxOutputTokens, which is ${maxTokens}`,
+        instead
+      )
 }
 
 const reasoningOf = (target: Model, reasoning: Reasoning | undefined, maxTokens: number): Settings => {
@@ -63,12 +96,16 @@ const reasoningOf = (target: Model, reasoning: Reasoning | undefined, maxTokens:
     case undefined:
       return nothing
     case "effort":
-      return effortOf(target, reasoning.effort)
+      return effortOf(target, reasoning.effort, maxTokens)
     case "budget":
       return budgetOf(target, reasoning.tokens, maxTokens)
     case "off":
       return off === "none"
-        ? unsupported(target, `reasoning off: ${target.model} always reasons`)
+        ? unsupported(
+            target,
+            `reasoning off: ${target.model} always reasons`,
+            target.capabilities.effort ? { output_config: { effort: "low" } } : nothing
+          )
         : { thinking: { type: off } }
   }
 }

@@ -28,8 +28,10 @@ export interface Body extends Omit<Tooling, "shape"> {
 export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
-  /** Leaves out settings that the model does not have, instead of refusing them. */
+  /** Replaces or leaves out settings that the model does not have, instead of refusing them. */
   readonly omitUnsupported: boolean
+  /** Takes what was replaced or left out. */
+  readonly onNotice?: ((notice: string) => void) | undefined
 }
 
 /** The body of a streamed call, or why the model cannot take this request. */

@@ -1,7 +1,7 @@
 /** How much a request lets a model think, as Google's settings say it. */
 import type { Reasoning, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
-import { budgetOf, type Effort } from "../../gemini/capabilities.ts"
+import { budgetOf, type Effort, fitted, nearest } from "../reasoning.ts"
 import type { Target } from "./request.ts"
 
 /** Google's settings of thinking. */
@@ -14,31 +14,43 @@ export interface ThinkingConfig {
 
 type Thinking = Result.Result<ThinkingConfig | undefined, WorkerErrorReason>
 
-const refused = (target: Target, detail: string): Thinking =>
-  target.omitUnsupported ? Result.succeed(undefined) : Result.fail({ _tag: "InvalidRequest", detail })
+/** Replaces a setting, by default by nothing, or refuses it. */
+const unsupported = (target: Target, detail: string, instead?: ThinkingConfig): Thinking => {
+  if (!target.omitUnsupported) return Result.fail({ _tag: "InvalidRequest", detail })
+  target.onNotice?.(`${detail}: ${instead === undefined ? "left out" : `replaced by ${JSON.stringify(instead)}`}`)
+  return Result.succeed(instead)
+}
+
+/** An effort as a model takes it: by a level, or by the tokens that stand for it. */
+const withEffort = ({ capabilities }: Target, effort: Effort): ThinkingConfig =>
+  capabilities.thinking === "level"
+    ? { thinkingLevel: effort.toUpperCase() as Uppercase<Effort>, includeThoughts: true }
+    : { thinkingBudget: budgetOf[effort], includeThoughts: true }
 
 const effortOf = (target: Target, effort: Effort): Thinking => {
-  const { efforts, thinking } = target.capabilities
-  if (!efforts.includes(effort)) {
-    const known = efforts.length === 0 ? "does not reason" : `takes the efforts ${efforts.join(", ")}`
-    return refused(target, `reasoning effort "${effort}": ${target.model} ${known}`)
-  }
-  return Result.succeed(
-    thinking === "level"
-      ? { thinkingLevel: effort.toUpperCase() as Uppercase<Effort>, includeThoughts: true }
-      : { thinkingBudget: budgetOf[effort], includeThoughts: true }
-  )
+  const { efforts } = target.capabilities
+  if (efforts.includes(effort)) return Result.succeed(withEffort(target, effort))
+  const known = efforts.length === 0 ? "does not reason" : `takes the efforts ${efforts.join(", ")}`
+  const other = nearest(effort, efforts)
+  const detail = `reasoning effort "${effort}": ${target.model} ${known}`
+  return unsupported(target, detail, other && withEffort(target, other))
 }
 
 const tokensOf = (target: Target, tokens: number): Thinking => {
   const { budget, thinking } = target.capabilities
-  if (thinking === "none") return refused(target, `reasoning budget: ${target.model} does not reason`)
+  if (thinking === "none") return unsupported(target, `reasoning budget: ${target.model} does not reason`)
   const [least, most] = budget
-  if (tokens < least || tokens > most) {
-    const range = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `${least} to ${most}`
-    return Result.fail({ _tag: "InvalidRequest", detail: `reasoning budget: ${target.model} takes ${range} tokens` })
-  }
-  return Result.succeed({ thinkingBudget: tokens, includeThoughts: true })
+  if (tokens >= least && tokens <= most) return Result.succeed({ thinkingBudget: tokens, includeThoughts: true })
+  const range = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `${least} to ${most}`
+  const detail = `reasoning budget: ${target.model} takes ${range} tokens`
+  return unsupported(target, detail, { thinkingBudget: fitted(tokens, least, most), includeThoughts: true })
+}
+
+/** As little thinking as a model can do that always thinks. */
+const leastOf = ({ capabilities: { budget, efforts, thinking } }: Target): ThinkingConfig | undefined => {
+  if (thinking === "budget") return { thinkingBudget: budget[0] }
+  const [least] = efforts
+  return least && { thinkingLevel: least.toUpperCase() as Uppercase<Effort> }
 }
 
 /** A model that does not think needs no setting that turns thinking off. */
@@ -46,7 +58,7 @@ const offOf = (target: Target): Thinking => {
   const { isThinkingFixed, thinking } = target.capabilities
   if (thinking === "none") return Result.succeed(undefined)
   return isThinkingFixed
-    ? refused(target, `reasoning off: ${target.model} always reasons`)
+    ? unsupported(target, `reasoning off: ${target.model} always reasons`, leastOf(target))
     : Result.succeed({ thinkingBudget: 0 })
 }
 

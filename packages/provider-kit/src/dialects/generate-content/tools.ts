@@ -59,7 +59,7 @@ const invalid = (detail: string) => Result.fail<WorkerErrorReason>({ _tag: "Inva
 
 /** The tools, the choice and the shape of a request, or why the model cannot take them. */
 export const toolingOf = (request: WorkerRequest, target: Target): Result.Result<Tooling, WorkerErrorReason> => {
-  const { capabilities, model, omitUnsupported } = target
+  const { capabilities, model, omitUnsupported, onNotice } = target
   const { output, parallelToolCalls, toolChoice, tools = [] } = request
   const shape = shapeOf(output)
   const isShaped = shape.responseMimeType !== undefined
@@ -68,8 +68,11 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   // Where a model takes only one of both, we leave out the tools, as they must not be called.
   if (isApart && toolChoice === "none") return Result.succeed({ shape })
   if (isApart && !omitUnsupported) return invalid(`output with tools: ${model} takes one of both`)
-  if (parallelToolCalls === false && !omitUnsupported)
-    return invalid(`parallelToolCalls off: ${model} may always call several functions at once`)
+  if (parallelToolCalls === false) {
+    const detail = `parallelToolCalls off: ${model} may always call several functions at once`
+    if (!omitUnsupported) return invalid(detail)
+    onNotice?.(`${detail}: left out`)
+  }
   const functionCallingConfig = configOf(
     toolChoice,
     tools.some(({ strict }) => strict === true)
