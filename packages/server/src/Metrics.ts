@@ -9,7 +9,7 @@ import * as Choice from "./wire/Choice.ts"
 export interface Metrics {
   readonly log: RequestLog.Log
   /** All of them as text. */
-  readonly text: (running: number) => string
+  readonly text: (running: number, bytesInFlight: number) => string
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -44,6 +44,8 @@ const failedStep = (worker: string, reason: string) =>
 
 const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on" })
 
+const inFlight = Metric.gauge("divisi_request_bytes_in_flight", { description: "Bytes of requests in flight" })
+
 /** Metrics with all counts at 0. What is no model is counted as `other`, since clients may name anything. */
 export const make = (isModel: (name: string) => boolean): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())
@@ -75,8 +77,9 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
     }
   }
 
-  const text = (running: number): string => {
+  const text = (running: number, bytesInFlight: number): string => {
     open.updateUnsafe(running, context)
+    inFlight.updateUnsafe(bytesInFlight, context)
     return PrometheusMetrics.formatUnsafe(context)
   }
 

@@ -207,7 +207,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     stopped: options.journal === undefined ? () => undefined : yield* Stopped.find(journal, options.isShared === true),
     authenticate,
     limits,
-    inFlight,
+    inFlight: inFlight.open,
     lane: yield* Semaphore.make(1),
     ledger: options.ledger,
     isDraining: () => isDraining,
@@ -239,7 +239,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const store = yield* ResponseStore.make({ maxCharacters: 64 * mebi, archive: options.responses })
   const kept = ResponsesEndpoints.make(context, store)
   const measured = known(() =>
-    HttpServerResponse.text(metrics.text(segments.running()), {
+    HttpServerResponse.text(metrics.text(segments.running(), inFlight.bytes()), {
       contentType: "text/plain; version=0.0.4; charset=utf-8"
     })
   )
@@ -298,7 +298,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         journal,
         authenticate,
         limits: { ...limits, bodyBytes: 64 * kibi },
-        inFlight,
+        inFlight: inFlight.open,
         keep: options.keepRating
       })
     ),

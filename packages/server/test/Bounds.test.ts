@@ -187,6 +187,18 @@ describe("a body", () => {
   })
 })
 
+describe("a query", () => {
+  it("that looks for what no store can have is refused", () =>
+    serving(server(), async ({ url }) => {
+      for (const query of ["after=%00", "after=a%00b", `after=${"a".repeat(2_000)}`, "limit=%00", "limit=1e999"]) {
+        assert.strictEqual((await fetch(`${url}/runs?${query}`)).status, 400, query)
+      }
+      for (const path of ["runs/%00", "runs/%ED%A0%80", "responses/%00", "models/%00", "runs/a%00/events"]) {
+        assert.strictEqual((await fetch(`${url}/${path}`)).status, 404, path)
+      }
+    }))
+})
+
 describe("an encoded body", () => {
   const body = JSON.stringify({ model: "divisi", messages: question })
   const encoders: Readonly<Record<string, (text: string | Buffer) => Buffer>> = {
@@ -291,27 +303,22 @@ describe("bytes in flight", () => {
         return asking(url)("chat/completions", body, { authorization: owner })
       }
       const left: Array<ReturnType<typeof begun>> = []
-      /** Which of two requests is refused is open while both come, so that more are begun until one is. */
-      const fill = async (owner: (at: number) => string, refused: () => Promise<Response>, status: number) => {
-        for (let last = 0; last !== status; last = (await refused()).status) {
-          left.push(begun(port, owner(left.length), 900_000))
-          await left.at(-1)!.written
-        }
+      const inFlight = async () => {
+        const text = await (await fetch(`${url.replace("/v1", "")}/metrics`)).text()
+        return Number(/^divisi_request_bytes_in_flight (\d+)/m.exec(text)?.[1])
       }
-      await fill(
-        () => "mallory",
-        () => ask("mallory", 500_000),
-        429
-      )
+      const fill = async (owner: string) => {
+        left.push(begun(port, owner, 900_000))
+        while ((await inFlight()) < left.length * 900_000) await left.at(-1)!.written
+      }
+      await fill("mallory")
+      assert.strictEqual((await ask("mallory", 500_000)).status, 429)
       assert.strictEqual((await ask("alice", 500_000)).status, 200)
       assert.strictEqual((await ask("mallory", 1_000)).status, 200)
-      await fill(
-        (at) => `eve${at}`,
-        () => ask("alice", 700_000),
-        503
-      )
-      const { headers } = await ask("alice", 700_000)
-      assert.isNotNull(headers.get("retry-after"))
+      for (const owner of ["eve", "trudy", "oscar"]) await fill(owner)
+      const refused = await ask("alice", 700_000)
+      assert.strictEqual(refused.status, 503)
+      assert.isNotNull(refused.headers.get("retry-after"))
       assert.strictEqual((await ask("bob", 1_000)).status, 200)
       for (const { socket } of left) socket.destroy()
       for (let status = 0; status !== 200; ) status = (await ask("mallory", 500_000)).status

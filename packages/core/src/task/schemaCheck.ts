@@ -132,13 +132,31 @@ const canonical = (value: unknown): string => {
 }
 
 const valuesOf = (members: ReadonlyArray<unknown>): Values => {
+  if (members.some((member) => typeof member === "string" && member.length > maxKeyCharacters)) {
+    throw new Error(`its enum or const has a text of more than ${maxKeyCharacters} characters`)
+  }
   const isPlain = (value: unknown) => typeof value !== "object" || value === null
   const shown = members.slice(0, 20).map((member) => (isPlain(member) ? kindOf(member) : short(canonical(member))))
   return {
     plain: new Set(members.filter(isPlain)),
-    composite: new Set(members.filter((member) => !isPlain(member)).map(canonical)),
+    composite: new Set(members.filter((member) => !isPlain(member)).map((member) => fingerprint(canonical(member)))),
     shown: `${shown.join(" or ")}${members.length > 20 ? ` or one of ${members.length - 20} more` : ""}`
   }
+}
+
+/** Longer texts are no keys of sets and maps: JavaScript hashes them by their length alone. */
+const maxKeyCharacters = 10_000
+
+/** A key for a text of any length. */
+const fingerprint = (text: string): string => {
+  if (text.length <= maxKeyCharacters) return text
+  let [left, right] = [0, 0]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    left = Math.imul(left ^ code, 16_777_619)
+    right = (Math.imul(right, 31) + code) | 0
+  }
+  return `${text.length} ${left} ${right}`
 }
 
 const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
@@ -507,7 +525,8 @@ class Run {
   private allows(node: Node, value: unknown, seen: Seen | undefined): boolean {
     this.spend(1)
     if (node.refuses) return false
-    if (!node.isTarget) return this.look(node, value, seen)
+    // Of a text or a number there are no parts: what it costs is bounded by the size of the schema.
+    if (!node.isTarget || typeof value !== "object") return this.look(node, value, seen)
     let results = this.known.get(node)
     if (results === undefined) {
       results = new Map()
@@ -574,7 +593,7 @@ class Run {
   private isIn({ composite, plain }: Values, value: unknown): boolean {
     if (typeof value === "string") this.spend(value.length / 64)
     if (typeof value !== "object" || value === null) return plain.has(value)
-    return composite.size > 0 && composite.has(this.canonical(value))
+    return composite.size > 0 && composite.has(fingerprint(this.canonical(value)))
   }
 
   /** The canonical text of a part of the value. Its steps are spent before it is written. */
@@ -750,7 +769,7 @@ class Run {
 
   private isUnique(value: ReadonlyArray<unknown>): boolean {
     const found = new Set<string>()
-    for (const item of value) found.add(this.canonical(item))
+    for (const item of value) found.add(fingerprint(this.canonical(item)))
     return found.size === value.length
   }
 

@@ -15,8 +15,16 @@ const smallBytes = 64 * 2 ** 10
 
 const retryAfterMillis = 1_000
 
+/** The requests of a server. */
+export interface InFlight {
+  /** Begins to count a request. */
+  readonly open: () => Held
+  /** The bytes of all requests in flight. */
+  readonly bytes: () => number
+}
+
 /** Counts the requests of a server. */
-export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): (() => Held) => {
+export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight => {
   /** Of large requests, by their callers. */
   const callers = new Map<string, number>()
   let large = 0
@@ -30,7 +38,7 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): (() => Hel
     return large + bytes > inFlightBytes ? full : undefined
   }
 
-  return () => {
+  const open = (): Held => {
     let caller = ""
     let held = 0
 
@@ -67,6 +75,8 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): (() => Hel
 
     return { take, release: give }
   }
+
+  return { open, bytes: () => large + small }
 }
 
 const full = new ApiError({

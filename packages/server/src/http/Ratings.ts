@@ -105,6 +105,9 @@ const stepOf = (value: unknown, field: string): { readonly round: number; readon
 const noteOf = (value: unknown, field: string): string => {
   const note = Json.text(value, field)
   if (note.length > mostCharacters) throw invalid(field, `${field} may have ${mostCharacters} characters at most.`)
+  if (note.includes("\0") || !note.isWellFormed()) {
+    throw invalid(field, `${field} must be well-formed Unicode without NUL.`)
+  }
   return note
 }
 

@@ -12,6 +12,7 @@ import * as Rights from "../Rights.ts"
 import * as Failure from "../segment/Failure.ts"
 import { ownerIn } from "../segment/Owner.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
+import { isName } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import * as OwnSchemas from "./OwnSchemas.ts"
 import * as Respond from "./Respond.ts"
@@ -58,11 +59,19 @@ export const eventsOf = (journal: Journal.Journal, { owner, rights }: Caller, id
     return maySee ? Effect.succeed(events) : Effect.fail(unknown(id))
   })
 
+/** A text of the query that is looked for: one that no run can have is refused, before a database does. */
+const nameIn = (url: URL, name: string): Effect.Effect<string | undefined, ApiError> => {
+  const value = url.searchParams.get(name) ?? undefined
+  return value === undefined || isName(value)
+    ? Effect.succeed(value)
+    : Effect.fail(invalid(name, `${name} must be well-formed Unicode without NUL, of at most 1,000 characters.`))
+}
+
 /** Whose runs a list has, by its query: `undefined` for all. */
 const listedOwner = ({ owner, rights }: Caller, url: URL): Effect.Effect<string | undefined, ApiError> => {
   const wanted = url.searchParams.get("owner") ?? owner
   if (wanted === owner) return Effect.succeed(owner)
-  if (Rights.has(rights, "admin")) return Effect.succeed(wanted === everyone ? undefined : wanted)
+  if (Rights.has(rights, "admin")) return wanted === everyone ? Effect.undefined : nameIn(url, "owner")
   const message = 'Only a key with the right "admin" may list the runs of other keys.'
   return Effect.fail(new ApiError({ kind: "permission", message, field: "owner" }))
 }
@@ -87,7 +96,7 @@ const list = Effect.fnUntraced(function* (
   url: URL
 ): Effect.fn.Return<Response, ApiError> {
   const limit = Math.min(yield* numberIn(url, OwnSchemas.limit, OwnSchemas.defaultLimit), OwnSchemas.mostListed)
-  const after = url.searchParams.get("after") ?? undefined
+  const after = yield* nameIn(url, "after")
   const owner = yield* listedOwner(caller, url)
   const found = yield* Effect.mapError(journal.list({ caller: owner, after, limit: limit + 1 }), unusable)
   const data = found.slice(0, limit).map(summaryOf)
