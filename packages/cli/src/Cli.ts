@@ -22,7 +22,7 @@ import { gym } from "./gym/command.ts"
 import { init } from "./init/command.ts"
 import { exitCodes } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
-import { drawing } from "./invocation/Output.ts"
+import { drawing, stdout } from "./invocation/Output.ts"
 import { key } from "./key/command.ts"
 import { learn } from "./learn/command.ts"
 import { mcp } from "./mcp/command.ts"
@@ -103,9 +103,9 @@ const presenter = (formatter: CliOutput.Formatter): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
       case "Help":
-        return Effect.sync(() => drawing(process.stdout).write(`${formatter.formatHelpDoc(event.helpDoc)}\n`))
+        return Effect.sync(() => drawing(stdout).write(`${formatter.formatHelpDoc(event.helpDoc)}\n`))
       case "Version":
-        return Console.log(`${event.name} ${event.version}`)
+        return Effect.sync(() => void stdout.write(`${event.name} ${event.version}\n`))
       case "InvalidInvocation":
         return Console.error(
           [
@@ -128,13 +128,13 @@ const completions = GlobalFlag.Action({
       ? Effect.void
       : Effect.flatMap(
           Effect.promise(async () => (await import("./invocation/Completions.ts")).script(described, shell.value)),
-          (script) => Console.log(script)
+          (script) => Effect.sync(() => void stdout.write(`${script}\n`))
         )
 })
 
 const layer = Layer.unwrap(
   Effect.map(read(["NO_COLOR", "TERM"]), ({ NO_COLOR, TERM }) => {
-    const colors = process.stdout.isTTY === true && NO_COLOR === undefined && TERM !== "dumb"
+    const colors = stdout.isTTY === true && NO_COLOR === undefined && TERM !== "dumb"
     const formatter = CliOutput.defaultFormatter({ colors, globalFlags: "summary" })
     return Layer.mergeAll(
       CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, completions] }),

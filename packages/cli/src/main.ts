@@ -32,7 +32,7 @@ const signals = {
   output: exitCodes.failed
 } as const
 
-for (const stream of [process.stdout, process.stderr]) Output.guard(stream)
+for (const stream of [Output.stdout, process.stderr]) Output.guard(stream)
 
 const say = (message: string): void => void process.stderr.write(`divisi: ${clean(message).trimEnd()}\n`)
 
@@ -54,7 +54,7 @@ const report = (exit: Exit.Exit<unknown, unknown>): number => {
 /** Ends the process once everything that was written has left it. */
 const leave = (code: number): void => {
   process.exitCode = code
-  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
+  Output.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
 }
 
 /**
@@ -74,7 +74,7 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(signal))
   process.on("SIGHUP", () => HangUp.isHeard() || stop("SIGHUP"))
   process.stderr.on("error", () => {})
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  Output.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // EIO is what a terminal that was closed says.
     if (error.code === "EPIPE" || error.code === "EIO") return stop("EPIPE")
     if (stoppedBy === undefined) say(`Cannot write the output: ${error.message}. What was done until now is kept.`)
@@ -87,6 +87,7 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
 })
 
 const divisi = Effect.gen(function* () {
+  Output.claim()
   isDebugging = (yield* read(["DIVISI_DEBUG"])).DIVISI_DEBUG !== undefined
   yield* Effect.provideService(Cli.run(process.argv.slice(2)), OwnerOnly.Report, say)
 })

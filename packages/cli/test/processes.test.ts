@@ -33,7 +33,7 @@ const files = {
   "check.sh": "echo $$ >> pids; sleep 600 & echo $! >> pids; wait"
 }
 
-describe.concurrent.skipIf(process.platform === "win32")("the processes of a run", () => {
+describe.skipIf(process.platform === "win32")("the processes of a run", { concurrent: true }, () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const) {
     it(`end with it at ${signal}`, { timeout: 60_000 }, () =>
       inFolder(async (cwd) => {
@@ -60,7 +60,9 @@ describe.concurrent.skipIf(process.platform === "win32")("the processes of a run
     inFolder(async (cwd) => {
       for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(cwd, name), text)
       const check = "command:sleep 600 & echo $! >> pids; exit 0"
-      const { code, errors, output } = await divisi(["run", "Which?", "--policy", `checked:cheap+strong+${check}`], { cwd })
+      const { code, errors, output } = await divisi(["run", "Which?", "--policy", `checked:cheap+strong+${check}`], {
+        cwd
+      })
       assert.deepStrictEqual([code, output.trim()], [0, "cheap"], errors)
       const pids = fs.readFileSync(path.join(cwd, "pids"), "utf8").trim().split("\n").map(Number)
       assert.strictEqual(pids.length, 3)

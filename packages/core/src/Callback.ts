@@ -3,6 +3,7 @@
  * no rejection stays unhandled.
  */
 import * as Effect from "effect/Effect"
+import * as References from "effect/References"
 import { messageOf } from "./Thrown.ts"
 
 /** What a function of a user may give for an `A`. */
@@ -34,10 +35,18 @@ export const notify = (call: () => unknown, onError: (error: unknown) => void): 
   }
 }
 
+/** Keeps what is logged without a logger of the caller off the standard output, which may carry a protocol. */
+export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.provideService(
+  References.LogToStderr,
+  true
+)
+
 /** Calls a listener whose errors are logged. `what` names it: `onPaid`. */
 export const notifyLogged = (what: string, call: () => unknown): void =>
   notify(call, (error) =>
-    Effect.runFork(Effect.logWarning(`${what} failed, which is not needed to continue: ${messageOf(error)}`))
+    Effect.runFork(
+      toErrorOutput(Effect.logWarning(`${what} failed, which is not needed to continue: ${messageOf(error)}`))
+    )
   )
 
 /** Takes the rejection of a value that may be a promise, and that is of no use. */

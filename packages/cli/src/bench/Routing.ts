@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Embedders from "../eval/Embedders.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import { clean } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import type { RoutingInput } from "./flags.ts"
@@ -112,7 +113,7 @@ export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
         error._tag === "RoutingBenchError" ? usage(`${input.outcomes}: ${error.message}`) : failed(error.message)
     )
     if (standings.length === 0) return yield* usage(`There is no policy ${Option.getOrThrow(input.only)} to compare.`)
-    process.stdout.write(
+    stdout.write(
       `${input.json ? standings.map((one) => JSON.stringify(one)).join("\n") : `${textOf(standings)}\n${explained}`}\n`
     )
   }).pipe(Effect.scoped)

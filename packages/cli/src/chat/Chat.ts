@@ -136,11 +136,11 @@ const talkOn = Effect.fnUntraced(function* (chat: Chat): Effect.fn.Return<void, 
 })
 
 const open = Effect.gen(function* () {
-  const isTyped = process.stdin.isTTY === true && process.stdout.isTTY === true
-  const output = Output.drawing(process.stdout)
+  const isTyped = process.stdin.isTTY === true && Output.stdout.isTTY === true
+  const output = Output.drawing(Output.stdout)
   const talk = isTyped
-    ? Talk.onTerminal(output, View.isLive(process.stdout, yield* View.terminal))
-    : Talk.onPipe(process.stdout, process.stderr)
+    ? Talk.onTerminal(output, View.isLive(Output.stdout, yield* View.terminal))
+    : Talk.onPipe(Output.stdout, process.stderr)
   return { isTyped, talk, lines: isTyped ? Lines.typed(output, "› ") : Lines.piped() }
 })
 

@@ -2,9 +2,10 @@
 import * as Effect from "effect/Effect"
 import * as LocalModels from "../conductor/LocalModels.ts"
 import { type Failure, failed } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import { table, toLeft } from "../view/Table.ts"
 
-const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
 /** Prints what was found. */
 export const diagnose = Effect.fnUntraced(function* (input: {

@@ -4,6 +4,7 @@ import * as ReportFile from "@divisi/evals/ReportFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as Format from "../view/Format.ts"
 import { table } from "../view/Table.ts"
 import type { DiffInput } from "./flags.ts"
@@ -75,5 +76,5 @@ export const diff = Effect.fnUntraced(function* (input: DiffInput): Effect.fn.Re
   const sides = [yield* sideOf(input.first), yield* sideOf(input.second)] as const
   const options = yield* pairsOf(sides, Option.getOrUndefined(input.policies))
   const found = ReportDiff.make(...sides, options)
-  process.stdout.write(`${input.json ? JSON.stringify(found) : text(found)}\n`)
+  stdout.write(`${input.json ? JSON.stringify(found) : text(found)}\n`)
 })

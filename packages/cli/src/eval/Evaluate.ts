@@ -28,6 +28,7 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as Contenders from "./Contenders.ts"
 import * as Embedders from "./Embedders.ts"
 import type { EvalInput } from "./flags.ts"
@@ -288,9 +289,7 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
     Effect.onError(() => (isNew && !hasBegun() ? withoutFolder(input.out) : Effect.void))
   )
   yield* Outputs.write(input.out, report, samples, suites)
-  process.stdout.write(
-    input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, process.stdout.columns)}\n`
-  )
+  stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
   if (!input.json)
     say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are beside it.`)
   if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)

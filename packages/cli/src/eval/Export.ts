@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TranscriptFile from "../conductor/TranscriptFile.ts"
 import { Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as Format from "../view/Format.ts"
 import type { ExportInput } from "./flags.ts"
 import * as Suites from "./Suites.ts"
@@ -101,7 +102,7 @@ const recordsOf = (
 /** Writes to standard output, or to a file that is there whole or not at all. */
 const writeAll = (texts: Stream.Stream<string, Failure>, file: string | undefined): Effect.Effect<void, Failure> =>
   file === undefined
-    ? Stream.runForEach(texts, (text) => Effect.sync(() => void process.stdout.write(text)))
+    ? Stream.runForEach(texts, (text) => Effect.sync(() => void stdout.write(text)))
     : Effect.mapError(
         WholeFile.writeWith(file, async (sink) => {
           for await (const text of Stream.toAsyncIterable(texts)) await sink.write(text)

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as Format from "../view/Format.ts"
 import type { RegradeInput } from "./flags.ts"
 import * as Outputs from "./Outputs.ts"
@@ -65,6 +66,6 @@ const regradeAll = Effect.fnUntraced(function* (input: RegradeInput): Effect.fn.
   const summary = `${Format.count(graded, "answer")} graded again, ${Format.count(changes.length, "verdict")} changed`
   const output = input.json
     ? lines
-    : [...lines, ...(lines.length === 0 ? [] : [""]), summary, "", ReportText.text(report, process.stdout.columns)]
-  if (output.length > 0) process.stdout.write(`${output.join("\n")}\n`)
+    : [...lines, ...(lines.length === 0 ? [] : [""]), summary, "", ReportText.text(report, stdout.columns)]
+  if (output.length > 0) stdout.write(`${output.join("\n")}\n`)
 })

@@ -8,10 +8,10 @@ import * as JudgeGrader from "@divisi/graders/JudgeGrader"
 import type { Sandbox } from "@divisi/graders/Sandbox"
 import { Sandboxes } from "@divisi/graders/sandboxes"
 import type { AnswerGrader, Verdict } from "@divisi/graders/Verdict"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import type { GradeInput } from "./flags.ts"
 
 /** A pair of answers, or why a line holds none. */
@@ -91,7 +91,7 @@ const gradeLines = async (grader: AnswerGrader, file: string, signal: AbortSigna
     const { correct, label, text } = await Effect.runPromise(gradeLine(grader, line))
     if (correct === undefined) tally.ungraded++
     if (label !== undefined) tally.labelled.push([correct, label])
-    if (!process.stdout.write(`${text}\n`)) await once(process.stdout, "drain", { signal })
+    if (!stdout.write(`${text}\n`)) await once(stdout, "drain", { signal })
   }
   return tally
 }
@@ -131,7 +131,7 @@ const gradeFile = (grader: AnswerGrader, file: string) =>
 const gradeOne = (grader: AnswerGrader, gold: string, answer: string) =>
   gradePair(grader, gold, answer).pipe(
     Effect.mapError((error) => failed(error.message)),
-    Effect.tap((verdict) => Console.log(toJson(verdict))),
+    Effect.tap((verdict) => Effect.sync(() => void stdout.write(`${toJson(verdict)}\n`))),
     Effect.flatMap(({ correct }) => (correct ? Effect.void : Effect.fail(silent(exitCodes.failed))))
   )
 

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
 import type { Failure } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import { clean } from "../view/Line.ts"
 import type { SampleInput } from "./flags.ts"
 
@@ -22,6 +23,6 @@ export const sample = Effect.fnUntraced(function* (input: SampleInput): Effect.f
     family
   })
   yield* Effect.sync(() => {
-    for (const task of tasks) process.stdout.write(`${input.json ? JSON.stringify(task) : show(task)}\n`)
+    for (const task of tasks) stdout.write(`${input.json ? JSON.stringify(task) : show(task)}\n`)
   })
 })

@@ -21,6 +21,7 @@ import * as Contenders from "../eval/Contenders.ts"
 import * as Progress from "../eval/Progress.ts"
 import * as Suites from "../eval/Suites.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as Figures from "./Figures.ts"
 import type { SolveInput } from "./flags.ts"
 import * as ReportText from "./ReportText.ts"
@@ -71,7 +72,7 @@ const print = (
   const figures = begun.map(({ name, own }) => Figures.of(name, own, isPlay))
   const text =
     figures.length === 1 ? ReportText.one(figures[0]!, Figures.gaps(begun[0]!.own)) : ReportText.several(figures)
-  process.stdout.write(`${json ? figures.map((one) => JSON.stringify(one)).join("\n") : text}\n`)
+  stdout.write(`${json ? figures.map((one) => JSON.stringify(one)).join("\n") : text}\n`)
 }
 
 /** Measures the policies, and prints their figures: also those so far when it is interrupted. */

@@ -28,7 +28,7 @@ import * as Team from "./Team.ts"
 /** Asks on a terminal; Ctrl-C ends the command. What prompts draw is theirs: the names in it have been looked at. */
 const ask = <A>(prompt: Prompt.Prompt<A>): Effect.Effect<A, Failure, Prompt.Environment> =>
   Effect.flatMap(Terminal.Terminal, (terminal) => {
-    const output = Output.drawing(process.stdout)
+    const output = Output.drawing(Output.stdout)
     const display = (text: string) => Effect.sync(() => void output.write(text))
     return Effect.provideService(prompt, Terminal.Terminal, { ...terminal, display })
   }).pipe(Effect.mapError(() => silent(exitCodes.interrupted)))
@@ -168,7 +168,7 @@ const install = (folder: string, command: ReadonlyArray<string>, isQuiet: boolea
 // The command
 // -------------------------------------------------------------------------------------------------------------------
 
-const say = (...lines: ReadonlyArray<string>) => void process.stdout.write(`${lines.join("\n")}\n`)
+const say = (...lines: ReadonlyArray<string>) => void Output.stdout.write(`${lines.join("\n")}\n`)
 
 const foundLines = (found: ReadonlyArray<Found.Found>): ReadonlyArray<string> =>
   found.length === 0
@@ -182,7 +182,7 @@ const foundLines = (found: ReadonlyArray<Found.Found>): ReadonlyArray<string> =>
 export const init = Effect.fnUntraced(function* (
   input: InitInput
 ): Effect.fn.Return<void, Failure, Prompt.Environment> {
-  const isAsking = !input.yes && !input.json && process.stdin.isTTY === true && process.stdout.isTTY === true
+  const isAsking = !input.yes && !input.json && process.stdin.isTTY === true && Output.stdout.isTTY === true
   const folder = path.resolve(input.directory)
   const environment = yield* read([...Found.variables, "npm_config_user_agent"])
   const found = yield* Found.look(environment)

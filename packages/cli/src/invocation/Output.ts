@@ -11,6 +11,17 @@ import type { Output } from "../view/View.ts"
 
 type Stream = NodeJS.WriteStream
 
+/** The output of this process, which is its commands' alone. */
+export const { stdout } = process
+
+/**
+ * From now on, the code of others writes to the error output: a config, a tool or a package may print, and the output
+ * carries answers, JSON and protocols.
+ */
+export const claim = (): void => {
+  Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr })
+}
+
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 /** The text with an escape for each character that would act. */

@@ -8,13 +8,14 @@ import * as Scope from "effect/Scope"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as Database from "../conductor/Database.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import { table, toLeft } from "../view/Table.ts"
 import type { ListInput, MakeInput, RevokeInput } from "./flags.ts"
 import * as KeyAccounts from "./KeyAccounts.ts"
 import * as KeyFile from "./KeyFile.ts"
 import type { KeyStore, StoredKey } from "./KeyStore.ts"
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`)
+const print = (text: string): void => void stdout.write(`${text}\n`)
 
 /** The fields of an object that have a value. */
 const given = <A extends object>(fields: A) =>

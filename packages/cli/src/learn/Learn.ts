@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import { clean } from "../view/Line.ts"
 import { table as rows } from "../view/Table.ts"
 import type { LearnInput } from "./command.ts"
@@ -88,7 +89,7 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
     const picture = Option.getOrUndefined(input.picture)
     if (promoted === undefined) {
       if (picture !== undefined) return yield* usage("Nothing is in force: there is nothing to draw.")
-      process.stdout.write(input.json ? "null\n" : `Nothing is in force yet. ${recordsText()}\n`)
+      stdout.write(input.json ? "null\n" : `Nothing is in force yet. ${recordsText()}\n`)
       return
     }
     const { at, table, why } = promoted
@@ -97,7 +98,7 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
       yield* Effect.mapError(WholeFile.write(picture, drawn), ({ message }) => failed(message))
     }
     const head = `In force since ${dateOf(at)}, from ${countOf(table.questions)}: ${why}.`
-    process.stdout.write(
+    stdout.write(
       input.json ? `${JSON.stringify({ at, why, ...shown(table) })}\n` : `${clean(head)}\n\n${textOf(shown(table))}\n`
     )
   })
@@ -123,7 +124,7 @@ const refit = (input: LearnInput, file: string) =>
     const promoted = { at: yield* Clock.currentTimeMillis, why, table: fitted.success }
     if (isPromoted) yield* Learned.promote(file, promoted)
     if (input.json) {
-      process.stdout.write(`${JSON.stringify({ ...verdict, ...shown(fitted.success) })}\n`)
+      stdout.write(`${JSON.stringify({ ...verdict, ...shown(fitted.success) })}\n`)
       return
     }
     const said = isPromoted
@@ -131,7 +132,7 @@ const refit = (input: LearnInput, file: string) =>
       : old === undefined
         ? "It is not put in force"
         : "What was in force stays"
-    process.stdout.write(
+    stdout.write(
       `${clean(`Learned from ${countOf(examples.length)}. ${said}: ${why}.`)}\n\n${textOf(shown(fitted.success))}\n`
     )
   })
@@ -141,8 +142,7 @@ const revert = (input: LearnInput, file: string) =>
     const taken = yield* Learned.revert(file)
     if (taken === undefined) return yield* usage("Nothing is in force: there is nothing to take back.")
     const { at, table } = taken
-    if (!input.json)
-      process.stdout.write(`Took back what was learned on ${dateOf(at)} from ${countOf(table.questions)}.\n\n`)
+    if (!input.json) stdout.write(`Took back what was learned on ${dateOf(at)} from ${countOf(table.questions)}.\n\n`)
     yield* show(input, Learned.current(yield* Learned.read(file)))
   })
 

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Embedders from "../eval/Embedders.ts"
 import { usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import { clean } from "../view/Line.ts"
 import type { LearnInput } from "./command.ts"
 import { type Options as EvolveOptions, evolvedText, evolveHead } from "./EvolveHead.ts"
@@ -58,16 +59,16 @@ export const learnHead = (input: LearnInput) =>
     if (input.json) {
       const { head: _, ...evolution } = evolved ?? { head }
       const value = { isBetter, ...judged, embedder: embedder.name, ...head.training, evolution }
-      process.stdout.write(`${JSON.stringify(value)}\n`)
+      stdout.write(`${JSON.stringify(value)}\n`)
       return
     }
     const reads =
       head.training.penalty === null
         ? "Nothing in the questions tells who is better: it always asks the best worker."
         : "It asks by the question."
-    if (evolved !== undefined) process.stdout.write(`${evolvedText(evolved)}\n`)
+    if (evolved !== undefined) stdout.write(`${evolvedText(evolved)}\n`)
     const gain = isBetter ? "It is better than the table" : "It is not shown to be better than the table"
-    process.stdout.write(
+    stdout.write(
       `${clean(`Learned a head of ${head.workers.length} workers from ${examples.length} questions. ${reads} ${gain}: ${judged.why}. --policy head asks by it.`)}\n`
     )
   }).pipe(Effect.scoped)

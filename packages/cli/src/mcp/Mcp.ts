@@ -10,6 +10,7 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
+import { stdout } from "../invocation/Output.ts"
 import type { McpInput } from "./flags.ts"
 
 /** A Conductor whose runs share an account. */
@@ -30,7 +31,8 @@ const serve = Effect.fnUntraced(function* (input: McpInput): Effect.fn.Return<vo
   if (process.stdin.isTTY === true) {
     process.stderr.write("divisi: an MCP client starts this command and speaks to it; Ctrl-C ends it.\n")
   }
-  const serving = ConductorServer.stdio({ conductor, description: Option.getOrUndefined(input.description) })
+  const offered = { conductor, description: Option.getOrUndefined(input.description) }
+  const serving = ConductorServer.stdio(offered, { input: process.stdin, output: stdout })
   yield* Services.provide(serving, { ...Services.of(config, input), isGym })
 })
 

@@ -3,9 +3,10 @@ import type { Inspection, LlamaCppError } from "@divisi/policy-llamacpp"
 import * as Effect from "effect/Effect"
 import * as LocalModels from "../conductor/LocalModels.ts"
 import { type Failure, failed } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import { table, toLeft } from "../view/Table.ts"
 
-const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
 const orFail = <A>(effect: Effect.Effect<A, LlamaCppError.LlamaCppError>): Effect.Effect<A, Failure> =>
   Effect.mapError(effect, ({ message }) => failed(message))

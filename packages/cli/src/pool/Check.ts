@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import { type Failure, messageOf, silent } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as CheckText from "./CheckText.ts"
 import type { CheckInput } from "./flags.ts"
 
@@ -98,6 +99,6 @@ export const check = Effect.fnUntraced(function* (input: CheckInput): Effect.fn.
     concurrency: "unbounded"
   })
   const text = input.json ? results.map((result) => JSON.stringify(result)).join("\n") : CheckText.text(results)
-  process.stdout.write(`${text}\n`)
+  stdout.write(`${text}\n`)
   if (results.some(({ reachable }) => !reachable)) return yield* silent(1)
 })

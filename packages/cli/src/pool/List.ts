@@ -10,6 +10,7 @@ import * as LocalServers from "../conductor/LocalServers.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import { vendors } from "../conductor/Vendors.ts"
 import type { Failure } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import type { ListInput } from "./flags.ts"
 import * as ListText from "./ListText.ts"
 
@@ -70,5 +71,5 @@ const look = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<Li
 /** Prints what is found. */
 export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<void, Failure> {
   const listing = yield* look(input)
-  process.stdout.write(`${input.json ? JSON.stringify(listing) : ListText.text(listing)}\n`)
+  stdout.write(`${input.json ? JSON.stringify(listing) : ListText.text(listing)}\n`)
 })

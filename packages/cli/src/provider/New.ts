@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import manifest from "../../package.json" with { type: "json" }
 import * as Clone from "../invocation/Clone.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import type { NewInput } from "./flags.ts"
 
 /** Whether a package, a file and a function can be called so. */
@@ -175,7 +176,7 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
   }
   const files = yield* Effect.mapError(writeWhole(name, to), ({ message }) => failed(message))
   yield* Effect.sync(() =>
-    process.stdout.write(
+    stdout.write(
       [
         `Wrote ${files.length} files to ${folder}:`,
         ...files.map((file) => `  ${file}`),

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import { clean } from "../view/Line.ts"
 import type { RateInput } from "./command.ts"
 
@@ -46,5 +47,5 @@ export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
     yield* OutcomeLog.append(file, defined({ ...rating, note: Option.getOrUndefined(input.note) }))
     const said = { run: run.run, ...step, worker: answer.worker, score, source }
     const text = `Rated ${step === undefined ? "" : `step ${step.round}.${step.step} of `}${run.run}, by ${answer.worker}: ${score}`
-    process.stdout.write(`${input.json ? JSON.stringify(said) : clean(text)}\n`)
+    stdout.write(`${input.json ? JSON.stringify(said) : clean(text)}\n`)
   }).pipe(Effect.catchTag("OutcomeLogError", ({ message }) => Effect.fail(failed(message))))

@@ -29,7 +29,7 @@ const print = Effect.fnUntraced(function* ({ run }: Recording.Recording, speed: 
       yield* Effect.sleep((at - shown) / speed)
       shown = at
     }
-    process.stdout.write(`${lines.join("\n")}\n`)
+    Output.stdout.write(`${lines.join("\n")}\n`)
   }
 })
 
@@ -38,7 +38,7 @@ const play = ({ at, endedAt, run }: Recording.Recording, speed: number): Effect.
   Effect.suspend(() => {
     const since = Date.now()
     const now = () => (speed === 0 ? endedAt : Math.min(endedAt, run.startedAt + (Date.now() - since) * speed))
-    const view = View.live(Output.drawing(process.stdout), () => at(now()), now)
+    const view = View.live(Output.drawing(Output.stdout), () => at(now()), now)
     const wait = speed === 0 ? Effect.void : Effect.sleep((endedAt - run.startedAt) / speed)
     return Effect.ensuring(wait, Effect.sync(view.close))
   })
@@ -49,7 +49,7 @@ export const replay = Effect.fnUntraced(function* (input: Input): Effect.fn.Retu
   const read = Recording.read(text)
   if (Result.isFailure(read))
     return yield* failed(`${input.file === "-" ? "Standard input" : input.file} ${read.failure}`)
-  const isLive = View.isLive(process.stdout, yield* View.terminal)
+  const isLive = View.isLive(Output.stdout, yield* View.terminal)
   const speed = Option.getOrElse(input.speed, () => (isLive ? 1 : 0))
   yield* isLive ? play(read.success, speed) : print(read.success, speed)
 })

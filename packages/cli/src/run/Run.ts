@@ -37,8 +37,9 @@ const codes: { readonly [O in Ending]: number } = {
  * output the rest. Events are plain JSON values, so what goes over the wire needs no schema.
  */
 const makeView = (json: boolean, run: View.Source): Effect.Effect<View.View> => {
-  if (json) return Effect.succeed(View.json(process.stdout, JSON.stringify))
-  const { stderr, stdout } = process
+  if (json) return Effect.succeed(View.json(Output.stdout, JSON.stringify))
+  const { stderr } = process
+  const { stdout } = Output
   if (stdout.isTTY !== true) return Effect.succeed(View.plain(stderr, run, stdout))
   return Effect.map(View.terminal, (terminal) =>
     View.isLive(stdout, terminal) ? View.live(Output.drawing(stdout), run, Date.now) : View.plain(stdout, run)
@@ -50,7 +51,7 @@ const isSomebodyThere = (json: boolean): Effect.Effect<boolean> =>
   Effect.map(
     View.terminal,
     ({ CI = "" }) =>
-      !json && process.stdin.isTTY === true && process.stdout.isTTY === true && ["", "0", "false"].includes(CI)
+      !json && process.stdin.isTTY === true && Output.stdout.isTTY === true && ["", "0", "false"].includes(CI)
   )
 
 /** Asks below the view, which stands still until then. */

@@ -11,10 +11,11 @@ import * as Catalog from "../conductor/Catalog.ts"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as Prices from "../conductor/Prices.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import type { ReportInput } from "./flags.ts"
 import * as Journals from "./Journals.ts"
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`)
+const print = (text: string): void => void stdout.write(`${text}\n`)
 
 /** The runs of a journal that were changed since a time, in the order in which they began. */
 const runsOf = (

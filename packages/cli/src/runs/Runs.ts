@@ -9,13 +9,14 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as Run from "../run/Run.ts"
 import * as PlainView from "../view/PlainView.ts"
 import type { DeleteInput, ListInput, ResumeInput, ShowInput } from "./flags.ts"
 import * as Journals from "./Journals.ts"
 import * as RunsText from "./RunsText.ts"
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`)
+const print = (text: string): void => void stdout.write(`${text}\n`)
 
 /** Lists runs, the last changed first. */
 export const list = (input: ListInput): Effect.Effect<void, Failure> =>

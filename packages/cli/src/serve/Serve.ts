@@ -21,6 +21,7 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 import * as HangUp from "../invocation/HangUp.ts"
 import * as OpenTelemetry from "../invocation/OpenTelemetry.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as KeyAccounts from "../key/KeyAccounts.ts"
 import * as KeyFile from "../key/KeyFile.ts"
 import * as Journals from "../runs/Journals.ts"
@@ -32,7 +33,7 @@ import * as Offer from "./Offer.ts"
 /** How long what goes on may take to end once the server is stopped. */
 const drainMillis = 30_000
 
-const write = (line: string): void => void process.stdout.write(`${line}\n`)
+const write = (line: string): void => void stdout.write(`${line}\n`)
 
 // -------------------------------------------------------------------------------------------------------------------
 // What is asked for

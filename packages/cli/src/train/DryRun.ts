@@ -9,6 +9,7 @@ import type { GrpoConfig, TrainingConfig } from "@divisi/trainer/TrainingConfig"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as EstimateText from "./EstimateText.ts"
 import * as Preparation from "./Preparation.ts"
 
@@ -170,6 +171,6 @@ export const run = (training: Training, settings: Trainer.ConfigInput, isJson: b
       const text = isJson
         ? JSON.stringify(found)
         : EstimateText.lines(settings, found, WorkerPool.isPlay(training.pool)).join("\n")
-      process.stdout.write(`${text}\n`)
+      stdout.write(`${text}\n`)
     })
   )

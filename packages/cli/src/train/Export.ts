@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import type { ExportInput } from "./flags.ts"
 import * as Preparation from "./Preparation.ts"
 import * as RecipeFile from "./RecipeFile.ts"
@@ -77,7 +78,7 @@ export const write = (input: ExportInput): Effect.Effect<void, Failure> =>
       const about = form === undefined ? undefined : { [ConductorForm.key]: ConductorForm.encode(form) }
       yield* orFail(engine.export(input.to, input.out, about))
       yield* Effect.sync(() => {
-        process.stdout.write(`${input.out}: ${engine.model} after ${checkpoint} iterations, as ${input.to}\n`)
+        stdout.write(`${input.out}: ${engine.model} after ${checkpoint} iterations, as ${input.to}\n`)
         process.stderr.write(usageOf(input.to, input.out))
       })
     })

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Services from "../conductor/Services.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import type { ReportInput } from "./flags.ts"
 
 /** What the folder of a run holds, also while the run goes on. */
@@ -31,5 +32,5 @@ export const write = Effect.fnUntraced(function* ({ folder, out }: ReportInput):
   yield* Effect.mapError(WholeFile.write(file, TrainingPage.render(training)), ({ message }) =>
     failed(`Cannot write the report. ${message}`)
   )
-  yield* Effect.sync(() => void process.stdout.write(`${file}\n`))
+  yield* Effect.sync(() => void stdout.write(`${file}\n`))
 })

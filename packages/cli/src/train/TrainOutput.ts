@@ -1,7 +1,7 @@
 /** The three ways in which training is shown: redrawn on a terminal, in plain lines, and as events for programs. */
 import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
 import * as Effect from "effect/Effect"
-import { drawing } from "../invocation/Output.ts"
+import { drawing, stdout } from "../invocation/Output.ts"
 import * as Block from "../view/Block.ts"
 import type { Line } from "../view/Line.ts"
 import { isLive, type Output, terminal } from "../view/View.ts"
@@ -84,6 +84,6 @@ export const live = (output: Output): TrainOutput => {
 /** The one that fits. */
 export const make = (isJson: boolean): Effect.Effect<TrainOutput> =>
   Effect.map(terminal, (terminal) => {
-    if (isJson) return json(process.stdout)
-    return isLive(process.stdout, terminal) ? live(drawing(process.stdout)) : plain(process.stdout)
+    if (isJson) return json(stdout)
+    return isLive(stdout, terminal) ? live(drawing(stdout)) : plain(stdout)
   })

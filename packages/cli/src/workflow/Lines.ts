@@ -8,6 +8,7 @@ import { once } from "node:events"
 import { createReadStream } from "node:fs"
 import * as JsonLines from "@divisi/files/JsonLines"
 import * as Result from "effect/Result"
+import { stdout } from "../invocation/Output.ts"
 import { type Reader, toJson } from "./Completion.ts"
 
 const newLine = 0x0a
@@ -71,6 +72,6 @@ export const writeResults = async (reader: Reader, file: string, signal: AbortSi
   const source = file === "-" ? process.stdin : createReadStream(file)
   for await (const text of results(reader, file === "-" ? "Standard input" : file, source)) {
     if (signal.aborted) return
-    if (!process.stdout.write(text)) await once(process.stdout, "drain", { signal })
+    if (!stdout.write(text)) await once(stdout, "drain", { signal })
   }
 }

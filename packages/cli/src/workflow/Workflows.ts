@@ -4,6 +4,7 @@ import type { Workflow } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as Completion from "./Completion.ts"
 import type { Format, Reading } from "./flags.ts"
@@ -25,7 +26,7 @@ const readWorkflow = (input: Reading) =>
     return yield* failed(Completion.showProblem(text, reading.failure))
   })
 
-const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
 /** `divisi workflow check`. */
 export const check = Effect.fnUntraced(function* (input: Reading) {

@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { toErrorOutput } from "../Callback.ts"
 import { OptionsError } from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
 import * as AnswerText from "../record/AnswerText.ts"
@@ -128,7 +129,7 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
   const cached = cache === undefined ? running : Effect.provideService(running, ResponseCache, cache)
   const gated = gate === undefined ? cached : Effect.provideService(cached, Gate, gate)
   // Nothing interrupts it before it has begun: who is stopped then has a result, too.
-  const fiber = Effect.runFork(gated, { uninterruptible: true, signal })
+  const fiber = Effect.runFork(toErrorOutput(gated), { uninterruptible: true, signal })
   // A run that dies of a mistake of ours still ends for those who wait for it.
   fiber.addObserver((exit) => {
     if (Exit.isFailure(exit)) reject(Cause.squash(exit.cause))

@@ -1,6 +1,6 @@
 /** Listeners are others' code: what they throw must not reach the run. */
 import * as Effect from "effect/Effect"
-import { notify } from "../Callback.ts"
+import { notify, toErrorOutput } from "../Callback.ts"
 import type { Listener, RunEvent } from "../record/RunEvent.ts"
 import { messageOf } from "../Thrown.ts"
 
@@ -12,7 +12,7 @@ export const hearing = (runId: string, listener: Listener) => {
   const note = (event: RunEvent, error: unknown) => {
     count += 1
     if (count === 1) first = `${event.type}: ${messageOf(error)}`
-    if (isOver && count === 1) Effect.runFork(tell)
+    if (isOver && count === 1) Effect.runFork(toErrorOutput(tell))
   }
   const tell = Effect.suspend(() =>
     Effect.logWarning(
