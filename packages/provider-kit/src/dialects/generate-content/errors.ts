@@ -26,11 +26,8 @@ interface Refusal {
   readonly status: string
   /** Its `google.rpc` details. */
   readonly details: ReadonlyArray<Json.Fields>
-}
-
-const read = (body: unknown, message: string): Refusal => {
-  const { details, status } = Json.fields(body)
-  return { message, status: Json.text(status) ?? "", details: Json.items(details).map(Json.fields) }
+  /** Whether it has another vendor's code for an account without credit. */
+  readonly hasNoCredit: boolean
 }
 
 /** https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto */
@@ -51,6 +48,16 @@ const statusOfRpc: Readonly<Record<string, number>> = {
   UNAVAILABLE: 503
 }
 
+const read = (body: unknown, told: Errors.Told): Refusal => {
+  const status = told.codes.find((code) => Object.hasOwn(statusOfRpc, code)) ?? ""
+  return {
+    message: Errors.messageOf(told),
+    status,
+    details: Json.items(Json.fields(body).details).map(Json.fields),
+    hasNoCredit: told.codes.some((code) => /^(?:insufficient_|billing_)/.test(code))
+  }
+}
+
 /** The names of the quotas that are exceeded: of `QuotaFailure`, or of `ErrorInfo` (google-gemini/gemini-cli#10925). */
 const quotasOf = ({ details }: Refusal): ReadonlyArray<unknown> =>
   details.flatMap(({ metadata, violations }) => [
@@ -68,9 +75,10 @@ const isOfKey = ({ details, message }: Refusal): boolean =>
   /api key (?:not valid|expired|not found)/i.test(message)
 
 /** What only Google's refusals say; nothing where the status and the words say it all. */
-const tagOf = (status: number, refusal: Refusal): Tag | undefined => {
+const tagOf = (status: number | undefined, refusal: Refusal): Tag | undefined => {
   const { message } = refusal
-  if (status === 429) return isOfTheDay(refusal) ? "Quota" : "RateLimited"
+  // Google's words speak of a quota in either case. Other vendors have a code for an account without credit.
+  if (status === 429 && !refusal.hasNoCredit) return isOfTheDay(refusal) ? "Quota" : "RateLimited"
   if (status !== 400) return undefined
   if (isOfKey(refusal)) return "Authentication"
   if (/token count .{0,40}exceeds the maximum/i.test(message)) return "ContextTooLong"
@@ -93,23 +101,23 @@ const withDelay = (
   return defined({ ...reason, retryAfterMillis: after }) as WorkerErrorReason
 }
 
+/** The status that says most: of a gateway's own failure, the one that it passes on. */
+const statusOf = (given: number | undefined, inBody: number | undefined): number | undefined =>
+  given === undefined || given < 300 || given === 500 || given === 502 ? (inBody ?? given) : given
+
 /** The reason of a refusal. */
 export const reasonOf = (facts: Facts): WorkerErrorReason => {
   const told = Errors.read(facts.body)
-  const message = Errors.messageOf(told)
-  const refusal = read(facts.body, message)
-  const inBody = told.status ?? Json.meaning(statusOfRpc, refusal.status)
-  const ownStatus = facts.status !== undefined && facts.status >= 300 && facts.status !== 502
-  const status = (ownStatus ? facts.status : inBody) ?? facts.status ?? 500
-  const detail = `${status} ${message}`.trim()
+  const refusal = read(facts.body, told)
+  const { message } = refusal
+  const status = statusOf(facts.status, told.status ?? Json.meaning(statusOfRpc, refusal.status))
+  const detail = status === undefined ? message : `${status} ${message}`.trim()
   const _tag = tagOf(status, refusal)
   if (_tag === "ContextTooLong") return { _tag, detail, ...contextOf(message) }
+  const codes = told.codes.join("\n")
   const reason: WorkerErrorReason =
     _tag === undefined
-      ? {
-          ...VendorError.fromRefusal({ status, message, codes: told.codes.join("\n") }, { nowMillis: 0 }),
-          detail
-        }
+      ? { ...VendorError.fromRefusal(defined({ status, message, codes }), { nowMillis: 0 }), detail }
       : { _tag, detail }
   return withDelay(reason, facts, told)
 }

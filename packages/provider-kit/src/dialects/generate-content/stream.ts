@@ -103,7 +103,11 @@ const textOf = (value: unknown): string =>
 
 interface Read extends Pick<State, "calls" | "signatures"> {
   readonly parts: ReadonlyArray<WorkerPart>
+  readonly warning?: string | undefined
 }
+
+/** Parts that are not text, and that no reader takes as yet: pictures, and code that Google runs itself. */
+const skippable = ["inlineData", "fileData", "executableCode", "codeExecutionResult"] as const
 
 /** The parts of a candidate: a list, or a single one. */
 const partsOf = ({ content: value }: Json.Fields): ReadonlyArray<unknown> => {
@@ -115,8 +119,12 @@ const partsOf = ({ content: value }: Json.Fields): ReadonlyArray<unknown> => {
 const read = (state: State, chunk: Json.Fields, candidate: Json.Fields, messages: ReadonlyArray<Message>): Read => {
   const parts: Array<WorkerPart> = []
   let { calls, signatures } = state
+  let warning: string | undefined
   for (const value of partsOf(candidate)) {
-    const { functionCall, text, thought, thoughtSignature } = spelled(value, "a part")
+    const part = spelled(value, "a part")
+    const { functionCall, text, thought, thoughtSignature } = part
+    const kind = skippable.find((name) => part[name] !== undefined && part[name] !== null)
+    if (kind !== undefined) warning = `a part with ${kind} is skipped`
     const signature = Json.text(thoughtSignature)
     if (functionCall !== undefined && functionCall !== null) {
       const call = callOf(functionCall, calls, () => idOf(chunk.responseId, messages, calls.length))
@@ -131,7 +139,7 @@ const read = (state: State, chunk: Json.Fields, candidate: Json.Fields, messages
     const said = textOf(text)
     if (said !== "") parts.push({ type: thought === true ? "reasoning" : "text", text: said })
   }
-  return { parts, calls, signatures }
+  return { parts, calls, signatures, warning }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -156,7 +164,7 @@ const foreign = (state: State, chunk: Json.Fields): Step<State> =>
 const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>): Step<State> => {
   const candidates = Json.array(chunk.candidates ?? undefined, "candidates")
   const candidate = spelled(candidates[0], "a candidate")
-  const { calls, parts, signatures } = read(state, chunk, candidate, messages)
+  const { calls, parts, signatures, warning } = read(state, chunk, candidate, messages)
   const end = endingOf(candidate)
   const after = {
     hasBegun: true,
@@ -166,7 +174,8 @@ const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>)
     calls,
     signatures
   }
-  return { state: after, parts, failure: end?.type === "failed" ? end.failure : blockedOf(chunk.promptFeedback) }
+  const failure = end?.type === "failed" ? end.failure : blockedOf(chunk.promptFeedback)
+  return { state: after, parts, failure, warning }
 }
 
 /** Folds one event: an answer or a piece of it, within `response` in Google's Code Assist, or a list of them. */

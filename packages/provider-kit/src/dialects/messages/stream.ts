@@ -46,12 +46,18 @@ const failed = (state: State, failure: WorkerErrorReason): Step<State> => ({ sta
 const spoken = (state: State, type: "text" | "reasoning", text: string): Step<State> =>
   text === "" ? silent(state) : { state: state.hasText ? state : { ...state, hasText: true }, parts: [{ type, text }] }
 
+/** Blocks without anything to say here: calls, and tools that the vendor runs itself. */
+const known = /^(?:tool_use|redacted_thinking|(?:server|mcp)_tool_use|\w+_tool_result|container_upload|compaction)$/
+
+const skipped = (type: unknown): string => `a block of type "${String(type).slice(0, 40)}" is skipped`
+
 /** A block may have all of its text, or the first piece of it, at its beginning. */
 const begun = (state: State, event: Json.Fields): Step<State> => {
   const block = Json.fields(event.content_block)
   const next = { ...state, hasBegun: true, blocks: Blocks.begin(state.blocks, event, state.id) }
   if (block.type === "text") return spoken(next, "text", textOf(block.text))
-  return block.type === "thinking" ? spoken(next, "reasoning", Json.said(block.thinking, "thinking")) : silent(next)
+  if (block.type === "thinking") return spoken(next, "reasoning", Json.said(block.thinking, "thinking"))
+  return known.test(String(block.type)) ? silent(next) : { ...silent(next), warning: skipped(block.type) }
 }
 
 /** The kind of a delta; some proxies leave out its type. */
@@ -130,36 +136,42 @@ const changed = (state: State, event: Json.Fields): Step<State> => {
   if (stop === "") return silent({ ...state, counts })
   const end = ending(stop, "stop_reason")
   if (end.type === "failed") return failed({ ...state, counts }, failureOf(end, delta))
+  const filled = fill({ ...state, counts, reason: end.reason }, state.preset)
   // Some servers send no end of a block.
-  const [blocks, parts] = Blocks.endWhole(state.blocks)
-  return { state: { ...state, counts, blocks, reason: end.reason }, parts }
+  const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
+  return { ...filled, state: { ...filled.state, blocks }, parts: [...filled.parts, ...ends] }
 }
 
 const fold = (state: State, events: ReadonlyArray<Json.Fields>): Step<State> => {
   const parts: Array<WorkerPart> = []
+  const warnings: Array<string> = []
   let step: Step<State> = silent(state)
   for (const event of events) {
     step = next(step.state, event)
     parts.push(...step.parts)
+    if (step.warning !== undefined) warnings.push(step.warning)
     if (step.failure !== undefined) break
   }
-  return { ...step, parts }
+  return { ...step, parts, warning: warnings.length === 0 ? undefined : warnings.join("; ") }
 }
 
-const isEmpty = ({ blocks, hasText }: State): boolean => blocks.length === 0 && !hasText
+/** Takes blocks that came within the message, if no others have come. */
+const fill = (state: State, content: unknown): Step<State> =>
+  state.blocks.length === 0 && !state.hasText ? fold(state, blockEvents(content)) : silent(state)
 
 /** Nothing may be missing of an answer that says that it is complete. */
-const completed = (state: State, { message }: Json.Fields): Step<State> => {
+const completed = (state: State, event: Json.Fields): Step<State> => {
+  const { message, "amazon-bedrock-invocationMetrics": metrics } = event
   const whole = Json.fields(message)
-  const preset = isEmpty(state) ? (whole.content ?? state.preset) : undefined
-  const filled = fold({ ...state, counts: counted(state.counts, whole.usage) }, blockEvents(preset))
+  const counts = counted(counted(state.counts, whole.usage), metrics)
+  const filled = fill({ ...state, counts }, whole.content ?? state.preset)
   const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
   const reason = state.reason ?? "stop"
   if (Blocks.hasOpenCall(blocks)) throw unreadable("the answer ended before its call of a tool did")
   if (reason === "tool-calls" && !Blocks.hasCalls(blocks)) {
     throw unreadable("the answer waits for tools, and calls none")
   }
-  return { state: { ...filled.state, blocks, reason, isComplete: true }, parts: [...filled.parts, ...ends] }
+  return { ...filled, state: { ...filled.state, blocks, reason, isComplete: true }, parts: [...filled.parts, ...ends] }
 }
 
 // -------------------------------------------------------------------------------------------------------------------

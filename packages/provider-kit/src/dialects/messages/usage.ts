@@ -27,6 +27,14 @@ const inOpenAiNames = (reported: Json.Fields): Counts => {
   }
 }
 
+/** The names of Bedrock, which puts its own report into the last event. */
+const inBedrockNames = (reported: Json.Fields): Counts => ({
+  input: Json.number(reported.inputTokenCount),
+  cacheRead: Json.number(reported.cacheReadInputTokenCount),
+  cacheWrite: Json.number(reported.cacheWriteInputTokenCount),
+  output: Json.number(reported.outputTokenCount)
+})
+
 const inOwnNames = (reported: Json.Fields): Counts => {
   const { ephemeral_1h_input_tokens, ephemeral_5m_input_tokens } = Json.fields(reported.cache_creation)
   return {
@@ -52,7 +60,11 @@ const inputOf = ({ cacheRead, cacheWrite, input }: Counts): number =>
  */
 export const counted = (counts: Counts, usage: unknown): Counts => {
   const reported = Json.fields(usage)
-  const next = defined({ ...defined(inOpenAiNames(reported)), ...defined(inOwnNames(reported)) }) as Counts
+  const next = {
+    ...defined(inOpenAiNames(reported)),
+    ...defined(inBedrockNames(reported)),
+    ...defined(inOwnNames(reported))
+  } as Counts
   const { output, thinking, ...input } = next
   return {
     ...counts,
