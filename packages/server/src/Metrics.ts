@@ -8,6 +8,8 @@ import * as Choice from "./wire/Choice.ts"
 /** The metrics of a server. */
 export interface Metrics {
   readonly log: RequestLog.Log
+  /** Counts a mistake of this server. */
+  readonly defect: (part: string) => void
   /** All of them as text. */
   readonly text: (running: number, bytesInFlight: number) => string
 }
@@ -83,5 +85,15 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
     return PrometheusMetrics.formatUnsafe(context)
   }
 
-  return { log, text }
+  const defects = new Map<string, ReturnType<typeof counter>>()
+
+  const defect = (part: string): void => {
+    const made =
+      defects.get(part) ??
+      counter("divisi_defects_total", "Mistakes of this server, by the part that made them", { part })
+    defects.set(part, made)
+    made.updateUnsafe(1, context)
+  }
+
+  return { log, defect, text }
 }

@@ -19,6 +19,7 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type Authenticate, type Caller, onThisMachine } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
+import * as Defects from "./Defects.ts"
 import * as Endpoint from "./http/Endpoint.ts"
 import * as InFlight from "./http/InFlight.ts"
 import * as Limits from "./http/Limits.ts"
@@ -43,6 +44,7 @@ import * as ResponseStore from "./responses/ResponseStore.ts"
 import { responses } from "./responses/Responses.ts"
 import * as ResponsesEndpoints from "./responses/ResponsesEndpoints.ts"
 import * as ResponsesSocket from "./responses/ResponsesSocket.ts"
+import * as CallId from "./segment/CallId.ts"
 import * as Seal from "./segment/Seal.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
@@ -157,8 +159,6 @@ const notFound = (message: string, field?: string): ApiError => new ApiError({ k
 const errorsOf = (url: string): Pick<Wire<unknown>, "error"> =>
   url.startsWith("/v1/messages") ? messages : { error: OpenAi.errorBody }
 
-const mistake = new ApiError({ kind: "server", message: "This server made a mistake. Its log says which." })
-
 const isUnknownRoute = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
@@ -183,7 +183,18 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const authenticate = options.authenticate ?? onThisMachine(options.origins)
   const startedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   let isDraining = false
-  const segments = yield* Segments.make({ graceMillis, heartbeatMillis, keptMillis: 60_000, keptCharacters: 16 * mebi })
+  const services = yield* Effect.context<never>()
+  const defects = Defects.make({
+    log: (text) => void Effect.runForkWith(services)(Effect.logError(text)),
+    count: (part) => metrics.defect(part)
+  })
+  const segments = yield* Segments.make({
+    graceMillis,
+    heartbeatMillis,
+    keptMillis: 60_000,
+    keptCharacters: 16 * mebi,
+    defect: ({ id, runId }, cause) => defects("store", { id, runId }, cause)
+  })
   const recent = Journal.makeMemory(Journal.memory({ maxBytes: keptBytes }))
   const journal = options.journal ?? recent
   const sealer = Seal.make(options.secret)
@@ -211,9 +222,15 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     lane: yield* Semaphore.make(1),
     ledger: options.ledger,
     isDraining: () => isDraining,
+    defects,
     log: (entry) => {
-      metrics.log(entry)
-      options.log?.(entry)
+      for (const log of [metrics.log, options.log]) {
+        try {
+          log?.(entry)
+        } catch (cause) {
+          defects("log", { path: entry.wire, owner: entry.owner, status: entry.status, runId: entry.runId }, cause)
+        }
+      }
     }
   }
 
@@ -317,7 +334,9 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         const error = notFound(`There is no ${method} ${path.slice(0, 200)} here.${Paths.hint(path)}`)
         return keyless(Effect.succeed(Respond.error(errorsOf(url), error)))(request)
       }
-      return Effect.as(Effect.logError(cause), Respond.error(errorsOf(url), mistake))
+      const id = CallId.random()
+      defects("request", { id, method, path: url.replace(/\?.*$/s, ""), status: 500 }, cause)
+      return Effect.succeed(Respond.error(errorsOf(url), Endpoint.mistake(id), Endpoint.idHeaders(id)))
     })
   )
 

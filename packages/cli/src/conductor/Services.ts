@@ -1,5 +1,6 @@
 /** What calls of real services pass through: answers kept on disk, and the limits of the vendors. */
 import type { Limits } from "@divisi/provider-kit/ProviderGate"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -28,8 +29,9 @@ const breaker = { failures: 8, openMillis: 30_000 }
 
 /** What is logged goes to the error output: the other is the run's. */
 export const logger = Logger.layer([
-  Logger.make(({ message }) => {
-    process.stderr.write(`divisi: ${[message].flat().join(" ")}\n`)
+  Logger.make(({ cause, message }) => {
+    const why = cause.reasons.length === 0 ? [] : [Cause.pretty(cause)]
+    process.stderr.write(`divisi: ${[[message].flat().join(" "), ...why].join(" ")}\n`)
   })
 ])
 

@@ -1,11 +1,13 @@
 /** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
 import type * as Budget from "@divisi/core/Budget"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Semaphore from "effect/Semaphore"
 import type { Authenticate, Caller } from "../Caller.ts"
+import type * as Defects from "../Defects.ts"
 import * as Models from "../Models.ts"
 import type { Offer } from "../Offer.ts"
 import * as RequestLog from "../RequestLog.ts"
@@ -47,6 +49,7 @@ export interface Context {
   readonly ledger: Budget.Ledger | undefined
   readonly isDraining: () => boolean
   readonly log: RequestLog.Log
+  readonly defects: Defects.Report
 }
 
 /** How long a stream is not begun: what fails meanwhile has the status of its error. */
@@ -108,6 +111,13 @@ export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
 // -------------------------------------------------------------------------------------------------------------------
 // The response
 // -------------------------------------------------------------------------------------------------------------------
+
+/** A mistake of this server. */
+export const mistake = (id: string): ApiError =>
+  new ApiError({ kind: "server", message: `This server made a mistake. Its log says which: request ${id}.` })
+
+/** The id of a request that has no segment. */
+export const idHeaders = (id: string) => ({ "x-request-id": id, "request-id": id })
 
 /** OpenAI's clients read `x-request-id`, Anthropic's `request-id`. */
 const headersOf = (
@@ -177,6 +187,14 @@ const telling = ({ onUsed }: Caller, segment: Segment, now: () => number): void 
     const { inputTokens, outputTokens } = totalOf(last.usage)
     onUsed(inputTokens + outputTokens, now())
   })
+}
+
+/** Reports the mistake that a segment ended with. */
+const reporting = ({ defects }: Context, owner: string, path: string, { about, parts }: Segment): void => {
+  const error = errorOf(parts)
+  if (error?.kind !== "server") return
+  const { id, runId } = about
+  defects("run", { id, path, owner, status: error.status, runId }, error.cause ?? error)
 }
 
 /** What a wire keeps of requests and their responses, for later ones. */
@@ -280,7 +298,10 @@ const begin = Effect.fnUntraced(function* <State>(
   })
   logged.segment = segment
   logged.isFirst = segment.about === about
-  if (logged.isFirst) telling(caller, segment, () => clock.currentTimeMillisUnsafe())
+  if (logged.isFirst) {
+    telling(caller, segment, () => clock.currentTimeMillisUnsafe())
+    segment.onOver(() => reporting(context, owner, wire.name, segment))
+  }
   yield* pause
   yield* keeping.keep(segment, recalled, owner)
   return segment
@@ -298,7 +319,22 @@ export const make =
         headers: incoming.headers,
         text: (owner: string) => Body.text(incoming, { limits: context.limits, owner, held })
       }
-      const end = (status: number, isCut: boolean) => RequestLog.tell(context.log, logged, status, now(), isCut)
+      let isEnded = false
+      const end = (status: number, isCut: boolean) => {
+        if (isEnded) return
+        isEnded = true
+        RequestLog.tell(context.log, logged, status, now(), isCut)
+      }
+      /** A reader, a store, the key check or a writer is wrong: nothing else is told of it. */
+      const broken = (cause: Cause.Cause<never>) => {
+        const id = logged.segment?.about.id ?? CallId.random()
+        const { method, url } = incoming
+        const about = { id, method, path: url.replace(/\?.*$/s, ""), owner: logged.owner, status: 500 }
+        context.defects(logged.segment === undefined ? "request" : "response", about, cause)
+        logged.error = "server"
+        end(500, false)
+        return Respond.broken(incoming, wire, mistake(id), idHeaders(id))
+      }
       const failed = (error: ApiError) => {
         logged.error = error.kind
         end(error.status, false)
@@ -318,5 +354,8 @@ export const make =
         onFailure: (error) => Effect.sync(() => failed(error)),
         onSuccess: answered
       })
-      return Effect.ensuring(response, Effect.sync(held.release))
+      const guarded = Effect.catchCause(response, (cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.sync(() => broken(cause))
+      )
+      return Effect.ensuring(guarded, Effect.sync(held.release))
     })

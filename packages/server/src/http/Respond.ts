@@ -89,6 +89,19 @@ const nodeOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | 
 
 const sent = HttpServerResponse.empty({ status: 200 })
 
+/** The error of a response that this server got wrong. One that was begun breaks off, so that its client notices. */
+export const broken = (
+  request: HttpServerRequest.HttpServerRequest,
+  wire: { readonly error: (error: ApiError.ApiError) => JsonObject },
+  failure: ApiError.ApiError,
+  headers: Headers
+): HttpServerResponse.HttpServerResponse => {
+  const response = nodeOf(request)
+  if (response?.headersSent !== true) return error(wire, failure, headers)
+  response.destroy()
+  return sent
+}
+
 /** Sends a body of JSON of a segment, past Effect's own response where that is Node's: every request waits for this. */
 export const whole = (
   request: HttpServerRequest.HttpServerRequest,

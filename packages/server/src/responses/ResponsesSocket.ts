@@ -1,4 +1,5 @@
 /** Responses over a WebSocket: one after another on one connection, which keeps for itself what is not to be stored. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -11,6 +12,7 @@ import type { Held } from "../http/InFlight.ts"
 import * as JsonScan from "../http/JsonScan.ts"
 import * as Respond from "../http/Respond.ts"
 import * as RequestLog from "../RequestLog.ts"
+import * as CallId from "../segment/CallId.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
@@ -178,10 +180,17 @@ const turn = (connection: Connection, frame: Frame): Effect.Effect<void, Socket.
       if (segment.parts.at(-1)?.type === "error") yield* forget(body.previous_response_id)
     })
     const whole = Effect.ensuring(answered, Effect.sync(frame.held.release))
-    return Effect.catchTag(whole, "ApiError", (error) => {
+    const refused = (error: ApiError) => {
       logged.error = error.kind
       end(error.status, false)
       return send([errorFrame(error)])
+    }
+    const told = Effect.catchTag(whole, "ApiError", refused)
+    return Effect.catchCause(told, (cause) => {
+      if (!cause.reasons.some(Cause.isDieReason)) return Effect.failCause(cause)
+      const id = logged.segment?.about.id ?? CallId.random()
+      context.defects("socket", { id, path: "responses socket", owner: logged.owner, status: 500 }, cause)
+      return refused(Endpoint.mistake(id))
     })
   })
 

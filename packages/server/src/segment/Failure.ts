@@ -74,7 +74,8 @@ export const ofWorker = (error: WorkerError, message: string, runId?: string | u
     kind,
     message: words === undefined ? message : `${worker} ${words}${runId === undefined ? "" : ` (run ${runId})`}`,
     retryAfterMillis: said ?? retryAfterMillis,
-    providerMessage: words === undefined ? undefined : error.message
+    providerMessage: words === undefined ? undefined : error.message,
+    cause: error
   })
 }
 
@@ -139,6 +140,7 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const isAsked = tag === "Unsupported" || tag === "ShapeError" || tag === "OptionsError"
   return new ApiError({
     kind: isAsked ? "invalid-request" : "server",
-    message: isAsked ? message : `${message} (run ${runId})`
+    message: isAsked ? message : `${message} (run ${runId})`,
+    cause: error
   })
 }

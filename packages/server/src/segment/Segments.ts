@@ -56,6 +56,8 @@ export interface Options {
   readonly keptMillis: number
   /** How many characters of ended segments and of their requests are kept at most. */
   readonly keptCharacters: number
+  /** Called for a mistake in what writes the last parts down. */
+  readonly defect?: ((about: About, cause: unknown) => void) | undefined
 }
 
 /** What asks for a segment. */
@@ -82,10 +84,12 @@ export interface Segments {
 // One segment
 // -------------------------------------------------------------------------------------------------------------------
 
-const failed = new ApiError({
-  kind: "server",
-  message: "This server made a mistake. The log of the server says which."
-})
+const failed = (id: string, cause: unknown): ApiError =>
+  new ApiError({
+    kind: "server",
+    message: `This server made a mistake. Its log says which: request ${id}.`,
+    cause
+  })
 
 const sizeOf = (part: Part): number =>
   "text" in part
@@ -156,7 +160,14 @@ class Kept implements Segment {
     const whole = Effect.onExit(run(this.#tell), (exit) => {
       const last: ReadonlyArray<Part> = Exit.isSuccess(exit)
         ? exit.value
-        : [{ type: "error", error: Cause.hasInterruptsOnly(exit.cause) ? Failure.stopped : failed }]
+        : [
+            {
+              type: "error",
+              error: Cause.hasInterruptsOnly(exit.cause)
+                ? Failure.stopped
+                : failed(this.about.id, Cause.squash(exit.cause))
+            }
+          ]
       const writing = this.#writing
       if (writing.length === 0) {
         this.#tell(last)
@@ -168,7 +179,8 @@ class Kept implements Segment {
         Effect.forEach(writing, (write) => write(this.isOver() ? [] : last), { discard: true })
       )
       return Effect.andThen(
-        written,
+        // What cannot be written down is told all the same.
+        Effect.catchCause(written, (cause) => Effect.sync(() => this.#host.options.defect?.(this.about, cause))),
         Effect.sync(() => this.#tell(last))
       )
     })
@@ -203,8 +215,9 @@ class Kept implements Segment {
     this.#writing = []
     this.overAt = this.#host.now()
     this.#host.ended(this, last)
-    for (const wake of this.#ending) wake()
+    const ending = [...this.#ending]
     this.#ending.clear()
+    for (const wake of ending) wake()
   }
 
   /** What comes in one turn is told at once: a packet of a vendor holds many pieces. */
