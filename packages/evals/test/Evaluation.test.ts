@@ -190,6 +190,14 @@ describe("failures", () => {
     const broken = Verdict.graderEffect("broken", () => Effect.fail("the sandbox did not start"))
     const lost = await only({ pool: failing(["0"]), suites: [{ ...suite(1), grader: broken }] })
     expect(lost.sample.missing).toMatchObject({ cause: "grader" })
+    const grade = () => {
+      throw new Error("out of order")
+    }
+    for (const thrown of [grade, async () => grade()]) {
+      const grader = { name: "thrown", grade: thrown as never }
+      const { sample } = await only({ pool: failing(["0"]), suites: [{ ...suite(1), grader }] })
+      expect(sample.missing).toMatchObject({ cause: "grader", message: expect.stringContaining("out of order") })
+    }
   })
 })
 

@@ -38,14 +38,18 @@ export class GraderError extends Data.TaggedError("GraderError")<{
 }
 
 /** Asks a grader. What its code throws is a failure of the grader, and it may be async. */
-export const ask = (grader: Grader, task: Task, answer: string): Effect.Effect<Grade, GraderError> => {
+export const ask = <G extends Grade>(
+  grader: { readonly name: string; readonly grade: (task: Task, answer: string) => Effect.Effect<G, GraderError> },
+  task: Task,
+  answer: string
+): Effect.Effect<G, GraderError> => {
   const failed = (error: unknown) =>
     error instanceof GraderError
       ? error
       : new GraderError({ grader: grader.name, task: task.id, detail: messageOf(error) })
   return Effect.catchDefect(
     Effect.mapError(
-      settle<Grade>(() => grader.grade(task, answer)),
+      settle<G>(() => grader.grade(task, answer)),
       failed
     ),
     (defect) => Effect.fail(failed(defect))

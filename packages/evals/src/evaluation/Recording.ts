@@ -4,9 +4,11 @@
  *
  * A recording is made by the same Conductor as everything else, so what learning costs is counted like anything else.
  */
+
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Grader, GraderError } from "@divisi/core/Grader"
+import { ask } from "@divisi/core/Grader"
 import { type Policy, PolicyError } from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { Task } from "@divisi/core/Task"
@@ -84,7 +86,7 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
   const { answer, durationMillis, spend } = result
   const ran = { task, policy: policy.name, costUsd: spend.costUsd, durationMillis }
   if (isLost(result)) return ran
-  const { score } = yield* grader.grade(task, answer ?? "")
+  const { score } = yield* ask(grader, task, answer ?? "")
   return { ...ran, score, answer }
 })
 

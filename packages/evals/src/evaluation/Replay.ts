@@ -5,7 +5,7 @@
  * pure functions render them again. So a record is right as long as the prompt's options are those of the run.
  */
 import type { Grader, GraderError } from "@divisi/core/Grader"
-import { reward } from "@divisi/core/Grader"
+import { ask, reward } from "@divisi/core/Grader"
 import type { Message } from "@divisi/core/Message"
 import type { Previous } from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
@@ -93,7 +93,7 @@ const all = (transcripts: ReadonlyArray<Transcript>): ReadonlyArray<Transcript> 
   transcripts.flatMap((transcript) => [transcript, ...all(nested(transcript))])
 
 const grade = ({ answer, task }: Transcript, grader: Grader): Effect.Effect<boolean, GraderError> =>
-  answer === undefined ? Effect.succeed(false) : Effect.map(grader.grade(task, answer), ({ correct }) => correct)
+  answer === undefined ? Effect.succeed(false) : Effect.map(ask(grader, task, answer), ({ correct }) => correct)
 
 /** A pool to render prompts with: nothing of it can be called. */
 const named = ({ pool }: Transcript): WorkerPool | undefined => {

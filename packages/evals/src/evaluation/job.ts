@@ -1,6 +1,8 @@
 /** One sample of an evaluation: a run of a Conductor, on an account of its own, graded. */
+
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
+import { ask } from "@divisi/core/Grader"
 import { JournalError, JournalMismatch } from "@divisi/core/Journal"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunEvent } from "@divisi/core/RunEvent"
@@ -134,7 +136,7 @@ export const run = Effect.fnUntraced(function* (
   }
   const { answer } = result
   const verdict =
-    answer === undefined ? undefined : yield* Effect.catch(suite.grader.grade(task, answer), Effect.succeed)
+    answer === undefined ? undefined : yield* Effect.catch(ask(suite.grader, task, answer), Effect.succeed)
   const transcript = recorder.transcript()!
   const { stratum } = suite.record
   const sample = sampleOf({

@@ -33,9 +33,26 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
 const recursionOf = ({ critic, recursion }: RunSettings): number => recursion ?? (critic === undefined ? 0 : 2)
 
 /** Further settings as a report holds them: a critic by its name. */
-const recordOf = ({ critic, onAuthenticationFailure, onStepFailure, self, skipUnseen, threshold, worker }: RunSettings) => {
+const recordOf = ({
+  critic,
+  onAuthenticationFailure,
+  onStepFailure,
+  self,
+  skipUnseen,
+  threshold,
+  worker
+}: RunSettings) => {
   const { reasoning, timeoutMillis } = worker ?? {}
-  const given = { self, threshold, onAuthenticationFailure, onStepFailure, skipUnseen, reasoning, timeoutMillis, critic: critic?.name }
+  const given = {
+    self,
+    threshold,
+    onAuthenticationFailure,
+    onStepFailure,
+    skipUnseen,
+    reasoning,
+    timeoutMillis,
+    critic: critic?.name
+  }
   return Object.values(given).every((value) => value === undefined) ? {} : { settings: given }
 }
 

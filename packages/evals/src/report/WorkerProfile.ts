@@ -6,6 +6,7 @@
  * kept apart. Counts are small, so estimates are drawn towards a mean, and come with intervals.
  */
 import type { Grader, GraderError } from "@divisi/core/Grader"
+import { ask } from "@divisi/core/Grader"
 import type { Policy } from "@divisi/core/Policy"
 import { paidForAnswer, type StepRecord, type Transcript } from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
@@ -134,7 +135,7 @@ export const fromTranscripts = Effect.fnUntraced(function* (
   const lists = yield* Effect.forEach(transcripts, (transcript) =>
     Effect.gen(function* () {
       const { answer, ending, rounds, task } = transcript
-      const graded = grader === undefined || answer === undefined ? undefined : yield* grader.grade(task, answer)
+      const graded = grader === undefined || answer === undefined ? undefined : yield* ask(grader, task, answer)
       const declined = grader !== undefined && ending === "refused" ? 0 : undefined
       const steps = rounds
         .flatMap(({ steps }) => steps)
