@@ -35,6 +35,8 @@ export interface Options extends ProviderContract.Runner {
   readonly connects?: boolean | undefined
   /** Gaps besides those of the API. */
   readonly gaps?: ProviderContract.Gaps | undefined
+  /** See `ProviderContract.contract`. */
+  readonly skips?: ProviderContract.Gaps | undefined
 }
 
 const apiGaps = { "usage/cache-write": "Gemini charges nothing for writing to its cache, and does not count it" }
@@ -153,7 +155,7 @@ const cases: ReadonlyArray<Case> = [
  * ```
  */
 export const contract = (options: Options): void => {
-  const { connects = true, describe, gaps, it, make, name } = options
+  const { connects = true, describe, gaps, it, make, name, skips } = options
   for (const one of generations) {
     ProviderContract.contract({
       name: `${name}: ${one.model}`,
@@ -161,6 +163,7 @@ export const contract = (options: Options): void => {
       make: (connection) => make(one.model, connection),
       settings: one.settings,
       gaps: { ...one.gaps, ...gaps },
+      skips,
       describe,
       it
     })

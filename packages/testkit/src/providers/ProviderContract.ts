@@ -122,7 +122,8 @@ const notes = (
  * `make` is called once for each case, with the address of a server and a key, and before them to ask what it can do. `settings` says of each setting whether
  * it is passed on (the default), rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the
  * cases that the provider does not pass, with the reason; both are listed in the output. A gap that is none any more
- * fails, and so does one that names no case. A provider that asks for whole answers declares `streams: false`: it need
+ * fails, and so does one that names no case. `skips` names the cases that are not run, with the reason: those whose
+ * outcome depends on the machine, because they take the provider's SDK seconds. A provider that asks for whole answers declares `streams: false`: it need
  * not pass what only a stream can do, and is sent whole answers that break where streams would. Cases about tools,
  * pictures, files and shapes are run where the worker's `capabilities` say that it can do that.
  *
@@ -144,18 +145,21 @@ const notes = (
  * names.length > 50 // => true
  * ```
  */
-export const contract = (options: Options & Runner & { readonly gaps?: Gaps | undefined }): void => {
-  const { describe, gaps = {}, it, name } = options
-  const unknown = Object.keys(gaps).filter((id) => !cases.some((one) => one.id === id))
+export const contract = (
+  options: Options & Runner & { readonly gaps?: Gaps | undefined; readonly skips?: Gaps | undefined }
+): void => {
+  const { describe, gaps = {}, it, name, skips = {} } = options
+  const unknown = Object.keys({ ...gaps, ...skips }).filter((id) => !cases.some((one) => one.id === id))
   describe(`${name} keeps the contract of providers`, () => {
     const can = capabilitiesOf(options)
-    const declared = notes(options, gaps, can)
+    const skipped = Object.entries(skips).map(([id, reason]) => `skipped: ${id}: ${reason}`)
+    const declared = [...notes(options, gaps, can), ...skipped]
     it(`declares its gaps: ${declared.length === 0 ? "none" : declared.join("; ")}`, async () => {
       if (unknown.length > 0) throw new Error(`No case of the contract is called ${unknown.join(", ")}.`)
       for (const note of declared) console.info(`${name}: ${note}`)
     })
     for (const one of cases) {
-      if (!isAsked(one, options, can)) continue
+      if (!isAsked(one, options, can) || skips[one.id] !== undefined) continue
       const reason = gaps[one.id]
       if (reason === undefined) it(`${one.id}: ${one.name}`, () => check(one, options))
       else it(`gap: ${one.id}: ${reason}`, () => checkGap(one, options, reason))
