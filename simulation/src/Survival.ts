@@ -45,13 +45,20 @@ const mostProcesses = 400
 /** The process is dead, or stands still. */
 class Gone extends Error {}
 
+interface Trouble {
+  readonly what: "outage" | "limit"
+  readonly after: number
+}
+
 /** A process of the run. */
 interface Process {
   readonly time: SeededScheduler.SeededScheduler
   readonly journal: FaultyJournal.FaultyJournal
   readonly heard: Array<RunEvent>
   readonly ledger: Budget.Ledger
-  /** Whether the run had ended before: nothing is charged for it again. */
+  /** What ends its run before its end: its vendor is down after so many calls, or it may make no more. */
+  readonly trouble: Trouble | undefined
+  /** Whether the run had ended for good before: nothing is charged for it again. */
   readonly isAgain: boolean
   seen: Usage.Spend
   result: Conductor.RunResult | undefined
@@ -77,6 +84,12 @@ class Survival {
   /** How often each check was asked about each answer; and those that were asked though their verdict stood in the journal. */
   readonly checks = new Map<string, number>()
   readonly checkedAgain = new Set<string>()
+  /** Whether a failure of an outage may have been retained: an answer depends on it. */
+  isChanged = false
+  /** Whether it was resumed after its end: what failed then was asked of what has failed, and is asked again. */
+  isReopened = false
+  /** How many more calls are answered, where the vendor is down after some. */
+  private answersLeft = Number.POSITIVE_INFINITY
   /** Whether those go on that stood still. */
   private areZombies = false
   private count = 0
@@ -93,6 +106,7 @@ class Survival {
       witness: this.witness,
       fail: Seed.pick(draw, [0, 0, 0.1, 0.3]),
       order: () => this.order,
+      isDown: () => this.answersLeft-- <= 0,
       onAsked: () =>
         this.isDurable && this.complain(SurvivalInvariants.ofIntents(this.entries(), this.witness.calls())),
       onTool: (name, call) => {
@@ -172,13 +186,25 @@ class Survival {
     const order = Seed.draw(Seed.spread(this.seed, "process", this.count, this.isFaulty ? 1 : 0))
     this.order = order
     const isFaulty = this.isFaulty && this.count <= mostFaults && Seed.chance(order, 0.8)
-    const fault = isFaulty ? { what: Seed.pick(order, FaultyJournal.faults), at: 1 + Seed.below(order, 10) } : undefined
+    if (["failed", "budget"].includes(Journal.endingOf(runId, this.entries()) ?? "")) this.isReopened = true
+    const mayFail = this.isFaulty && this.count <= mostFaults
+    const trouble = Draws.maybe(order, mayFail ? 0.3 : 0, () => ({
+      // As for one that is stopped: a limit that ends it on its way back leaves a transcript with less.
+      what: Seed.pick(order, this.isDurable || this.count === 1 ? (["outage", "limit"] as const) : ["outage" as const]),
+      after: Seed.below(order, 6)
+    }))
+    this.answersLeft = trouble?.what === "outage" ? trouble.after : Number.POSITIVE_INFINITY
+    const fault =
+      isFaulty && trouble === undefined
+        ? { what: Seed.pick(order, FaultyJournal.faults), at: 1 + Seed.below(order, 10) }
+        : undefined
     return {
       time: SeededScheduler.make(order),
       journal: FaultyJournal.make(this.memory, order, fault, this.log),
       heard: [],
       ledger: Budget.make(this.limits),
-      isAgain: Journal.isEnded(runId, this.entries()),
+      trouble,
+      isAgain: ["answered", "refused"].includes(Journal.endingOf(runId, this.entries()) ?? ""),
       seen: Usage.noSpend,
       result: undefined,
       exit: undefined
@@ -186,8 +212,9 @@ class Survival {
   }
 
   private effectOf(process: Process, before: Process | undefined): Effect.Effect<Conductor.RunResult> {
-    const { heard, journal, ledger } = process
-    const conductor = Conductor.make(this.options)
+    const { heard, journal, ledger, trouble } = process
+    const budget = trouble?.what === "limit" ? { calls: trouble.after } : undefined
+    const conductor = Conductor.make({ ...this.options, budget })
     const listener = (event: RunEvent) => void heard.push(event)
     const options = { runId, ledger, listener, journal: this.isDurable ? journal.journal : undefined }
     const waiting = before?.result?.waitingFor ?? []
@@ -221,7 +248,12 @@ class Survival {
     })
     // The transcript of a run that was stopped on its way back has less than the one before.
     const mayStop = this.isDurable || this.count === 1
-    const isStopped = mayStop && this.isFaulty && this.count <= mostFaults && Seed.chance(this.order, 0.25)
+    const isStopped =
+      mayStop &&
+      process.trouble === undefined &&
+      this.isFaulty &&
+      this.count <= mostFaults &&
+      Seed.chance(this.order, 0.25)
     if (isStopped) time.after(Seed.below(this.order, 120), () => fiber.interruptUnsafe())
     await this.rest(process)
   }
@@ -265,7 +297,11 @@ class Survival {
       const { result } = process
       const isSuspended = result?.ending === "suspended"
       if (isSuspended) this.checkWaiting(result)
-      if (result !== undefined && !isSuspended && result.ending !== "interrupted" && !isBroken(result)) {
+      const isResumable = process.trouble !== undefined && (result?.ending === "failed" || result?.ending === "budget")
+      if (process.trouble?.what === "outage" && this.answersLeft < 0 && !isResumable) this.isChanged = true
+      if (isResumable) this.isReopened = true
+      const isEnded = result !== undefined && !isSuspended && result.ending !== "interrupted" && !isResumable
+      if (isEnded && !isBroken(result)) {
         await this.wakeZombies()
         return process
       }
@@ -338,7 +374,8 @@ class Survival {
     const charged = isAgain ? result.spend : ledger.spent()
     for (const problem of Invariants.ofSums("the run", Invariants.toldSpend(transcript), charged))
       this.complain(problem)
-    for (const problem of Invariants.ofSight([told], witness, result.ending !== "budget")) this.complain(problem)
+    const sight = this.isReopened ? [] : Invariants.ofSight([told], witness, result.ending !== "budget")
+    for (const problem of sight) this.complain(problem)
     for (const problem of SurvivalInvariants.ofTools(this.begun, ToolWorld.repeatable)) this.complain(problem)
     if (!this.isDurable) return
     const found = { runId, entries: this.entries(), log: this.log, calls: witness.calls() }
@@ -350,9 +387,10 @@ class Survival {
       this.complain(problem)
   }
 
-  /** A run that has ended is the same again, and asks nobody. */
+  /** A run that has ended for good is the same again, and asks no worker. */
   private async again(last: Process): Promise<void> {
     const calls = this.witness.calls()
+    if (last.result?.ending === "failed" || last.result?.ending === "budget") return
     last.journal.end()
     const process = this.begin()
     await this.run(process, undefined)
@@ -386,9 +424,11 @@ export const simulate = async (seed: number): Promise<Found> => {
   // Two steps may say the same, and each is checked.
   const anew = [...survival.checkedAgain].filter((name) => twin.checks.get(name) === 1)
   const problems = [...found.problems, ...whole.problems, ...anew.map((name) => `the check ${name} was asked again`)]
-  const isComparable = survival.limits.tokens === undefined && transcript !== undefined
+  const isComparable = survival.limits.tokens === undefined && transcript !== undefined && !survival.isChanged
   if (isComparable && !JSON.stringify(transcript).includes("its result is lost")) {
-    const [one, other] = [transcript, whole.transcript].map(SurvivalInvariants.timeless)
+    const [one, other] = [transcript, whole.transcript].map((whole) =>
+      SurvivalInvariants.timeless(whole, survival.isReopened)
+    )
     if (one !== other)
       problems.push(`another run than it would have been: ${SurvivalInvariants.difference(one!, other!)}`)
   }

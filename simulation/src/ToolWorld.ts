@@ -16,6 +16,8 @@ export interface ToolWorld {
   readonly witness: Witness
   /** The share of requests that fail, whoever asks how often. */
   readonly fail: number
+  /** Whether the vendor is down as a request comes. */
+  readonly isDown: () => boolean
   /** How long things take: another draw for each process. */
   readonly order: () => Seed.Draw
   /** Called as a vendor is asked, and as a handler begins with its call. */
@@ -86,6 +88,9 @@ const reasons: ReadonlyArray<WorkerErrorReason> = [
   { _tag: "ContentFiltered", detail: "no" }
 ]
 
+/** Why requests fail while the vendor is down. */
+const outage: WorkerErrorReason = { _tag: "Overloaded", detail: "outage" }
+
 /** The conversation up to what the step asks: without the turns of its tools. */
 const askedIn = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
   messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1)
@@ -120,7 +125,9 @@ export const worker = (world: ToolWorld, id: string): Worker => {
       const address = addressOf({ messages: asked })
       const turn = messages.length - asked.length
       const draw = drawOf(world, id, JSON.stringify(messages), toolChoice === "none" ? 1 : 0)
+      let isDown = false
       const parts = (): Effect.Effect<ReadonlyArray<WorkerPart>, WorkerError> => {
+        if (isDown) return Effect.fail(new WorkerError({ worker: id, reason: outage }))
         if (Seed.chance(draw, world.fail)) {
           return Effect.fail(new WorkerError({ worker: id, reason: Seed.pick(draw, reasons) }))
         }
@@ -138,6 +145,7 @@ export const worker = (world: ToolWorld, id: string): Worker => {
       }
       const begin = Effect.suspend(() => {
         witness.called()
+        isDown = world.isDown()
         world.onAsked()
         witness.ask(id, { messages: asked as never })
         const foreign = foreignResult(messages, address)

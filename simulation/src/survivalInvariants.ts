@@ -1,11 +1,11 @@
 /** What must hold of a run that survives its processes: of its journal, its tools, and what its vendors were asked. */
-import type { CallEntry, Entry } from "@divisi/core/Journal"
+import { type CallEntry, type Entry, eventsOf } from "@divisi/core/Journal"
 import type { Spend } from "@divisi/core/Usage"
 import type { Written } from "./FaultyJournal.ts"
 
 type Problems = ReadonlyArray<string>
 
-const isCall = (entry: Entry): entry is CallEntry => entry.type !== "event" && entry.type !== "begun"
+const isCall = (entry: Entry): entry is CallEntry => "call" in entry
 
 /** Whoever is asked stands in the journal before. */
 export const ofIntents = (entries: ReadonlyArray<Entry>, asked: number): string | undefined => {
@@ -113,8 +113,7 @@ const ofAnswers = (entries: ReadonlyArray<Entry>): Problems => {
 /** What is wrong with the journal of a run that has ended. */
 export const ofJournal = ({ calls: asked, entries, isCutShort, log, runId, spend }: Ended): Problems => {
   const problems: Array<string> = []
-  const ends = entries.filter((entry) => entry.type === "event" && entry.event.type === "run-finished")
-  const own = ends.filter((entry) => entry.type === "event" && entry.event.runId === runId)
+  const own = eventsOf(entries).filter((event) => event.type === "run-finished" && event.runId === runId)
   if (own.length !== 1) problems.push(`the journal has ${own.length} ends`)
   const written = log.reduce((sum, { entries }) => sum + entries, 0)
   if (written !== entries.length) problems.push(`${written} entries were acknowledged, and ${entries.length} are there`)
@@ -131,11 +130,15 @@ export const ofJournal = ({ calls: asked, entries, isCutShort, log, runId, spend
   return [...problems, ...ofCalls(calls), ...ofAnswers(entries)]
 }
 
-/** A transcript without what depends on time, and without calls that were stopped or lost. */
-export const timeless = (transcript: unknown): string =>
+/**
+ * A transcript without what depends on time, and without calls that were stopped or lost: without any that failed where
+ * the run was resumed after its end, which tries them again.
+ */
+export const timeless = (transcript: unknown, isReopened: boolean): string =>
   JSON.stringify(transcript, (key, value) => {
     if (/At$|^at$|Millis$/.test(key) || key === "spend") return undefined
-    if (key === "lost") return value.filter(({ reason }: { readonly reason?: unknown }) => reason !== undefined)
+    if (key === "lost")
+      return isReopened ? [] : value.filter(({ reason }: { readonly reason?: unknown }) => reason !== undefined)
     return typeof value === "number" ? Number(value.toPrecision(9)) : value
   })
 

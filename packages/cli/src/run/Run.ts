@@ -1,7 +1,7 @@
 /** `divisi run`: one question through a Conductor, shown as it happens. */
 import { randomUUID } from "node:crypto"
 import * as Conductor from "@divisi/core/Conductor"
-import type * as Journal from "@divisi/core/Journal"
+import * as Journal from "@divisi/core/Journal"
 import type { Ending, RunEvent } from "@divisi/core/RunEvent"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
@@ -124,13 +124,13 @@ type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal">
 interface Kept {
   readonly journal: Journal.Journal
   readonly runId: string
-  /** Whether it had ended before: its result is given again. */
+  /** Whether it had ended for good before: its result is given again. */
   readonly hasEnded: boolean
 }
 
 /** How a run that is kept goes on, where it has not ended. */
 const hint = ({ runId }: Kept, exit: Exit.Exit<Conductor.RunResult, unknown>): void => {
-  const hasEnded = Exit.isSuccess(exit) && exit.value.ending !== "suspended" && exit.value.ending !== "interrupted"
+  const hasEnded = Exit.isSuccess(exit) && (exit.value.ending === "answered" || exit.value.ending === "refused")
   if (!hasEnded) process.stderr.write(`divisi: the run is kept; to go on: divisi runs resume ${runId}\n`)
 }
 
@@ -190,7 +190,7 @@ const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undef
     const opened = yield* Journals.open(journal)
     const id = Option.getOrElse(runId, () => randomUUID())
     const known = yield* Journals.named(opened, id)
-    return { journal: opened, runId: id, hasEnded: known?.ending !== undefined }
+    return { journal: opened, runId: id, hasEnded: known?.ending !== undefined && Journal.isFinal(known.ending) }
   })
 }
 

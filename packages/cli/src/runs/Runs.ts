@@ -97,7 +97,7 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
       const team = { ...input, pool, seed: Option.none<number>(), approve: approved(input.approve).tools }
       const [begun] = yield* Journals.events(journal, run)
       const asked = begun?.type === "run-started" ? question(begun.task) : ""
-      const kept = { journal, runId: run, hasEnded: ending !== undefined }
+      const kept = { journal, runId: run, hasEnded: ending !== undefined && Journal.isFinal(ending) }
       yield* Run.perform(config, team, asked, kept, (conductor, options) =>
         conductor.resume({ runId: run, results }, options)
       )

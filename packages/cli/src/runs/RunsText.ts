@@ -21,6 +21,7 @@ export const state = (run: Journal.Summary): string => {
   if (state === "waiting") return `waiting for ${waitsFor.join(", ")}: divisi runs resume ${run.run}`
   if (state === "stopped") return `stopped: divisi runs resume ${run.run}`
   if (state === "damaged") return `damaged: ${run.damaged}`
+  if (state === "failed" || state === "budget") return `${state}: divisi runs resume ${run.run}`
   return state === "running" ? `running in ${owner}` : state
 }
 

@@ -17,8 +17,9 @@ const resume = Command.make("resume", resumeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Goes on with a run that was stopped or killed, or that waits. What it has already got is not paid again; a run that",
-      "has ended shows its answer again, and pays nothing.",
+      "Continues a run that was stopped or killed, that waits, that failed, or that reached a limit. What it has already got",
+      "is not paid again; failed calls are tried again, under the limits given here. A run that was answered or refused",
+      "shows its answer again, and pays nothing.",
       "",
       "It needs what it was begun with: the config, the policy and the settings; the workers are by default those that it had.",
       "Where it would ask something else than it did, it stops before it asks and says what differs.",
@@ -28,7 +29,8 @@ const resume = Command.make("resume", resumeFlags, (input) =>
   ),
   Command.withShortDescription("Go on with a run"),
   Command.withExamples([
-    { command: "divisi runs resume 4f2a", description: "After Ctrl-C, a crash or a restart" },
+    { command: "divisi runs resume 4f2a", description: "After Ctrl-C, a crash, or an outage of a vendor" },
+    { command: "divisi runs resume 4f2a --max-cost 10", description: "Under a higher limit" },
     {
       command: "divisi runs resume 4f2a --result 0.0.0.0=42",
       description: "With the result of a tool that it waits for"

@@ -16,6 +16,7 @@ import type { WorkerErrorReason } from "../task/Worker.ts"
 import type * as Errors from "./journalErrors.ts"
 import type * as InMemory from "./memoryJournal.ts"
 import type { Ending, RunEvent } from "./RunEvent.ts"
+import { isTriedAgain, supersededIn } from "./reopened.ts"
 
 export { type ReadHead, read as readHead } from "./Head.ts"
 export { JournalError, JournalMismatch } from "./journalErrors.ts"
@@ -77,6 +78,8 @@ export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
   /** What `run-started` does not have: the seed that the caller gave, and the names of the tools that the policy saw. */
   | { readonly type: "begun"; readonly seed?: number | undefined; readonly tools?: ReadonlyArray<string> | undefined }
+  /** The run had ended by a failure or a limit, and is resumed: its end and its last failures no longer count. */
+  | { readonly type: "resumed"; readonly at: number }
   | CallEntry
 
 /** What a list of runs says of each. */
@@ -177,13 +180,30 @@ export const Journal: Context.Reference<Journal | undefined> = Context.Reference
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The events among entries. */
-export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent> =>
-  entries.flatMap((entry) => (entry.type === "event" ? [entry.event] : []))
+/** The events among all entries of a run, without those that no longer count since the run was resumed. */
+export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent> => {
+  const superseded = supersededIn(entries).events
+  return entries.flatMap((entry, at) => (entry.type === "event" && !superseded.has(at) ? [entry.event] : []))
+}
+
+/** How a run has ended by its entries; `undefined` until it has, and once it is resumed. */
+export const endingOf = (run: string, entries: ReadonlyArray<Entry>): Ending | undefined => {
+  const last = entries.findLast(
+    (entry) =>
+      entry.type === "resumed" ||
+      (entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run)
+  )
+  return last?.type === "event" && last.event.type === "run-finished" ? last.event.ending : undefined
+}
 
 /** Whether the entries of a run have its end. */
-export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean =>
-  entries.some((entry) => entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run)
+export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean => endingOf(run, entries) !== undefined
+
+/**
+ * Whether an ending is final. A run that has ended like this gives its result again when it is resumed; one that failed
+ * or reached a limit continues from what it had received.
+ */
+export const isFinal = (ending: Ending): boolean => !isTriedAgain(ending)
 
 /** The state of a run: its ending, or whether it is running, waiting, stopped, or damaged. */
 export type State = Ending | "running" | "waiting" | "stopped" | "damaged"

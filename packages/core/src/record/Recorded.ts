@@ -8,7 +8,9 @@ import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import type { Verdict } from "../workflow/StepMessages.ts"
 import type { CallEntry } from "./Journal.ts"
+import type { Retired } from "./reopened.ts"
 import type { CheckAnswer, CriticAnswer, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
+import { isReopened, lostAt, triedAgain, turnOf } from "./triedAgain.ts"
 
 /** Where a call stands in its run. */
 export interface Address {
@@ -35,6 +37,8 @@ export interface Known {
   handle?: string | undefined
   /** Absent where the process ended before it was known. */
   outcome?: Outcome | undefined
+  /** Present when the call is made again, though this attempt has failed: the run was resumed after it had ended. */
+  isRetired?: true | undefined
 }
 
 /** What is known of a tool call. */
@@ -47,6 +51,8 @@ export type KnownTool =
 export interface Recorded {
   /** The attempts of a call, in their order; none of one that was not made. */
   readonly attempts: (address: Address) => ReadonlyArray<Known>
+  /** The failed attempts at the place of a call that are not among its own, as it is tried again. Given once a place. */
+  readonly retired: (address: Address) => ReadonlyArray<Retired>
   /** By the id of the call (`WaitingCall.id`). */
   readonly tool: (id: string) => KnownTool | undefined
   /** What a check of a step found, by its number. */
@@ -109,13 +115,10 @@ const outcomeOf = (lost: LostCall): Outcome => {
   return { type: "failed", reason, message, retryInMillis, unasked, usage, costUsd }
 }
 
-const lostIn = (round: RoundRecord, { by, step, turn, worker }: Address): ReadonlyArray<Known> =>
-  (step === undefined ? round.lost : (round.steps[step]?.lost ?? []))
-    .filter((lost) => lost.worker === worker && (lost.turn ?? 0) === turn && (lost.by === "check") === (by === "check"))
+const attemptsIn = (round: RoundRecord, address: Address, retired: ReadonlyArray<LostCall>): ReadonlyArray<Known> => {
+  const lost = lostAt(round, address)
+    .filter((lost) => lost.worker === address.worker && turnOf(lost) === address.turn && !retired.includes(lost))
     .map((lost) => ({ outcome: outcomeOf(lost) }))
-
-const attemptsIn = (round: RoundRecord, address: Address): ReadonlyArray<Known> => {
-  const lost = lostIn(round, address)
   const answered = answerIn(round, address)
   if (answered === undefined) return lost
   const { cached, paid, ...rest } = answered
@@ -140,16 +143,21 @@ const toolsOf = ({ rounds }: Transcript): ReadonlyMap<string, KnownTool> => {
   return known
 }
 
-/** The record of a transcript, without the runs nested in it. */
-export const fromTranscript = (transcript: Transcript): Recorded => {
+/** The record of a transcript, without the runs nested in it. Of a run that is tried again, its last failures are. */
+export const fromTranscript = (transcript: Transcript, isTriedAgain = isReopened(transcript)): Recorded => {
   const tools = toolsOf(transcript)
+  const again = triedAgain(transcript, isTriedAgain)
   return {
     attempts: (address) => {
       const round = transcript.rounds[address.round]
-      return round === undefined ? [] : attemptsIn(round, address)
+      return round === undefined || address.round > again.round ? [] : attemptsIn(round, address, again.at(address))
     },
+    retired: again.take,
     tool: (id) => tools.get(id),
-    verdict: (round, step, turn) => transcript.rounds[round]?.steps[step]?.checks?.find((check) => check.turn === turn)
+    verdict: (round, step, turn) => {
+      const found = transcript.rounds[round]?.steps[step]?.checks?.find((check) => check.turn === turn)
+      return found === undefined || again.isChecked(round, step, found) ? undefined : found
+    }
   }
 }
 

@@ -208,8 +208,8 @@ const onStep = (step: OpenStep, event: StepEvent) => {
       step[event.kind] += event.text
       return
     case "call-failed":
-      // What was said stays where it is being checked.
-      if (event.by === undefined) discard(step)
+      // What was said stays where it is being checked, and where the step was answered another way since.
+      if (event.by === undefined && step.state !== "answered") discard(step)
       step.lost.push(lostCall(event))
       return
     case "call-interrupted":

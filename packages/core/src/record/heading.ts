@@ -45,6 +45,8 @@ export const heading = () => {
         }
       }
       if (event.type === "run-finished" && head !== undefined) head = { ...head, ending: event.ending }
+    } else if (entry.type === "resumed") {
+      if (head !== undefined) head = { ...head, ending: undefined }
     } else if ("usage" in entry && !("unasked" in entry)) {
       costUsd += entry.costUsd ?? 0
       calls += 1

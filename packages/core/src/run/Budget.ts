@@ -107,7 +107,7 @@ export interface Ledger {
    * Sets an amount aside, waiting for others to settle when that can make room. Run it where nothing interrupts
    * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the
    * waiting itself can be interrupted. `call` names the call, so that a resumed run is charged only for what this account
-   * has not been charged for; `occurrence` is `"replayed"` by default.
+   * has not been charged for; `occurrence` is `"replayed"` by default, as for what is held ({@link hold}).
    */
   readonly reserve: (
     amount: Amount,
@@ -185,6 +185,42 @@ interface Wanted {
   readonly isReplayed: boolean
 }
 
+/** What a resumed run has paid, and has not come to again. */
+interface HeldSpend {
+  readonly costUsd: number
+  readonly tokens: number
+  readonly calls: number
+}
+
+const nothingHeld: HeldSpend = { costUsd: 0, tokens: 0, calls: 0 }
+
+const less = ({ calls, costUsd, tokens }: HeldSpend, amount: Amount): HeldSpend =>
+  calls <= 1
+    ? nothingHeld
+    : {
+        calls: calls - 1,
+        costUsd: Math.max(0, costUsd - (amount.costUsd ?? 0)),
+        tokens: Math.max(0, tokens - amount.tokens)
+      }
+
+/** How an account is for a new call: what is held counts as spent. */
+const withHeld = (ledger: LedgerNode): Standing => {
+  const { held, open, reservedCostUsd, reservedTokens, total } = ledger
+  if (held.calls === 0) return ledger
+  const { calls, costUsd, usage } = total
+  return {
+    open,
+    reservedCostUsd,
+    reservedTokens,
+    total: {
+      ...total,
+      calls: calls + held.calls,
+      costUsd: costUsd + held.costUsd,
+      usage: { ...usage, inputTokens: usage.inputTokens + held.tokens }
+    }
+  }
+}
+
 class LedgerNode implements Ledger, Standing {
   readonly limits: Limits
   readonly isLimited: boolean
@@ -198,6 +234,7 @@ class LedgerNode implements Ledger, Standing {
   /** The waiting calls, in order. Each returns true once it is served or waits at another ledger. */
   readonly waiting = new Set<() => boolean>()
   isServing = false
+  held: HeldSpend = nothingHeld
 
   constructor(limits: Limits, parent: Ledger | undefined) {
     this.limits = limits
@@ -233,10 +270,11 @@ class LedgerNode implements Ledger, Standing {
         charged.add(ledger)
         continue
       }
-      const found = ledger.isLimited ? fit(ledger.limits, ledger, amount) : "fits"
+      const found = ledger.isLimited ? fit(ledger.limits, isReplayed ? ledger : withHeld(ledger), amount) : "fits"
       if (found !== "fits") return found === "wait" ? ledger : found
     }
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      if (isReplayed) ledger.held = less(ledger.held, amount)
       if (charged?.has(ledger) === true) continue
       ledger.open += 1
       ledger.reservedCostUsd += amount.costUsd ?? 0
@@ -400,3 +438,19 @@ export const add = (total: Spend, used: Paid): Spend => ({
  * ```
  */
 export const make = (limits: Limits = {}, parent?: Ledger): Ledger => new LedgerNode(limits, parent)
+
+/**
+ * Holds what a resumed run has paid, so that a new call leaves room for it until the run has come to it again: in which
+ * order it does may differ from the first time.
+ */
+export const hold = (ledger: Ledger, paid: ReadonlyArray<Paid>): void => {
+  if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return
+  ledger.held = paid.reduce<HeldSpend>(
+    ({ calls, costUsd, tokens }, { costUsd: cost = 0, usage }) => ({
+      calls: calls + 1,
+      costUsd: costUsd + cost,
+      tokens: tokens + usage.inputTokens + usage.outputTokens
+    }),
+    nothingHeld
+  )
+}

@@ -6,16 +6,19 @@
  * answer is there before anything that depends on it is asked.
  */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Hash from "effect/Hash"
 import { settle } from "../Callback.ts"
+import { defined } from "../Fields.ts"
 import { heading } from "../record/heading.ts"
 import * as Journal from "../record/Journal.ts"
 import type { Known } from "../record/Recorded.ts"
 import type { Listener, Of, RunEvent } from "../record/RunEvent.ts"
+import { type CallEvent, placeOf, type Retired, type Superseded, supersededIn } from "../record/reopened.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Paid } from "../task/Usage.ts"
@@ -30,6 +33,10 @@ export interface Slot {
   readonly call: string
   readonly hash: string
   readonly past: ReadonlyArray<Known>
+  /** Failed attempts at its place that are charged and reported before the call is made again. */
+  readonly retired: ReadonlyArray<Retired>
+  /** Whether the run was begun before: what its journal does not have is not known. */
+  readonly isWhole: boolean
 }
 
 /** Why a run cannot go on with its journal. */
@@ -53,8 +60,12 @@ export interface Recording {
   readonly listener: Listener
   /** How many steps a round has that it was told of this time; `undefined` of one that it was not. */
   readonly stepsOf: (run: string, round: number) => number | undefined
+  /** The failures of calls that are tried again whose places it has not come to. Given once. */
+  readonly unreported: () => ReadonlyArray<Retired>
   /** The attempts that were in doubt, and that it has not come to again. */
   readonly doubts: () => ReadonlyArray<Doubt>
+  /** What was paid before, at the most that it can have cost where that is not known. */
+  readonly paid: ReadonlyArray<Paid>
   /** Why it cannot go on. */
   readonly broken: () => Broken | undefined
   /**
@@ -83,11 +94,11 @@ export type Opened =
 
 /** What an event is of: of those with one name, the first written is the first told. */
 const nameOf = (event: RunEvent): string => {
-  const { index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
+  const { by, index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
   // A step that was given some of what it waits for waits for less.
   const waiting = event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
   if (event.type === "step-finished" && event.isUnchecked === true) return `unchecked ${event.runId} ${round} ${step}`
-  return [event.type, event.runId, round, step, turn, index, ...waiting].join(" ")
+  return [event.type, event.runId, round, step, turn, by, index, ...waiting].join(" ")
 }
 
 /** A run that was stopped or suspended has not ended: it goes on when it is resumed. */
@@ -98,6 +109,8 @@ interface Past {
   /** By name, those that are told first at the end. */
   readonly events: Map<string, Array<RunEvent>>
   readonly tools: ReadonlyArray<string> | undefined
+  /** By place (`run/round/step`). */
+  readonly retired: Map<string, Array<Retired>>
 }
 
 const learn = (known: Array<Known>, entry: Journal.CallEntry) => {
@@ -111,29 +124,103 @@ const learn = (known: Array<Known>, entry: Journal.CallEntry) => {
   }
 }
 
-const pastOf = (entries: ReadonlyArray<Journal.Entry>): Past => {
+const callEvents: ReadonlySet<string> = new Set(["call-failed", "call-interrupted", "call-lost"])
+
+const isCallEvent = (event: RunEvent): event is CallEvent => callEvents.has(event.type)
+
+/** The place of attempts that are reported with the next call that is made. */
+const nextCall = ""
+
+/** An attempt without an answer. */
+type Failure = Extract<Journal.CallEntry, { readonly type: "failed" | "interrupted" | "lost" }>
+
+interface Unreported {
+  readonly entry: Failure
+  readonly worker: string | undefined
+  readonly isRetired: boolean
+}
+
+const nameOfAttempt = ({ attempt, call }: Failure): string => `${call}/${attempt}`
+
+/** How an attempt is reported with another call. */
+const eventOf = ({ entry, worker = "" }: Unreported): CallEvent => {
+  const { costUsd, usage } = entry
+  const all = { runId: "", at: 0, round: 0, worker, costUsd, usage }
+  if (entry.type === "lost") return { type: "call-lost", ...all }
+  if (entry.type === "interrupted") return { type: "call-interrupted", ...all }
+  const { attempt, message, reason, retryInMillis, unasked } = entry
+  return { type: "call-failed", ...all, attempt, message, reason, ...defined({ retryInMillis, unasked }) }
+}
+
+/** Finds the events of attempts that are retired: each follows the entry of its attempt. */
+const retiring = () => {
+  const retired = new Map<string, Array<Retired>>()
+  const unreported = new Map<string, Array<Unreported>>()
+  const keyOf = (place: string) => place.replace(/\/(policy|critic)$/, "/")
+  const add = (place: string, one: Retired) => {
+    const known = retired.get(place)
+    if (known === undefined) retired.set(place, [one])
+    else known.push(one)
+  }
+  return {
+    retired,
+    /** Takes an attempt without an answer; `isRetired` says whether it is made again. */
+    take: (entry: Failure, worker: string | undefined, isRetired: boolean) => {
+      const key = keyOf(placeOf(entry.call))
+      const names = unreported.get(key) ?? []
+      unreported.set(key, names)
+      names.push({ entry, worker, isRetired })
+    },
+    /** Takes the event of an attempt; of a round that is begun again, it is reported with the next call. */
+    report: (event: CallEvent, isBegunAgain: boolean) => {
+      const { by, round, runId, step } = event
+      const found = unreported.get(`${runId}/${round}/${step ?? ""}${by === undefined ? "" : ` ${by}`}`)?.shift()
+      if (found?.isRetired !== true) return
+      add(isBegunAgain ? nextCall : placeOf(found.entry.call), { name: nameOfAttempt(found.entry), event })
+    },
+    /** Those that no event was found of are reported with the next call. */
+    rest: () => {
+      for (const one of [...unreported.values()].flat()) {
+        if (one.isRetired) add(nextCall, { name: nameOfAttempt(one.entry), event: eventOf(one) })
+      }
+    }
+  }
+}
+
+const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): Past => {
   const calls = new Map<string, Array<Known>>()
   const events = new Map<string, Array<RunEvent>>()
   let tools: ReadonlyArray<string> | undefined
-  for (const entry of entries) {
+  const { report, rest, retired, take } = retiring()
+  for (const [at, entry] of entries.entries()) {
     if (entry.type === "begun") tools = entry.tools
-    else if (entry.type === "event") {
+    if (entry.type === "begun" || entry.type === "resumed") continue
+    if (entry.type === "event") {
+      const isSuperseded = superseded.events.has(at)
+      if (superseded.attempts.size > 0 && isCallEvent(entry.event)) report(entry.event, isSuperseded)
+      if (isSuperseded) continue
       const name = nameOf(entry.event)
       const named = events.get(name)
       if (named === undefined) events.set(name, [entry.event])
       else named.unshift(entry.event)
     } else {
-      const known = calls.get(entry.call)
-      if (known !== undefined) learn(known, entry)
-      else {
-        const first: Array<Known> = []
-        learn(first, entry)
-        calls.set(entry.call, first)
-      }
+      const known = calls.get(entry.call) ?? []
+      calls.set(entry.call, known)
+      learn(known, entry)
+      if (superseded.attempts.size === 0) continue
+      const isRetired = superseded.attempts.has(at)
+      if (isRetired) known[entry.attempt]!.isRetired = true
+      if (entry.type === "failed" || entry.type === "interrupted" || entry.type === "lost")
+        take(entry, known[entry.attempt]?.worker, isRetired)
     }
   }
-  return { calls, events, tools }
+  rest()
+  return { calls, events, retired, tools }
 }
+
+/** Whether a call is made now: nothing is known of it, or what is known has failed and is tried again. */
+const isMadeNow = (known: ReadonlyArray<Known>): boolean =>
+  known.length === 0 || known.some(({ isRetired }) => isRetired === true)
 
 /** What is in doubt of all calls but those that were come to again. */
 const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): ReadonlyArray<Doubt> =>
@@ -146,6 +233,13 @@ const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): Readonly
             : [{ call, attempt, worker, ...worst }]
         )
   )
+
+/** What was paid for an attempt; nothing where its worker was not asked, or the answer was found. */
+const paidFor = ({ outcome, worst }: Known): Paid | undefined => {
+  if (outcome === undefined) return worst
+  if (outcome.type === "found" || (outcome.type === "failed" && outcome.unasked === true)) return undefined
+  return outcome
+}
 
 /** Tells requests apart: a run that asks something else must be found out, not kept from it. */
 const hashOf = (asked: string): string => `${asked.length.toString(36)}-${(Hash.string(asked) >>> 0).toString(36)}`
@@ -286,22 +380,41 @@ export const open = Effect.fnUntraced(function* (
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
   // Most runs are new, and have nothing to read.
-  const entries =
+  const written =
     claim.length === 0 ? [] : yield* Effect.onError(journal.read(run), () => journal.release(run, claim.epoch))
-  if (Journal.isEnded(run, entries)) {
+  const ending = Journal.endingOf(run, written)
+  if (ending !== undefined && Journal.isFinal(ending)) {
     yield* journal.release(run, claim.epoch)
-    return { _tag: "Ended", events: Journal.eventsOf(entries) }
+    return { _tag: "Ended", events: Journal.eventsOf(written) }
   }
   const writer = writing(journal, run, claim, yield* Effect.withFiberSucceed((fiber) => fiber))
-  const past = pastOf(entries)
-  writer.recall(entries)
+  writer.recall(written)
+  let entries = written
   if (entries.length === 0) writer.add({ type: "begun", seed: options.seed, tools: options.tools })
+  else if (ending !== undefined) {
+    const resumed = { type: "resumed" as const, at: yield* Clock.currentTimeMillis }
+    writer.add(resumed)
+    entries = [...entries, resumed]
+  }
+  const past = pastOf(entries, supersededIn(entries))
   const counts = new Map<string, number>()
   const visited = new Set<string>()
   /** The rounds that were told this time, with their steps: nobody asks for them in a run that is new. */
   const rounds = new Map<string, number>()
   const isNew = entries.length === 0
-  let ending: RunEvent | undefined
+  let finished: RunEvent | undefined
+
+  /** The failures that are reported before a call of a place is made. */
+  const takeRetired = (place: string, round: number, by: string): ReadonlyArray<Retired> => {
+    const own = past.retired.get(place) ?? []
+    const others = (past.retired.get(nextCall) ?? []).map(({ event, name }) => {
+      const { by: _, step: __, turn: ___, ...rest } = event
+      const step = Number.parseInt(by, 10)
+      return { name, event: Number.isNaN(step) ? { ...rest, round } : { ...rest, round, step } }
+    })
+    for (const name of [place, nextCall]) past.retired.delete(name)
+    return [...own, ...others]
+  }
 
   /** An event that was told before is told as it was; a new one is written. */
   const hear = (event: RunEvent): RunEvent => {
@@ -339,7 +452,9 @@ export const open = Effect.fnUntraced(function* (
       counts.set(place, count + 1)
       const call = `${place}/${count}`
       if (past.calls.size > 0) visited.add(call)
-      return { recording, call, hash: hashOf(asked), past: past.calls.get(call) ?? [] }
+      const known = past.calls.get(call) ?? []
+      const retired = isNew || !isMadeNow(known) ? [] : takeRetired(place, round, by)
+      return { recording, call, hash: hashOf(asked), past: known, retired, isWhole: !isNew }
     },
     intend: (entry) =>
       Effect.suspend(() => {
@@ -368,13 +483,24 @@ export const open = Effect.fnUntraced(function* (
         return options.listener?.(told)
       }
       if (isEnd(event) && writer.broken() === undefined) writer.add({ type: "event", event })
-      ending = event
+      finished = event
     },
     stepsOf: (run, round) => rounds.get(`${run} ${round}`),
+    unreported: () => {
+      const rest = [...past.retired.values()].flat()
+      past.retired.clear()
+      return rest.map(({ event, name }) => {
+        const steps = rounds.get(`${event.runId} ${event.round}`)
+        if (steps !== undefined && (event.step ?? -1) < steps) return { event, name }
+        const { by: _, step: __, turn: ___, ...whole } = event
+        return { name, event: { ...whole, round: 0 } }
+      })
+    },
     doubts: () => doubtsIn(past, (call) => visited.has(call)),
+    paid: [...past.calls.values()].flatMap((attempts) => attempts.flatMap((known) => paidFor(known) ?? [])),
     broken: writer.broken,
     end: Effect.suspend(() => {
-      const told = Effect.sync(() => ending?.type === "run-finished" && tellEnd(ending))
+      const told = Effect.sync(() => finished?.type === "run-finished" && tellEnd(finished))
       return Effect.andThen(Effect.andThen(writer.flush, told), journal.release(run, claim.epoch))
     })
   }

@@ -10,7 +10,7 @@ import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
 import type * as Policy from "../policy/Policy.ts"
 import { spansOf, within } from "../record/activeSpan.ts"
 import * as RunEvent from "../record/RunEvent.ts"
-import type { Transcript } from "../record/Transcript.ts"
+import { payments, type Transcript } from "../record/Transcript.ts"
 import * as Seed from "../Seed.ts"
 import type * as Critic from "../task/Critic.ts"
 import type { ShapeError } from "../task/compileShape.ts"
@@ -45,7 +45,7 @@ import {
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
-import { settleDoubts } from "./replayed.ts"
+import { settleDoubts, settleRetired } from "./replayed.ts"
 import type { Equipment } from "./StepTurns.ts"
 import { checkedGrade } from "./shapes.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
@@ -138,8 +138,12 @@ export const conduct = (
       const recording = nesting === undefined ? journaled?.recording : nesting.context.recording
       const listener = journaled?.recording.listener ?? heard?.listener
       const resume = pastOf(runOptions, journaled?.before)
+      const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger)
+      if (nesting === undefined && resume !== undefined && runOptions.payer?.bearsLost !== true) {
+        Budget.hold(ledger, journaled?.before === undefined ? paidIn(resume.transcript) : journaled.recording.paid)
+      }
       const context: CallContext = {
-        ledger: Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger),
+        ledger,
         payer: runOptions.payer,
         found: runOptions.found ?? "free",
         clock,
@@ -186,7 +190,10 @@ export const conduct = (
       const spanned = within(context.spans, { type: "run", runId }, runRounds(state))
       const rounds = recording === undefined ? spanned : Effect.andThen(Journaled.stopped(recording), spanned)
       const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
-      if (journaled !== undefined && isOver(state, exit)) yield* settleDoubts(context)
+      if (journaled !== undefined && isOver(state, exit)) {
+        yield* settleRetired(context)
+        yield* settleDoubts(context)
+      }
       const ended = finished(state, startedAt, exit)
       const result = journaled === undefined ? ended : yield* journaled.end(ended)
       onResult?.(result)
@@ -212,6 +219,10 @@ const withTelemetry = (options: RunOptions): RunOptions => {
   }
   return { ...options, listener: both }
 }
+
+/** What a run has paid by its transcript. */
+const paidIn = (transcript: Transcript): ReadonlyArray<Usage.Paid> =>
+  payments(transcript).flatMap(({ calls, paid }) => (calls === 0 ? [] : paid))
 
 /** What the run has already got: what its journal tells of it comes before what was given. */
 const pastOf = ({ resume }: RunOptions, before: Transcript | undefined): Past | undefined => {

@@ -44,6 +44,7 @@ import {
   note,
   placeOf,
   replay,
+  retire,
   unpaid
 } from "./replayed.ts"
 
@@ -410,20 +411,24 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
     return look(context, call, fromTheStart)
   return Effect.suspend(() => {
     const { by, round, step, turn, worker } = call
-    const slot = recording?.slot(context.runId, round, placeName(call), askedOf(call))
+    const slot = recording?.slot(context.runId, round, placeName(call), askedOf(call, asked.request))
     const name = slot?.call ?? numbered(context, call)
     const written = slot?.past ?? []
     const address = { by, round, step, turn, worker: worker.id }
-    const past = written.length === 0 ? (recorded?.attempts(address) ?? []) : written
-    if (past.length === 0) return look(context, call, { slot, name, attempt: 0, failures: [] })
+    // A journal knows more than the transcript that is made of it: which attempts are made again.
+    const before = slot?.isWhole === true ? undefined : recorded
+    const past = written.length === 0 ? (before?.attempts(address) ?? []) : written
+    const retired = slot?.isWhole === true ? slot.retired : (before?.retired(address) ?? [])
+    if (past.length === 0 && retired.length === 0) return look(context, call, { slot, name, attempt: 0, failures: [] })
     const since = ticks(context.clock)
-    return replay(context, call, past, slot, name, {
+    const replayed = replay(context, call, past, slot, name, {
       make: (beginning) => look(context, call, beginning),
       take: (entry, attempt) => take(context, call, entry, attempt, since),
       answer: (entry, costUsd) => giveAgain(context, call, entry, costUsd, since),
       tellFailure: (number, failure, paid) => tellFailure(context, call, number, failure, paid),
       tellInterruption: (paid) => tellInterruption(context, call, paid)
     })
+    return retired.length === 0 ? replayed : Effect.andThen(retire(context, retired), replayed)
   })
 }
 

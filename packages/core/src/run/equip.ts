@@ -3,6 +3,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Recorded from "../record/Recorded.ts"
 import type { Transcript } from "../record/Transcript.ts"
+import { isReopened, isReopenedWith } from "../record/triedAgain.ts"
 import type { ShapeError } from "../task/compileShape.ts"
 import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
@@ -44,11 +45,17 @@ export const equipmentOf = (
 })
 
 /** The record of one run: that of the transcript, or of a run nested in it. */
-export const recordedOf = (transcript: Transcript, runId: string): Recorded.Recorded | undefined => {
-  if (transcript.runId === runId) return Recorded.fromTranscript(transcript)
-  for (const { steps } of transcript.rounds) {
-    for (const { nested } of steps) {
-      const found = nested && recordedOf(nested, runId)
+export const recordedOf = (
+  transcript: Transcript,
+  runId: string,
+  isAgain = isReopened(transcript)
+): Recorded.Recorded | undefined => {
+  if (transcript.runId === runId) return Recorded.fromTranscript(transcript, isAgain)
+  for (const round of transcript.rounds) {
+    for (const step of round.steps) {
+      const { nested } = step
+      const isNestedAgain = isAgain && isReopenedWith(transcript, round, step)
+      const found = nested && recordedOf(nested, runId, isNestedAgain)
       if (found !== undefined) return found
     }
   }

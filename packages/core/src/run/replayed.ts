@@ -7,6 +7,7 @@ import * as Hash from "effect/Hash"
 import { defined } from "../Fields.ts"
 import type { Known, Outcome } from "../record/Recorded.ts"
 import type { RunEvent } from "../record/RunEvent.ts"
+import type { Retired } from "../record/reopened.ts"
 import type { Message } from "../task/Message.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"
@@ -52,10 +53,13 @@ export interface Numbered extends Slot {
 /**
  * The identity of a call in a journal: worker, messages, settings and shape. A run that is resumed makes its messages as
  * it did before, to the order of their properties; what others give it may come in another order. The list of tools is
- * not part of it: servers of tools change their lists, and an answer that was paid for stays one.
+ * not part of it: servers of tools change their lists, and an answer that was paid for stays one. Nor is an output limit
+ * that only the accounts set: a run may be resumed under other limits.
  */
-export const askedOf = ({ request: { messages, tools: _, ...rest }, sample, worker }: Call): string =>
-  key(worker, { ...rest, messages: [] }, sample) + messages.map(digestOf).join()
+export const askedOf = (
+  { request: { messages, tools: _, ...rest }, sample, worker }: Call,
+  { maxOutputTokens }: Call["request"]
+): string => key(worker, { ...rest, maxOutputTokens, messages: [] }, sample) + messages.map(digestOf).join()
 
 /** The digests of messages. A conversation is hashed once, not once for each of its turns. */
 const digests = new WeakMap<Message, string>()
@@ -197,6 +201,14 @@ const bookDoubt = (
   })
 }
 
+/** Charges and reports the failures whose places a resumed run has not come to again before it ended. */
+export const settleRetired = (context: CallContext): Effect.Effect<void> =>
+  Effect.forEach(
+    context.recording?.unreported() ?? [],
+    (one) => Effect.catch(retire(context, [one]), () => Effect.void),
+    { discard: true }
+  )
+
 /**
  * What was in doubt, and the run did not come to again before it ended (another limit, another order): it is charged and
  * told all the same.
@@ -224,6 +236,26 @@ export const settleDoubts = (context: CallContext): Effect.Effect<void> => {
 /** Why a call failed whose answer was lost with its process, and that was not to be made again. */
 export const lostDetail = "the process that had asked it ended before its answer came"
 
+/**
+ * Charges and reports attempts that failed before the run was resumed: by their names, so that an account is charged
+ * for each of them once.
+ */
+export const retire = (context: CallContext, retired: ReadonlyArray<Retired>): Effect.Effect<void, BudgetExceeded> =>
+  Effect.forEach(
+    retired,
+    ({ event, name }) => {
+      const { at: _, runId: __, ...body } = event
+      const report = ({ costUsd, usage }: Paid) => context.emit?.({ ...body, costUsd, usage })
+      if (event.type === "call-failed") {
+        return event.unasked === true ? Effect.sync(() => report(unpaid)) : repay(context, name, event, report)
+      }
+      if (isBorne(context)) return Effect.void
+      if (event.type === "call-interrupted") return repay(context, name, event, report)
+      return Effect.uninterruptible(Effect.map(bookDoubt(context.ledger, name, event), report))
+    },
+    { discard: true }
+  )
+
 /** How a call is made, and how what is known of it is told. */
 interface Ways {
   readonly make: (beginning: Beginning) => Effect.Effect<unknown, WorkerError | BudgetExceeded>
@@ -247,6 +279,7 @@ export const replay = (
   const from = (attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
     const known = past[attempt]
     if (known === undefined) return ways.make({ slot, name, attempt, failures })
+    if (known.isRetired === true) return from(attempt + 1, [])
     if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash) {
       return slot.recording.mismatch(slot.call, `asks ${call.worker.id} something else than it did before`)
     }
@@ -293,6 +326,13 @@ export const replay = (
     const told = (paid: Paid) => ways.tellFailure(failures.length, failure, paid)
     const again =
       unasked === true ? Effect.sync(() => told(unpaid)) : repay(context, attemptName(name, attempt), outcome, told)
+    // After a failure for good there are attempts only where the run was resumed: those begin anew.
+    if (retryInMillis === undefined && past[attempt + 1] !== undefined) {
+      return Effect.andThen(
+        again,
+        Effect.suspend(() => from(attempt + 1, []))
+      )
+    }
     if (retryInMillis === undefined) {
       return Effect.andThen(again, Effect.fail(new WorkerError({ worker: call.worker.id, reason, usage })))
     }

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { settle } from "../Callback.ts"
+import { checkFailed } from "../record/reopened.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Context, Critic } from "./Critic.ts"
 import type { Grade, Grader } from "./Grader.ts"
@@ -115,7 +116,7 @@ const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer
       typeof verdict === "string" ? verdict : verdict === true ? undefined : "The check fails."
   )
 
-const itselfFailed = (error: unknown) => Effect.succeed(`The check itself failed: ${messageOf(error)}`)
+const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)
 
 /**
  * What is wrong with an answer; `undefined` where it passes.

@@ -4,9 +4,13 @@
  * A store is opened several times at once; each opening stands for a process of its own, which ends with its scope.
  */
 import assert from "node:assert/strict"
+import * as Conductor from "@divisi/core/Conductor"
 import * as Journal from "@divisi/core/Journal"
 import * as JournalStream from "@divisi/core/JournalStream"
+import * as Policy from "@divisi/core/Policy"
 import type { RunEvent } from "@divisi/core/RunEvent"
+import { type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -75,6 +79,7 @@ const each = (run: string): ReadonlyArray<Journal.Entry> => {
     { ...attempt, type: "lost", usage, costUsd: 0.5 },
     { ...attempt, type: "answered", answer, usage, costUsd: 0.125 },
     { ...attempt, type: "found", hash: "def", answer },
+    { type: "resumed", at: 7 },
     { type: "event", event: finished(run) }
   ]
 }
@@ -245,6 +250,52 @@ export const cases: ReadonlyArray<Case> = [
       assert.deepEqual(yield* second.read("r", 1), [event("r", 2)])
     })
   ),
+  define(
+    "resume/ended",
+    "a run that ended by an outage is resumed by another process, and pays no answer twice",
+    (open) =>
+      Effect.gen(function* () {
+        const answered: Array<string> = []
+        let isDown = false
+        const worker = (id: string): Worker => ({
+          id,
+          generate: () =>
+            Stream.unwrap(
+              Effect.suspend(() => {
+                if (isDown) return Effect.fail(new WorkerError({ worker: id, reason: { _tag: "Quota" } }))
+                answered.push(id)
+                const parts: ReadonlyArray<WorkerPart> = [
+                  { type: "text", text: id },
+                  { type: "finish", reason: "stop", usage }
+                ]
+                isDown = answered.length === 1
+                return Effect.succeed(Stream.fromIterable(parts))
+              })
+            )
+        })
+        const policy = Policy.fixed("two", () => ({
+          steps: [
+            { worker: 0, subtask: "one", access: [] },
+            { worker: 1, subtask: "", access: [0] }
+          ]
+        }))
+        const pool = WorkerPool.makeUnsafe([worker("a"), worker("b")])
+        const conductor = Conductor.make({ seed: 1, policy, pool })
+        const first = yield* process(open)
+        const failed = yield* conductor.run("What is it?", { runId: "r", journal: first.journal })
+        assert.equal(failed.ending, "failed")
+        yield* first.end
+        isDown = false
+        const second = yield* process(open)
+        const resumed = yield* conductor.resume({ runId: "r" }, { journal: second.journal })
+        assert.deepEqual([resumed.ending, resumed.answer, answered], ["answered", "b", ["a", "b"]])
+        yield* second.end
+        const third = yield* open
+        const again = yield* conductor.resume({ runId: "r" }, { journal: third })
+        assert.deepEqual([again.answer, answered], ["b", ["a", "b"]])
+        assert.equal((yield* third.find("r"))?.ending, "answered")
+      })
+  ),
   define("list/heads", "the list has each run that has entries, with its last head, the last begun first", (open) =>
     Effect.gen(function* () {
       const journal = yield* open
@@ -255,7 +306,7 @@ export const cases: ReadonlyArray<Case> = [
         yield* Effect.sleep(5)
       }
       const again = head("a", { ending: "answered", costUsd: 0.5, calls: 3, waitsFor: ["x"] })
-      yield* journal.append({ run: "a", epoch: 1, seq: 8, entries: [event("a", 1)], head: again })
+      yield* journal.append({ run: "a", epoch: 1, seq: each("a").length, entries: [event("a", 1)], head: again })
       const runs = yield* journal.list()
       assert.deepEqual(
         runs.map(({ run }) => run),
@@ -277,7 +328,7 @@ export const cases: ReadonlyArray<Case> = [
         yield* first.journal.append({ run, epoch, seq: 0, entries: each(run), head: head(run, { caller }) })
       }
       const again = head("a", { caller: "one", ending: "answered" })
-      yield* first.journal.append({ run: "a", epoch: 1, seq: 8, entries: [event("a", 1)], head: again })
+      yield* first.journal.append({ run: "a", epoch: 1, seq: each("a").length, entries: [event("a", 1)], head: again })
       const second = yield* open
       const listed = (query: Journal.Query) =>
         Effect.map(second.list(query), (runs) => runs.map(({ run }) => run).join(""))
@@ -365,7 +416,8 @@ export const check = (one: Case, fresh: () => Open): Promise<void> =>
  * **Example**
  *
  * ```ts
- * import * as Journal from "@divisi/core/Journal"
+ * import * as Conductor from "@divisi/core/Conductor"
+import * as Journal from "@divisi/core/Journal"
  * import { JournalContract } from "@divisi/testkit/journals"
  * import * as Effect from "effect/Effect"
  *

@@ -1,0 +1,274 @@
+/**
+ * Runs that are resumed after their end. What a run had received when it ended is retained; what kept it from going
+ * further (failed calls, steps that did not fit the budget, the end itself) is tried again.
+ *
+ * A failure is retained where a received answer depends on it: the same step was answered later, a step that sees it was
+ * answered, or the policy was answered after it. So no answer is ever paid for again.
+ */
+import type { Workflow } from "../workflow/Workflow.ts"
+import type { CallEntry, Entry } from "./Journal.ts"
+import type { Ending, RunEvent } from "./RunEvent.ts"
+
+/** Whether a run that has ended like this is tried again when it is resumed. */
+export const isTriedAgain = (ending: Ending | undefined): boolean => ending === "failed" || ending === "budget"
+
+/** How the objection of a check begins that failed itself. */
+export const checkFailed = "The check itself failed: "
+
+/** The event of an attempt without an answer. */
+export type CallEvent = Extract<RunEvent, { readonly type: "call-failed" | "call-interrupted" | "call-lost" }>
+
+/** What of a run's entries no longer counts, by their positions. */
+export interface Superseded {
+  /** Events that are replaced by new ones. */
+  readonly events: ReadonlySet<number>
+  /** Attempts that are charged and reported as they were, and whose calls are made again. */
+  readonly attempts: ReadonlySet<number>
+}
+
+const none: Superseded = { events: new Set(), attempts: new Set() }
+
+/** The place of a call without its number: `run/round/step`. */
+export const placeOf = (call: string): string => call.slice(0, call.lastIndexOf("/"))
+
+/** Where a call belongs in a run: to a place of a round (`2`, `2 check`, `policy`), or to the run nested in a step. */
+interface Belonging {
+  readonly round: number
+  readonly place: string
+  readonly isNested: boolean
+}
+
+const belongingOf = (run: string, call: string): Belonging | undefined => {
+  if (!call.startsWith(`${run}/`)) return undefined
+  const [first = "", place = ""] = call.slice(run.length + 1).split("/", 2)
+  const [round = "", step] = first.split(".")
+  return { round: Number(round), place: step ?? place, isNested: step !== undefined }
+}
+
+const isAnswer = ({ type }: Entry): boolean => type === "answered" || type === "found"
+
+type Marks = { readonly attempts: Set<number>; readonly events: Set<number> }
+
+/** An entry that still counts, and its position. */
+type Each<E> = (use: (entry: E, at: number) => void) => void
+
+/** What a run did in a round. */
+interface Round {
+  readonly workflow: Workflow | undefined
+  /** Where its plan is. */
+  readonly plan: number
+  /** Where a place was last answered. */
+  readonly places: ReadonlyMap<string, number>
+  /** Where a step was last answered, the run nested in it included. */
+  readonly steps: ReadonlyMap<string, number>
+}
+
+const roundOf = (run: string, number: number, eachCall: Each<CallEntry>, eachEvent: Each<RunEvent>): Round => {
+  let workflow: Workflow | undefined
+  let plan = -1
+  const places = new Map<string, number>()
+  const steps = new Map<string, number>()
+  eachEvent((event, at) => {
+    if (!("round" in event) || event.round !== number) return
+    if (event.type !== "workflow-proposed") return
+    workflow = event.workflow
+    plan = at
+  })
+  eachCall((entry, at) => {
+    const belonging = isAnswer(entry) ? belongingOf(run, entry.call) : undefined
+    if (belonging?.round !== number) return
+    const { isNested, place } = belonging
+    steps.set(place, at)
+    if (!isNested) places.set(place, at)
+  })
+  return { workflow, plan, places, steps }
+}
+
+/** Up to where failures are retained: at each place of a round, and of what is nested in each step. */
+const limitsOf = ({ places, plan, steps: answered, workflow }: Round) => {
+  const steps = workflow?.steps ?? []
+  const policy = places.get("policy") ?? -1
+  const limits = new Map([
+    ["policy", Math.max(plan, policy)],
+    ["critic", places.get("critic") ?? -1]
+  ])
+  const nested: Array<number> = []
+  for (const step of steps.keys()) {
+    let seen = policy
+    for (let later = step + 1; later < steps.length; later++) {
+      const { access } = steps[later]!
+      if (access === "all" || access.includes(step)) seen = Math.max(seen, answered.get(`${later}`) ?? -1)
+    }
+    nested.push(seen)
+    const retained = Math.max(seen, answered.get(`${step}`) ?? -1)
+    limits.set(`${step}`, retained)
+    limits.set(`${step} check`, Math.max(retained, places.get(`${step} check`) ?? -1))
+  }
+  return { limits, nested }
+}
+
+/** Why a step's last answer is checked again: its check failed itself, or did not fit the budget. */
+type Recheck = "failed" | "unchecked"
+
+/** Whether an event of a round that is tried again is replaced by a new one. */
+const isReplaced = (
+  event: RunEvent,
+  at: number,
+  limits: ReadonlyMap<string, number>,
+  rechecked: ReadonlyMap<number, Recheck>
+): boolean => {
+  switch (event.type) {
+    case "round-finished":
+    case "round-revised":
+    case "step-skipped":
+      return true
+    case "step-failed":
+    case "step-reassigned":
+      return at > limits.get(`${event.step}`)!
+    case "step-checked":
+    case "turn-finished":
+      return rechecked.get(event.step) === "failed" && at > limits.get(`${event.step} check`)!
+    case "step-finished":
+      return rechecked.has(event.step) && at > limits.get(`${event.step} check`)!
+    default:
+      return false
+  }
+}
+
+/** The steps whose last answer is checked again. */
+const recheckedIn = (
+  { steps, workflow }: Round,
+  number: number,
+  limits: ReadonlyMap<string, number>,
+  eachEvent: Each<RunEvent>
+): ReadonlyMap<number, Recheck> => {
+  const checkedAt = new Map<number, number>()
+  const rechecked = new Map<number, Recheck>()
+  eachEvent((event, at) => {
+    if (event.type !== "step-checked" || event.round !== number) return
+    checkedAt.set(event.step, at)
+    const isFailed = event.objection?.startsWith(checkFailed) === true
+    if (isFailed && at > limits.get(`${event.step} check`)!) rechecked.set(event.step, "failed")
+  })
+  for (const [step, { check }] of (workflow?.steps ?? []).entries()) {
+    if (check !== undefined && (checkedAt.get(step) ?? -1) < (steps.get(`${step}`) ?? -1)) {
+      rechecked.set(step, "unchecked")
+    }
+  }
+  return rechecked
+}
+
+/** Whether a lost call was reported at another place, as the run that charged it had not come to its own. */
+const isReportedElsewhere = (entries: ReadonlyArray<Entry>, at: number): boolean => {
+  const [lost, next] = [entries[at], entries[at + 1]]
+  if (lost?.type !== "lost" || next?.type !== "event" || next.event.type !== "call-lost") return false
+  const { by, round, runId, step } = next.event
+  const place = placeOf(lost.call)
+  return place !== `${runId}/${round}/${by === undefined ? step : `${step} ${by}`}` && !/(policy|critic)$/.test(place)
+}
+
+/** Marks what is tried again of a run that ended, and of the runs nested in it. */
+const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: Marks): void => {
+  const eachEvent: Each<RunEvent> = (use) => {
+    for (const [at, entry] of entries.entries()) {
+      if (entry.type === "event" && entry.event.runId === run && !events.has(at)) use(entry.event, at)
+    }
+  }
+  const eachCall: Each<CallEntry> = (use) => {
+    for (const [at, entry] of entries.entries()) if ("call" in entry) use(entry, at)
+  }
+  const eachFailure = (use: (belonging: Belonging, at: number) => void) =>
+    eachCall((entry, at) => {
+      if (entry.type !== "failed" && entry.type !== "interrupted" && entry.type !== "lost") return
+      const belonging = belongingOf(run, entry.call)
+      if (belonging !== undefined) use(belonging, at)
+    })
+
+  let last = -1
+  let first = 0
+  eachEvent((event, at) => {
+    if (event.type === "run-finished") events.add(at)
+    if (event.type === "round-started") last = event.round
+  })
+  eachEvent((event) => {
+    if (event.type !== "round-finished" || event.answer === undefined || event.round === last) return
+    first = Math.max(first, event.round + 1)
+  })
+  eachCall((entry) => {
+    if (isAnswer(entry)) first = Math.max(first, belongingOf(run, entry.call)?.round ?? 0)
+  })
+
+  /** Tries a round again; returns whether there is something in it to try. */
+  const markRound = (number: number): boolean => {
+    const round = roundOf(run, number, eachCall, eachEvent)
+    const { limits, nested } = limitsOf(round)
+    const failed = new Set<number>()
+    eachFailure(({ isNested, place, round: other }, at) => {
+      if (other !== number) return
+      if (at > (isNested ? nested[Number(place)]! : (limits.get(place) ?? -1))) failed.add(at)
+    })
+    if (failed.size === 0 && number < last) return false
+    eachFailure(({ isNested, round: other }, at) => {
+      if (other > number || (!isNested && failed.has(at))) attempts.add(at)
+    })
+    for (const at of attempts) if (isReportedElsewhere(entries, at)) events.add(at + 1)
+    const rechecked = recheckedIn(round, number, limits, eachEvent)
+    eachEvent((event, at) => {
+      if (!("round" in event) || event.round < number) return
+      if (event.round > number || isReplaced(event, at, limits, rechecked)) events.add(at)
+    })
+    for (const [at, entry] of entries.entries()) {
+      if (entry.type !== "event") continue
+      if ((belongingOf(run, `${entry.event.runId}/`)?.round ?? -1) > number) events.add(at)
+    }
+    for (const [step, seen] of nested.entries()) markNested(`${run}/${number}.${step}`, seen)
+    return true
+  }
+
+  const markNested = (nested: string, seen: number) => {
+    let began = -1
+    let isOver = false
+    const isAnswered = entries.some(
+      (entry) => isAnswer(entry) && "call" in entry && entry.call.startsWith(`${nested}/`)
+    )
+    for (const [at, entry] of entries.entries()) {
+      if (entry.type !== "event" || entry.event.runId !== nested || events.has(at)) continue
+      began = at
+      if (entry.event.type === "run-finished" && !isTriedAgain(entry.event.ending)) isOver = true
+    }
+    if (began <= seen || isOver) return
+    mark(entries, nested, { attempts, events })
+    if (isAnswered) return
+    // It is begun anew, as it may be asked something else now.
+    for (const [at, entry] of entries.entries()) {
+      if (entry.type === "event" && `${entry.event.runId}/`.startsWith(`${nested}/`)) events.add(at)
+    }
+  }
+
+  for (let number = first; number <= last && !markRound(number); number++);
+}
+
+/** The run whose entries these are. */
+const runOf = (entries: ReadonlyArray<Entry>): string | undefined => {
+  const begun = entries.find((entry) => entry.type === "event")
+  return begun?.type === "event" ? begun.event.runId : undefined
+}
+
+/** What of a run's entries no longer counts, as the run was resumed after it had ended. */
+export const supersededIn = (entries: ReadonlyArray<Entry>): Superseded => {
+  if (!entries.some(({ type }) => type === "resumed")) return none
+  const run = runOf(entries)
+  if (run === undefined) return none
+  const superseded = { events: new Set<number>(), attempts: new Set<number>() }
+  for (const [at, { type }] of entries.entries()) {
+    if (type === "resumed") mark(entries.slice(0, at), run, superseded)
+  }
+  return superseded
+}
+
+/** A failed attempt of a call that is made again: it is charged and reported as it was when the run comes to its place. */
+export interface Retired {
+  /** Its name on accounts; absent where only a transcript has it. */
+  readonly name: string | undefined
+  readonly event: CallEvent
+}

@@ -1,0 +1,146 @@
+/**
+ * Which failures of a transcript are tried again when its run is resumed. The rule is that of journals (`reopened.ts`): a
+ * failure is retained where a received answer depends on it.
+ */
+import { defined } from "../Fields.ts"
+import type { Address } from "./Recorded.ts"
+import { type CallEvent, checkFailed, isTriedAgain, type Retired } from "./reopened.ts"
+import type { CheckRecord, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
+
+type Place = Pick<Address, "by" | "step">
+
+export const turnOf = ({ turn = 0 }: LostCall): number => turn
+
+/** The calls that gave no answer at a place of a round. */
+export const lostAt = (round: RoundRecord, { by, step }: Place): ReadonlyArray<LostCall> =>
+  (step === undefined ? round.lost : (round.steps[step]?.lost ?? [])).filter(
+    (lost) => (lost.by === "check") === (by === "check")
+  )
+
+const hasAnswer = ({ nested, state, turns = [] }: StepRecord): boolean =>
+  state === "answered" || turns.length > 0 || (nested?.rounds ?? []).some(hasAnswers)
+
+const hasAnswers = ({ completions, criticAnswers = [], steps }: RoundRecord): boolean =>
+  criticAnswers.length > 0 || completions.some(({ endedAt }) => endedAt !== undefined) || steps.some(hasAnswer)
+
+/** Whether an answer of its round depends on a step. */
+const isSeen = ({ steps, workflow }: RoundRecord, step: number): boolean =>
+  workflow?.steps.some(
+    ({ access }, later) => later > step && (access === "all" || access.includes(step)) && hasAnswer(steps[later]!)
+  ) === true
+
+const hasCheckFailed = ({ objection }: CheckRecord): boolean => objection?.startsWith(checkFailed) === true
+
+/** Whether a failure is retained though its round is tried again: an answer depends on it. */
+const isRetained = (round: RoundRecord, { by, step }: Place, lost: LostCall): boolean => {
+  const { completions, plannedAt = Number.NEGATIVE_INFINITY, steps } = round
+  if (by === "critic") return false
+  if (step === undefined) {
+    const isAnswered = completions.some(({ attempt, endedAt }) => endedAt !== undefined && attempt > turnOf(lost))
+    return isAnswered || lost.at <= plannedAt
+  }
+  if (completions.some(({ endedAt = 0 }) => endedAt > lost.at) || isSeen(round, step)) return true
+  const { checkAnswers = [], checks = [], state, turns = [] } = steps[step]!
+  if (by !== "check") return state === "answered" || turnOf(lost) < turns.length
+  const last = checks.at(-1)
+  return last === undefined || !hasCheckFailed(last) || checkAnswers.some(({ turn }) => turn > turnOf(lost))
+}
+
+/** Whether a run that is run again comes to the worker of a failure: one of those that had the step at that turn. */
+const isVisited = ({ reassigned, turns = [], worker }: StepRecord, lost: LostCall): boolean =>
+  lost.worker === (turns[turnOf(lost)]?.worker ?? worker) || reassigned.some(({ from }) => from === lost.worker)
+
+const allLost = ({ lost, steps }: RoundRecord): ReadonlyArray<LostCall> => [
+  ...lost,
+  ...steps.flatMap((step) => step.lost)
+]
+
+/** Whether a round has failures that can be tried again. */
+const isOpen = (round: RoundRecord): boolean =>
+  round.lost.some((lost) => !isRetained(round, { by: "policy" }, lost)) ||
+  round.steps.some(
+    ({ lost, nested, step }) =>
+      (nested !== undefined && isReopened(nested) && !isSeen(round, step)) ||
+      lost.some((one) => !isRetained(round, { by: one.by ?? "step", step }, one))
+  )
+
+/** The first round that is tried again: those after it are begun anew. */
+const roundOf = ({ rounds }: Transcript): number => {
+  const last = rounds.length - 1
+  let first = 0
+  for (const [number, round] of rounds.entries()) {
+    if (hasAnswers(round)) first = Math.max(first, number)
+    if (round.answer !== undefined && number < last) first = Math.max(first, number + 1)
+  }
+  while (first < last && !isOpen(rounds[first]!)) first++
+  return first
+}
+
+const eventOf = (
+  runId: string,
+  place: { readonly round: number; readonly step?: number | undefined },
+  { at, by, costUsd, isInDoubt, message = "", reason, retryInMillis, turn, unasked, usage, worker }: LostCall
+): CallEvent => {
+  const { round, step } = place
+  const all = { runId, at, round, ...defined({ step, turn, by }), worker, usage, costUsd }
+  if (isInDoubt === true) return { type: "call-lost", ...all }
+  if (reason === undefined) return { type: "call-interrupted", ...all }
+  return { type: "call-failed", ...all, attempt: 0, reason, message, ...defined({ retryInMillis, unasked }) }
+}
+
+/** Whether a run is tried again: it ended by a failure or a limit. */
+export const isReopened = ({ ending }: Transcript): boolean => isTriedAgain(ending)
+
+/** Whether the run nested in a step is tried again with the run that it is nested in. */
+export const isReopenedWith = (parent: Transcript, round: RoundRecord, { nested, step }: StepRecord): boolean =>
+  nested !== undefined && isReopened(nested) && round.round === roundOf(parent) && !isSeen(round, step)
+
+/** What is tried again of a run, without the runs nested in it. */
+export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
+  const { rounds, runId } = transcript
+  const again = isAgain ? roundOf(transcript) : Number.POSITIVE_INFINITY
+  const taken = new Set<string>()
+  let begunAgain = isAgain ? rounds.slice(again + 1).flatMap(allLost) : []
+
+  /**
+   * The failures at a place that are not among the attempts of the calls that are made or found again: those that are
+   * tried again, and those of workers whose step has gone another way since.
+   */
+  const at = ({ by, round: number, step }: Place & Pick<Address, "round">): ReadonlyArray<LostCall> => {
+    const round = rounds[number]
+    if (round === undefined || number > again) return []
+    const record = by === "step" ? round.steps[step!] : undefined
+    return lostAt(round, { by, step }).filter(
+      (lost) =>
+        (record !== undefined && !isVisited(record, lost)) ||
+        (number === again && !isRetained(round, { by, step }, lost))
+    )
+  }
+
+  /** The failures that are reported before a call is made: each is given once. */
+  const take = ({ by, round, step, turn }: Address): ReadonlyArray<Retired> => {
+    const place = `${round} ${step} ${by}`
+    const own = taken.has(place) ? [] : at({ by, round, step })
+    const isDue = own.some((lost) => turnOf(lost) <= turn)
+    if (isDue) taken.add(place)
+    const others = isDue || round > again ? begunAgain.map(({ by: _, turn: __, ...lost }) => lost) : []
+    if (others.length > 0) begunAgain = []
+    return [
+      ...(isDue ? own.map((lost) => eventOf(runId, { round, step }, lost)) : []),
+      ...others.map((lost) => eventOf(runId, { round, step }, lost))
+    ].map((event) => ({ name: undefined, event }))
+  }
+
+  return {
+    /** The round that is tried again; those after it are begun anew. */
+    round: again,
+    at,
+    take,
+    /** Whether a check is made again, as it failed itself. */
+    isChecked: (number: number, step: number, check: CheckRecord): boolean => {
+      const round = rounds[number]!
+      const isLast = check === round.steps[step]!.checks?.at(-1)
+      return number === again && isLast && hasCheckFailed(check) && !isSeen(round, step)
+    }
+  }
+}
