@@ -404,7 +404,7 @@ describe("a run that is resumed after its end", () => {
           )
       })
       const pool = WorkerPool.makeUnsafe([worker("a", () => true), worker("b", () => false)])
-      const conductor = Conductor.make({ seed: 7, retry: free, policy: chain, pool })
+      const conductor = Conductor.make({ seed: 7, retry: free, reassign: "never", policy: chain, pool })
       const run = () => ({ runId: "r", journal: Journal.makeMemory(memory) })
       const first = yield* conductor.run(question, run())
       assert.deepStrictEqual([first.ending, asked], ["failed", ["a", "b", "a"]])

@@ -35,7 +35,7 @@ export interface UnendedRuns {
 const doubtsIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlyArray<number> => {
   const open = new Map<string, number>()
   for (const entry of entries) {
-    if (entry.type === "event" || entry.type === "begun") continue
+    if (!("call" in entry)) continue
     const name = `${entry.call}/${entry.attempt}`
     if (entry.type === "intent") open.set(name, entry.worst.costUsd ?? 0)
     else open.delete(name)

@@ -58,7 +58,7 @@ export interface Numbered extends Slot {
  */
 export const askedOf = (
   { request: { messages, tools: _, ...rest }, sample, worker }: Call,
-  { maxOutputTokens }: Call["request"]
+  { maxOutputTokens }: { readonly maxOutputTokens?: number | undefined } = rest
 ): string => key(worker, { ...rest, maxOutputTokens, messages: [] }, sample) + messages.map(digestOf).join()
 
 /** The digests of messages. A conversation is hashed once, not once for each of its turns. */
