@@ -85,7 +85,7 @@ const place: Effect.Effect<Place, never, Scope.Scope> = Effect.map(
 const doubtsIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlySet<string> => {
   const open = new Set<string>()
   for (const entry of entries) {
-    if (entry.type === "event" || entry.type === "begun") continue
+    if (!("call" in entry)) continue
     const name = `${entry.call}/${entry.attempt}`
     if (entry.type === "intent") open.add(name)
     else open.delete(name)
