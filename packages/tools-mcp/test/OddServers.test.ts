@@ -210,6 +210,8 @@ describe("an answer that can no longer come", () => {
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
     const answers: Readonly<Record<string, readonly [Answer, RegExp]>> = {
       ended: [(response) => stream(response).end(), /its stream ended without an answer/],
+      // It may be resumed by the id of its event; this server does not offer that.
+      resumable: [(response) => stream(response, "id: 7\ndata:\n\n").end(), /its stream ended without an answer/],
       cut: [
         (response) => stream(response, ": hello\n\n").write("data: {", () => response.destroy()),
         /its stream ended/
