@@ -11,7 +11,7 @@
  */
 
 import type { Allowance } from "@divisi/core/Allowance"
-import { defaultRetry, Gate } from "@divisi/core/Resilience"
+import { type ClosedProvider, defaultRetry, Gate } from "@divisi/core/Resilience"
 import { type Worker, WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -64,6 +64,11 @@ export interface Options {
    * The longest retry-after that calls wait for, in milliseconds; 120,000 by default. While it is longer, calls fail.
    */
   readonly maxPauseMillis?: number | undefined
+  /**
+   * The longest that a provider is closed to all calls for one retry-after, in milliseconds; 300,000 by default. One call
+   * is then let through to try; while it is refused again, the provider stays closed as long.
+   */
+  readonly maxClosedMillis?: number | undefined
 }
 
 /** The state of one provider. */
@@ -77,6 +82,10 @@ interface Provider {
   /** Wakes the call at the head of the queue when its vendor has reported a new allowance. */
   heard: () => void
   pausedUntil: number
+  /** The key of its circuit: another one after a reset. */
+  circuit: string
+  /** After a pause that is shorter than the vendor asked for, one call tries the provider, and the others wait for it. */
+  probe: "none" | "due" | "running"
   /** How many calls have ended, and the calls that wait for the next one to end. */
   ended: number
   readonly waiting: Set<() => void>
@@ -118,14 +127,27 @@ const take = (
   return consume
 }
 
-/** Waits for the end of a provider's pause, also when the pause is extended meanwhile. */
-const pause = (provider: Provider, worker: Worker, maxPauseMillis: number): Effect.Effect<void, WorkerError> =>
+/**
+ * Waits for the end of a provider's pause, also when the pause is extended meanwhile. After a pause that is shorter than
+ * the vendor asked for, one call tries and the others wait for its end.
+ */
+const pause = (
+  provider: Provider,
+  worker: Worker,
+  maxPauseMillis: number,
+  onProbe: () => void
+): Effect.Effect<void, WorkerError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const left = provider.pausedUntil - now
-    if (left <= 0) return Effect.void
+    const again = Effect.suspend(() => pause(provider, worker, maxPauseMillis, onProbe))
+    if (left <= 0) {
+      if (provider.probe === "running") return Effect.andThen(nextEnd(provider, provider.ended), again)
+      if (provider.probe === "due") onProbe()
+      return Effect.void
+    }
     return left > maxPauseMillis
       ? refuse(worker, { _tag: "RateLimited", retryAfterMillis: left, detail: "its provider asked all calls to wait" })
-      : Effect.andThen(sleep(left), pause(provider, worker, maxPauseMillis))
+      : Effect.andThen(sleep(left), again)
   })
 
 const nextWord = (provider: Provider): Effect.Effect<void> =>
@@ -178,24 +200,29 @@ const failureOf = (exit: Exit.Exit<unknown, unknown>): WorkerErrorReason | undef
 }
 
 /** A vendor's retry-after pauses all calls to it. */
-const observe = (provider: Provider, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
+const observe = (
+  provider: Provider,
+  exit: Exit.Exit<unknown, unknown>,
+  maxClosedMillis: number
+): Effect.Effect<void> => {
   const reason = failureOf(exit)
   if (reason?._tag !== "RateLimited" || reason.retryAfterMillis === undefined) return Effect.void
   const { retryAfterMillis } = reason
   return Effect.map(Clock.currentTimeMillis, (now) => {
-    provider.pausedUntil = Math.max(provider.pausedUntil, now + retryAfterMillis)
+    provider.pausedUntil = Math.max(provider.pausedUntil, now + Math.min(retryAfterMillis, maxClosedMillis))
+    if (retryAfterMillis > maxClosedMillis) provider.probe = "due"
   })
 }
 
 /** Only failures of the provider's health count; a refusal of one request or a rate limit does not. */
-const classify = (exit: Exit.Exit<unknown, unknown>): CircuitBreaker.Outcome => {
+const classify = (exit: Exit.Exit<unknown, unknown>, maxClosedMillis: number): CircuitBreaker.Outcome => {
   if (Exit.isSuccess(exit)) return CircuitBreaker.success
   const reason = failureOf(exit)
   switch (reason?._tag) {
     case "Overloaded":
       return reason.retryAfterMillis === undefined
         ? CircuitBreaker.failure()
-        : CircuitBreaker.failure({ retryAfter: reason.retryAfterMillis })
+        : CircuitBreaker.failure({ retryAfter: Math.min(reason.retryAfterMillis, maxClosedMillis) })
     case "Network":
     case "Timeout":
       return CircuitBreaker.failure()
@@ -241,23 +268,30 @@ interface Circuits {
     worker: Worker,
     call: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | WorkerError, R>
+  /** How long a provider's circuit stays open, in milliseconds; 0 for one that is closed. */
+  readonly openFor: (provider: Provider) => Effect.Effect<number>
 }
 
-const noCircuits: Circuits = { check: () => Effect.void, protect: (_provider, _worker, call) => call }
+const noCircuits: Circuits = {
+  check: () => Effect.void,
+  protect: (_provider, _worker, call) => call,
+  openFor: () => Effect.succeed(0)
+}
 
-const makeCircuits = Effect.fnUntraced(function* (options: Breaker) {
+const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMillis: number) {
   const { failures = 5, openMillis = 30_000 } = options
   const breaker = yield* CircuitBreaker.make({
     tripPolicy: CircuitBreaker.consecutive(failures),
     openDuration: openMillis
   })
 
+  const openFor: Circuits["openFor"] = (provider) =>
+    Effect.map(Effect.option(breaker.state(provider.circuit)), (state) =>
+      state._tag === "None" || state.value._tag !== "Open" ? 0 : Duration.toMillis(state.value.retryAfter)
+    )
+
   const check: Circuits["check"] = (provider, worker) =>
-    Effect.flatMap(Effect.option(breaker.state(provider.key)), (state) => {
-      if (state._tag === "None" || state.value._tag !== "Open") return Effect.void
-      const left = Duration.toMillis(state.value.retryAfter)
-      return left > 0 ? refuse(worker, openCircuit(left)) : Effect.void
-    })
+    Effect.flatMap(openFor(provider), (left) => (left > 0 ? refuse(worker, openCircuit(left)) : Effect.void))
 
   // While one call tries a failed provider, the others wait for it to end. If the circuit is shared with other
   // processes that call may be theirs, so nobody waits for longer than the circuit stays open.
@@ -269,20 +303,25 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker) {
         admitted = true
         return call
       })
-      return breaker.execute(admit, { key: provider.key, classify }).pipe(
-        Effect.ensuring(Effect.sync(() => admitted && announceEnd(provider))),
-        Effect.catchIf(isRejection, ({ reason }) =>
-          reason._tag === "CircuitHalfOpen"
-            ? Effect.andThen(Effect.timeoutOption(nextEnd(provider, seen), openMillis), protect(provider, worker, call))
-            : refuse(
-                worker,
-                openCircuit(reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : openMillis)
-              )
+      return breaker
+        .execute(admit, { key: provider.circuit, classify: (exit) => classify(exit, maxClosedMillis) })
+        .pipe(
+          Effect.ensuring(Effect.sync(() => admitted && announceEnd(provider))),
+          Effect.catchIf(isRejection, ({ reason }) =>
+            reason._tag === "CircuitHalfOpen"
+              ? Effect.andThen(
+                  Effect.timeoutOption(nextEnd(provider, seen), openMillis),
+                  protect(provider, worker, call)
+                )
+              : refuse(
+                  worker,
+                  openCircuit(reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : openMillis)
+                )
+          )
         )
-      )
     })
 
-  return { check, protect } satisfies Circuits
+  return { check, protect, openFor } satisfies Circuits
 })
 
 const makeProvider = (key: string, limits: Limits): Provider => ({
@@ -293,9 +332,24 @@ const makeProvider = (key: string, limits: Limits): Provider => ({
   pace: Pace.make(),
   heard: () => {},
   pausedUntil: 0,
+  probe: "none",
+  circuit: key,
   ended: 0,
   waiting: new Set()
 })
+
+/** Whether, why and until when a provider is closed. */
+const closedOf = (
+  circuits: Circuits,
+  provider: Provider,
+  now: number
+): Effect.Effect<ReadonlyArray<ClosedProvider>> => {
+  const { key, pausedUntil } = provider
+  if (pausedUntil > now) return Effect.succeed([{ provider: key, because: "rate-limited", until: pausedUntil }])
+  return Effect.map(circuits.openFor(provider), (left) =>
+    left > 0 ? [{ provider: key, because: "failing", until: now + left }] : []
+  )
+}
 
 /** The first limit that would let no call through, or none. */
 const findImpossible = (limits: Readonly<Record<string, Limits>>): string | undefined => {
@@ -316,19 +370,20 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  * A call waits for a free slot, then for its turn, for the limits, for the end of a pause, and until the vendor's
  * allowance suffices; then it runs. A call that would wait longer than `maxPauseMillis` fails with `RateLimited` and
  * that time as its retry-after, without a request. A `RateLimited` error with a retry-after pauses the provider for all
- * calls. Failures of the provider's health (`Overloaded`, `Network`, `Timeout`) count against its circuit; while that
+ * calls, for `maxClosedMillis` at most: one call then tries. Failures of the provider's health (`Overloaded`, `Network`, `Timeout`) count against its circuit; while that
  * is open, calls fail with `Overloaded` and the time left as their retry-after, without a request. A store that cannot
  * be reached lets calls pass. A limit below 1 is a defect, as no call could ever pass.
  */
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Gate, never, RateLimiter.RateLimiterStore | CircuitBreaker.CircuitBreakerStore | Scope.Scope> {
-  const { limits = {}, maxPauseMillis = defaultRetry.maxRetryAfterMillis } = options
+  const { limits = {}, maxClosedMillis = 300_000, maxPauseMillis = defaultRetry.maxRetryAfterMillis } = options
   const impossible = findImpossible(limits)
   if (impossible !== undefined) return yield* Effect.die(new RangeError(`ProviderGate: ${impossible}.`))
   const limiter = yield* RateLimiter.make
-  const circuits = options.breaker === undefined ? noCircuits : yield* makeCircuits(options.breaker)
+  const circuits = options.breaker === undefined ? noCircuits : yield* makeCircuits(options.breaker, maxClosedMillis)
   const providers = new Map<string, Provider>()
+  let resets = 0
 
   const providerOf = (worker: Worker): Provider => {
     const key = worker.provider ?? worker.id
@@ -340,14 +395,14 @@ export const make = Effect.fnUntraced(function* (
     return provider
   }
 
-  const awaitTurn = (provider: Provider, worker: Worker, tokens: number) => {
+  const awaitTurn = (provider: Provider, worker: Worker, tokens: number, onProbe: () => void) => {
     const { key, limits } = provider
     return circuits
       .check(provider, worker)
       .pipe(
         Effect.andThen(take(limiter, { key: `${key}/requests`, perMinute: limits.requestsPerMinute, amount: 1 })),
         Effect.andThen(take(limiter, { key: `${key}/tokens`, perMinute: limits.tokensPerMinute, amount: tokens })),
-        Effect.andThen(pause(provider, worker, maxPauseMillis)),
+        Effect.andThen(pause(provider, worker, maxPauseMillis, onProbe)),
         Effect.andThen(keepPace(provider, worker, { tokens, maxPauseMillis })),
         provider.turn.pass
       )
@@ -357,15 +412,40 @@ export const make = Effect.fnUntraced(function* (
     enter: (worker, tokens, call) =>
       Effect.suspend(() => {
         const provider = providerOf(worker)
-        const entered = Effect.flatMap(awaitTurn(provider, worker, tokens), (onAllowance) =>
+        let isProbe = false
+        const onProbe = () => {
+          isProbe = true
+          provider.probe = "running"
+        }
+        const endProbe = () => {
+          if (!isProbe) return
+          if (provider.probe === "running") provider.probe = "none"
+          announceEnd(provider)
+        }
+        const entered = Effect.flatMap(awaitTurn(provider, worker, tokens, onProbe), (onAllowance) =>
           circuits.protect(
             provider,
             worker,
-            Effect.onExit(call(onAllowance), (exit) => observe(provider, exit))
+            Effect.onExit(call(onAllowance), (exit) => observe(provider, exit, maxClosedMillis))
           )
-        )
+        ).pipe(Effect.ensuring(Effect.sync(endProbe)))
         return provider.slots === undefined ? entered : provider.slots.pass(entered)
-      })
+      }),
+    closed: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.map(
+        Effect.forEach([...providers.values()], (provider) => closedOf(circuits, provider, now)),
+        (all) => all.flat()
+      )
+    ),
+    reset: Effect.sync(() => {
+      resets += 1
+      for (const provider of providers.values()) {
+        provider.pausedUntil = 0
+        provider.probe = "none"
+        provider.circuit = `${provider.key}#${resets}`
+        announceEnd(provider)
+      }
+    })
   }
 })
 

@@ -66,7 +66,8 @@ const calls = (
   const batches =
     settings && VendorBatch.make({ worker, vendor: vendorOf(client, reason), settings, protocol, secrets })
   const generate: Worker["generate"] = (request) => {
-    const body = toBody(withDefaults(request, defaults), target)
+    const mayOmit = target.omitUnsupported || request.preferences === "omit"
+    const body = toBody(withDefaults(request, defaults), { ...target, omitUnsupported: mayOmit })
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
     if (batches !== undefined) return batches.ask(request.messages, body.success)
     return VendorStream.make({

@@ -56,7 +56,7 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
   const again = (client: OpenAI, handle: string, call: { readonly signal: AbortSignal }) =>
     client.responses.retrieve(handle, { stream: true }, call)
   return makeWorker(options, aboutOpenAi("openai", model, options, capabilities, batch !== undefined), {
-    toBody: (request) => Request.toBody(model, request, stored, capabilities),
+    toBody: (request, omit) => Request.toBody(model, request, stored, capabilities, omit),
     connect: overSdk(
       options,
       (client, body: ResponseCreateParamsStreaming, call) => client.responses.create(body, call),

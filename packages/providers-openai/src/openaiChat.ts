@@ -46,7 +46,7 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
     store: options.store ?? false
   }
   return makeWorker(options, aboutOpenAi("openai-chat", model, options, capabilities, batch !== undefined), {
-    toBody: (request) => toBody(model, request, settings, capabilities),
+    toBody: (request, omit) => toBody(model, request, settings, capabilities, omit),
     connect: overSdk(
       options,
       (client, body: ChatCompletionCreateParamsStreaming, call) => client.chat.completions.create(body, call),

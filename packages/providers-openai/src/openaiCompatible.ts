@@ -110,7 +110,7 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
     capabilities
   }
   return makeWorker(options, about, {
-    toBody: (request) => toBody(model, request, { ...options, ...dialect }, capabilities),
+    toBody: (request, omit) => toBody(model, request, { ...options, ...dialect }, capabilities, omit),
     connect: overHttp,
     protocol: Chat.protocol(readingOf(dialect))
   })

@@ -1,4 +1,5 @@
 /** What a server counts of its requests, in Prometheus' form: nothing of what was asked or answered. */
+import type { ClosedProvider } from "@divisi/core/Resilience"
 import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
@@ -10,8 +11,8 @@ export interface Metrics {
   readonly log: RequestLog.Log
   /** Counts a mistake of this server. */
   readonly defect: (part: string) => void
-  /** All of them as text. */
-  readonly text: (running: number, bytesInFlight: number) => string
+  /** The text for Prometheus; providers that are closed now are named. */
+  readonly text: (running: number, bytesInFlight: number, closed?: ReadonlyArray<ClosedProvider>) => string
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -48,6 +49,19 @@ const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on
 
 const inFlight = Metric.gauge("divisi_request_bytes_in_flight", { description: "Bytes of requests in flight" })
 
+const label = (text: string): string =>
+  text.replaceAll(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`))
+
+/** A line for each provider that is closed: its value is when one call tries again, in seconds since 1970. */
+const closedText = (closed: ReadonlyArray<ClosedProvider>): string => {
+  const lines = closed.map(
+    ({ because, provider, until }) =>
+      `divisi_provider_closed_until_seconds{provider="${label(provider)}",because="${because}"} ${Math.ceil(until / 1000)}\n`
+  )
+  if (lines.length === 0) return ""
+  return `\n# HELP divisi_provider_closed_until_seconds Until when no call is sent to a provider\n# TYPE divisi_provider_closed_until_seconds gauge\n${lines.join("")}`
+}
+
 /** Metrics with all counts at 0. What is no model is counted as `other`, since clients may name anything. */
 export const make = (isModel: (name: string) => boolean): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())
@@ -79,10 +93,10 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
     }
   }
 
-  const text = (running: number, bytesInFlight: number): string => {
+  const text = (running: number, bytesInFlight: number, closed: ReadonlyArray<ClosedProvider> = []): string => {
     open.updateUnsafe(running, context)
     inFlight.updateUnsafe(bytesInFlight, context)
-    return PrometheusMetrics.formatUnsafe(context)
+    return `${PrometheusMetrics.formatUnsafe(context)}${closedText(closed)}`
   }
 
   const defects = new Map<string, ReturnType<typeof counter>>()

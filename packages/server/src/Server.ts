@@ -5,6 +5,7 @@
  */
 import type * as Budget from "@divisi/core/Budget"
 import * as Journal from "@divisi/core/Journal"
+import { type ClosedProvider, Gate } from "@divisi/core/Resilience"
 import type { Listener } from "@divisi/core/RunEvent"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import * as Cause from "effect/Cause"
@@ -136,6 +137,8 @@ export interface Server {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
+const noneClosed: Effect.Effect<ReadonlyArray<ClosedProvider>> = Effect.succeed([])
+
 const kibi = 2 ** 10
 const mebi = 2 ** 20
 
@@ -255,11 +258,16 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 
   const store = yield* ResponseStore.make({ maxCharacters: 64 * mebi, archive: options.responses })
   const kept = ResponsesEndpoints.make(context, store)
-  const measured = known(() =>
-    HttpServerResponse.text(metrics.text(segments.running(), inFlight.bytes()), {
-      contentType: "text/plain; version=0.0.4; charset=utf-8"
-    })
-  )
+  const gate = yield* Gate
+  const closedProviders = gate?.closed ?? noneClosed
+  const measured = (request: HttpServerRequest.HttpServerRequest) =>
+    Effect.flatMap(closedProviders, (closed) =>
+      known(() =>
+        HttpServerResponse.text(metrics.text(segments.running(), inFlight.bytes(), closed), {
+          contentType: "text/plain; version=0.0.4; charset=utf-8"
+        })
+      )(request)
+    )
 
   /** Answers callers without a key, but no page or proxy while the server has no keys. */
   const keyless =
@@ -276,8 +284,13 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
 
   const router = yield* HttpRouter.make
-  const health = (state: Effect.Effect<"ok" | "draining" | "unavailable">) =>
-    keyless(Effect.map(state, (status) => Respond.json({ status }, status === "ok" ? 200 : 503)))
+  const health = (state: Effect.Effect<"ok" | "draining" | "unavailable">, closed = noneClosed) =>
+    keyless(
+      Effect.map(Effect.all([state, closed]), ([status, providers]) => {
+        const closed = providers.map(({ until, ...rest }) => ({ ...rest, until: new Date(until).toISOString() }))
+        return Respond.json({ status, ...(closed.length > 0 ? { closed } : {}) }, status === "ok" ? 200 : 503)
+      })
+    )
   const { isReady = Effect.succeed(true) } = options
   const ready = Effect.suspend(() =>
     isDraining
@@ -322,7 +335,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     HttpRouter.route("GET", "/metrics", measured),
     HttpRouter.route("GET", "/openapi.json", keyless(Effect.sync(() => Respond.json(description())))),
     HttpRouter.route("GET", "/health/live", health(Effect.succeed("ok"))),
-    HttpRouter.route("GET", "/health/ready", health(ready))
+    HttpRouter.route("GET", "/health/ready", health(ready, closedProviders))
   ])
 
   const routed = Effect.catchCause(router.asHttpEffect(), (cause) =>

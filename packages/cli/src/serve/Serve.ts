@@ -1,6 +1,7 @@
 /** `divisi serve`: one endpoint in front of the team, until it is stopped. */
 import * as Budget from "@divisi/core/Budget"
 import type { Journal } from "@divisi/core/Journal"
+import { Gate } from "@divisi/core/Resilience"
 import * as StepFailure from "@divisi/core/StepFailure"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as DiskAccounts from "@divisi/files/DiskAccounts"
@@ -271,6 +272,7 @@ const reloading = Effect.fnUntraced(function* (
     }
     const before = held
     held = next
+    yield* (yield* Gate)?.reset ?? Effect.void
     const idle = yield* server.replace(next.offer.options)
     yield* Effect.forkIn(Effect.andThen(idle, Scope.close(before.scope, Exit.void)), outer)
     const workers = WorkerPool.size(next.offer.options.pool)

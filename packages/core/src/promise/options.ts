@@ -24,6 +24,7 @@ const worker: Options.ShapeOf<WorkerSettings> = {
   maxOutputTokens: Options.whole(1),
   temperature: Options.number(0),
   reasoning: Options.anObject,
+  preferences: Options.oneOf("require", "omit"),
   timeoutMillis: Options.limit
 }
 

@@ -358,12 +358,13 @@ const ask = (
   const offered = offeredTo(plan, step)
   const { hasTools, isShaped } = offered
   const sample = Seed.derive(seed, step)
-  const { maxOutputTokens, reasoning, temperature } = settings.worker
+  const { maxOutputTokens, preferences, reasoning, temperature } = settings.worker
   const request: WorkerRequest = {
     messages,
     maxOutputTokens,
     temperature,
     reasoning,
+    preferences,
     seed: plan.sendSeed ? sample : undefined
   }
   const { emit } = context

@@ -66,6 +66,20 @@ export interface Gate {
     tokens: number,
     call: (onAllowance: (allowance: Allowance) => void) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | WorkerError, R>
+  /** The providers that no call is sent to now; absent where a gate closes none. */
+  readonly closed?: Effect.Effect<ReadonlyArray<ClosedProvider>> | undefined
+  /** Opens all of them, as after a change of the configuration. */
+  readonly reset?: Effect.Effect<void> | undefined
+}
+
+/** A provider that no call is sent to for a while. */
+export interface ClosedProvider {
+  /** The key of the provider: a worker's `provider`, or its id. */
+  readonly provider: string
+  /** Its vendor asked all calls to wait, or failed repeatedly. */
+  readonly because: "rate-limited" | "failing"
+  /** Until when, in milliseconds since 1970; one call is then let through to try. */
+  readonly until: number
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -20,6 +20,11 @@ export interface WorkerSettings {
   readonly temperature?: number | undefined
   readonly reasoning?: Reasoning | undefined
   /**
+   * What happens to a preference that a worker does not take: its call fails (`"require"`, the default), or the preference
+   * is mapped or left out with a notice (`"omit"`, the default of a server).
+   */
+  readonly preferences?: "require" | "omit" | undefined
+  /**
    * How long one call may take, in milliseconds. Without it an answer may go on arriving for half an hour; a worker that
    * says nothing at all is waited for, as the vendors' clients have limits of their own on that.
    */
@@ -154,6 +159,7 @@ export const fields = {
           Schema.Struct({ type: Schema.Literal("off") })
         ])
       ),
+      preferences: optional(Schema.Literals(["require", "omit"])),
       timeoutMillis: optional(finite(0))
     })
   ),

@@ -169,7 +169,19 @@ const noCalls: ReadonlyArray<WaitingCall> = []
 const ask = (context: CallContext, asking: Asking, request: WorkerRequest, onAnswer: Call["onAnswer"]) => {
   const { conversation, onDelta, round, step, worker } = asking
   const { turn } = conversation
-  return call(context, { worker, request, sample: sampleOf(asking), round, step, by: "step", turn, onDelta, onAnswer })
+  const onNotice = (notice: string) => context.emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
+  return call(context, {
+    worker,
+    request,
+    sample: sampleOf(asking),
+    round,
+    step,
+    by: "step",
+    turn,
+    onDelta,
+    onNotice,
+    onAnswer
+  })
 }
 
 /** Asks a worker that is given no tools and held to no shape, as most are: whatever it says is its answer. */

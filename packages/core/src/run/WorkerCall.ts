@@ -98,6 +98,8 @@ export interface Call {
    */
   readonly turn: number
   readonly onDelta?: DeltaListener | undefined
+  /** Takes what was left out of the request. */
+  readonly onNotice?: ((notice: string) => void) | undefined
   /** Takes the answer in the turn in which it is charged: no interruption can come between. */
   readonly onAnswer: (answered: Answered) => void
 }

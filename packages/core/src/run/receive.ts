@@ -34,6 +34,8 @@ export interface Call {
   readonly request: WorkerRequest
   readonly by: "policy" | "step" | "critic" | "check"
   readonly onDelta?: DeltaListener | undefined
+  /** Takes what was left out of the request. */
+  readonly onNotice?: ((notice: string) => void) | undefined
   /** Takes by what the vendor can be asked for this answer again. Nothing more is received until it is done. */
   readonly onHandle?: ((handle: string) => Effect.Effect<void>) | undefined
 }
@@ -172,7 +174,7 @@ const gathering = (onDelta: DeltaListener | undefined) => {
 const take = (
   call: Call,
   received: Received,
-  part: Exclude<WorkerPart, { readonly type: "allowance" | "handle" }>,
+  part: Exclude<WorkerPart, { readonly type: "allowance" | "handle" | "notice" }>,
   onDelta: DeltaListener
 ): WorkerError | undefined => {
   const { worker } = call
@@ -221,6 +223,10 @@ export const receive = (
     for (const part of parts) {
       if (part.type === "allowance") {
         onAllowance(part)
+        continue
+      }
+      if (part.type === "notice") {
+        if (isText(part.notice)) call.onNotice?.(plain(part.notice))
         continue
       }
       if (part.type === "handle") {

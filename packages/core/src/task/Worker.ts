@@ -64,6 +64,11 @@ export interface WorkerRequest {
   /** The shape that the answer must have. */
   readonly output?: OutputFormat | undefined
   readonly format?: WorkflowFormat | undefined
+  /**
+   * What happens to a preference (temperature, reasoning, parallel calls, a tier) that the worker does not take: the call
+   * fails (`"require"`, or absent), or it is mapped to what the worker has, or left out with a notice (`"omit"`).
+   */
+  readonly preferences?: "require" | "omit" | undefined
 }
 
 /**
@@ -78,7 +83,8 @@ export type FinishReason = "stop" | "length" | "refusal" | "tool-calls" | "other
  * it reports what is left of the vendor's rate limits, as early as it is known, so that later calls can wait. A
  * `tool-call` is whole; a `tool-call-delta` before it is a piece of its arguments, for those who watch. A `handle` belongs
  * to no answer either: by it the vendor can be asked for this answer again ({@link Reattach}). Of several the last counts;
- * in a run with a journal, nothing more is taken from the worker until a handle is there after a crash.
+ * in a run with a journal, nothing more is taken from the worker until a handle is there after a crash. A `notice` says
+ * what of the request was left out or replaced.
  */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
@@ -87,6 +93,7 @@ export type WorkerPart =
   | ({ readonly type: "tool-call" } & ToolCall)
   | ({ readonly type: "allowance" } & Allowance)
   | { readonly type: "handle"; readonly handle: string }
+  | { readonly type: "notice"; readonly notice: string }
   | {
       readonly type: "finish"
       readonly reason: FinishReason

@@ -272,6 +272,12 @@ export const messageOf = ({ codes, words }: Told): string => {
 // Reasons
 // -------------------------------------------------------------------------------------------------------------------
 
+/** What it complains of is named where its words do not name it. */
+const withParam = (message: string, { param }: Told): string =>
+  param === undefined || message.includes(param.split(".")[0]!)
+    ? message
+    : `${message} (parameter: ${param.slice(0, 100)})`
+
 /** OpenRouter refuses a flagged text with the status of a forbidden key. */
 const isFlagged = (status: number | undefined, message: string): boolean =>
   status === 403 && /\b(?:flagged|moderation)\b/i.test(message)
@@ -287,7 +293,7 @@ const reasonOf = (
   surroundings: VendorError.Surroundings,
   header?: (name: string) => string | null
 ): WorkerErrorReason => {
-  const message = messageOf(told)
+  const message = withParam(messageOf(told), told)
   if (isFlagged(status, message)) {
     return { _tag: "ContentFiltered", detail: VendorError.detail(message, surroundings.secrets) }
   }

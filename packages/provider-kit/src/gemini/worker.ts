@@ -59,7 +59,8 @@ const generator = (worker: string, target: Target, options: WorkerOptions, conne
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const { open, reason, secrets } = connection
   return (request: WorkerRequest) => {
-    const body = toBody(withDefaults(request, defaults), target)
+    const mayOmit = target.omitUnsupported || request.preferences === "omit"
+    const body = toBody(withDefaults(request, defaults), { ...target, omitUnsupported: mayOmit })
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
     return VendorStream.make({
       worker,

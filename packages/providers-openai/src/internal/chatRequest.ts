@@ -65,6 +65,9 @@ export const readingOf = ({
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** How reasoning is set of a server that is not known, where it may refuse that. */
+const assumedFields: ReasoningFields = { effort: "reasoning_effort", off: "reasoning_effort" }
+
 const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = {
   reasoning_effort: { reasoning_effort: "none" },
   reasoning: { reasoning: { enabled: false } },
@@ -125,10 +128,11 @@ export const toBody = (
   model: string,
   request: WorkerRequest,
   options: WorkerOptions & Dialect & { readonly store?: boolean | undefined },
-  capabilities: Capabilities
+  capabilities: Capabilities,
+  omit?: (notice: string) => void
 ): Result.Result<ChatCompletionCreateParamsStreaming, WorkerErrorReason> => {
-  const fields = options.reasoningFields ?? {}
-  const target = { model, capabilities, missing: missingOf(fields), omitUnsupported: options.unsupported === "omit" }
+  const fields = options.reasoningFields ?? (omit === undefined ? {} : assumedFields)
+  const target = { model, capabilities, missing: missingOf(fields), omit }
   const able = checkAbilities(model, request, capabilities, { fileUrl: takesNoUrl })
   if (Result.isFailure(able)) return Result.fail(able.failure)
   return Result.map(

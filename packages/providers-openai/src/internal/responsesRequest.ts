@@ -67,11 +67,12 @@ export const toBody = (
     readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined
     readonly background?: boolean | undefined
   },
-  capabilities: Capabilities
+  capabilities: Capabilities,
+  omit?: (notice: string) => void
 ): Result.Result<ResponseCreateParamsStreaming, WorkerErrorReason> =>
   Result.gen(function* () {
     yield* checkAbilities(model, request, capabilities)
-    const target = { model, capabilities, missing, omitUnsupported: options.unsupported === "omit" }
+    const target = { model, capabilities, missing, omit }
     const settings = yield* check(target, merge(options, request))
     return defined({
       model,

@@ -1,6 +1,7 @@
 /** The settings of a call: the request's, then the worker's, checked against what the model can do. */
 import { defined } from "@divisi/core/Fields"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import { Reasoning as Effort } from "@divisi/provider-kit/Dialects"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
 
@@ -34,8 +35,11 @@ export interface Target {
   readonly capabilities: Capabilities
   /** Why an API lacks a kind of reasoning setting, whatever the model. */
   readonly missing: { readonly [Type in Reasoning["type"]]?: string | undefined }
-  /** Leaves out settings that the model does not have, instead of refusing them. */
-  readonly omitUnsupported: boolean
+  /**
+   * Takes what is said of a setting that the model does not have, which is then mapped or left out. It is refused when
+   * absent.
+   */
+  readonly omit?: ((notice: string) => void) | undefined
 }
 
 type Checked<Key extends keyof Defaults> = Result.Result<Pick<Defaults, Key>, WorkerErrorReason>
@@ -43,8 +47,11 @@ type Checked<Key extends keyof Defaults> = Result.Result<Pick<Defaults, Key>, Wo
 const refused = (detail: string): Result.Result<never, WorkerErrorReason> =>
   Result.fail({ _tag: "InvalidRequest", detail })
 
-const unsupported = ({ omitUnsupported }: Target, detail: string) =>
-  omitUnsupported ? Result.succeed({}) : refused(detail)
+const unsupported = ({ omit }: Target, detail: string) => {
+  if (omit === undefined) return refused(detail)
+  omit(`${detail}: it was left out`)
+  return Result.succeed({})
+}
 
 const seedOf = (target: Target, { seed }: Defaults): Checked<"seed"> => {
   if (seed === undefined) return Result.succeed({})
@@ -63,9 +70,27 @@ const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"
     : Result.succeed({ stopSequences })
 }
 
+/** Reasoning as the model takes it, where it may be mapped: a budget as an effort, and the other way round. */
+const mapped = (target: Target, reasoning: Reasoning | undefined): Reasoning | undefined => {
+  const { capabilities, missing, omit } = target
+  if (omit === undefined || reasoning === undefined || reasoning.type === "off") return reasoning
+  if (reasoning.type === "budget" && missing.budget === undefined) return reasoning
+  if (reasoning.type === "effort" && missing.effort !== undefined && missing.budget === undefined) {
+    return { type: "budget", tokens: Effort.budgetOf[reasoning.effort] }
+  }
+  const { efforts } = capabilities
+  const effort =
+    reasoning.type === "effort" ? Effort.nearest(reasoning.effort, efforts) : Effort.effortOf(reasoning.tokens, efforts)
+  if (effort === undefined || missing.effort !== undefined) return reasoning
+  if (reasoning.type === "budget") omit(`reasoning budget: ${reasoning.tokens} tokens became the effort "${effort}"`)
+  else if (effort !== reasoning.effort) omit(`reasoning effort: "${reasoning.effort}" became "${effort}"`)
+  return { type: "effort", effort }
+}
+
 /** A model that never reasons needs no setting that turns reasoning off. */
-const reasoningOf = (target: Target, { reasoning }: Defaults): Checked<"reasoning"> => {
+const reasoningOf = (target: Target, settings: Defaults): Checked<"reasoning"> => {
   const { capabilities, missing, model } = target
+  const reasoning = mapped(target, settings.reasoning)
   const { efforts, isReasoningFixed } = capabilities
   if (reasoning === undefined) return Result.succeed({})
   if (reasoning.type === "effort" && !efforts.includes(reasoning.effort)) {

@@ -2,7 +2,9 @@
 import * as Allowance from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import { Preferences } from "@divisi/provider-kit/Dialects"
 import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
@@ -35,7 +37,8 @@ export type Connect<Body> = (worker: string, options: WorkerOptions, key: string
 
 /** What differs from API to API. */
 export interface Api<Body, State> {
-  readonly toBody: (request: WorkerRequest) => Result.Result<Body, WorkerErrorReason>
+  /** The body of a request. Settings that the model does not have are refused, or told to `omit` where it is given. */
+  readonly toBody: (request: WorkerRequest, omit?: (notice: string) => void) => Result.Result<Body, WorkerErrorReason>
   readonly connect: Connect<Body>
   readonly protocol: VendorStream.Protocol<unknown, State>
   /** How calls are made batches; absent where each is made by itself. */
@@ -65,7 +68,11 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
 }
 
 /** Makes a worker. The key does not leave its closure. */
-export const makeWorker = <Body, State>(options: WorkerOptions, about: About, api: Api<Body, State>): Worker => {
+export const makeWorker = <Body extends object, State>(
+  options: WorkerOptions,
+  about: About,
+  api: Api<Body, State>
+): Worker => {
   const { id, key, pricing, provider } = about
   const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
   const connection = api.connect(id, options, secret === "" ? undefined : secret)
@@ -76,22 +83,54 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
     connection.batches &&
     VendorBatch.make({ worker: id, vendor: connection.batches, settings, protocol, secrets })
 
-  const open = async (sending: Promise<Sent>, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
+  const learned = Preferences.learnedOf(JSON.stringify([baseURL, id]))
+
+  /** Sends a body as the server takes it. One that it refuses for a preference is sent once more without it. */
+  const sendAdapted = async (whole: Body, signal: AbortSignal, omit: (notice: string) => void): Promise<Sent> => {
+    const { body, omitted } = Preferences.adapted(whole, learned)
+    for (const field of omitted) omit(`${field}: the server does not take it: it was left out`)
+    try {
+      return await send(body, signal)
+    } catch (error) {
+      const why = VendorError.fromThrown(error, reason)
+      const fields = body as Readonly<Record<string, unknown>>
+      const name = Preferences.renamed(fields, why)
+      const field = name === undefined ? Preferences.refusedIn(fields, why) : undefined
+      if (name !== undefined) learned.names.set(name.from, name.to)
+      else if (field !== undefined) learned.left.add(field)
+      else throw error
+      if (field !== undefined) omit(`${field}: the server does not take it: it was left out`)
+      return send(Preferences.adapted(whole, learned).body, signal)
+    }
+  }
+
+  const open = async (
+    sending: Promise<Sent>,
+    signal: AbortSignal,
+    notices: ReadonlyArray<string>
+  ): Promise<VendorStream.Opened<unknown>> => {
     const response = await sending
     const allowance =
       about.rateLimitHeaders && Allowance.fromHeaders(response.headers, about.rateLimitHeaders, Date.now())
     return {
       events: VendorEvents.serverSent(response, signal, { givesDone: true }),
-      parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
+      parts: [
+        ...(allowance === undefined ? [] : [{ type: "allowance", ...allowance } as const]),
+        ...notices.map((notice) => ({ type: "notice", notice }) as const)
+      ]
     }
   }
 
-  const stream = ({ messages }: WorkerRequest, sent: (signal: AbortSignal) => Promise<Sent>) =>
+  const stream = (
+    { messages }: WorkerRequest,
+    sent: (signal: AbortSignal) => Promise<Sent>,
+    notices: ReadonlyArray<string> = []
+  ) =>
     VendorStream.make({
       worker: id,
       messages,
       protocol,
-      open: (signal) => open(sent(signal), signal),
+      open: (signal) => open(sent(signal), signal, notices),
       reason,
       timeoutMillis: timeoutMillis(options),
       secrets
@@ -113,10 +152,19 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
       if (key !== undefined && Result.isFailure(key)) {
         return VendorStream.fail(id, { _tag: "Authentication", detail: key.failure })
       }
-      const body = api.toBody(request)
+      const notices: Array<string> = []
+      const omit = (notice: string) => {
+        if (!notices.includes(notice)) notices.push(notice)
+      }
+      const mayOmit = options.unsupported === "omit" || request.preferences === "omit"
+      const body = api.toBody(request, mayOmit ? omit : undefined)
       if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)
       return batches === undefined
-        ? stream(request, (signal) => send(body.success, signal))
+        ? stream(
+            request,
+            (signal) => (mayOmit ? sendAdapted(body.success, signal, omit) : send(body.success, signal)),
+            notices
+          )
         : batches.ask(request.messages, body.success)
     },
     forward: forwardTo({

@@ -66,7 +66,19 @@ export const Runs = Schema.Struct({
 })
 
 /** How it stands with the server. */
-export const Health = Schema.Struct({ status: Schema.Literals(["ok", "draining", "unavailable"]) })
+export const Health = Schema.Struct({
+  status: Schema.Literals(["ok", "draining", "unavailable"]),
+  /** Providers that no call is sent to for a while, and when one call tries again. */
+  closed: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        provider: Schema.String,
+        because: Schema.Literals(["rate-limited", "failing"]),
+        until: Schema.String
+      })
+    )
+  )
+})
 
 /** An error, as OpenAI says it. */
 export const Failure = Schema.Struct({

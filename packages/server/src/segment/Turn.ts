@@ -89,7 +89,8 @@ const conductorOf = ({ settings }: Options, { request, team }: Turn): Conductor.
       ...settings.worker,
       maxOutputTokens: least(asked.maxOutputTokens, settings.worker?.maxOutputTokens),
       temperature: asked.temperature ?? settings.worker?.temperature,
-      reasoning: asked.reasoning ?? settings.worker?.reasoning
+      reasoning: asked.reasoning ?? settings.worker?.reasoning,
+      preferences: settings.worker?.preferences ?? "omit"
     },
     budget: { ...settings.budget, costUsd: least(choice.costUsd, settings.budget?.costUsd) }
   })

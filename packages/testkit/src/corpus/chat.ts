@@ -1098,6 +1098,134 @@ const thinking: ReadonlyArray<ResponseRow> = [
 ]
 
 // -------------------------------------------------------------------------------------------------------------------
+// Preferences
+// -------------------------------------------------------------------------------------------------------------------
+
+const good = { body: events(chunk({ content: "Sunny." }), chunk({}, "stop")) }
+
+const effort = { reasoning: { type: "effort", effort: "high" } } as const
+
+/** A server that refuses a preference by name: the call is made once more without it. */
+const preference = (
+  id: string,
+  source: Source,
+  body: unknown,
+  request: NonNullable<ResponseRow["request"]>,
+  field: string,
+  status = 400
+): ResponseRow =>
+  row(
+    `preference/${id}`,
+    source,
+    "A client that says how it would like to be answered gets nothing but errors.",
+    [refused(status, body), good],
+    sunny,
+    { request, requests: 2, without: [field] }
+  )
+
+const openAiError = (message: string, param?: string) => ({
+  error: { message, type: "invalid_request_error", param: param ?? null, code: "unsupported_parameter" }
+})
+
+const preferences: ReadonlyArray<ResponseRow> = [
+  preference(
+    "effort-unrecognized",
+    from("topoteretes/cognee", 1447, "a model without reasoning refuses an effort"),
+    openAiError("Unrecognized request argument supplied: reasoning_effort"),
+    effort,
+    "reasoning_effort"
+  ),
+  preference(
+    "effort-not-supported",
+    from("Lazarus-AI/clearwing", 65, "many servers refuse an effort by name"),
+    { error: { message: "`reasoning_effort` is not supported with this model" } },
+    effort,
+    "reasoning_effort"
+  ),
+  preference(
+    "effort-forbidden",
+    from("BerriAI/litellm", 14225, "a strict server permits no further fields"),
+    { detail: [{ type: "extra_forbidden", loc: ["body", "reasoning_effort"], msg: "Extra inputs are not permitted" }] },
+    effort,
+    "reasoning_effort",
+    422
+  ),
+  preference(
+    "budget-as-effort",
+    from("anomalyco/opencode", 43882, "gateways differ in the settings that they take"),
+    openAiError("Unknown parameter: 'reasoning_effort'.", "reasoning_effort"),
+    { reasoning: { type: "budget", tokens: 8000 } },
+    "reasoning_effort"
+  ),
+  preference(
+    "thinking-off",
+    from("llm-jp/llm-jp-judge", 56, "servers refuse efforts that they do not know"),
+    openAiError("reasoning_effort must be one of low, medium, high"),
+    { reasoning: { type: "off" } },
+    "reasoning_effort"
+  ),
+  preference(
+    "temperature-of-one",
+    from("Bike4Mind/bike4mind", 1089, "a model takes no temperature but 1"),
+    { error: { message: "invalid temperature: only 1 is allowed for this model" } },
+    { temperature: 0.7 },
+    "temperature"
+  ),
+  preference(
+    "temperature-as-param",
+    {
+      repository: "https://platform.openai.com/docs/guides/reasoning",
+      subject: "reasoning models refuse a temperature by param"
+    },
+    openAiError("Unsupported value", "temperature"),
+    { temperature: 0.7 },
+    "temperature"
+  ),
+  preference(
+    "seed",
+    from("BerriAI/litellm", 14225, "a server names a field that it does not know"),
+    { error: { message: "unknown field `seed`, expected one of `messages`, `model`" } },
+    { seed: 7 },
+    "seed"
+  ),
+  preference(
+    "stream-options",
+    from("NorthlandPositronics/Cogtrix", 2377, "usage of streams is asked for by an option"),
+    { error: { message: "stream_options is not supported" } },
+    {},
+    "stream_options"
+  ),
+  row(
+    "preference/other-name-of-a-limit",
+    {
+      repository: "https://platform.openai.com/docs/guides/reasoning",
+      subject: "newer models want max_completion_tokens"
+    },
+    "The limit is lost, or each call fails.",
+    [
+      refused(
+        400,
+        openAiError(
+          "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+          "max_tokens"
+        )
+      ),
+      good
+    ],
+    sunny,
+    { request: { maxOutputTokens: 100 }, requests: 2 }
+  ),
+  row(
+    "preference/demands-stay",
+    from("BerriAI/litellm", 10108, "parameters are dropped that the caller needs"),
+    "A caller that needs tools gets an answer that was given without any.",
+    [refused(400, openAiError("'tools' is not supported with this model", "tools")), good],
+    { failure: ["InvalidRequest"], says: ["tools"] },
+    { request: { tools: [{ name: "weather", input: { type: "object" } }] }, requests: 1 }
+  )
+]
+
+// -------------------------------------------------------------------------------------------------------------------
 // All
 // -------------------------------------------------------------------------------------------------------------------
 
@@ -1108,5 +1236,6 @@ export const chat: ReadonlyArray<Row> = [
   ...nulls,
   ...errors,
   ...overflows,
-  ...thinking
+  ...thinking,
+  ...preferences
 ]

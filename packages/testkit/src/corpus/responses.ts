@@ -427,6 +427,28 @@ const rows: ReadonlyArray<ResponseRow> = [
     [created, completed([{ type: "message", id: "m1", role: "assistant", content: "Sunny." }])],
     sunny
   ),
+  {
+    id: "responses/preference/effort",
+    protocol: "responses",
+    direction: "response",
+    class: "preference",
+    source: from("BerriAI/litellm", 13569, "a model refuses an effort by name"),
+    why: "A client that says how it would like to be answered gets nothing but errors.",
+    replies: [
+      {
+        status: 400,
+        contentType: "application/json",
+        body: JSON.stringify({
+          error: { message: "Unsupported parameter: 'reasoning.effort'", param: "reasoning.effort" }
+        })
+      },
+      { body: named(created, delta("Sunny."), completed() as Event) }
+    ],
+    request: { reasoning: { type: "effort", effort: "high" } },
+    expected: sunny,
+    requests: 2,
+    without: ["reasoning"]
+  },
   row(
     "usage/chat-names",
     from("Bike4Mind/bike4mind", 1089, "usage has the names of another API"),
