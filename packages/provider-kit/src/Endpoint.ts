@@ -151,6 +151,19 @@ export interface Refused {
   readonly body: unknown
 }
 
+/** What may be wrong with the address of a request that there is nothing for. */
+const hintOf = (url: string): string | undefined => {
+  const path = URL.canParse(url) ? new URL(url).pathname : ""
+  const twice = /\/(v\d+\w*)\/\1(?:\/|$)/.exec(path)
+  if (twice !== null) return `the base URL and the path both have /${twice[1]}: take it out of the base URL`
+  return /\/v\d/.test(path) ? undefined : "the base URL has no version: if the API is under /v1, add that to it"
+}
+
+const hinted = (reason: WorkerErrorReason, status: number, url: string): WorkerErrorReason => {
+  const hint = status === 404 && reason._tag === "InvalidRequest" ? hintOf(url) : undefined
+  return hint === undefined ? reason : { ...reason, detail: `${reason.detail ?? "status 404"} (${hint})` }
+}
+
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -169,7 +182,9 @@ export const refusing =
     const response = await fetch(input, init)
     if (response.ok) return response
     const text = await response.text()
-    throw new Failure(reasonOf({ status: response.status, headers: response.headers, text, body: parsed(text) }))
+    const { headers, status } = response
+    const reason = reasonOf({ status, headers, text, body: parsed(text) })
+    throw new Failure(hinted(reason, status, input instanceof Request ? input.url : String(input)))
   }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ const shapes: ReadonlyArray<readonly [RegExp, string]> = [
 
 const escaped = (character: string): string => character.replace(/[\\^$.*+?()[\]{}|/-]/, "\\$&")
 
+const exact = (secret: string): string => [...secret].map(escaped).join("")
+
 /** A secret however it is spaced. */
 const spaced = (secret: string): string => [...secret.replaceAll(/\s/g, "")].map(escaped).join("\\s*")
 
@@ -37,9 +39,12 @@ const encoded = (secret: string, before: number): string => {
   return spaced(own).replaceAll("\\+", "[+-]").replaceAll("\\/", "[/_]")
 }
 
+/** A secret as short as this is a part of any text: it is hidden only as a word of its own. */
+const tiny = 4
+
 const patternsOf = (secret: string): ReadonlyArray<string> =>
   secret.length < shortest
-    ? [[...secret].map(escaped).join("")]
+    ? [secret.length < tiny ? `(?<![A-Za-z0-9])${exact(secret)}(?![A-Za-z0-9])` : exact(secret)]
     : [spaced(secret), spaced(encodeURIComponent(secret)), ...[0, 1, 2].map((before) => encoded(secret, before))]
 
 const hide = (text: string, secrets: ReadonlyArray<string>): string => {

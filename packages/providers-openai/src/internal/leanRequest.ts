@@ -1,3 +1,4 @@
+/// <reference path="./undici.d.ts" />
 /**
  * One POST over undici, read as it comes: what is left of a client of HTTP where every call counts.
  *

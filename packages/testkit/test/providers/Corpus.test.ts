@@ -1,3 +1,4 @@
+import fs from "node:fs"
 import { Corpus } from "@divisi/testkit/providers"
 import { assert, describe, it } from "vitest"
 
@@ -11,5 +12,25 @@ describe("the corpus", () => {
       assert.isAbove(source.subject.length, 10, id)
       assert.isAtLeast(why.length, 15, id)
     }
+  })
+
+  it("has as many rows of each class as the page of providers says", () => {
+    const page = fs.readFileSync(new URL("../../../../docs/providers.md", import.meta.url), "utf8")
+    const names: Readonly<Record<string, string>> = {
+      ending: "endings",
+      folding: "folding",
+      usage: "usage",
+      "null-and-lists": "`null` and lists",
+      error: "errors",
+      overflow: "overflow",
+      thinking: "thinking",
+      preference: "preferences"
+    }
+    const answers = Corpus.rows.filter(({ direction }) => direction === "response")
+    for (const [kind, name] of Object.entries(names)) {
+      const count = answers.filter((row) => row.class === kind).length
+      assert.match(page, new RegExp(`^\\| ${name} \\|.*\\| ${count} \\|$`, "m"), `${name}: ${count}`)
+    }
+    assert.include(page, `${answers.length} rows on`)
   })
 })

@@ -154,6 +154,24 @@ const optimiser: ReadonlyArray<Case> = [
     })
   },
   {
+    id: "step/decay",
+    name: "takes a share of the weights off where weight decay is set",
+    run: Effect.fnUntraced(function* ({ data, engine, folder, learningRate, tolerance }) {
+      yield* train(engine, data, learningRate, 20)
+      const saved = yield* engine.save("decay", folder)
+      const stepped = (weightDecay: number) =>
+        Effect.gen(function* () {
+          yield* engine.load(saved, folder)
+          yield* engine.forwardBackward(data, crossEntropy)
+          yield* engine.step({ learningRate, weightDecay })
+          return yield* lossOf(engine, data)
+        })
+      const without = yield* stepped(0)
+      const half = yield* stepped(0.5 / learningRate)
+      expect(Math.abs(half - without) > 100 * tolerance, `the loss is ${half} with decay, and ${without} without`)
+    })
+  },
+  {
     id: "step/cut",
     name: "cuts the gradient to a norm, and tells the norm before",
     run: Effect.fnUntraced(function* ({ data, engine, folder, tolerance }) {
