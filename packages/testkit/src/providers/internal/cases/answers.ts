@@ -70,6 +70,14 @@ export const answers: ReadonlyArray<Case> = [
     }
   },
   {
+    id: "answer/as-written",
+    name: "gives a text as it was written: marks that stand apart, spaces and line ends",
+    run: async ({ ask }) => {
+      const pieces = ["e\u0301 \u212b ", " \ttwo\r\n", "\u00a0end  "]
+      assert.equal(assertSucceeds(await ask([Script.answer(pieces)])).text, pieces.join(""))
+    }
+  },
+  {
     id: "answer/empty",
     name: "finishes an empty answer",
     run: async ({ ask }) => {

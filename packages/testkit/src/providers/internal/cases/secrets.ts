@@ -1,4 +1,5 @@
 /** The key: shown to the vendor and to nobody else. Every failed call of every other case is held to this as well. */
+import assert from "node:assert/strict"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
 import { assertFails, assertHidden } from "../subject.ts"
@@ -45,6 +46,14 @@ export const secrets: ReadonlyArray<Case> = [
       for (const status of [200, 400, 502]) {
         assertHidden(assertFails(await ask([page(status)]), "Malformed", "InvalidRequest", "Overloaded"), apiKey)
       }
+    }
+  },
+  {
+    id: "secret/query",
+    name: "sends its key in no address, which proxies and servers log",
+    run: async ({ apiKey, ask }) => {
+      const { server } = await ask([Script.answer("ok")])
+      for (const { path } of server.exchanges) assert.ok(!path.includes(apiKey), "The key is in the address.")
     }
   },
   {

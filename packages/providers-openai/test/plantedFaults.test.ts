@@ -1,0 +1,167 @@
+/** Mistakes that a provider could make, each planted in a good one: the contract of providers finds every one of them. */
+import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
+import { OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
+import * as Stream from "effect/Stream"
+import { assert, describe, it } from "vitest"
+import { openaiCompatible, presets } from "../src/index.ts"
+
+type Body = Record<string, unknown>
+
+interface Fault {
+  /** Changes what is sent. */
+  readonly body?: (body: Body) => Body
+  readonly url?: (url: string, key: string) => string
+  readonly fetch?: typeof globalThis.fetch
+  /** Changes what is asked. */
+  readonly request?: (request: WorkerRequest) => WorkerRequest
+  /** Changes what is given. */
+  readonly part?: (part: WorkerPart) => ReadonlyArray<WorkerPart>
+  readonly error?: (error: WorkerError) => WorkerError
+  /** Whether defaults of the worker win over what a request sets. */
+  readonly defaultsWin?: boolean
+}
+
+const without =
+  (...names: ReadonlyArray<string>) =>
+  (body: Body): Body =>
+    Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+
+const withMessages =
+  (change: (messages: ReadonlyArray<Body>) => ReadonlyArray<Body>) =>
+  (body: Body): Body => ({ ...body, messages: change(body.messages as ReadonlyArray<Body>) })
+
+const atFinish =
+  (change: (part: Extract<WorkerPart, { type: "finish" }>) => WorkerPart) =>
+  (part: WorkerPart): ReadonlyArray<WorkerPart> => [part.type === "finish" ? change(part) : part]
+
+const texts =
+  (change: (text: string) => string) =>
+  (part: WorkerPart): ReadonlyArray<WorkerPart> => [part.type === "text" ? { ...part, text: change(part.text) } : part]
+
+const faults: Readonly<Record<string, Fault>> = {
+  "temperature dropped": { body: without("temperature") },
+  "output limit dropped": { body: without("max_tokens") },
+  "seed dropped": { body: without("seed") },
+  "stop sequences dropped": { body: without("stop") },
+  "effort dropped": { body: without("reasoning") },
+  "tools dropped": { body: without("tools") },
+  "tool choice ignored": { body: without("tool_choice") },
+  "parallel calls ignored": { body: without("parallel_tool_calls") },
+  "shape of the answer dropped": { body: without("response_format") },
+  "system text dropped": { body: withMessages((all) => all.filter(({ role }) => role !== "system")) },
+  "history dropped": { body: withMessages((all) => all.slice(-1)) },
+  "pictures dropped": {
+    body: withMessages((all) =>
+      all.map((message) =>
+        Array.isArray(message.content)
+          ? { ...message, content: message.content.filter(({ type }: Body) => type !== "image_url") }
+          : message
+      )
+    )
+  },
+  "results of tools dropped": { body: withMessages((all) => all.filter(({ role }) => role !== "tool")) },
+  "question trimmed": {
+    body: withMessages((all) =>
+      all.map((message) =>
+        typeof message.content === "string" ? { ...message, content: message.content.trim() } : message
+      )
+    )
+  },
+  "key in the query as well": { url: (url, key) => `${url}?key=${key}` },
+  "redirect followed with the key": { fetch: (input, init) => fetch(input, { ...init, redirect: "follow" }) },
+  "usage swapped": {
+    part: atFinish(({ usage, ...rest }) => ({
+      ...rest,
+      usage: { ...usage, inputTokens: usage.outputTokens, outputTokens: usage.inputTokens }
+    }))
+  },
+  "cached tokens dropped": {
+    part: atFinish(({ usage: { cachedInputTokens: _, ...usage }, ...rest }) => ({ ...rest, usage }))
+  },
+  "every ending is a stop": { part: atFinish((part) => ({ ...part, reason: "stop" })) },
+  "text normalised": { part: texts((text) => text.normalize("NFC")) },
+  "line ends changed": { part: texts((text) => text.replaceAll("\r\n", "\n")) },
+  "a default that wins over the request": { defaultsWin: true },
+  "text trimmed": { part: texts((text) => text.trim()) },
+  "reasoning given as text": {
+    part: (part) => [part.type === "reasoning" ? { type: "text", text: part.text } : part]
+  },
+  "calls of tools dropped": { part: (part) => (part.type === "tool-call" ? [] : [part]) },
+  "words of an error lost": {
+    error: ({ reason, worker }) => new WorkerError({ worker, reason: { ...reason, detail: "it failed" } })
+  },
+  "retry-after ignored": {
+    error: ({ reason, worker }) =>
+      new WorkerError({ worker, reason: { _tag: reason._tag, ...(reason.detail ? { detail: reason.detail } : {}) } })
+  },
+  "every error is one of the network": {
+    error: ({ worker }) => new WorkerError({ worker, reason: { _tag: "Network" } })
+  },
+  "error of another worker": { error: ({ reason }) => new WorkerError({ worker: "other", reason }) }
+}
+
+const given = (worker: Worker, { error, part, request: ask = (request) => request }: Fault): Worker => ({
+  ...worker,
+  generate: (request) => {
+    const parts = WorkerStream.generate(worker, ask(request)).pipe(
+      Stream.mapError((failure) => error?.(failure) ?? failure)
+    )
+    return part === undefined ? parts : Stream.mapArray(parts, (all) => all.flatMap(part) as never)
+  }
+})
+
+const options = (fault: Fault): ProviderContract.Options => ({
+  name: "faulty",
+  dialect: OpenAiChat.compatible({
+    name: "openrouter",
+    usage: "final",
+    reasoningField: "reasoning",
+    hasReasoningDetails: true
+  }),
+  make: ({ baseURL, defaults, ...connection }) => {
+    const send: typeof globalThis.fetch = (input, init) => {
+      const body = fault.body === undefined ? init?.body : JSON.stringify(fault.body(JSON.parse(String(init?.body))))
+      const url = fault.url?.(String(input), connection.apiKey) ?? input
+      return (fault.fetch ?? fetch)(url, { ...init, ...(body === undefined ? {} : { body }) })
+    }
+    const worker = openaiCompatible({
+      ...presets.openRouter,
+      model: "some/model",
+      baseURL: `${baseURL}/v1`,
+      capabilities: { images: true, files: true },
+      ...defaults,
+      ...connection,
+      fetch: send
+    })
+    return given(worker, fault.defaultsWin === true ? { request: (request) => ({ ...request, ...defaults }) } : fault)
+  },
+  settings: { fileUrl: { type: "rejected", reason: "Chat Completions takes the bytes of a file" } }
+})
+
+/** The cases that are quick: what a vendor's misbehaviour may do is not asked, except for redirects. */
+const cases = ProviderContract.cases.filter(({ id }) => !id.startsWith("vendor/") || id.startsWith("vendor/redirect"))
+
+/** The first case that a fault does not pass. */
+const found = async (fault: Fault): Promise<string | undefined> => {
+  for (const one of cases) {
+    const passed = await ProviderContract.check(one, options(fault)).then(
+      () => true,
+      () => false
+    )
+    if (!passed) return one.id
+  }
+  return undefined
+}
+
+describe("the contract of providers", () => {
+  it("passes a provider without a fault", async () => {
+    assert.isUndefined(await found({}))
+  })
+
+  for (const [name, fault] of Object.entries(faults)) {
+    it(`finds: ${name}`, async () => {
+      assert.isDefined(await found(fault), name)
+    })
+  }
+})
