@@ -5,8 +5,9 @@ import { openaiChat } from "../src/index.ts"
 ProviderContract.contract({
   name: "openaiChat",
   dialect: OpenAiChat.dialect,
-  make: ({ baseURL, defaults, ...connection }) =>
-    openaiChat("a-model-of-tomorrow", { baseURL: `${baseURL}/v1`, ...defaults, ...connection }),
+  takesAbout: true,
+  make: ({ about: { model = "a-model-of-tomorrow", ...about } = {}, baseURL, defaults, ...connection }) =>
+    openaiChat(model, { baseURL: `${baseURL}/v1`, ...about, ...defaults, ...connection }),
   settings: {
     fileUrl: { type: "rejected", reason: "Chat Completions takes the bytes of a file" },
     reasoningBudget: { type: "rejected", reason: "OpenAI takes an effort, not a number of tokens" }

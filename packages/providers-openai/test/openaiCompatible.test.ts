@@ -14,10 +14,12 @@ const optionsOf = (preset: Preset): ProviderContract.Options => {
   return {
     name: `openaiCompatible (${name})`,
     dialect: OpenAiChat.compatible({ name, usage, reasoningField, hasReasoningDetails }),
-    make: ({ baseURL, defaults, ...connection }) =>
+    takesAbout: true,
+    make: ({ about, baseURL, defaults, ...connection }) =>
       openaiCompatible({
         ...preset,
         model: "some/model",
+        ...about,
         baseURL: `${baseURL}/v1`,
         capabilities: { images: true, files: true, ...preset.capabilities },
         ...defaults,
@@ -101,8 +103,8 @@ describe("openaiCompatible (deepseek)", () => {
 describe("openaiCompatible with an address and a model alone", () => {
   const bare: ProviderContract.Options = {
     ...optionsOf({ name: "a server", source: "", baseURL: "" }),
-    make: ({ baseURL, defaults, ...connection }) =>
-      openaiCompatible({ baseURL: `${baseURL}/v1`, model: "some/model", ...defaults, ...connection })
+    make: ({ about, baseURL, defaults, ...connection }) =>
+      openaiCompatible({ baseURL: `${baseURL}/v1`, model: "some/model", ...about, ...defaults, ...connection })
   }
   const cases = differing.filter(({ id }) => id !== "answer/reasoning")
   for (const one of cases) it(`${one.id}: ${one.name}`, () => ProviderContract.check(one, bare))

@@ -18,6 +18,8 @@ interface Fault {
   /** Changes what is given. */
   readonly part?: (part: WorkerPart) => ReadonlyArray<WorkerPart>
   readonly error?: (error: WorkerError) => WorkerError
+  /** Changes what it says of itself. */
+  readonly worker?: (worker: Worker) => Worker
   /** Whether defaults of the worker win over what a request sets. */
   readonly defaultsWin?: boolean
 }
@@ -83,6 +85,11 @@ const faults: Readonly<Record<string, Fault>> = {
   "text normalised": { part: texts((text) => text.normalize("NFC")) },
   "line ends changed": { part: texts((text) => text.replaceAll("\r\n", "\n")) },
   "a default that wins over the request": { defaultsWin: true },
+  "model ignored": { body: (body) => ({ ...body, model: "another/model" }) },
+  "id ignored": { worker: (worker) => ({ ...worker, id: "openrouter:a" }) },
+  "price dropped": { worker: ({ pricing: _, ...worker }) => worker },
+  "limits dropped": { worker: ({ limits: _, ...worker }) => worker },
+  "description dropped": { worker: ({ description: _, ...worker }) => worker },
   "text trimmed": { part: texts((text) => text.trim()) },
   "reasoning given as text": {
     part: (part) => [part.type === "reasoning" ? { type: "text", text: part.text } : part]
@@ -119,7 +126,8 @@ const options = (fault: Fault): ProviderContract.Options => ({
     reasoningField: "reasoning",
     hasReasoningDetails: true
   }),
-  make: ({ baseURL, defaults, ...connection }) => {
+  takesAbout: true,
+  make: ({ about, baseURL, defaults, ...connection }) => {
     const send: typeof globalThis.fetch = (input, init) => {
       const body = fault.body === undefined ? init?.body : JSON.stringify(fault.body(JSON.parse(String(init?.body))))
       const url = fault.url?.(String(input), connection.apiKey) ?? input
@@ -130,11 +138,15 @@ const options = (fault: Fault): ProviderContract.Options => ({
       model: "some/model",
       baseURL: `${baseURL}/v1`,
       capabilities: { images: true, files: true },
+      ...about,
       ...defaults,
       ...connection,
       fetch: send
     })
-    return given(worker, fault.defaultsWin === true ? { request: (request) => ({ ...request, ...defaults }) } : fault)
+    return given(
+      fault.worker?.(worker) ?? worker,
+      fault.defaultsWin === true ? { request: (request) => ({ ...request, ...defaults }) } : fault
+    )
   },
   settings: { fileUrl: { type: "rejected", reason: "Chat Completions takes the bytes of a file" } }
 })

@@ -30,7 +30,7 @@ import {
   withSubject
 } from "./internal/subject.ts"
 
-export type { Connection, Expectation, Expectations, Options, Setting, Subject } from "./internal/subject.ts"
+export type { About, Connection, Expectation, Expectations, Options, Setting, Subject } from "./internal/subject.ts"
 
 /** One thing that a provider must do. */
 export interface Case {

@@ -6,7 +6,15 @@ import assert from "node:assert/strict"
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import type { ToolCall } from "@divisi/core/Message"
-import { type Capabilities, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
+import {
+  type Capabilities,
+  type Limits,
+  type Worker,
+  WorkerError,
+  type WorkerPart,
+  type WorkerRequest
+} from "@divisi/core/Worker"
 import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -20,6 +28,15 @@ import * as WireServer from "../WireServer.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
+/** What a worker says of itself, and which model it is. */
+export interface About {
+  readonly model: string
+  readonly id: string
+  readonly description: string
+  readonly pricing: Pricing
+  readonly limits: Limits
+}
+
 /** What a worker is made of in a test. */
 export interface Connection {
   /** Without a path and a slash at its end, e.g. `http://127.0.0.1:4711`; add what the SDK expects. */
@@ -27,6 +44,8 @@ export interface Connection {
   readonly apiKey: string
   /** How long the provider may wait for the vendor; its own default when absent. */
   readonly timeoutMillis?: number | undefined
+  /** What the worker says of itself; given only where the options say `takesAbout`. */
+  readonly about?: About | undefined
   /** Defaults of the worker, which each request may override. */
   readonly defaults?:
     | { readonly temperature?: number | undefined; readonly maxOutputTokens?: number | undefined }
@@ -66,6 +85,8 @@ export interface Options {
   readonly dialect: Dialect
   readonly make: (connection: Connection) => Worker
   readonly settings?: Expectations | undefined
+  /** Whether `make` passes on `about`: a model's name, and what a worker says of itself; false by default. */
+  readonly takesAbout?: boolean | undefined
   /**
    * Whether an answer is given piece by piece, as it comes; true by default. A provider that asks for whole answers
    * declares `false`: what only a stream can do is then not asked of it, and everything else is.

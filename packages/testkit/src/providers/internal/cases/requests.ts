@@ -17,7 +17,29 @@ const textOf = (messages: ReadonlyArray<{ role: string; content: string }>, role
     .map((message) => message.content)
     .join("\n\n")
 
+const about = {
+  model: "model/of-its-own.1",
+  id: "own:worker",
+  description: "Writes and checks code",
+  pricing: { inputPerMillion: 3, outputPerMillion: 7 },
+  limits: { contextTokens: 12_345, maxOutputTokens: 678 }
+}
+
 export const requests: ReadonlyArray<Case> = [
+  {
+    id: "request/about",
+    name: "asks for the model that it is made of, and says of itself what it was given",
+    run: async ({ call, options, serve, worker }) => {
+      if (options.takesAbout !== true) return
+      const server = await serve([Script.answer("ok")])
+      const one = worker(server, { about })
+      assertSucceeds(await call(one))
+      const { description, id, limits, pricing } = one
+      const { model, ...own } = about
+      assert.equal(server.exchanges[0]?.sent.model, model)
+      assert.deepEqual({ description, id, limits, pricing }, own)
+    }
+  },
   {
     id: "request/key",
     name: "sends the key and the model, and nothing else of the kind",
