@@ -3,6 +3,7 @@ import { once } from "node:events"
 import * as http from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { promisify } from "node:util"
+import * as zlib from "node:zlib"
 import type { WorkerError } from "@divisi/core/Worker"
 import * as WorkerStream from "@divisi/core/WorkerStream"
 import { OpenAiChat, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
@@ -157,16 +158,35 @@ describe("a call of a compatible server", () => {
     assert.notInclude(JSON.stringify([error, error.message]), "line")
   })
 
-  it("fails where its answer is compressed, as that was not asked for", async () => {
-    const compressed: Handler = (_, response) =>
-      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "br" }).end("x")
-    await withServer(compressed, async (baseURL) => {
-      const { reason } = await failureOf({ baseURL })
-      assert.deepStrictEqual(reason, {
-        _tag: "Malformed",
-        detail: "an answer came in br, which was not asked for"
+  it("reads an answer that is compressed although that was not asked for", async () => {
+    const encoders = {
+      gzip: zlib.gzipSync,
+      deflate: zlib.deflateSync,
+      br: zlib.brotliCompressSync,
+      zstd: zlib.zstdCompressSync
+    }
+    for (const [encoding, encode] of Object.entries(encoders)) {
+      const compressed: Handler = (_, response) =>
+        response
+          .writeHead(200, { "content-type": "text/event-stream", "content-encoding": encoding })
+          .end(encode(Buffer.from(event("ok") + last)))
+      await withServer(compressed, async (baseURL) => assert.strictEqual(await textOf({ baseURL }), "ok", encoding))
+    }
+  })
+
+  it("fails where its answer cannot be decompressed", async () => {
+    const details = {
+      br: "an answer in br cannot be decompressed",
+      odd: "an answer came in odd, which was not asked for"
+    }
+    for (const [encoding, detail] of Object.entries(details)) {
+      const compressed: Handler = (_, response) =>
+        response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": encoding }).end("xxxxxxx")
+      await withServer(compressed, async (baseURL) => {
+        const { reason } = await failureOf({ baseURL })
+        assert.deepStrictEqual(reason, { _tag: "Malformed", detail })
       })
-    })
+    }
   })
 
   it("passes over what a server says before its answer", async () => {

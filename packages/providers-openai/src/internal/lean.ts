@@ -1,7 +1,11 @@
 /** Calls without an SDK: over undici, or through `fetch` where one is given or the process sends by a way of its own. */
+
+import { type Duplex, Readable } from "node:stream"
+import * as zlib from "node:zlib"
 import { Errors } from "@divisi/provider-kit/Dialects"
 import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorError from "@divisi/provider-kit/VendorError"
+import type { Incoming } from "@divisi/provider-kit/VendorEvents"
 import type { WorkerOptions } from "../options.ts"
 import { type Address, type Answer, isRerouted, post } from "./leanRequest.ts"
 import type { Connect, Sent } from "./worker.ts"
@@ -21,7 +25,7 @@ const headersOf = ({ headers = {} }: WorkerOptions, key: string | undefined): Re
 })
 
 /** An error or a redirect as `fetch` gives it: what is made of those is not told twice. */
-const responseOf = ({ abort, fields, read, status }: Answer): Response => {
+const responseOf = ({ abort, fields, status }: Answer, read: Answer["read"]): Response => {
   const headers = new globalThis.Headers()
   for (const [name, value] of Object.entries(fields)) headers.append(name, String(value))
   const body = new ReadableStream<Uint8Array>({
@@ -35,11 +39,46 @@ const responseOf = ({ abort, fields, read, status }: Answer): Response => {
   return new Response(status === 304 ? null : body, { status: Math.min(status, 599), headers })
 }
 
-/** An answer that is written as plain bytes, as nothing else was asked for. */
-const plain = (answer: Answer): Answer => {
-  const encoding = answer.headers.get("content-encoding") ?? "identity"
-  if (encoding === "identity") return answer
-  throw VendorError.unreadable(`an answer came in ${encoding}, which was not asked for`)
+/** The encodings that an answer may come in although none was asked for: some proxies compress whatever passes. */
+const decoders: Readonly<Record<string, () => Duplex>> = {
+  gzip: zlib.createGunzip,
+  "x-gzip": zlib.createGunzip,
+  deflate: zlib.createInflate,
+  br: zlib.createBrotliDecompress,
+  zstd: zlib.createZstdDecompress
+}
+
+/** An answer as plain bytes. */
+const plain = (answer: Answer): Sent & Incoming => {
+  const encoding = (answer.headers.get("content-encoding") ?? "identity").trim().toLowerCase()
+  if (encoding === "identity" || encoding === "") return answer
+  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined
+  if (decoder === undefined) throw VendorError.unreadable(`an answer came in ${encoding}, which was not asked for`)
+  const source = async function* () {
+    for (let bytes = await answer.read(); bytes !== undefined; bytes = await answer.read()) yield bytes
+  }
+  const bytes = Readable.from(source())
+    .on("error", (error) => decoder.destroy(error))
+    .pipe(decoder)
+    .iterator()
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    contentType: answer.contentType,
+    read: async () => {
+      try {
+        return (await bytes.next()).value
+      } catch (error) {
+        throw error instanceof VendorError.Failure
+          ? error
+          : VendorError.unreadable(`an answer in ${encoding} cannot be decompressed`)
+      }
+    },
+    cancel: () => {
+      decoder.destroy()
+      answer.cancel()
+    }
+  }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -64,7 +103,7 @@ const overUndici =
   async (body, signal) => {
     const answer = await post(address, body, signal)
     if (answer.status < 300) return plain(answer)
-    return refuse(async () => responseOf(answer))(url)
+    return refuse(async () => responseOf(answer, plain(answer).read))(url)
   }
 
 /** Connects to Chat Completions of a server. */
