@@ -45,6 +45,17 @@ export interface McpServer {
   readonly maxResultCharacters?: number | undefined
 }
 
+/** Limits of the requests of `divisi serve`. */
+export interface RequestLimits {
+  readonly bodyBytes?: number | undefined
+  readonly depth?: number | undefined
+  readonly values?: number | undefined
+  readonly textBytes?: number | undefined
+  readonly mediaBytes?: number | undefined
+  readonly inFlightBytes?: number | undefined
+  readonly callerInFlightBytes?: number | undefined
+}
+
 /** What `divisi serve` offers besides the team itself. */
 export interface Serve {
   /**
@@ -66,6 +77,12 @@ export interface Serve {
   readonly database?: Secret | undefined
   /** The web pages that may use the server, by their origins, as in `["http://localhost:3000"]`. `--allow-origin` adds to them. */
   readonly origins?: ReadonlyArray<string> | undefined
+  /**
+   * What a request may have: the bytes of its body (`bodyBytes`), its depth (`depth`), its values and keys (`values`), one
+   * text (`textBytes`), one inline image or file (`mediaBytes`), bytes in flight of all callers (`inFlightBytes`) and of
+   * one (`callerInFlightBytes`). They hold from the start of the server.
+   */
+  readonly limits?: RequestLimits | undefined
   /** Who does the housekeeping of agents, such as titles: `divisi-fast` (`"fast"`, the default), or who is asked. */
   readonly housekeeping?: "fast" | "as-asked" | undefined
 }

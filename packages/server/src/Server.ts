@@ -98,7 +98,7 @@ export interface Options extends Replaceable {
   /** The largest number of bytes of a request's body; 32 MiB by default. It wins over `limits`. */
   readonly maxBodyBytes?: number | undefined
   /** What a request may have: its depth, its values, the length of its texts, bytes in flight. */
-  readonly limits?: Partial<Limits.Limits> | undefined
+  readonly limits?: Limits.Given | undefined
   /**
    * The state of a run that waits for tools is sealed with it and given to clients that carry it, so that the run goes on
    * also where its journal does not know it any more. Servers of one secret go on with each other's runs; by default it is

@@ -1,5 +1,6 @@
 /** One endpoint in front of a Conductor: OpenAI's and Anthropic's wires, for any client. */
 export * as Caller from "./Caller.ts"
+export * as Limits from "./http/Limits.ts"
 export * as Origins from "./http/Origins.ts"
 export * as Ratings from "./http/Ratings.ts"
 export * as Keys from "./Keys.ts"

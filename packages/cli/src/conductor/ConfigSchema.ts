@@ -130,6 +130,17 @@ const ConfigSchema = Schema.Struct({
       origins: Schema.optional(
         Schema.Array(Text).annotate({ message: 'Expected a list of origins, as in ["http://localhost:3000"]' })
       ),
+      limits: Schema.optional(
+        Schema.Struct({
+          bodyBytes: optional(whole(1)),
+          depth: optional(whole(1)),
+          values: optional(whole(1)),
+          textBytes: optional(whole(1)),
+          mediaBytes: optional(whole(1)),
+          inFlightBytes: optional(whole(1)),
+          callerInFlightBytes: optional(whole(1))
+        }).annotate({ message: "Expected an object of limits, as in { bodyBytes: 1048576 }" })
+      ),
       housekeeping: Schema.optional(
         Schema.Literals(["fast", "as-asked"]).annotate({ message: 'Expected "fast" or "as-asked"' })
       )

@@ -9,6 +9,12 @@ const totalName = (id: string): string => `key/${id}`
 
 const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7)
 
+/** The accounts of a key by the one that its runs are charged to: of the day, the month and all time. */
+const chains = new WeakMap<object, ReadonlyArray<Account.Account>>()
+
+/** An account of a key and those above it. */
+export const chainOf = (account: object): ReadonlyArray<Account.Account> => chains.get(account) ?? []
+
 /** The account that a key's runs are charged to now. */
 export const open = Effect.fnUntraced(function* (
   accounts: Account.Accounts,
@@ -18,7 +24,9 @@ export const open = Effect.fnUntraced(function* (
   const total = yield* accounts.open({ name: totalName(id), limits: limitOf(totalUsd) })
   const name = `${totalName(id)}/${monthOf(now)}`
   const month = yield* accounts.open({ name, limits: limitOf(monthUsd), parent: total })
-  return yield* accounts.open({ name: `${totalName(id)}/day`, per: "day", limits: limitOf(dayUsd), parent: month })
+  const day = yield* accounts.open({ name: `${totalName(id)}/day`, per: "day", limits: limitOf(dayUsd), parent: month })
+  chains.set(day, [day, month, total])
+  return day
 })
 
 /** Opens the accounts of keys, each once for its limits and its month. */

@@ -136,7 +136,9 @@ const authenticateOf = Effect.fnUntraced(function* (
     authenticate: (headers) =>
       Effect.gen(function* () {
         hasKeys ||= yield* Effect.mapError(store.isAny, unusable)
-        return yield* hasKeys ? keyed(headers) : onThisMachine(headers)
+        if (!hasKeys) return yield* onThisMachine(headers)
+        const caller = yield* keyed(headers)
+        return caller.ledger === undefined ? caller : { ...caller, accounts: KeyAccounts.chainOf(caller.ledger) }
       })
   }
 })
@@ -318,6 +320,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     authenticate: hasKeys || isOwn ? authenticate : undefined,
     isKeyless,
     origins,
+    limits: config.serve?.limits,
     keepRating: yield* ratingsOf(Server, isGym, database),
     secret: yield* secretOf,
     port: input.port,

@@ -34,11 +34,17 @@ export const defaults: Limits = {
 /** The names of all limits. */
 export const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
 
+/** The limits that are not the default. */
+export type Given = { readonly [K in keyof Limits]?: number | undefined }
+
 /** The limits of a server's options, with the default where none is given. */
 export const of = ({
   limits = {},
   maxBodyBytes
 }: {
-  readonly limits?: Partial<Limits> | undefined
+  readonly limits?: Given | undefined
   readonly maxBodyBytes?: number | undefined
-}): Limits => ({ ...defaults, ...limits, ...(maxBodyBytes !== undefined && { bodyBytes: maxBodyBytes }) })
+}): Limits => {
+  const given = Object.entries({ ...limits, ...(maxBodyBytes !== undefined && { bodyBytes: maxBodyBytes }) })
+  return { ...defaults, ...Object.fromEntries(given.filter(([, limit]) => limit !== undefined)) }
+}

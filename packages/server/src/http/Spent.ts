@@ -11,7 +11,10 @@ const refused = new ApiError({
     "The budget of this key is spent: ask whoever runs this server for more, or wait until its day or month ends."
 })
 
-const isOver = ({ calls, costUsd, tokens }: Budget.Limits, { calls: made, costUsd: paid, usage }: Spend): boolean =>
+const isOver = (
+  { calls, costUsd, tokens }: Budget.Limits = {},
+  { calls: made, costUsd: paid, usage }: Spend
+): boolean =>
   (costUsd !== undefined && paid >= costUsd) ||
   (calls !== undefined && made >= calls) ||
   (tokens !== undefined && usage.inputTokens + usage.outputTokens >= tokens)
