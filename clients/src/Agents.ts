@@ -163,6 +163,10 @@ const task = (name: string, { requests, url }: Served, isOnce: boolean): Promise
   return work(name, url, files, orders, (done) => checksOf(done.finished, done.work, requests.slice(from), isOnce))
 }
 
+/** Lets an agent do the task on a server of which only the address is known. */
+export const finish = (name: string, url: string): Promise<ReadonlyArray<Check>> =>
+  task(name, { url, requests: [] }, false)
+
 /** Checks one, on a server that keeps runs and on one that forgets them after each request. */
 export const check = async (name: string, served: Served, forgetful: Served): Promise<Report> => {
   const agent = agents[name]!

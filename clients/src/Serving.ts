@@ -28,12 +28,15 @@ export interface Options {
   readonly journal?: Journal.Journal | undefined
   /** Who answers; all three by default. */
   readonly policy?: Policy.Policy | undefined
+  /** Other names of models. */
+  readonly aliases?: Readonly<Record<string, string>> | undefined
   /** By the ids of the workers. */
   readonly prices?: Readonly<Record<string, Pricing>> | undefined
 }
 
 /** Serves until the scope closes. */
 export const make = ({
+  aliases,
   forgets = false,
   log,
   policy = threeWorkers,
@@ -54,6 +57,7 @@ export const make = ({
       if (forget) Effect.runSync(forget)
     },
     policy,
+    aliases,
     pool: WorkerPool.makeUnsafe(ids.map((id) => RuleWorker.make(id, prices[id])))
   })
 }

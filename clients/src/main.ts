@@ -13,6 +13,7 @@ import * as Agents from "./Agents.ts"
 import type { Report } from "./Check.ts"
 import * as Folders from "./Folders.ts"
 import * as Given from "./Given.ts"
+import * as Pools from "./Pools.ts"
 import * as Probe from "./Probe.ts"
 import * as Python from "./Python.ts"
 import * as Sdks from "./Sdks.ts"
@@ -21,13 +22,13 @@ import * as Serving from "./Serving.ts"
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 const ofNode = ["llmprobe", ...Sdks.names]
-const everybody = [...ofNode, ...Agents.names, ...Python.names]
+const everybody = [...ofNode, ...Agents.names, ...Pools.names, ...Python.names]
 
 /** What CI runs; of Python what this machine can. */
 const short = () => {
-  if (Folders.hasPython()) return [...ofNode, ...Agents.names, ...Python.short]
+  if (Folders.hasPython()) return [...ofNode, ...Agents.names, ...Pools.short, ...Python.short]
   print("The clients of Python are left out, as this machine has no python3 with venv.")
-  return [...ofNode, ...Agents.names]
+  return [...ofNode, ...Agents.names, ...Pools.short]
 }
 
 /** Set where this process is the one without a network. */
@@ -35,7 +36,8 @@ const mark = "DIVISI_CLIENTS_INSTALLED"
 
 const install = async (names: ReadonlyArray<string>) => {
   if (names.some((name) => ofNode.includes(name))) await Folders.installPackages("sdks")
-  if (names.some((name) => Agents.names.includes(name))) await Folders.installPackages("agents")
+  if (names.some((name) => Agents.names.includes(name) || Pools.names.includes(name)))
+    await Folders.installPackages("agents")
   const python = names.filter((name) => Python.names.includes(name))
   if (python.length > 0) await Folders.installPython(Python.requirementsOf(python))
 }
@@ -53,6 +55,7 @@ const withoutNetwork = (): number | undefined => {
 const checkOne = (name: string, served: Agents.Served, forgetful: Agents.Served): Promise<Report> => {
   if (name === "llmprobe") return Probe.check(served.url)
   if (Sdks.names.includes(name)) return Sdks.check(name, served.url)
+  if (Pools.names.includes(name)) return Pools.check(name)
   return Agents.names.includes(name) ? Agents.check(name, served, forgetful) : Python.check(name, served.url)
 }
 
