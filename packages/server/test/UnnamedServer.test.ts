@@ -70,6 +70,23 @@ describe("a server in front of one that nothing is known of", () => {
       })
     ))
 
+  it("leaves out several preferences that are refused one at a time", () =>
+    strict(["stream_options", "reasoning_effort", "temperature"], (url, bodies) =>
+      serving(offered(url), async ({ client }) => {
+        const ask = () =>
+          client.chat.completions.create({
+            model: "divisi",
+            messages: [{ role: "user", content: "Hi" }],
+            reasoning_effort: "high",
+            temperature: 0.5
+          })
+        assert.strictEqual((await ask()).choices[0]?.message.content, "It is sunny.")
+        assert.lengthOf(bodies, 4)
+        await ask()
+        assert.lengthOf(bodies, 5)
+      })
+    ))
+
   it("passes an effort on where it is taken, and a budget as an effort", () =>
     strict([], (url, bodies) =>
       serving(offered(url), async ({ anthropic, client }) => {

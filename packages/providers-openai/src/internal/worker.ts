@@ -67,6 +67,9 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
   return { baseURL, body, maxOutputTokens, reasoning, seed, stopSequences, temperature }
 }
 
+/** Maximum number of refused preferences of one call: a server that refuses more is not understood. */
+const mostRefusals = 16
+
 /** Makes a worker. The key does not leave its closure. */
 export const makeWorker = <Body extends object, State>(
   options: WorkerOptions,
@@ -85,22 +88,29 @@ export const makeWorker = <Body extends object, State>(
 
   const learned = Preferences.learnedOf(JSON.stringify([baseURL, id]))
 
-  /** Sends a body as the server takes it. One that it refuses for a preference is sent once more without it. */
+  /**
+   * Sends a body as the server takes it. One that it refuses for a preference is sent again without it: once for each, as
+   * most servers name one field at a time.
+   */
   const sendAdapted = async (whole: Body, signal: AbortSignal, omit: (notice: string) => void): Promise<Sent> => {
     const { body, omitted } = Preferences.adapted(whole, learned)
     for (const field of omitted) omit(`${field}: the server does not take it: it was left out`)
-    try {
-      return await send(body, signal)
-    } catch (error) {
-      const why = VendorError.fromThrown(error, reason)
-      const fields = body as Readonly<Record<string, unknown>>
-      const name = Preferences.renamed(fields, why)
-      const field = name === undefined ? Preferences.refusedIn(fields, why) : undefined
-      if (name !== undefined) learned.names.set(name.from, name.to)
-      else if (field !== undefined) learned.left.add(field)
-      else throw error
-      if (field !== undefined) omit(`${field}: the server does not take it: it was left out`)
-      return send(Preferences.adapted(whole, learned).body, signal)
+    let sent = body
+    for (let refusals = 0; ; refusals += 1) {
+      try {
+        return await send(sent, signal)
+      } catch (error) {
+        const why = VendorError.fromThrown(error, reason)
+        const fields = sent as Readonly<Record<string, unknown>>
+        const name = Preferences.renamed(fields, why)
+        const field = name === undefined ? Preferences.refusedIn(fields, why) : undefined
+        if (refusals === mostRefusals) throw error
+        if (name !== undefined) learned.names.set(name.from, name.to)
+        else if (field !== undefined) learned.left.add(field)
+        else throw error
+        if (field !== undefined) omit(`${field}: the server does not take it: it was left out`)
+        sent = Preferences.adapted(whole, learned).body
+      }
     }
   }
 
