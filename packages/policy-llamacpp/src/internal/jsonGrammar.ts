@@ -10,6 +10,11 @@ import type { JsonSchema } from "@divisi/core/Tool"
 /** Bounds of lengths beyond these are not held: llama.cpp writes repetitions out. */
 const most = 256
 
+/** Deeper schemas, more rules and more properties of one object are not held: clients may send any. */
+const maxDepth = 100
+const maxRules = 10_000
+const maxNames = 500
+
 const shared: ReadonlyArray<string> = [
   'ws ::= " "? | "\\n" " "{0,16}',
   'string ::= "\\"" character* "\\""',
@@ -103,6 +108,7 @@ export const make = (): Rules => {
     const properties = fields(schema.properties) ?? {}
     const required = new Set(list(schema.required).filter((name) => typeof name === "string"))
     const names = [...new Set([...Object.keys(properties), ...required])]
+    if (names.length > maxNames) return "object"
     if (names.length === 0) return mapOf(schema.additionalProperties, document)
     const pair = (name: string) => {
       const value = define(() => expressionOf(properties[name], document))
@@ -162,7 +168,20 @@ export const make = (): Rules => {
     }
   }
 
+  let depth = 0
+
+  /** Any JSON where a schema is nested too deeply, leads back to itself without end, or has too many rules. */
   const expressionOf = (value: unknown, document: Fields): string => {
+    if (depth >= maxDepth || rules.size >= maxRules) return "any"
+    depth += 1
+    try {
+      return writtenOf(value, document)
+    } finally {
+      depth -= 1
+    }
+  }
+
+  const writtenOf = (value: unknown, document: Fields): string => {
     const schema = fields(value)
     if (schema === undefined) return "any"
     const { $ref, allOf, anyOf, const: constant, enum: values, oneOf: ones, ...rest } = schema
