@@ -3,6 +3,7 @@
  * matters: this file loads them all, the schemas of `Wire` included.
  */
 
+export * as Callback from "./Callback.ts"
 export * as Elapsed from "./Elapsed.ts"
 export * as Fields from "./Fields.ts"
 export * as Nearest from "./Nearest.ts"
@@ -31,7 +32,6 @@ export * as RunStream from "./run/RunStream.ts"
 export * as ScriptedWorker from "./ScriptedWorker.ts"
 export * as Seed from "./Seed.ts"
 export * as Allowance from "./task/Allowance.ts"
-export * as Callback from "./Callback.ts"
 export * as Check from "./task/Check.ts"
 export * as Critic from "./task/Critic.ts"
 export * as Embedder from "./task/Embedder.ts"

@@ -3,8 +3,9 @@
  * failure is retained where a received answer depends on it.
  */
 import { defined } from "../Fields.ts"
+import { checkFailed } from "../task/Check.ts"
 import type { Address } from "./Recorded.ts"
-import { type CallEvent, checkFailed, isTriedAgain, type Retired } from "./reopened.ts"
+import { type CallEvent, isTriedAgain, type Retired } from "./reopened.ts"
 import type { CheckRecord, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
 
 type Place = Pick<Address, "by" | "step">

@@ -5,7 +5,6 @@
  */
 import * as Effect from "effect/Effect"
 import { settle } from "../Callback.ts"
-import { checkFailed } from "../record/reopened.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Context, Critic } from "./Critic.ts"
 import type { Grade, Grader } from "./Grader.ts"
@@ -115,6 +114,9 @@ const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer
     (verdict): string | undefined =>
       typeof verdict === "string" ? verdict : verdict === true ? undefined : "The check fails."
   )
+
+/** The beginning of an objection that says that the check itself failed. */
+export const checkFailed = "The check itself failed: "
 
 const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)
 
