@@ -35,6 +35,68 @@ describe("a worker may answer", () => {
   )
 })
 
+describe("a call that sends nothing", () => {
+  /** A worker that hangs at its first calls, then answers in pieces with a pause before each. */
+  const hanging = (hangs: number, pauseMillis: number) => {
+    const calls: Array<number> = []
+    const worker: Worker = {
+      id: "a",
+      generate: () => {
+        calls.push(calls.length)
+        return calls.length <= hangs
+          ? Stream.never
+          : Stream.fromIterable(parts).pipe(Stream.mapEffect((part) => Effect.as(Effect.sleep(pauseMillis), part)))
+      }
+    }
+    return { calls, worker }
+  }
+  const run = (worker: Worker, settings: Omit<Conductor.Options, "pool" | "policy">) =>
+    Conductor.make({
+      policy: Baselines.single(0),
+      pool: WorkerPool.makeUnsafe([worker]),
+      retry: { baseDelayMillis: 0, jitter: false },
+      ...settings
+    }).run("Why?")
+
+  for (const [name, settings, afterMillis] of [
+    ["a third of the run's time", { budget: { durationMillis: 60_000 } }, 20_000],
+    ["the time that is set", { budget: { durationMillis: 60_000 }, worker: { silenceMillis: 5_000 } }, 5_000]
+  ] as const) {
+    it.effect(`is tried again after ${name}, and leaves time for that`, () =>
+      Effect.gen(function* () {
+        const { calls, worker } = hanging(1, 1_000)
+        const running = yield* Effect.forkChild(run(worker, settings))
+        yield* TestClock.adjust(afterMillis - 1)
+        assert.lengthOf(calls, 1)
+        yield* TestClock.adjust(1)
+        yield* TestClock.adjust(5_000)
+        assert.lengthOf(calls, 2)
+        const { answer, ending } = yield* Fiber.join(running)
+        assert.deepStrictEqual([ending, answer], ["answered", "42"])
+      })
+    )
+  }
+
+  it.effect("is not one that goes on sending, however long that takes, nor any where it is turned off", () =>
+    Effect.gen(function* () {
+      for (const settings of [{ worker: { silenceMillis: 5_000 } }, { worker: { silenceMillis: 0 } }]) {
+        const { calls, worker } = hanging(0, 4_000)
+        const running = yield* Effect.forkChild(run(worker, settings))
+        for (let time = 0; time < 10; time += 1) yield* TestClock.adjust(2_000)
+        assert.strictEqual((yield* Fiber.join(running)).answer, "42")
+        assert.lengthOf(calls, 1)
+      }
+      const { calls, worker } = hanging(1, 0)
+      const running = yield* Effect.forkChild(
+        run(worker, { budget: { durationMillis: 60_000 }, worker: { silenceMillis: 0 } })
+      )
+      yield* TestClock.adjust(60_000)
+      yield* Fiber.join(running)
+      assert.lengthOf(calls, 1)
+    })
+  )
+})
+
 describe("a worker whose answers come whole", () => {
   const runOf = (generate: Worker["generate"], timeoutMillis?: number) => {
     const pool = WorkerPool.makeUnsafe([{ id: "a", generate }])

@@ -28,6 +28,7 @@ export interface Flags {
   readonly maxCost?: Option.Option<number> | undefined
   readonly timeout?: Option.Option<number> | undefined
   readonly maxOutputTokens?: Option.Option<number> | undefined
+  readonly silence?: Option.Option<number> | undefined
   readonly temperature?: Option.Option<number> | undefined
   readonly reasoning?: Option.Option<Reasoning> | undefined
   readonly check?: ReadonlyArray<string> | undefined
@@ -193,6 +194,7 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
     worker: {
       ...run.worker,
       maxOutputTokens: either(flags.maxOutputTokens, run.worker?.maxOutputTokens),
+      silenceMillis: either(flags.silence, run.worker?.silenceMillis),
       temperature: either(flags.temperature, run.worker?.temperature),
       reasoning: either(flags.reasoning, run.worker?.reasoning)
     },

@@ -44,6 +44,7 @@ export const flags = {
     Flag.optional
   ),
   timeout: timeout("The longest the run may take: 30s, 2m"),
+  silence: timeout("How long a call may send nothing before it is tried again: 20s (default a third of --timeout)"),
   ...toolFlags,
   json: toggle("json", "Print the run's events as lines of JSON"),
   durable: toggle("durable", "Keep the run, so that it goes on after Ctrl-C, a crash or a restart: see `divisi runs`"),

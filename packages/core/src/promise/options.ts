@@ -25,7 +25,8 @@ const worker: Options.ShapeOf<WorkerSettings> = {
   temperature: Options.number(0),
   reasoning: Options.anObject,
   preferences: Options.oneOf("require", "omit"),
-  timeoutMillis: Options.limit
+  timeoutMillis: Options.limit,
+  silenceMillis: Options.number(0)
 }
 
 const retry: Options.ShapeOf<Retry> = {

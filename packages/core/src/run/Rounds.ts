@@ -45,6 +45,7 @@ import {
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
+import { silenceOf } from "./receive.ts"
 import { settleDoubts, settleRetired } from "./replayed.ts"
 import type { Equipment } from "./StepTurns.ts"
 import { checkedGrade } from "./shapes.ts"
@@ -153,6 +154,7 @@ export const conduct = (
         gate: nesting?.context.gate ?? (yield* Resilience.Gate),
         cache: nesting?.context.cache ?? (yield* ResponseCache),
         timeoutMillis: options.worker?.timeoutMillis,
+        silence: silenceOf(options),
         recorded: resume && recordedOf(resume.transcript, runId),
         runId,
         recording,

@@ -29,6 +29,13 @@ export interface WorkerSettings {
    * says nothing at all is waited for, as the vendors' clients have limits of their own on that.
    */
   readonly timeoutMillis?: number | undefined
+  /**
+   * How long a call may send nothing, in milliseconds, before and within its answer; then it fails as a `Timeout` and is
+   * tried again. By default a third of `budget.durationMillis` for workers that stream, so that a call that hangs leaves
+   * time for another; without such a budget, and for workers whose answers come whole, a call may be silent for as long
+   * as it may take. 0 turns it off.
+   */
+  readonly silenceMillis?: number | undefined
 }
 
 /** Which steps of a workflow are given tools. */
@@ -160,7 +167,8 @@ export const fields = {
         ])
       ),
       preferences: optional(Schema.Literals(["require", "omit"])),
-      timeoutMillis: optional(finite(0))
+      timeoutMillis: optional(finite(0)),
+      silenceMillis: optional(finite(0))
     })
   ),
   retry: optional(

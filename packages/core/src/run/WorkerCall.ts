@@ -32,7 +32,7 @@ import { delay, type Gate, type Retry } from "./Resilience.ts"
 import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
-import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
+import { type AllowanceListener, type DeltaListener, nothingYet, receive, type Silence, timeout } from "./receive.ts"
 import {
   askedOf,
   attemptName,
@@ -64,6 +64,7 @@ export interface CallContext {
   readonly gate: Gate | undefined
   readonly cache: ResponseCache.ResponseCache | undefined
   readonly timeoutMillis: number | undefined
+  readonly silence: Silence
   /** What the run has already got, where a transcript tells of it: what the journal has comes first. */
   readonly recorded: Recorded | undefined
   /** The run, as the journal has it. */

@@ -21,6 +21,7 @@ import {
 } from "../task/Worker.ts"
 import { estimateOf, mostOutput } from "./bounds.ts"
 import type * as ResponseCache from "./ResponseCache.ts"
+import type { RunSettings } from "./RunSettings.ts"
 
 /** Takes what a vendor says is left of its limits. */
 export type AllowanceListener = (allowance: Allowance) => void
@@ -90,6 +91,30 @@ export const timeout = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
     reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${afterMillis / 1000} s` }
+  })
+
+/** How long a call may send nothing, in milliseconds; absent for no limit. */
+export interface Silence {
+  readonly ofStreams: number | undefined
+  /** For an answer that comes whole, the time of the call. */
+  readonly ofWhole: number | undefined
+}
+
+/** A run has time for two calls that hang, and for a third. */
+const sharesOfRun = 3
+
+/** The silence that the settings of a run allow its calls. */
+export const silenceOf = ({ budget, worker }: Pick<RunSettings, "budget" | "worker">): Silence => {
+  const given = worker?.silenceMillis
+  if (given === 0) return { ofStreams: undefined, ofWhole: undefined }
+  const ofRun = budget?.durationMillis
+  return { ofStreams: given ?? (ofRun === undefined ? undefined : ofRun / sharesOfRun), ofWhole: given }
+}
+
+const silent = (worker: Worker, afterMillis: number) =>
+  new WorkerError({
+    worker: worker.id,
+    reason: { _tag: "Timeout", afterMillis, detail: `nothing came for ${afterMillis / 1000} s` }
   })
 
 const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: Received) => {
@@ -213,10 +238,15 @@ const take = (
 export const receive = (
   call: Call,
   received: Received,
-  context: { readonly clock: Clock.Clock; readonly timeoutMillis: number | undefined },
+  context: {
+    readonly clock: Clock.Clock
+    readonly timeoutMillis: number | undefined
+    readonly silence?: Silence | undefined
+  },
   onAllowance: AllowanceListener
 ): Effect.Effect<ResponseCache.Answer, WorkerError> => {
   let startedAt = ticks(context.clock)
+  let heardAt = startedAt
   let kept: Effect.Effect<void> | undefined
   const { gather, tell } = gathering(call.onDelta)
   const takeParts = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
@@ -242,6 +272,7 @@ export const receive = (
     return undefined
   }
   const takeAll = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
+    heardAt = ticks(context.clock)
     const error = takeParts(parts)
     tell()
     if (error !== undefined) return error
@@ -258,10 +289,24 @@ export const receive = (
     kept = undefined
     return keep
   }
+  /** Fails once nothing has come for so long. What can be asked for again may be silent until it begins to arrive. */
+  const untilSilent = (millis: number): Effect.Effect<never, WorkerError> =>
+    Effect.suspend(() => {
+      const isWaiting = startedAt === Number.POSITIVE_INFINITY
+      const left = isWaiting ? millis : millis - millisSince(context.clock, heardAt)
+      return left > 0
+        ? Effect.andThen(Effect.sleep(left), untilSilent(millis))
+        : Effect.fail(silent(call.worker, millis))
+    })
+  const limited = <A>(taking: Effect.Effect<A, WorkerError>, millis: number | undefined) =>
+    millis === undefined ? taking : Effect.raceFirst(taking, untilSilent(millis))
   const takeEach = (parts: unknown) =>
     withStreams((Stream) =>
       Stream.isStream(parts)
-        ? Effect.flatMap(Stream.runForEachArray(parts as PartStream, takeSome), () => answerOf(call, received))
+        ? Effect.flatMap(
+            limited(Stream.runForEachArray(parts as PartStream, takeSome), context.silence?.ofStreams),
+            () => answerOf(call, received)
+          )
         : Effect.fail(noStream(call.worker))
     )
   const given = call.worker.generate(call.request)
@@ -269,7 +314,7 @@ export const receive = (
     unheard(given)
     return takeEach(given)
   }
-  return Effect.flatMap(given, (parts) => {
+  return Effect.flatMap(limited(given, context.silence?.ofWhole), (parts) => {
     if (!Array.isArray(parts)) return takeEach(parts)
     const error = takeAll(parts)
     return error === undefined ? answerOf(call, received) : Effect.fail(error)
