@@ -252,7 +252,7 @@ class LedgerNode implements Ledger, Standing {
 
   /** Whether it has been charged for a replayed call. */
   private knows({ call, isReplayed }: Wanted): boolean {
-    return isReplayed && call !== undefined && this.charged !== undefined && this.charged.has(call)
+    return isReplayed && call !== undefined && this.charged?.has(call) === true
   }
 
   remember(call: string): void {

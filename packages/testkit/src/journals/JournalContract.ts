@@ -416,8 +416,7 @@ export const check = (one: Case, fresh: () => Open): Promise<void> =>
  * **Example**
  *
  * ```ts
- * import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
+ * import * as Journal from "@divisi/core/Journal"
  * import { JournalContract } from "@divisi/testkit/journals"
  * import * as Effect from "effect/Effect"
  *
