@@ -352,7 +352,8 @@ describe("the settings of a run", () => {
     maxSteps: undefined,
     recursion: undefined,
     seed: undefined,
-    worker: { maxOutputTokens: undefined, temperature: undefined, reasoning: undefined },
+    reassign: undefined,
+    worker: { maxOutputTokens: undefined, silenceMillis: undefined, temperature: undefined, reasoning: undefined },
     budget: { costUsd: undefined, durationMillis: undefined }
   }
 
@@ -379,11 +380,11 @@ describe("the settings of a run", () => {
     const config = defineConfig({ worker: { temperature: 0.2, maxOutputTokens: 9 }, cache: "a", limits: {} })
     assert.deepStrictEqual(RunOptions.settings(config, { ...none, maxOutputTokens: Option.some(500) }), {
       ...unset,
-      worker: { temperature: 0.2, maxOutputTokens: 500, reasoning: undefined }
+      worker: { ...unset.worker, temperature: 0.2, maxOutputTokens: 500 }
     })
     assert.deepStrictEqual(RunOptions.settings(config, none), {
       ...unset,
-      worker: { temperature: 0.2, maxOutputTokens: 9, reasoning: undefined }
+      worker: { ...unset.worker, temperature: 0.2, maxOutputTokens: 9 }
     })
   })
 
