@@ -90,6 +90,26 @@ describe.concurrent("divisi train --dry-run", () => {
     }))
 })
 
+describe.concurrent("a training that learns nothing", () => {
+  it("stops where its workers are down, with what failed, and exits with 1", () =>
+    inFolder(async (cwd) => {
+      const args = ["train", "--recipe", "down", "--iterations", "20", ...ours]
+      const { code, errors, output } = await divisi(args, { cwd })
+      assert.strictEqual(code, 1)
+      assert.match(errors, /The last \d+ rollouts that asked a worker were lost .*: Network \(\d+\)/)
+      assert.notInclude(output, "Finished")
+    }))
+
+  it("says so at its end, and why, and exits with 1", () =>
+    inFolder(async (cwd) => {
+      const args = ["train", "--recipe", "unprepared", "--iterations", "2", ...ours]
+      const { code, output } = await divisi(args, { cwd })
+      assert.strictEqual(code, 1)
+      assert.match(output, /Phase \S+ learned nothing: no completion could be read as a workflow\./)
+      assert.include(output, "Ended without learning: 2 iterations")
+    }))
+})
+
 describe.concurrent("recipes of a config", () => {
   it("are named when another is asked for", async () => {
     const { errors } = await divisi(["train", "--recipe", "none", ...ours])

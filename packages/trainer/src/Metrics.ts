@@ -82,6 +82,11 @@ export interface GrpoMetrics extends Base {
   readonly rollouts: number
   /** Rollouts left out because of failures that are no fault of the policy. */
   readonly dropped: number
+  /** Those of them that were lost to failures of workers, and how many to which worker and class of failure. */
+  readonly lost?: number
+  readonly lostTo?: Readonly<Record<string, number>>
+  /** Groups that there was something to learn from. Absent in records of older versions. */
+  readonly taught?: number
   /** Over rollouts, of their last round, penalties included. */
   readonly rewardMean: number
   readonly rewardStd: number

@@ -11,6 +11,7 @@ import * as Journal from "@divisi/core/Journal"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import type { Context, Policy } from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
+import * as StepFailure from "@divisi/core/StepFailure"
 import * as Transcript from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
 import type { Workflow } from "@divisi/core/Workflow"
@@ -53,6 +54,8 @@ export interface Rollout {
   readonly rounds: ReadonlyArray<Round>
   /** Why it is left out: a failure that is not the policy's. */
   readonly dropped?: string | undefined
+  /** The worker whose failure it was lost to, and the class of the failure: `openai:gpt-5: Overloaded`. */
+  readonly lostTo?: string | undefined
   /** USD of earlier attempts that were lost. */
   readonly abandonedCostUsd: number
 }
@@ -70,6 +73,8 @@ export interface Kept {
   readonly journalOf: (run: string) => Journal.Journal
   /** Called for each of its calls that is paid. */
   readonly pay: (run: string, costUsd: number) => void
+  /** Called for a run that was lost to a failure of a worker. */
+  readonly lose: (run: string) => void
 }
 
 /** What rollouts are made with. */
@@ -217,7 +222,27 @@ const paying = ({ ledger }: Options, stop: Stop): Budget.Ledger => ({
 type Graded = Pick<Round, "result" | "detail" | "grade">
 
 /** A round that shows nothing of the policy: its workers failed, or the grader gave no verdict. */
-class Ungraded extends Data.TaggedError("Ungraded")<{ readonly detail: string; readonly canRetry: boolean }> {}
+class Ungraded extends Data.TaggedError("Ungraded")<{
+  readonly detail: string
+  readonly canRetry: boolean
+  readonly lostTo?: string | undefined
+}> {}
+
+/** Failures that a plan can cause: it gave a worker more than it holds, or what its vendor filters. */
+const causedByPlans: ReadonlySet<StepFailure.StepFailure["reason"]> = new Set([
+  "ContextTooLong",
+  "ContentFiltered",
+  undefined
+])
+
+/** The failure of a worker in a round that is no verdict on the plan: an outage, a key, a quota, a defect in its code. */
+const outageIn = (transcript: Partial<Transcript.Transcript>, round: Transcript.RoundRecord) => {
+  const { runId = "" } = transcript
+  const failures = StepFailure.failuresOf({ runId, rounds: [round] })
+  return failures.find(
+    ({ reason, reassignedTo, step }) => step !== undefined && reassignedTo === undefined && !causedByPlans.has(reason)
+  )
+}
 
 /** A verdict of the grader, who may have none. */
 const verdict = (given: Effect.Effect<Grader.Grade, Grader.GraderError>): Effect.Effect<Graded, Ungraded> =>
@@ -230,10 +255,17 @@ const verdict = (given: Effect.Effect<Grader.Grade, Grader.GraderError>): Effect
 const grade = Effect.fnUntraced(function* (
   question: Question,
   round: Transcript.RoundRecord,
-  { detail, ending }: Partial<Transcript.Transcript>,
+  transcript: Partial<Transcript.Transcript>,
   { config, grader }: Options
 ): Effect.fn.Return<Graded, Ungraded> {
+  const { detail, ending } = transcript
   const { answer, completions, workflow } = round
+  const outage = config.failures.lost === "wrong" ? undefined : outageIn(transcript, round)
+  if (outage !== undefined) {
+    const { message, reason, worker } = outage
+    const canRetry = config.failures.lost === "retry"
+    return yield* new Ungraded({ detail: message, canRetry, lostTo: `${worker}: ${reason}` })
+  }
   if (workflow === undefined) {
     if (ending !== "refused")
       return { result: "unreadable", detail: completions.at(-1)?.error ?? detail ?? "no workflow" }
@@ -242,9 +274,7 @@ const grade = Effect.fnUntraced(function* (
   if (answer === undefined) {
     const failure = lastFailure(round)
     const why = failure?.detail ?? detail ?? "no answer"
-    const isRefused = round.steps.at(-1)?.finishReason === "refusal"
-    if (failure === undefined || isRefused || config.failures.lost === "wrong") return { result: "wrong", detail: why }
-    return yield* new Ungraded({ detail: why, canRetry: config.failures.lost === "retry" })
+    return { result: "wrong", detail: why }
   }
   return yield* verdict(grader.grade(question.task, answer))
 })
@@ -276,7 +306,7 @@ const roundOf = (
 
 /** What came of one attempt at a rollout. */
 type Attempt =
-  | { readonly _tag: "Finished"; readonly rounds: ReadonlyArray<Round>; readonly dropped: string | undefined }
+  | ({ readonly _tag: "Finished"; readonly rounds: ReadonlyArray<Round> } & Pick<Rollout, "dropped" | "lostTo">)
   /** Workers failed, and it is to be run again. */
   | { readonly _tag: "Again"; readonly rounds: ReadonlyArray<Round> }
 
@@ -303,7 +333,7 @@ const gradeRounds = Effect.fnUntraced(function* (
   }
   return ungraded?.canRetry === true && !isLastAttempt
     ? { _tag: "Again", rounds }
-    : { _tag: "Finished", rounds, dropped: ungraded?.detail }
+    : { _tag: "Finished", rounds, dropped: ungraded?.detail, lostTo: ungraded?.lostTo }
 })
 
 /** One attempt at a rollout. */
@@ -357,7 +387,9 @@ const run = Effect.fnUntraced(function* (
     return yield* new RolloutError({ task: question.task.id, detail: detail ?? "the run was stopped" })
   }
   const isLastAttempt = attempt >= config.failures.retries
-  return yield* gradeRounds(question, writer.sampled, recorder.transcript(), isLastAttempt, options)
+  const graded = yield* gradeRounds(question, writer.sampled, recorder.transcript(), isLastAttempt, options)
+  if (graded._tag === "Again" || graded.lostTo !== undefined) kept?.lose(runId)
+  return graded
 })
 
 /** Runs one rollout, again while its workers fail and the setting allows it. Its first completion stays the same. */
@@ -373,8 +405,8 @@ const runUntilGraded = Effect.fnUntraced(function* (
   for (;;) {
     const result = yield* run(question, writerOf(member), { member, attempt, begun }, account, options)
     if (result?._tag === "Finished") {
-      const { dropped, rounds } = result
-      return { member, rounds, abandonedCostUsd, dropped }
+      const { dropped, lostTo, rounds } = result
+      return { member, rounds, abandonedCostUsd, dropped, lostTo }
     }
     if (result === undefined) begun += 1
     else {

@@ -91,6 +91,12 @@ const tokensOf = ({ workerTokens }: GrpoMetrics): ReadonlyArray<Reading> =>
 
 const countersOf = (metrics: GrpoMetrics): ReadonlyArray<Reading> => [
   { name: "rollouts", description: "Rollouts made", unit: "{rollout}", value: metrics.rollouts },
+  {
+    name: "rollouts.lost",
+    description: "Rollouts that were lost to failures of workers",
+    unit: "{rollout}",
+    value: metrics.lost ?? 0
+  },
   { name: "rollouts.dropped", description: "Rollouts that failed", unit: "{rollout}", value: metrics.dropped },
   { name: "calls", description: "Calls of workers", unit: "{call}", value: metrics.calls.total },
   { name: "calls.failed", description: "Calls of workers that failed", unit: "{call}", value: metrics.calls.failed },

@@ -21,6 +21,7 @@ import * as KeptRollouts from "./internal/keptRollouts.ts"
 import * as RetryingEngine from "./internal/retryingEngine.ts"
 import * as Session from "./internal/session.ts"
 import * as WarmStartPhase from "./internal/warmStartPhase.ts"
+import { type Unlearned, unlearned as unlearnedIn } from "./Lessons.ts"
 import * as Objective from "./Objective.ts"
 import type { CostLimitReached } from "./Rollout.ts"
 import * as RunFolder from "./RunFolder.ts"
@@ -102,6 +103,8 @@ export interface Result {
   readonly iteration: number
   /** USD that the run has spent, lost work included. */
   readonly spentUsd: number
+  /** The phases that taught nothing, and why, of a run that is finished; empty otherwise. */
+  readonly unlearned: ReadonlyArray<Unlearned>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -277,12 +280,15 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
     CostLimitReached: () =>
       cut(session, { type: "cost-limit", limitUsd: config.maxCostUsd ?? 0, spentUsd: Session.spentUsd(session) })
   })
-  const result: Result = { ending, iteration: session.standing.iteration, spentUsd: Session.spentUsd(session) }
+  const unlearned = ending.type === "finished" ? unlearnedIn(yield* RunFolder.readMetrics(folder.folder)) : []
+  const { iteration } = session.standing
+  const result: Result = { ending, iteration, spentUsd: Session.spentUsd(session), unlearned }
   yield* emit({
     type: "training-finished",
     ending,
     iteration: result.iteration,
-    costUsd: result.spentUsd
+    costUsd: result.spentUsd,
+    ...(unlearned.length > 0 && { unlearned })
   })
   return result
 })
@@ -320,7 +326,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
  * const folder = fs.mkdtempSync(path.join(os.tmpdir(), "run-"))
  * const phases = [TrainingConfig.warmStart({ steps: 3, batch: 1 })]
  * const result = await Effect.runPromise(Trainer.start(parts, { phases }, { folder }))
- * result // => { ending: { type: "finished" }, iteration: 3, spentUsd: 0 }
+ * result // => { ending: { type: "finished" }, iteration: 3, spentUsd: 0, unlearned: [] }
  * ```
  */
 export const start = (parts: Parts, input: ConfigInput, options: Options): Effect.Effect<Result, TrainingError> =>

@@ -102,11 +102,15 @@ export interface RolloutRunSettings
   readonly reassign?: "never" | "next" | undefined
 }
 
-/** What a rollout without an answer counts as, once its calls were retried and its steps reassigned. */
+/**
+ * What a rollout counts as in which a worker failed for a cause that is not the plan's (it is unreachable, overloaded, out
+ * of quota, has a defect), once its calls were retried and its steps reassigned.
+ */
 export interface FailureConfig {
   /**
-   * What a round without an answer counts as: wrong; or, with its whole rollout, nothing at all; or the rollout is run
-   * again (`retries` times, then dropped).
+   * It is run again (`"retry"`, the default: `retries` times, then dropped), or dropped, or it counts as wrong (`"wrong"`:
+   * for pools in which the reliability of workers is to be learned). What a plan can cause (a context that is too long,
+   * filtered content) is always wrong.
    */
   readonly lost: "wrong" | "drop" | "retry"
   readonly retries: number
@@ -321,7 +325,7 @@ export const defaultRollouts: RolloutConfig = {
   self: false,
   maxTokens: 1024,
   sharedAnswers: false,
-  failures: { lost: "wrong", retries: 1 },
+  failures: { lost: "retry", retries: 1 },
   penalties: { perCall: 0, perSecond: 0, perCriticalStep: 0, perUsd: 0 },
   samplingConcurrency: 8,
   runConcurrency: 64

@@ -22,8 +22,23 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   }
 }
 
+/** The workers are down: rollouts in a row were lost to their failures. */
+export class OutageError extends Data.TaggedError("OutageError")<{
+  readonly iteration: number
+  /** How many in a row, of those that asked a worker. */
+  readonly rollouts: number
+  /** How many of the iteration were lost to which worker and class of failure. */
+  readonly lostTo: Readonly<Record<string, number>>
+}> {
+  override get message(): string {
+    const whys = Object.entries(this.lostTo).map(([why, count]) => `${why} (${count})`)
+    return `The last ${this.rollouts} rollouts that asked a worker were lost to its failure, up to iteration ${this.iteration}: ${whys.join(", ")}. Nothing can be learned from them. When the workers answer again, resume the run: it is saved as it was before this iteration.`
+  }
+}
+
 /** Any of the reasons. */
 export type TrainingError =
+  | OutageError
   | ConfigError
   | EngineError
   | RunFolderError

@@ -4,8 +4,11 @@
  * The terminal view and telemetry are folds of this one stream. Events are plain JSON values; `at` is the wall clock in
  * milliseconds since 1970.
  */
+import type { Unlearned } from "./Lessons.ts"
 import type { Metrics } from "./Metrics.ts"
 import type { TrainingConfig } from "./TrainingConfig.ts"
+
+export type { Unlearned } from "./Lessons.ts"
 
 /** Why a training run ended. */
 export type Ending =
@@ -43,6 +46,8 @@ export type TrainingEvent = { readonly at: number } & (
   | {
       readonly type: "training-finished"
       readonly ending: Ending
+      /** Present if phases taught nothing. */
+      readonly unlearned?: ReadonlyArray<Unlearned>
       readonly iteration: number
       readonly costUsd: number
     }

@@ -66,7 +66,7 @@ const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.
         const listener = both(output.show, telemetry)
         return stoppable((signal) => begin(parts, { folder, listener, signal }), output.stopping)
       })
-      const { ending } = yield* Services.provide(
+      const { ending, unlearned } = yield* Services.provide(
         Effect.ensuring(Effect.mapError(trained, explain), Effect.sync(output.close)),
         {
           ...Services.of(config, { cache: Option.none() }),
@@ -74,6 +74,7 @@ const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.
         }
       )
       if (ending.type === "cost-limit") return yield* silent(exitCodes.budget)
+      if (unlearned.length > 0) return yield* silent(exitCodes.failed)
     })
   )
 

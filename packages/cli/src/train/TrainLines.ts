@@ -34,6 +34,9 @@ const optimiser = (metrics: GrpoMetrics): ReadonlyArray<string> => [
   ...gradient(metrics)
 ]
 
+const lost = ({ lost = 0, rollouts }: GrpoMetrics): string | undefined =>
+  lost === 0 ? undefined : `${lost} of ${rollouts} rollouts lost`
+
 const timeLeft = (view: TrainView): string | undefined => {
   const rest = left(view)
   if (rest === undefined || view.phase === undefined || view.phase.done >= view.phase.iterations) return undefined
@@ -95,7 +98,7 @@ const learned = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<Line> => 
   row("reward", number(metrics.rewardMean), sparkline(view.rewards)),
   row("answers", `${percent(metrics.correct)} right`, `${percent(metrics.parsed)} could be read`),
   row("workflows", `${number(metrics.steps)} steps`, workersText(metrics)),
-  row("optimiser", ...optimiser(metrics), lessonless(metrics), `rate ${number(metrics.learningRate)}`),
+  row("optimiser", ...optimiser(metrics), lessonless(metrics), lost(metrics), `rate ${number(metrics.learningRate)}`),
   row("cost", costText(view))
 ]
 
@@ -136,6 +139,7 @@ const plainGrpo = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<string 
   workersText(metrics),
   ...optimiser(metrics),
   lessonless(metrics),
+  lost(metrics),
   costText(view)
 ]
 
@@ -177,7 +181,7 @@ export const plain = (view: TrainView, event: TrainingEvent): ReadonlyArray<stri
 
 /** How a run ended, and what can be done next. */
 export const ending = (view: TrainView): ReadonlyArray<string> => {
-  const { folder, iteration, iterations, ending } = view
+  const { folder, iteration, iterations, ending, unlearned } = view
   const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd, isPlay(view))}`
   const report = `Read it with \`divisi train report ${folder}\`.`
   if (ending === undefined || ending.type === "stopped") {
@@ -186,7 +190,11 @@ export const ending = (view: TrainView): ReadonlyArray<string> => {
       report
     ]
   }
-  if (ending.type === "finished") return [`Finished: ${done}. ${report}`]
+  if (ending.type === "finished") {
+    if (unlearned.length === 0) return [`Finished: ${done}. ${report}`]
+    const phases = unlearned.map(({ phase, why }) => `Phase ${clean(phase)} learned nothing: ${clean(why)}.`)
+    return [...phases, `Ended without learning: ${done}. ${report}`]
+  }
   return [
     `Stopped by the limit of ${Format.cost(ending.limitUsd, isPlay(view))} after ${iteration} of ${iterations} iterations.`,
     `Go on with \`divisi train resume ${folder} --max-cost <more>\`. ${report}`

@@ -1,7 +1,7 @@
 /** What is known of a training run while it goes on: a fold of its events. */
 import type { GrpoMetrics, Metrics } from "@divisi/trainer/Metrics"
 import type { TrainingConfig } from "@divisi/trainer/TrainingConfig"
-import type { Ending, TrainingEvent } from "@divisi/trainer/TrainingEvent"
+import type { Ending, TrainingEvent, Unlearned } from "@divisi/trainer/TrainingEvent"
 
 /** The phase that goes on. */
 export interface PhaseView {
@@ -31,6 +31,7 @@ export interface TrainView {
   /** Iterations that are saved. */
   readonly saved: number | undefined
   readonly ending: Ending | undefined
+  readonly unlearned: ReadonlyArray<Unlearned>
 }
 
 const mostRewards = 40
@@ -49,7 +50,8 @@ const begin = (event: Extract<TrainingEvent, { readonly type: "training-started"
   costs: [],
   costUsd: 0,
   saved: undefined,
-  ending: undefined
+  ending: undefined,
+  unlearned: []
 })
 
 const more = (values: ReadonlyArray<number>, value: number, most: number): ReadonlyArray<number> =>
@@ -87,7 +89,7 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent): TrainV
     case "checkpoint-saved":
       return { ...view, saved: event.iteration }
     case "training-finished":
-      return { ...view, ending: event.ending, costUsd: event.costUsd }
+      return { ...view, ending: event.ending, unlearned: event.unlearned ?? [], costUsd: event.costUsd }
   }
 }
 

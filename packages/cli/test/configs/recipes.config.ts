@@ -1,4 +1,5 @@
 import { defineConfig, type Training } from "@divisi/cli/config"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { recipes } from "@divisi/recipes"
 import * as Effect from "effect/Effect"
@@ -15,6 +16,25 @@ export default defineConfig({
       const { dryRun: _, pool, ...rest } = made(seed)
       const workers = pool.workers.map(({ pricing: __, ...worker }) => worker)
       return { ...rest, pool: WorkerPool.makeUnsafe(workers), dryRun: { engine: {} } }
+    },
+    // Its workers are down.
+    down: ({ seed }) => {
+      const { dryRun: _, phases, pool, ...rest } = made(seed)
+      const run = { maxSteps: 5, retry: { maxAttempts: 1, baseDelayMillis: 0 } }
+      const replies = [{ fail: { _tag: "Network" as const } }]
+      const workers = pool.workers.map(({ id, pricing }) => ScriptedWorker.make({ id, pricing, replies }))
+      return {
+        ...rest,
+        phases: phases.map((phase) =>
+          phase.type === "grpo" ? { ...phase, rollouts: { ...phase.rollouts, run } } : phase
+        ),
+        pool: WorkerPool.makeUnsafe(workers)
+      }
+    },
+    // Its policy learns no form beforehand, so that nothing can be read.
+    unprepared: ({ seed }) => {
+      const { phases, ...rest } = made(seed)
+      return { ...rest, phases: phases.filter(({ type }) => type === "grpo") }
     },
     broken: () => {
       throw new Error("There is no oven.")

@@ -41,7 +41,7 @@ const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> =>
  * The failures of a run that its transcript tells of, those of nested runs included, in the order of rounds and steps.
  * `RunResult.failures` has the same in the order of time.
  */
-export const failuresOf = ({ rounds, runId }: Transcript): ReadonlyArray<StepFailure> =>
+export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId">): ReadonlyArray<StepFailure> =>
   rounds.flatMap(({ lost, round, steps }) => {
     const place = { runId, round }
     return [...lost.flatMap((call) => ofPlan(place, call)), ...steps.flatMap((step) => ofStep(place, step))]

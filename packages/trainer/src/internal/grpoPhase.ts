@@ -22,7 +22,7 @@ import * as Rollout from "../Rollout.ts"
 import type { RunFolderError } from "../RunFolder.ts"
 import type { TaskSource } from "../TaskSource.ts"
 import type { GrpoConfig } from "../TrainingConfig.ts"
-import type { TrainingError } from "../TrainingError.ts"
+import { OutageError, type TrainingError } from "../TrainingError.ts"
 import * as EngineCost from "./engineCost.ts"
 import * as Batch from "./grpoBatch.ts"
 import * as Records from "./grpoRecords.ts"
@@ -48,6 +48,8 @@ interface Phase {
   readonly first: number
   /** Iterations of the run before the phase. */
   readonly before: number
+  /** How many rollouts were lost in a row, by iterations in which none that asked a worker has a verdict. */
+  readonly outage: { lost: number }
 }
 
 /** The rollouts of an iteration. */
@@ -294,6 +296,28 @@ const learningMetrics = ({ learningRate, passes, referenceDivergence, steps }: L
 // The loop
 // -------------------------------------------------------------------------------------------------------------------
 
+/** So many rollouts that asked a worker may be lost in a row, without one that has a verdict: then the workers are down. */
+const mostLost = 8
+
+/** Stops a run whose workers are all down, before an iteration counts that teaches nothing. It can be resumed. */
+const checkOutage = Effect.fnUntraced(function* (
+  { config, outage, session }: Phase,
+  { groups }: Collected
+): Effect.fn.Return<void, TrainingError> {
+  const { lost, lostTo } = Records.rolloutMetrics(groups, config.questions)
+  const isAnswered = groups.some(({ group }) =>
+    group.rollouts.some(({ dropped, rounds }) => dropped === undefined && rounds.some(({ calls }) => calls > 0))
+  )
+  outage.lost = isAnswered ? 0 : outage.lost + lost
+  if (outage.lost < mostLost) return
+  // What failed is in the record of its rollout: it would fail again without being asked.
+  const remove = session.kept?.forgetLost()
+  yield* Session.writeSpent(session, true)
+  if (remove !== undefined) yield* remove
+  yield* Session.checkpoint(session)
+  return yield* new OutageError({ iteration: session.standing.iteration, rollouts: outage.lost, lostTo })
+})
+
 /** USD of the tokens of an iteration at the engine. */
 const engineCost = ({ parts }: Session.Session, { groups }: Collected, learned: Learned): number => {
   const data = learned.passes.flatMap((pass) => pass.data)
@@ -320,6 +344,7 @@ const runIteration = Effect.fnUntraced(function* (
   collecting.delete(phaseIteration - 1)
   // The first iteration here is sampled from the present weights.
   const version = known ?? collected.samplerVersion
+  yield* checkOutage(phase, collected)
 
   const loss = Objective.lossOf(config.objective)
   const learned = yield* learn(phase, phaseIteration, collected.chosen, loss, watch)
@@ -365,7 +390,8 @@ export const run = Effect.fnUntraced(function* (
     sampling: yield* Semaphore.make(samplingConcurrency * config.groupSize),
     running: yield* Semaphore.make(runConcurrency),
     first: phaseIteration,
-    before: iteration - phaseIteration
+    before: iteration - phaseIteration,
+    outage: { lost: 0 }
   }
   const collecting: Collecting = new Map()
   yield* Effect.scoped(

@@ -139,11 +139,15 @@ export const rolloutMetrics = (groups: ReadonlyArray<GroupAdvantages>, asked: nu
   }
   const { mean: rewardMean, std: rewardStd } = moments(last.map(({ reward }) => reward))
   const paid = all.flatMap((rollout) => rollout.rounds)
+  const lostTo = all.flatMap(({ lostTo }) => lostTo ?? [])
   const samples = paid.map(({ sample }) => sample)
   return {
     groups: groups.length,
     rollouts: all.length,
     dropped: all.length - rollouts.length,
+    lost: lostTo.length,
+    lostTo: counts(lostTo),
+    taught: groups.filter((group) => !teachesNothing(group)).length,
     rewardMean,
     rewardStd,
     parsed: share(last, ({ result }) => result !== "unreadable"),

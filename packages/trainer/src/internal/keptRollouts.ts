@@ -28,6 +28,8 @@ export interface KeptRollouts {
   readonly setMark: (mark: Layout.Mark) => void
   /** Removes what stands before the mark. */
   readonly prune: Effect.Effect<void, RunFolderError>
+  /** Takes those that were lost to failures of workers out of what is paid; gives what removes them. */
+  readonly forgetLost: () => Effect.Effect<void, RunFolderError>
 }
 
 const isPaid = ({ pricing, recovery }: Worker): boolean => {
@@ -74,6 +76,7 @@ export const open = Effect.fnUntraced(function* (
   let mark = marked
   const names = new Set(runs.names)
   const paid = new Map([...runs.left].map(([name, { costUsd }]) => [name, costUsd]))
+  const lost = new Set<string>()
   const inDoubt = [...runs.left.values()].flatMap(({ inDoubt }) => inDoubt)
   return {
     inDoubt: { calls: inDoubt.length, costUsd: sum(inDoubt) },
@@ -88,11 +91,21 @@ export const open = Effect.fnUntraced(function* (
       pay: (run, costUsd) => {
         const name = `${phase}.${run}`
         if (!isBefore(name, mark)) paid.set(name, (paid.get(name) ?? 0) + costUsd)
-      }
+      },
+      lose: (run) => void lost.add(`${phase}.${run}`)
     }),
     setMark: (next) => {
       mark = next
       for (const name of paid.keys()) if (isBefore(name, mark)) paid.delete(name)
+    },
+    forgetLost: () => {
+      const gone = [...lost].filter((name) => !isBefore(name, mark))
+      lost.clear()
+      for (const name of gone) {
+        names.delete(name)
+        paid.delete(name)
+      }
+      return Effect.mapError(runs.remove(gone), failed)
     },
     prune: Effect.suspend(() => {
       const gone = [...names].filter((name) => isBefore(name, mark))

@@ -1,0 +1,39 @@
+/** Whether the phases of a training taught anything: what their metrics say, and why where nothing was learned. */
+import type { GrpoMetrics, Metrics } from "./Metrics.ts"
+
+/** A phase of reinforcement learning in which no group of rollouts had anything to learn from. */
+export interface Unlearned {
+  readonly phase: string
+  /** For people. */
+  readonly why: string
+}
+
+const whyOf = (metrics: ReadonlyArray<GrpoMetrics>): string => {
+  const sum = (of: (one: GrpoMetrics) => number) => metrics.reduce((total, one) => total + of(one), 0)
+  const rollouts = sum((one) => one.rollouts)
+  const lost = sum((one) => one.lost ?? 0)
+  const lostTo = [...new Set(metrics.flatMap(({ lostTo = {} }) => Object.keys(lostTo)))].join("; ")
+  if (rollouts > 0 && lost === rollouts) return `all ${rollouts} rollouts were lost to failures of workers (${lostTo})`
+  const counted = metrics.filter((one) => one.rollouts > one.dropped)
+  if (counted.length === 0) return `all ${rollouts} rollouts were dropped`
+  const rest = lost === 0 ? "" : `; ${lost} of ${rollouts} rollouts were lost to failures of workers`
+  if (counted.every(({ parsed }) => parsed === 0)) {
+    return lost === 0
+      ? "no completion could be read as a workflow"
+      : `all ${lost} rollouts that could be read were lost to failures of workers (${lostTo})`
+  }
+  const [first] = counted
+  const isSame = counted.every(({ rewardMean }) => rewardMean === first!.rewardMean)
+  return `all rewards of each question were alike${isSame ? ` (${Number(first!.rewardMean.toPrecision(3))})` : ""}${rest}`
+}
+
+/** The phases that have ended and taught nothing. Phases whose metrics do not say are left out. */
+export const unlearned = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<Unlearned> => {
+  const phases = new Map<string, Array<GrpoMetrics>>()
+  for (const one of metrics) {
+    if (one.type === "grpo") phases.set(one.phase, [...(phases.get(one.phase) ?? []), one])
+  }
+  return [...phases].flatMap(([phase, of]) =>
+    of.some(({ taught }) => taught === undefined || taught > 0) ? [] : [{ phase, why: whyOf(of) }]
+  )
+}
