@@ -51,6 +51,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
     items: [
       "first-hour",
       "reliability",
+      "telemetry",
       "security",
       "performance",
       "installation-size",
