@@ -69,17 +69,15 @@ export const make = Effect.fnUntraced(function* (
     Effect.mapError(effect, (error) => failed(reasonOf(error)))
 
   const claimAll = yield* Batches.make((runs: ReadonlyArray<string>) =>
-    Effect.map(orFail(postgres.run((session) => table.claim(session, runs, now()))), (claimed) =>
+    Effect.map(orFail(postgres.run((session) => table.claim(session, runs))), (claimed) =>
       runs.map((run) => Effect.succeed(claimed.get(run)))
     )
   )
 
   const appendAll = yield* Batches.make(
     (batches: ReadonlyArray<JournalTable.Appended>) =>
-      Effect.map(
-        orFail(postgres.run((session, attempt) => table.append(session, batches, attempt > 0, now()))),
-        (written) =>
-          batches.map(({ id, run }) => (written.has(id) ? Effect.void : Effect.fail(failed({ _tag: "Fenced", run }))))
+      Effect.map(orFail(postgres.run((session, attempt) => table.append(session, batches, attempt > 0))), (written) =>
+        batches.map(({ id, run }) => (written.has(id) ? Effect.void : Effect.fail(failed({ _tag: "Fenced", run }))))
       ),
     ({ id }) => id
   )

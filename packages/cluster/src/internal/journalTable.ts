@@ -35,7 +35,7 @@ type Written<A> = Effect.Effect<A, SqlError>
 /** The statements. */
 export interface JournalTable {
   /** Takes runs, each given once. One that somebody else carries on who lives is not among what it gives. */
-  readonly claim: (session: Session, runs: ReadonlyArray<string>, now: number) => Written<ReadonlyMap<string, Claimed>>
+  readonly claim: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyMap<string, Claimed>>
   /** Who has a run, and whether it waits for somebody: then it is about to be given back. */
   readonly holder: (session: Session, run: string) => Written<{ owner: string; waits: boolean } | undefined>
   readonly release: (session: Session, claims: ReadonlyArray<Omit<Claimed, "length">>) => Written<void>
@@ -50,14 +50,16 @@ export interface JournalTable {
   readonly append: (
     session: Session,
     batches: ReadonlyArray<Appended>,
-    isAgain: boolean,
-    now: number
+    isAgain: boolean
   ) => Written<ReadonlySet<string>>
   readonly read: (session: Session, run: string, from: number) => Effect.Effect<ReadonlyArray<Entry>, SqlError | Torn>
   readonly find: (session: Session, run: string) => Written<Listed | undefined>
   readonly list: (session: Session, query: Query) => Written<ReadonlyArray<Listed>>
   readonly remove: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyArray<string>>
 }
+
+/** Milliseconds since 1970 by the clock of the database: those of servers differ. */
+const databaseNow = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 /** The statements of a schema, for a process. */
 export const make = (schema: string, self: string, isAlive: (column: string) => string): JournalTable => {
@@ -66,7 +68,7 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
   // In one order, so that two processes do not wait for each other.
   const claim = `
     INSERT INTO ${runs} AS known (run, epoch, owner, length, bytes, changed_at)
-    SELECT run, 1, $2, 0, 0, $3::bigint FROM unnest($1::text[]) AS given (run) ORDER BY run
+    SELECT run, 1, $2, 0, 0, ${databaseNow} FROM unnest($1::text[]) AS given (run) ORDER BY run
     ON CONFLICT (run) DO UPDATE SET epoch = known.epoch + 1, owner = excluded.owner
       WHERE known.owner IS NULL OR known.owner = excluded.owner OR NOT ${isAlive("known.owner")}
     RETURNING run, id::text, epoch, length`
@@ -88,11 +90,11 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
     ),
     mine AS (
       SELECT runs.id FROM given JOIN ${runs} ON runs.id = given.id AND runs.epoch = given.epoch AND runs.length = given.seq
-      WHERE owner = $9 ORDER BY runs.id FOR UPDATE OF runs
+      WHERE owner = $8 ORDER BY runs.id FOR UPDATE OF runs
     ),
     grown AS (
       UPDATE ${runs} SET length = runs.length + given.count, bytes = runs.bytes + octet_length(given.entries),
-        changed_at = $8::bigint, head = coalesce(nullif(given.head, ''), runs.head),
+        changed_at = ${databaseNow}, head = coalesce(nullif(given.head, ''), runs.head),
         caller = coalesce(nullif(given.caller, ''), runs.caller)
       FROM mine JOIN given USING (id) WHERE runs.id = mine.id
       RETURNING runs.id
@@ -154,8 +156,8 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
   }
 
   return {
-    claim: (session, names, now) =>
-      Effect.map(session.query(claim, [names, self, `${now}`]), (rows) => {
+    claim: (session, names) =>
+      Effect.map(session.query(claim, [names, self]), (rows) => {
         const entry = ([run, id, epoch, length]: Row) =>
           [String(run), { id: String(id), epoch: Number(epoch), length: Number(length) }] as const
         return new Map(rows.map(entry))
@@ -182,7 +184,7 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
           [self]
         )
       ),
-    append: (session, given, isAgain, now) => {
+    append: (session, given, isAgain) => {
       const columns = [
         column(given, ({ id }) => id),
         column(given, ({ epoch }) => epoch),
@@ -192,7 +194,7 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
       ]
       const heads = column(given, ({ head }) => (head === undefined ? "" : JSON.stringify(head satisfies Head)))
       const callers = column(given, ({ head }) => head?.caller ?? "")
-      const written = session.query(append, [...columns, heads, callers, `${now}`, self])
+      const written = session.query(append, [...columns, heads, callers, self])
       const before = isAgain ? session.query(there, columns) : Effect.succeed([])
       return Effect.flatMap(before, (before) =>
         Effect.map(written, (rows) => new Set([...before, ...rows].map(([id]) => String(id))))

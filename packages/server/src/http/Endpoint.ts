@@ -12,6 +12,7 @@ import * as Models from "../Models.ts"
 import type { Offer } from "../Offer.ts"
 import * as RequestLog from "../RequestLog.ts"
 import * as CallId from "../segment/CallId.ts"
+import * as Idempotent from "../segment/Idempotent.ts"
 import type { Segment, Segments } from "../segment/Segments.ts"
 import type { Stopped } from "../segment/Stopped.ts"
 import * as Turn from "../segment/Turn.ts"
@@ -279,9 +280,12 @@ const begin = Effect.fnUntraced(function* <State>(
   yield* pause
   const key = RequestKey.make(owner, wire, headers, request, body)
   yield* pause
-  const prepare = (request: Request, stopped?: string | undefined) =>
-    Turn.prepare(offer.turns, { key, stopped, request, team, owner, ledger: caller.ledger, runId: CallId.random() })
-  const turn = yield* prepare(request, context.stopped(key))
+  const prepare = (
+    request: Request,
+    before: { readonly stopped?: string | undefined; readonly named?: string | undefined } = {}
+  ) =>
+    Turn.prepare(offer.turns, { ...before, key, request, team, owner, ledger: caller.ledger, runId: CallId.random() })
+  const turn = yield* prepare(request, { stopped: context.stopped(key), named: Idempotent.runOf(owner, headers) })
   const about = { id: CallId.random(), runId: turn.runId, createdAt: Math.floor(logged.at / 1000), request, body }
   const again = (body: JsonObject) =>
     Effect.flatMap(

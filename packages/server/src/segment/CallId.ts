@@ -39,6 +39,9 @@ export const random = (): string => {
   return text
 }
 
+/** The id of a run that a text names. */
+export const of = (text: string): string => base62(createHash("sha256").update(text).digest(), 22)
+
 /** What stands for a call within its run. */
 const placeOf = (id: string): string => base62(createHash("sha256").update(id).digest().subarray(0, 8), 6)
 

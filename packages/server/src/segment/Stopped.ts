@@ -24,11 +24,14 @@ const lookMillis = 5_000
 
 const look = (
   journal: Journal.Journal,
+  isShared: boolean,
   query?: Journal.Query
 ): Effect.Effect<Map<string, string>, Journal.JournalError> =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    const runs = (yield* journal.list(query))
+    const listed = yield* journal.list(query)
+    // The clocks of servers differ: where they share a journal, the age counts from what was written last.
+    const now = isShared ? Math.max(0, ...listed.map(({ changedAt }) => changedAt)) : yield* Clock.currentTimeMillis
+    const runs = listed
       .filter((run) => Journal.stateOf(run) === "stopped" && now - run.changedAt < limits.ageMillis)
       .slice(0, limits.runs)
     const known = new Map<string, string>()
@@ -45,9 +48,9 @@ export const find = Effect.fnUntraced(function* (
   isShared: boolean
 ): Effect.fn.Return<Stopped, never, Scope.Scope> {
   // One that cannot be read has none.
-  let known = yield* Effect.orElseSucceed(look(journal), () => new Map<string, string>())
+  let known = yield* Effect.orElseSucceed(look(journal, isShared), () => new Map<string, string>())
   if (isShared) {
-    const again = Effect.map(look(journal, { limit: limits.runs }), (found) => {
+    const again = Effect.map(look(journal, isShared, { limit: limits.runs }), (found) => {
       known = found
     })
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookMillis), Effect.ignore(again))))

@@ -23,6 +23,7 @@ import * as CallId from "./CallId.ts"
 import * as ClientTool from "./ClientTool.ts"
 import * as Failure from "./Failure.ts"
 import * as History from "./History.ts"
+import * as Idempotent from "./Idempotent.ts"
 import { ownerIn } from "./Owner.ts"
 import * as Seal from "./Seal.ts"
 import * as SegmentParts from "./SegmentParts.ts"
@@ -60,6 +61,8 @@ export interface Turn {
   readonly ledger?: Budget.Ledger | undefined
   /** The id of the run, where a new one begins. */
   readonly runId: string
+  /** The run that the `Idempotency-Key` of the request names. */
+  readonly named?: string | undefined
 }
 
 /** A run that a request goes on with. */
@@ -170,10 +173,12 @@ export const prepare = Effect.fnUntraced(function* (
     try: () => History.resultsIn(request.messages),
     catch: (error) => error as ApiError
   })
+  const named = found === undefined ? turn.named : undefined
+  if (named !== undefined) yield* Idempotent.check(options.journal, named, turn.key)
   const pieces = found === undefined ? [] : Seal.piecesOf(options.sealer, { owner, ...found, seals: request.seals })
   const resumption =
     found === undefined
-      ? turn.stopped && { runId: turn.stopped, results: {} }
+      ? named === undefined && turn.stopped && { runId: turn.stopped, results: {} }
       : yield* resumptionOf(options, turn, found, pieces)
   const left = History.leftIn(request.messages)
   if (left !== undefined) yield* Effect.ignore(abandon(options.journal, left, owner))
@@ -186,8 +191,8 @@ export const prepare = Effect.fnUntraced(function* (
       "tool_choice asks for a tool, but the request offers none that can be called here."
     )
   }
-  // Only a run that calls tools of its client is ever gone on with from memory, which ends with its process.
-  const isKept = options.recent === undefined || tools.length > 0
+  // From memory, which ends with its process, only a run is continued that calls tools of its client or that a key names.
+  const isKept = options.recent === undefined || tools.length > 0 || named !== undefined
   const shared: Conductor.RunOptions = {
     ledger: turn.ledger,
     // Beside the owner's account: whatever is really paid is charged to both.
@@ -246,16 +251,17 @@ export const prepare = Effect.fnUntraced(function* (
 
   const begin = (runId: string) => (tell: Tell) =>
     Effect.flatMap(
-      segment(runId, [], tell, (hears) =>
-        conductor.run(
+      segment(runId, [], tell, (hears) => {
+        const run = conductor.run(
           { messages: request.messages, metadata: { owner, request: turn.key } },
           { ...shared, runId, ...hears }
         )
-      ),
+        return named === undefined ? run : Idempotent.waitingForOthers(run)
+      }),
       ({ last }) => last
     )
 
-  if (!resumption) return { runId: turn.runId, run: begin(turn.runId) }
+  if (!resumption) return { runId: named ?? turn.runId, run: begin(named ?? turn.runId) }
   const goOn = (tell: Tell) =>
     Effect.flatMap(
       segment(resumption.runId, Object.keys(resumption.results), tell, (hears) =>
