@@ -60,7 +60,10 @@ describe("the description of the server's own endpoints", () => {
       Arbitrary.sampleEffect(Arbitrary.schema(Ratings.ratingSchema), { seed: 7, count: 200 })
     )
     assert.isAbove(taken.length, 100)
-    for (const body of taken) assert.isTrue(isRead(body), JSON.stringify(body))
+    // A schema cannot say which texts no store can hold.
+    const isStorable = ({ note = "" }: { readonly note?: string | undefined }) =>
+      note.isWellFormed() && !note.includes("\0")
+    for (const body of taken) assert.strictEqual(isRead(body), isStorable(body), JSON.stringify(body))
     const others = [
       {},
       { rating: "up", score: 1 },
