@@ -27,13 +27,13 @@ export const installPackages = async (name: string): Promise<void> => {
 /** Whether this machine has a Python that packages can be installed for. */
 export const hasPython = (): boolean => spawnSync("python3", ["-m", "venv", "--help"]).status === 0
 
-/** Installs what files of requirements name into a virtual environment. */
-export const installPython = async (files: ReadonlyArray<string>): Promise<void> => {
+/** Installs the packages that files of requirements name into a virtual environment. */
+export const installPython = async (environment: string, files: ReadonlyArray<string>): Promise<void> => {
   const cwd = folder("python")
-  if (!fs.existsSync(path.join(cwd, ".venv"))) {
-    await must("Making a virtual environment", run(["python3", "-m", "venv", ".venv"], { cwd, seconds: 120 }))
+  if (!fs.existsSync(path.join(cwd, environment))) {
+    await must("Making a virtual environment", run(["python3", "-m", "venv", environment], { cwd, seconds: 120 }))
   }
   const requirements = files.flatMap((file) => ["--requirement", file])
-  const pip = [".venv/bin/python", "-m", "pip", "install", "--quiet", ...requirements] as const
+  const pip = [`${environment}/bin/python`, "-m", "pip", "install", "--quiet", ...requirements] as const
   await must("Installing packages of Python", run(pip, { cwd, seconds: 900 }))
 }

@@ -7,6 +7,8 @@ import { folder } from "./Folders.ts"
 interface Client {
   /** The package whose version is told. */
   readonly package: string
+  /** The virtual environment that has it; `.venv` by default. */
+  readonly environment?: string
   readonly check: (url: string) => Promise<ReadonlyArray<Check>>
 }
 
@@ -30,8 +32,21 @@ const suite =
   }
 
 const single =
-  (file: string) =>
-  async (url: string): Promise<ReadonlyArray<Check>> => [ended("it runs to its end", await program({}, file, url))]
+  (file: string, environment = ".venv") =>
+  async (url: string): Promise<ReadonlyArray<Check>> => {
+    const command = [`${environment}/bin/python`, file, url] as const
+    return [ended("it runs to its end", await run(command, { cwd: folder("python"), seconds: 300 }))]
+  }
+
+/** Two environments, as some frameworks require the SDK of OpenAI from version 3 and others exclude it. */
+const environments = { recent: ".venv-frameworks", older: ".venv-frameworks-older" } as const
+
+/** A framework of agents, with its program. */
+const framework = (name: string, environment: keyof typeof environments, file: string): Client => ({
+  package: name,
+  environment: environments[environment],
+  check: single(file, environments[environment])
+})
 
 /** Requests made of the server's own description: none may be its mistake. */
 const fuzzed = async (url: string): Promise<ReadonlyArray<Check>> => {
@@ -43,12 +58,22 @@ const fuzzed = async (url: string): Promise<ReadonlyArray<Check>> => {
   return [ended(`it finds nothing: ${counts ?? "no counts"}`, finished, counts === undefined ? "no counts" : undefined)]
 }
 
+const frameworks: Readonly<Record<string, Client>> = {
+  "openai-agents": framework("openai_agents", "recent", "openai_agents_client.py"),
+  "pydantic-ai": framework("pydantic_ai_slim", "recent", "pydantic_ai_client.py"),
+  smolagents: framework("smolagents", "recent", "smolagents_client.py"),
+  haystack: framework("haystack_ai", "recent", "haystack_client.py"),
+  "llama-index": framework("llama_index_llms_openai_like", "older", "llama_index_client.py"),
+  instructor: framework("instructor", "older", "instructor_client.py")
+}
+
 const clients: Readonly<Record<string, Client>> = {
   "openai-python": { package: "openai", check: single("openai_client.py") },
   "anthropic-python": { package: "anthropic", check: single("anthropic_client.py") },
   "langchain-tests": { package: "langchain_tests", check: suite("langchain_suite.py") },
   schemathesis: { package: "schemathesis", check: fuzzed },
-  llm: { package: "llm", check: single("llm_client.py") }
+  llm: { package: "llm", check: single("llm_client.py") },
+  ...frameworks
 }
 
 /** The clients that are checked. */
@@ -57,12 +82,24 @@ export const names = Object.keys(clients)
 /** Those that are an SDK or a program of its users. */
 export const short = ["openai-python", "anthropic-python", "llm"]
 
-/** The files of requirements that clients need. */
-export const requirementsOf = (wanted: ReadonlyArray<string>): ReadonlyArray<string> =>
-  wanted.every((name) => short.includes(name)) ? ["clients.txt"] : ["clients.txt", "suites.txt"]
+/** The frameworks of agents, by the name `more`. */
+export const more = Object.keys(frameworks)
 
-const versionOf = (name: string): string => {
-  const libraries = path.join(folder("python"), ".venv", "lib")
+/** The files of requirements that clients need, by the virtual environment that they are installed into. */
+export const requirementsOf = (wanted: ReadonlyArray<string>): Readonly<Record<string, ReadonlyArray<string>>> => {
+  const environmentsOf = new Set(wanted.map((name) => clients[name]?.environment ?? ".venv"))
+  const files = {
+    ".venv": wanted.every((name) => [...short, ...more].includes(name))
+      ? ["clients.txt"]
+      : ["clients.txt", "suites.txt"],
+    [environments.recent]: ["frameworks.txt"],
+    [environments.older]: ["frameworks-older.txt"]
+  }
+  return Object.fromEntries(Object.entries(files).filter(([environment]) => environmentsOf.has(environment)))
+}
+
+const versionOf = ({ environment = ".venv", package: name }: Client): string => {
+  const libraries = path.join(folder("python"), environment, "lib")
   const packages = path.join(libraries, fs.readdirSync(libraries)[0] ?? "", "site-packages")
   const found = fs.readdirSync(packages).find((entry) => entry.startsWith(`${name}-`) && entry.endsWith(".dist-info"))
   return found?.slice(name.length + 1, -".dist-info".length) ?? "?"
@@ -71,5 +108,5 @@ const versionOf = (name: string): string => {
 /** Checks one. */
 export const check = async (name: string, url: string): Promise<Report> => {
   const client = clients[name]!
-  return { client: `${client.package} (Python)`, version: versionOf(client.package), checks: await client.check(url) }
+  return { client: `${client.package} (Python)`, version: versionOf(client), checks: await client.check(url) }
 }

@@ -1,6 +1,7 @@
 /**
  * `pnpm clients [name...]`: clients against a server whose three workers follow rules, with no network where Linux can cut
- * it. Without names it is all that CI runs: llmprobe, coding agents, and SDKs; `all` is everybody.
+ * it. Without names it is all that CI runs: llmprobe, coding agents, and SDKs; `more` is the
+ * frameworks of agents, and `all` is everybody.
  *
  * What does not hold is printed, and a table of all; the exit code is 1 when anything does not hold.
  */
@@ -39,7 +40,8 @@ const install = async (names: ReadonlyArray<string>) => {
   if (names.some((name) => Agents.names.includes(name) || Pools.names.includes(name)))
     await Folders.installPackages("agents")
   const python = names.filter((name) => Python.names.includes(name))
-  if (python.length > 0) await Folders.installPython(Python.requirementsOf(python))
+  for (const [environment, files] of Object.entries(Python.requirementsOf(python)))
+    await Folders.installPython(environment, files)
 }
 
 /** Runs this command again where nothing but this machine can be reached; `undefined` where that cannot be done. */
@@ -96,10 +98,11 @@ const main = async (): Promise<number> => {
     options: { suite: { type: "string" }, openai: { type: "string" }, "open-responses": { type: "string" } }
   })
   const given = Object.fromEntries(Object.entries(values).map(([name, file]) => [name, path.resolve(file)]))
-  const names = positionals.includes("all") ? everybody : positionals.length === 0 ? short() : positionals
+  const wanted = positionals.flatMap((name) => (name === "more" ? Python.more : [name]))
+  const names = wanted.includes("all") ? everybody : wanted.length === 0 ? short() : wanted
   const stranger = names.find((name) => !everybody.includes(name))
   if (stranger !== undefined) {
-    print(`There is no client "${stranger}". There are: ${everybody.join(", ")}, all.`)
+    print(`There is no client "${stranger}". There are: ${everybody.join(", ")}, more, all.`)
     return 2
   }
   if (process.env[mark] === undefined) {
