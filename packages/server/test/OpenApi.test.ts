@@ -61,8 +61,8 @@ describe("the description of the server's own endpoints", () => {
     )
     assert.isAbove(taken.length, 100)
     // A schema cannot say which texts no store can hold.
-    const isStorable = ({ note = "" }: { readonly note?: string | undefined }) =>
-      note.isWellFormed() && !note.includes("\0")
+    const isStorable = ({ note }: { readonly note?: string | null | undefined }) =>
+      (note ?? "").isWellFormed() && !(note ?? "").includes("\0")
     for (const body of taken) assert.strictEqual(isRead(body), isStorable(body), JSON.stringify(body))
     const others = [
       {},
