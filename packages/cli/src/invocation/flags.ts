@@ -89,9 +89,9 @@ export const profiles = Flag.String("profiles").pipe(
   Flag.optional
 )
 
-/** `--timeout`, in milliseconds. */
-export const timeout = (description: string) =>
-  Flag.String("timeout").pipe(
+/** A duration, in milliseconds. */
+export const duration = (name: string, description: string) =>
+  Flag.String(name).pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(parseDuration(text)),
       () => "Expected a duration such as 500ms, 30s, 2m or 1h"
@@ -100,6 +100,9 @@ export const timeout = (description: string) =>
     Flag.withDescription(description),
     Flag.optional
   )
+
+/** `--timeout`, in milliseconds. */
+export const timeout = (description: string) => duration("timeout", description)
 
 /** An amount of USD. */
 export const cost = (name: string, description: string) =>

@@ -2,7 +2,17 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { conductorFlags, cost, profiles, seed, timeout, toggle, toolFlags, whole } from "../invocation/flags.ts"
+import {
+  conductorFlags,
+  cost,
+  duration,
+  profiles,
+  seed,
+  timeout,
+  toggle,
+  toolFlags,
+  whole
+} from "../invocation/flags.ts"
 
 export const flags = {
   ...conductorFlags,
@@ -44,7 +54,10 @@ export const flags = {
     Flag.optional
   ),
   timeout: timeout("The longest the run may take: 30s, 2m"),
-  silence: timeout("How long a call may send nothing before it is tried again: 20s (default a third of --timeout)"),
+  silence: duration(
+    "silence",
+    "How long a call may send nothing before it is tried again: 20s (default a third of --timeout)"
+  ),
   ...toolFlags,
   json: toggle("json", "Print the run's events as lines of JSON"),
   durable: toggle("durable", "Keep the run, so that it goes on after Ctrl-C, a crash or a restart: see `divisi runs`"),
