@@ -167,6 +167,40 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
     expect(await round(1, { ...others, CONFIGURED_DATABASE: DIVISI_DATABASE })).toBe(0)
   })
 
+  it("waits for a database that starts after it, and ends at once on Ctrl-C meanwhile", async () => {
+    const environment = place()
+    database.halt()
+    const args = ["serve", "--port", "0", "--config", config("served"), "--keys", "none"]
+    const stopped = await divisi(args, {
+      environment,
+      onOutput: (output, child) => {
+        if (output.includes("Waiting up to 30 s")) child.kill("SIGINT")
+      }
+    })
+    expect(stopped.code).toBe(130)
+    expect(stopped.errors).toMatch(
+      /^divisi: The database postgres:\/\/127\.0\.0\.1:\d+\/postgres cannot be reached .* Waiting/
+    )
+    expect(stopped.errors).not.toContain(PostgresServer.password)
+    let isBegun = false
+    const served = await divisi(args, {
+      environment,
+      onOutput: (output, child) => {
+        if (output.includes("/v1")) child.kill("SIGTERM")
+        else if (!isBegun && output.includes("Waiting up to 30 s")) {
+          isBegun = true
+          database.begin()
+        }
+      }
+    })
+    expect(isBegun).toBe(true)
+    expect(served.output).toContain("/v1")
+    const wrong = await divisi(args, { environment: { ...environment, PGPASSWORD: "wrong" } })
+    expect(wrong.code).toBe(1)
+    expect(wrong.errors).toContain("check user, password and rights")
+    expect(wrong.errors).not.toContain("Waiting")
+  })
+
   it("waits for a database that is away, says that it is not ready, and pays nothing twice once it is back", () =>
     inFolder(async (folder) => {
       const book = path.join(folder, "book")

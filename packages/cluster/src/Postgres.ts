@@ -7,10 +7,11 @@
 import * as PgPool from "@effect/sql-pg/PgPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Owner from "./internal/owner.ts"
 import * as Schema from "./internal/schema.ts"
@@ -32,6 +33,13 @@ export interface Options {
   readonly maxConnections?: number | undefined
   /** How long a database that is away is waited for, in milliseconds; 30,000 by default. */
   readonly patienceMillis?: number | undefined
+  /**
+   * How long {@link open} waits for a database that is starting or unreachable, in milliseconds; `patienceMillis` by
+   * default. With 0 it tries once. A wrong password, an unknown database and an invalid URL fail at once.
+   */
+  readonly startMillis?: number | undefined
+  /** Runs before each wait of {@link open}, with the reason why the database cannot be used yet. */
+  readonly onWait?: ((error: PostgresError) => Effect.Effect<void>) | undefined
   /**
    * How long after a start of the database nobody is taken for dead, in milliseconds; 10,000 by default. Its clients need
    * that long to come again.
@@ -117,6 +125,24 @@ const nameOf = (url: Redacted.Redacted): string | undefined => {
   return `postgres://${host === "" ? (searchParams.get("host") ?? "localhost") : host}${pathname}`
 }
 
+/** A label of a host name; a letter beyond ASCII is percent-encoded in a URL. */
+const label = /^(?=.{1,63}$)(?!-)(?:[a-z0-9_-]|%[89a-f][0-9a-f])+$/i
+
+/** Whether a host has the form of a host name, an address or the path of a socket. An empty one means the default. */
+const isHost = (host: string): boolean =>
+  host === "" ||
+  /^(?:\[|\/|%2f)/i.test(host) ||
+  host
+    .replace(/\.$/, "")
+    .split(".")
+    .every((part) => label.test(part))
+
+/** The host that a URL names; its parameter `host` wins. */
+const hostOf = (url: Redacted.Redacted): string => {
+  const { hostname, searchParams } = new URL(Redacted.value(url))
+  return searchParams.get("host") ?? hostname
+}
+
 const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(url)).password !== ""
 
 /** How long it may take to say that it is there. */
@@ -141,7 +167,8 @@ const maxMessageSize = 512 * 2 ** 20
  * **Details**
  *
  * A statement that fails because the database is away is run again, for `patienceMillis`: a restart of the database
- * fails nothing, and pays nothing twice.
+ * fails nothing, and pays nothing twice. A database that is still starting is waited for during `startMillis`, so a
+ * server and its database can start together.
  *
  * **Gotchas**
  *
@@ -168,15 +195,18 @@ export const open = Effect.fnUntraced(function* (
   const {
     graceMillis = 10_000,
     maxConnections = 8,
+    onWait,
     password,
     patienceMillis = 30_000,
     schema = "divisi",
+    startMillis = patienceMillis,
     url
   } = options
   const name = nameOf(url)
   const invalid = (detail: string) =>
     new PostgresError({ database: name ?? "(no URL)", reason: { _tag: "Invalid", detail } })
   if (name === undefined) return yield* invalid("its address must look like postgres://user@host/database")
+  if (!isHost(hostOf(url))) return yield* invalid("its host is not a valid host name")
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return yield* invalid("its schema has a name that is none")
   const failed = (error: SqlError) => new PostgresError({ database: name, reason: reasonOf(error) })
   const config: PgPool.Config = {
@@ -188,10 +218,23 @@ export const open = Effect.fnUntraced(function* (
     maxMessageSize
   }
   const orFail = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, failed)
-  const pool = yield* orFail(PgPool.make({ ...config, maxConnections }))
-  const found = yield* orFail(Session.transact(pool, (session) => Schema.prepare(session, schema)))
+  const connect = Effect.gen(function* () {
+    const pool = yield* PgPool.make({ ...config, maxConnections })
+    const found = yield* Session.transact(pool, (session) => Schema.prepare(session, schema))
+    const self = found === "ours" ? yield* Owner.enter({ ...config, applicationName: "divisi owner" }) : ""
+    return { found, pool, self }
+  })
+  const scope = yield* Effect.scope
+  const attempt = Effect.flatMap(Scope.fork(scope), (own) =>
+    Effect.onError(Scope.provide(connect, own), (cause) => Scope.close(own, Exit.failCause(cause)))
+  )
+  const { found, pool, self } = yield* orFail(
+    Session.patiently(() => attempt, startMillis, {
+      isPassing: Session.isStarting,
+      onWait: (error) => onWait?.(failed(error)) ?? Effect.void
+    })
+  )
   if (found !== "ours") return yield* new PostgresError({ database: name, reason: { _tag: found } })
-  const self = yield* orFail(Owner.enter({ ...config, applicationName: "divisi owner" }))
   return {
     name,
     schema,

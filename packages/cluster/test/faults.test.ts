@@ -246,7 +246,7 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
         Effect.gen(function* () {
           const good = yield* place()
           const refusal = (url: string, options: Partial<Postgres.Options> = {}) =>
-            Effect.flip(Effect.scoped(Postgres.open({ url: Redacted.make(url), ...options })))
+            Effect.flip(Effect.scoped(Postgres.open({ url: Redacted.make(url), startMillis: 0, ...options })))
           const wrong = "a-wrong-password"
           const errors = [
             yield* refusal(server.url.replace(PostgresServer.password, wrong)),

@@ -3,6 +3,7 @@ import type * as Account from "@divisi/core/Account"
 import type { Journal } from "@divisi/core/Journal"
 import { OutcomeLog } from "@divisi/policy-router"
 import type { Keys, NodeServer, Pace } from "@divisi/server"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -124,13 +125,31 @@ export const configured = ({ serve }: DivisiConfig.Config): Redacted.Redacted | 
   return typeof database === "string" ? Redacted.make(database) : database
 }
 
+/** How long a server waits for a database that is starting, and how often it reports that, in milliseconds. */
+const [startMillis, reportMillis] = [30_000, 5_000]
+
+/** Waits for a database that is starting, and reports that on the error output every few seconds. */
+export const waiting = () => {
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return {
+    startMillis,
+    onWait: ({ message }: { readonly message: string }) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        if (now - reportedAt < reportMillis) return
+        reportedAt = now
+        process.stderr.write(`divisi: ${message} Waiting up to ${startMillis / 1_000} s for it to start.\n`)
+      })
+  }
+}
+
 /**
  * Opens the database that is named, or that of `DIVISI_DATABASE`, or that of the config, which is asked last; `undefined`
- * where there is none.
+ * where there is none. An unreachable database fails at once, unless `start` says how long to wait for it.
  */
 export const open = Effect.fnUntraced(function* (
   named: Option.Option<Redacted.Redacted>,
-  config: Effect.Effect<DivisiConfig.Config, Failure>
+  config: Effect.Effect<DivisiConfig.Config, Failure>,
+  start: Pick<import("@divisi/cluster").Postgres.Options, "onWait" | "startMillis"> = { startMillis: 0 }
 ): Effect.fn.Return<Database | undefined, Failure, Scope.Scope> {
   const url = Option.getOrUndefined(named) ?? (yield* environment("DIVISI_DATABASE")) ?? configured(yield* config)
   if (url === undefined) return undefined
@@ -139,7 +158,7 @@ export const open = Effect.fnUntraced(function* (
     catch: (error) => usage(`It cannot use a database. ${explain(error)}`)
   })
   const password = yield* environment("PGPASSWORD")
-  const postgres = yield* Effect.mapError(Cluster.Postgres.open({ url, password }), ({ message, reason }) =>
+  const postgres = yield* Effect.mapError(Cluster.Postgres.open({ ...start, url, password }), ({ message, reason }) =>
     reason._tag === "Invalid" ? usage(message) : failed(message)
   )
   const tell = toldOnce()

@@ -299,7 +299,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const first = yield* holding(Server, input, 0, yield* Effect.scope)
   const { config, isGym, options: offered } = first.offer
   const isPlay = WorkerPool.isPlay(offered.pool)
-  const database = yield* Database.open(input.database, Effect.succeed(config))
+  const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
   yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
   const origins = yield* originsOf(Server, input.allowOrigin, config.serve?.origins)
   const { authenticate, isKeyless } = yield* authenticateOf(Server, input, origins, database)

@@ -43,25 +43,66 @@ const passing = /^(?:08|57P|53300|40|55P03|25P03)/
 export const isPassing = (error: SqlError): boolean =>
   error.reason._tag === "ConnectionError" || passing.test(codeOf(error))
 
+/** Errors of the network, of DNS and of a socket's path that end once a database has started. */
+const starting: ReadonlySet<string> = new Set([
+  "EAI_AGAIN",
+  "EAI_NODATA",
+  "ECONNABORTED",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "ENETDOWN",
+  "ENETUNREACH",
+  "ENOENT",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT"
+])
+
+/** Messages of connections that ended without a code. */
+const startingMessage = /Connection closed|timed? ?out/i
+
+/**
+ * Whether a first connection may succeed once the database has started. Invalid settings and failed certificates are
+ * connection errors, too, and never pass.
+ */
+export const isStarting = (error: SqlError): boolean => {
+  const code = codeOf(error)
+  if (code !== "") return starting.has(code) || passing.test(code)
+  return startingMessage.test(`${detailOf(error)} ${error.reason.message}`)
+}
+
 /** How long is waited before a next try: a database that starts anew is there in a second or two. */
 const napMillis = (attempt: number): number => Math.min(20 * 2 ** attempt, 500)
 
-/** Tries again what may pass by itself, for some time. `work` is told how often it was tried before. */
+/**
+ * Tries again what may pass by itself, for some time. `work` is told how often it was tried before; `onWait` runs before
+ * each wait.
+ */
 export const patiently = <A>(
   work: (attempt: number) => Effect.Effect<A, SqlError>,
-  patienceMillis: number
-): Effect.Effect<A, SqlError> =>
-  Effect.flatMap(Clock.currentTimeMillis, (begun) => {
+  patienceMillis: number,
+  options: {
+    readonly isPassing?: ((error: SqlError) => boolean) | undefined
+    readonly onWait?: ((error: SqlError) => Effect.Effect<void>) | undefined
+  } = {}
+): Effect.Effect<A, SqlError> => {
+  const mayPass = options.isPassing ?? isPassing
+  const wait = (error: SqlError, attempt: number) =>
+    Effect.andThen(options.onWait?.(error) ?? Effect.void, Effect.sleep(napMillis(attempt)))
+  return Effect.flatMap(Clock.currentTimeMillis, (begun) => {
     const go = (attempt: number): Effect.Effect<A, SqlError> =>
       Effect.catch(work(attempt), (error) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          isPassing(error) && now - begun < patienceMillis
-            ? Effect.andThen(Effect.sleep(napMillis(attempt)), go(attempt + 1))
+          mayPass(error) && now - begun < patienceMillis
+            ? Effect.andThen(wait(error, attempt), go(attempt + 1))
             : Effect.fail(error)
         )
       )
     return go(0)
   })
+}
 
 /** Runs a transaction on a connection of its own. */
 export const transact = <A>(
