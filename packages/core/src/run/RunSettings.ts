@@ -33,7 +33,7 @@ export interface WorkerSettings {
    * How long a call may send nothing, in milliseconds, before and within its answer; then it fails as a `Timeout` and is
    * tried again. By default a third of `budget.durationMillis` for workers that stream, so that a call that hangs leaves
    * time for another; without such a budget, and for workers whose answers come whole, a call may be silent for as long
-   * as it may take. 0 turns it off.
+   * as it may take. Only parts of an answer count: comments of a vendor's event stream do not. 0 turns it off.
    */
   readonly silenceMillis?: number | undefined
 }
