@@ -83,6 +83,11 @@ export interface Serve {
    * one (`callerInFlightBytes`). They hold from the start of the server.
    */
   readonly limits?: RequestLimits | undefined
+  /**
+   * Whether questions, answers and tool results are stored: `"full"` (the default), or `"none"`, which holds runs in memory
+   * only. `--content` wins over it. It holds from the start of the server.
+   */
+  readonly content?: "full" | "none" | undefined
   /** Who does the housekeeping of agents, such as titles: `divisi-fast` (`"fast"`, the default), or who is asked. */
   readonly housekeeping?: "fast" | "as-asked" | undefined
 }

@@ -6,6 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { isThisMachine } from "./Caller.ts"
+import * as ContentSetting from "./ContentSetting.ts"
 import * as Limits from "./http/Limits.ts"
 import * as Server from "./Server.ts"
 
@@ -78,6 +79,10 @@ export const make = Effect.fnUntraced(function* (
   if (options.authenticate === undefined && !isThisMachine(host)) {
     const detail = `Without keys this server listens on this machine alone, and not on ${host}: make a key, or leave the host out.`
     return yield* new ListenError({ detail })
+  }
+  const { content = "full" } = options
+  if (!ContentSetting.values.includes(content)) {
+    return yield* new ListenError({ detail: `content must be ${ContentSetting.values.join(" or ")}.` })
   }
   const server = yield* Server.make(options)
   const scope = yield* Effect.scope

@@ -19,6 +19,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type Authenticate, type Caller, onThisMachine } from "./Caller.ts"
+import * as ContentSetting from "./ContentSetting.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Defects from "./Defects.ts"
 import * as Endpoint from "./http/Endpoint.ts"
@@ -41,7 +42,6 @@ import * as Offer from "./Offer.ts"
 import type * as RequestLog from "./RequestLog.ts"
 import type { Archive } from "./responses/Archive.ts"
 import { compaction } from "./responses/Compaction.ts"
-import * as ResponseStore from "./responses/ResponseStore.ts"
 import { responses } from "./responses/Responses.ts"
 import * as ResponsesEndpoints from "./responses/ResponsesEndpoints.ts"
 import * as ResponsesSocket from "./responses/ResponsesSocket.ts"
@@ -109,6 +109,12 @@ export interface Options extends Replaceable {
   readonly listener?: Listener | undefined
   /** Called with each request when it is over; nothing of what was asked or answered is in it. */
   readonly log?: RequestLog.Log | undefined
+  /**
+   * Whether content (questions, answers, reasoning, arguments and results of tools) may be stored and logged; `"full"` by
+   * default. With `"none"`, `journal`, `responses` and `keepRating` are not used: runs are in memory only, responses are
+   * not stored, and the pages of runs and the log have no text of requests or answers.
+   */
+  readonly content?: ContentSetting.ContentSetting | undefined
   /** Keeps what clients say of their runs (`POST /v1/runs/{id}/rating`); without it, there is no such endpoint. */
   readonly keepRating?: Ratings.Keep | undefined
 }
@@ -176,7 +182,9 @@ const namedIn = (url: string): string => {
 }
 
 /** Makes a server. What goes on in it is stopped when the scope closes. */
-export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Server, never, Scope.Scope> {
+export const make = Effect.fnUntraced(function* (given: Options): Effect.fn.Return<Server, never, Scope.Scope> {
+  const options = ContentSetting.applied(given)
+  const { content } = options
   const {
     graceMillis = 30_000,
     heartbeatMillis = 15_000,
@@ -188,6 +196,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   let isDraining = false
   const services = yield* Effect.context<never>()
   const defects = Defects.make({
+    hasMessages: content !== "none",
     log: (text) => void Effect.runForkWith(services)(Effect.logError(text)),
     count: (part) => metrics.defect(part)
   })
@@ -226,7 +235,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     ledger: options.ledger,
     isDraining: () => isDraining,
     defects,
-    log: (entry) => {
+    log: (logged) => {
+      const entry = content === "none" ? { ...logged, providerMessage: undefined } : logged
       for (const log of [metrics.log, options.log]) {
         try {
           log?.(entry)
@@ -256,7 +266,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
   })
 
-  const store = yield* ResponseStore.make({ maxCharacters: 64 * mebi, archive: options.responses })
+  const store = yield* ContentSetting.storeOf(content, { maxCharacters: 64 * mebi, archive: options.responses })
   const kept = ResponsesEndpoints.make(context, store)
   const gate = yield* Gate
   const closedProviders = gate?.closed ?? noneClosed
@@ -320,7 +330,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     HttpRouter.route("POST", "/v1/embeddings", Passthrough.make(context, "embeddings")),
     HttpRouter.route("POST", "/v1/completions", Passthrough.make(context, "completions")),
     HttpRouter.route("GET", "/v1/models/*", models),
-    HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate })),
+    HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate, content })),
     HttpRouter.route(
       "POST",
       "/v1/runs/:id/rating",
@@ -329,7 +339,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         authenticate,
         limits: { ...limits, bodyBytes: 64 * kibi },
         inFlight: inFlight.open,
-        keep: options.keepRating
+        keep: options.keepRating,
+        content
       })
     ),
     HttpRouter.route("GET", "/metrics", measured),

@@ -141,6 +141,7 @@ const ConfigSchema = Schema.Struct({
           callerInFlightBytes: optional(whole(1))
         }).annotate({ message: "Expected an object of limits, as in { bodyBytes: 1048576 }" })
       ),
+      content: Schema.optional(Schema.Literals(["full", "none"]).annotate({ message: 'Expected "full" or "none"' })),
       housekeeping: Schema.optional(
         Schema.Literals(["fast", "as-asked"]).annotate({ message: 'Expected "fast" or "as-asked"' })
       )
@@ -236,6 +237,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
     keysOf(RunSettings.fields[group].ast).map((key) => [key, `${group}.${key}`] as const)
   ),
   ["aliases", "serve.aliases"],
+  ["content", "serve.content"],
   ["database", "serve.database"],
   ["maxCost", "budget.costUsd"],
   ["timeout", "budget.durationMillis"],

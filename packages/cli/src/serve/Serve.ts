@@ -48,6 +48,25 @@ const secretOf = Effect.mapError(
 
 type Store = Database.Database | undefined
 
+/** Whether content is stored, of the flag or the config. The files that only store content cannot be named with `none`. */
+const contentOf = Effect.fnUntraced(function* (
+  input: ServeInput,
+  config: Offer.Offer["config"]
+): Effect.fn.Return<"full" | "none", Failure> {
+  const content = Option.getOrElse(input.content, () => config.serve?.content ?? "full")
+  if (content === "full") return content
+  const conflicts = [
+    [Option.isSome(input.journal), "--journal stores runs"],
+    [Option.isSome(input.keepRuns), "--keep-runs deletes stored runs"],
+    [Services.of(config, input).cache !== undefined, "the cache stores answers"]
+  ] as const
+  const [, conflict] = conflicts.find(([isGiven]) => isGiven) ?? []
+  if (conflict === undefined) return content
+  return yield* usage(
+    `Content is not stored with --content none (serve.content), but ${conflict}: leave one of them out.`
+  )
+})
+
 /** The gym's runs cost nothing to run again, so they are kept in memory unless a place is named. */
 const journalOf = (
   input: ServeInput,
@@ -299,29 +318,32 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const first = yield* holding(Server, input, 0, yield* Effect.scope)
   const { config, isGym, options: offered } = first.offer
   const isPlay = WorkerPool.isPlay(offered.pool)
+  const content = yield* contentOf(input, config)
+  const isStored = content === "full"
   const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
   yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
   const origins = yield* originsOf(Server, input.allowOrigin, config.serve?.origins)
   const { authenticate, isKeyless } = yield* authenticateOf(Server, input, origins, database)
   const hasKeys = !isKeyless()
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
-  const journal = yield* journalOf(input, isGym, database)
+  const journal = isStored ? yield* journalOf(input, isGym, database) : undefined
   if (journal !== undefined && Option.isSome(input.keepRuns)) {
     yield* Effect.forkScoped(Journals.pruning(journal, input.keepRuns.value))
   }
   const options: NodeServer.Options = {
     ...offered,
+    content,
     journal,
     isShared: database !== undefined,
     isReady: database?.isThere,
-    responses: yield* responsesOf(input, isGym, database),
+    responses: isStored ? yield* responsesOf(input, isGym, database) : undefined,
     ledger: yield* totalOf(input, database),
     // On an address that others reach there are keys from the start, or nothing listens.
     authenticate: hasKeys || isOwn ? authenticate : undefined,
     isKeyless,
     origins,
     limits: config.serve?.limits,
-    keepRating: yield* ratingsOf(Server, isGym, database),
+    keepRating: isStored ? yield* ratingsOf(Server, isGym, database) : undefined,
     secret: yield* secretOf,
     port: input.port,
     host: input.host,

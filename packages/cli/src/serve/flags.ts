@@ -58,6 +58,12 @@ export const flags = {
     "The most that all runs together may cost, in USD; never exceeded. With --database: those of all servers"
   ),
   timeout: timeout("The longest that one segment of a run may take: 30s, 2m"),
+  content: Flag.Literals("content", ["full", "none"]).pipe(
+    Flag.withDescription(
+      "Whether questions, answers and tool results are stored: full (default), or none, which holds runs in memory only"
+    ),
+    Flag.optional
+  ),
   keepRuns: age(
     "keep-runs",
     "Delete runs from the journal that nobody has changed for so long, at the start and each hour: 30d (default keep all)"

@@ -286,7 +286,13 @@ const begin = Effect.fnUntraced(function* <State>(
   ) =>
     Turn.prepare(offer.turns, { ...before, key, request, team, owner, ledger: caller.ledger, runId: CallId.random() })
   const turn = yield* prepare(request, { stopped: context.stopped(key), named: Idempotent.runOf(owner, headers) })
-  const about = { id: CallId.random(), runId: turn.runId, createdAt: Math.floor(logged.at / 1000), request, body }
+  const about = {
+    id: CallId.random(),
+    runId: turn.runId,
+    createdAt: Math.floor(logged.at / 1000),
+    request,
+    body: recalled.store === body.store ? body : { ...body, store: recalled.store }
+  }
   const again = (body: JsonObject) =>
     Effect.flatMap(
       attempt(() => wire.read(body, headers)),

@@ -35,7 +35,8 @@ const fields = {
   id: Schema.String,
   object: Schema.Literal("run"),
   state: Schema.Union([Wire.Ending, Schema.Literals(["running", "waiting", "stopped", "damaged"])]),
-  question: Schema.String,
+  /** null if the server's setting `content` is "none". */
+  question: Schema.NullOr(Schema.String),
   policy: Schema.String,
   workers: Schema.Array(Schema.String),
   /** Milliseconds since 1970. */
@@ -55,7 +56,7 @@ const fields = {
 export const Run = Schema.Struct(fields)
 
 /** A run with all that happened in it. */
-export const WholeRun = Schema.Struct({ ...fields, transcript: Wire.Transcript })
+export const WholeRun = Schema.Struct({ ...fields, transcript: Schema.optionalKey(Wire.Transcript) })
 
 /** A page of runs. */
 export const Runs = Schema.Struct({

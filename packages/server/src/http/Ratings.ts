@@ -8,6 +8,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import type { Caller } from "../Caller.ts"
+import * as ContentSetting from "../ContentSetting.ts"
 import * as Rights from "../Rights.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
@@ -43,6 +44,8 @@ export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits
   readonly journal: Journal.Journal
   /** Absent where no ratings are kept. */
   readonly keep: Keep | undefined
+  /** With `"none"` no ratings are stored, as they are about stored runs. */
+  readonly content?: ContentSetting.ContentSetting | undefined
 }
 
 /** The most characters of a note. */
@@ -195,6 +198,7 @@ const answer = Effect.fnUntraced(function* (
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, ApiError> {
   const { authenticate, journal, keep } = context
   const caller = yield* authenticate(incoming.headers)
+  if (context.content === "none") return yield* ContentSetting.refused("Rating of runs")
   if (keep === undefined) return yield* keepsNone
   const id = idIn(incoming)
   const said = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Endpoint.attempt(() => read(body)))

@@ -8,6 +8,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Authenticate, Caller } from "../Caller.ts"
+import * as ContentSetting from "../ContentSetting.ts"
 import * as Rights from "../Rights.ts"
 import * as Failure from "../segment/Failure.ts"
 import { ownerIn } from "../segment/Owner.ts"
@@ -21,6 +22,8 @@ import * as Respond from "./Respond.ts"
 export interface Context {
   readonly journal: Journal.Journal
   readonly authenticate: Authenticate
+  /** `"none"` leaves questions and transcripts out. */
+  readonly content?: ContentSetting.ContentSetting | undefined
 }
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -34,11 +37,11 @@ const unknown = (id: string) =>
 const unusable = (error: Journal.JournalError) =>
   Failure.isUnreachable(error) ? Failure.unreachable : new ApiError({ kind: "server", message: error.message })
 
-const summaryOf = (run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
+const summaryOf = ({ content }: Context, run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   id: run.run,
   object: "run",
   state: Journal.stateOf(run),
-  question: run.question,
+  question: content === "none" ? null : run.question,
   policy: run.policy,
   workers: run.workers,
   started_at: run.startedAt,
@@ -91,15 +94,15 @@ const numberIn = (
 }
 
 const list = Effect.fnUntraced(function* (
-  { journal }: Context,
+  context: Context,
   caller: Caller,
   url: URL
 ): Effect.fn.Return<Response, ApiError> {
   const limit = Math.min(yield* numberIn(url, OwnSchemas.limit, OwnSchemas.defaultLimit), OwnSchemas.mostListed)
   const after = yield* nameIn(url, "after")
   const owner = yield* listedOwner(caller, url)
-  const found = yield* Effect.mapError(journal.list({ caller: owner, after, limit: limit + 1 }), unusable)
-  const data = found.slice(0, limit).map(summaryOf)
+  const found = yield* Effect.mapError(context.journal.list({ caller: owner, after, limit: limit + 1 }), unusable)
+  const data = found.slice(0, limit).map((run) => summaryOf(context, run))
   const page: typeof OwnSchemas.Runs.Type = {
     object: "list",
     data,
@@ -110,26 +113,29 @@ const list = Effect.fnUntraced(function* (
 })
 
 const one = Effect.fnUntraced(function* (
-  { journal }: Context,
+  context: Context,
   caller: Caller,
   id: string
 ): Effect.fn.Return<Response, ApiError> {
+  const { content, journal } = context
   const events = yield* eventsOf(journal, caller, id)
   const summary = yield* Effect.mapError(journal.find(id), unusable)
   if (summary === undefined) return yield* unknown(id)
-  return Respond.json({ ...summaryOf(summary), transcript: Transcript.fromEvents(events) })
+  if (content === "none") return Respond.json(summaryOf(context, summary))
+  return Respond.json({ ...summaryOf(context, summary), transcript: Transcript.fromEvents(events) })
 })
 
 const encoder = new TextEncoder()
 
 /** The events of a run from one on, as they are written, until it has ended. */
 const follow = Effect.fnUntraced(function* (
-  { journal }: Context,
+  { content, journal }: Context,
   caller: Caller,
   id: string,
   from: number
 ): Effect.fn.Return<Response, ApiError> {
   yield* eventsOf(journal, caller, id)
+  if (content === "none") return yield* ContentSetting.refused("The list of a run's events")
   let next = from
   const events = Stream.map(JournalStream.follow(journal, id, { from }), (entry) => {
     const seq = next
