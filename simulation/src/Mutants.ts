@@ -26,8 +26,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/WorkerCall.ts",
     edits: [
       {
-        from: "return Effect.flatMap(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), (own) => {",
-        to: "return Effect.flatMap(restore(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence)), (own) => {"
+        from: "priced(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), worker),",
+        to: "restore(priced(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), worker)),"
       }
     ]
   },
@@ -36,10 +36,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/Executor.ts",
     edits: [
       {
-        from: "return Effect.matchEffect(ask(context, plan, answers, running, onAnswer), {",
+        from: "const asked = within(context.spans, part, ask(context, plan, answers, running, onAnswer))",
         to: `let kept: Answered | undefined
-      const asked = ask(context, plan, answers, running, (answer) => { kept = answer })
-      return Effect.matchEffect(Effect.map(asked, () => onAnswer(kept!)), {`
+      const asking = ask(context, plan, answers, running, (answer) => { kept = answer })
+      const asked = Effect.tap(within(context.spans, part, asking), () => Effect.sync(() => kept && onAnswer(kept)))`
       }
     ]
   },
@@ -48,7 +48,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/receive.ts",
     edits: [
       {
-        from: "Usage.checked(part.usage, () => estimateOf(call, received.text + received.reasoning))",
+        from: "Usage.checked(part.usage, () => estimateOf(call, written), boundsOf(call, isBounded, written))",
         to: "part.usage"
       }
     ]
@@ -191,7 +191,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "tool-unsaved": {
     survival: true,
     file: "core/src/run/StepTurns.ts",
-    edits: [{ from: "Effect.andThen(recording.saved, prepared.run)", to: "prepared.run" }]
+    edits: [{ from: "Effect.andThen(recording.saved, spanned)", to: "spanned" }]
   },
   // A tool in doubt is called again, whatever it does.
   "tool-again": {

@@ -160,7 +160,7 @@ class Vendor {
   }
 
   private charge(): Usage.Usage {
-    const usage = { inputTokens: this.book.calls % 7, outputTokens: 1 + (this.book.calls % 5) }
+    const usage = { inputTokens: 1 + (this.book.calls % 7), outputTokens: 1 + (this.book.calls % 5) }
     this.book.calls += 1
     this.book.tokens += usage.inputTokens + usage.outputTokens
     this.book.costUsd += Usage.cost(pricing, usage)!

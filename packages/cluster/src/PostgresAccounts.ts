@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import * as Account from "@divisi/core/Account"
-import type * as Budget from "@divisi/core/Budget"
+import * as Budget from "@divisi/core/Budget"
 import { noSpend, type Spend } from "@divisi/core/Usage"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -134,6 +134,7 @@ export const make = Effect.fnUntraced(function* (
       name: own.name,
       chain,
       limits,
+      costLimit: Budget.lowest(limits.costUsd, own.parent?.costLimit),
       // Another process may set limits at any time.
       isLimited: true,
       reserve,

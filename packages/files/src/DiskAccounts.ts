@@ -8,7 +8,7 @@
  */
 import path from "node:path"
 import * as Shared from "@divisi/core/Account"
-import type * as Budget from "@divisi/core/Budget"
+import * as Budget from "@divisi/core/Budget"
 import type { Paid } from "@divisi/core/Usage"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -190,6 +190,7 @@ export const make = Effect.fnUntraced(function* (
       name,
       chain,
       limits,
+      costLimit: Budget.lowest(limits.costUsd, chain[0]!.parent?.costLimit),
       // Another process may set limits at any time.
       isLimited: true,
       reserve,

@@ -129,7 +129,9 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
   const cached = cache === undefined ? running : Effect.provideService(running, ResponseCache, cache)
   const gated = gate === undefined ? cached : Effect.provideService(cached, Gate, gate)
   // Nothing interrupts it before it has begun: who is stopped then has a result, too.
-  const fiber = Effect.runFork(toErrorOutput(gated), { uninterruptible: true, signal })
+  // With a signal that is aborted already, it is interrupted before it calls anything.
+  const begun = signal?.aborted === true ? Effect.andThen(Effect.yieldNow, gated) : gated
+  const fiber = Effect.runFork(toErrorOutput(begun), { uninterruptible: true, signal })
   // A run that dies of a mistake of ours still ends for those who wait for it.
   fiber.addObserver((exit) => {
     if (Exit.isFailure(exit)) reject(Cause.squash(exit.cause))

@@ -103,6 +103,8 @@ export interface Ledger {
   readonly limits: Limits
   /** Whether this ledger or one above it limits cost, tokens or calls, so that worst cases matter. */
   readonly isLimited: boolean
+  /** The lowest limit of cost in USD of this ledger and those above it, as far as it is known. */
+  readonly costLimit?: number | undefined
   /**
    * Sets an amount aside, waiting for others to settle when that can make room. Run it where nothing interrupts
    * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the
@@ -169,6 +171,10 @@ export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => 
   return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
 }
 
+/** The lower of two limits, where an absent one does not limit. */
+export const lowest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+
 /** A reservation in memory. */
 interface Held extends Reservation {
   /** The name of the call, and whether it is replayed. */
@@ -224,6 +230,7 @@ const withHeld = (ledger: LedgerNode): Standing => {
 class LedgerNode implements Ledger, Standing {
   readonly limits: Limits
   readonly isLimited: boolean
+  readonly costLimit: number | undefined
   readonly parent: LedgerNode | undefined
   /** The account above the topmost of these ledgers. */
   readonly above: Ledger | undefined
@@ -240,6 +247,7 @@ class LedgerNode implements Ledger, Standing {
     this.limits = limits
     this.parent = parent instanceof LedgerNode ? parent : undefined
     this.above = parent instanceof LedgerNode ? parent.above : parent
+    this.costLimit = lowest(limits.costUsd, parent?.costLimit)
     this.isLimited =
       limits.costUsd !== undefined ||
       limits.tokens !== undefined ||

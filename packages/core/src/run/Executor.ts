@@ -23,7 +23,7 @@ import type { Checks } from "../task/Check.ts"
 import type { Message } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
-import type { WorkerError, WorkerRequest } from "../task/Worker.ts"
+import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { type StepAnswer, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
 import { needed, type Step, type StepCheck, type Workflow } from "../workflow/Workflow.ts"
@@ -153,6 +153,18 @@ const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<number> 
   if (!skipUnseen) return undefined
   const wanted = needed(workflow)
   return wanted.size === workflow.steps.length ? undefined : wanted
+}
+
+/** The workers of the steps to run. */
+export const workersOf = ({
+  pool,
+  workflow,
+  settings
+}: Pick<Plan, "pool" | "workflow" | "settings">): ReadonlyArray<Worker> => {
+  const wanted = wantedOf(workflow, settings.skipUnseen)
+  return workflow.steps.flatMap(({ worker }, step) =>
+    (wanted === undefined || wanted.has(step)) && pool.workers[worker] !== undefined ? [pool.workers[worker]] : []
+  )
 }
 
 const sees = ({ access }: Step, step: number): boolean => access === "all" || access.includes(step)

@@ -22,6 +22,7 @@ import type { Refusal, WorkerError } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { PastRound } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
+import { refusalOf } from "./accounts.ts"
 import { answerOf, bestSoFar, failureOf, workersOf } from "./answers.ts"
 import * as Budget from "./Budget.ts"
 import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts"
@@ -302,7 +303,7 @@ const runRound = Effect.fnUntraced(function* (
     return "over"
   }
 
-  const execution = Executor.make(context, {
+  const plan: Executor.Plan = {
     task: state.task,
     pool: state.pool,
     workflow,
@@ -323,7 +324,10 @@ const runRound = Effect.fnUntraced(function* (
     threshold: state.options.threshold ?? 1,
     mayRevise: state.revisions > 0,
     delegate: delegate(state, round)
-  })
+  }
+  const unpriced = refusalOf(context, Executor.workersOf(plan))
+  if (unpriced !== undefined) return yield* unpriced
+  const execution = Executor.make(context, plan)
   state.current = { workflow, execution }
   yield* execution.run
   let results = execution.results()

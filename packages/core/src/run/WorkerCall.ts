@@ -23,9 +23,9 @@ import type { ToolCall } from "../task/Message.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../task/Usage.ts"
 import { CallId, type FinishReason, type Worker, type WorkerError, type WorkerRequest } from "../task/Worker.ts"
-import { boundOn, type Charge, closeAll, reserveAtPayer } from "./accounts.ts"
+import { boundOn, type Charge, closeAll, isLimited, priced, reserveAtPayer } from "./accounts.ts"
 import type { Ledger, Payer, Reservation } from "./Budget.ts"
-import { estimateOf, likelyTokens, usageOf } from "./bounds.ts"
+import { boundsOf, estimateOf, likelyTokens, usageOf } from "./bounds.ts"
 import { fitted } from "./fitted.ts"
 import type { Recording } from "./Recording.ts"
 import { delay, type Gate, type Retry } from "./Resilience.ts"
@@ -195,17 +195,22 @@ const attempt = (
           const answer = Exit.isSuccess(exit) ? exit.value : undefined
           const isBroken = context.recording?.broken() !== undefined
           const error = Exit.isSuccess(exit) || (isBroken && !started) ? undefined : errorOf(worker, exit.cause)
-          const paid = started ? paidFor(call, answer?.usage ?? usageOf(error, call, received)) : undefined
+          const paid = started
+            ? paidFor(call, answer?.usage ?? usageOf(error, call, received, isLimited(context)))
+            : undefined
           return Effect.map(closeAll(context, own, payers, paid), () => onEnd({ answer, error, paid }))
         })
       )
     }
-    return Effect.flatMap(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), (own) => {
-      if (payer === undefined) return use(own)
-      // Waiting here cannot deadlock: it waits only for calls under way, which hold all that they need.
-      const reserved = Effect.onError(reserveAtPayer(payer, call, charge), () => ledger.release(own))
-      return Effect.flatMap(reserved, (payers) => use(own, payers))
-    })
+    return Effect.flatMap(
+      priced(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), worker),
+      (own) => {
+        if (payer === undefined) return use(own)
+        // Waiting here cannot deadlock: it waits only for calls under way, which hold all that they need.
+        const reserved = Effect.onError(reserveAtPayer(payer, call, charge), () => ledger.release(own))
+        return Effect.flatMap(reserved, (payers) => use(own, payers))
+      }
+    )
   })
 }
 
@@ -363,7 +368,8 @@ const take = (
     })
   }
   // What a cache holds was written by others, or long ago: its usage is checked like that of a new answer.
-  const credible = (usage: Usage) => checked(usage, () => estimateOf(call, text))
+  const bounds = boundsOf(call, isLimited(context), text)
+  const credible = (usage: Usage) => checked(usage, () => estimateOf(call, text), { ...bounds, isSome: false })
   const name = attempt && `${attempt}/found`
   const again = Effect.forEach(
     failures,

@@ -1,7 +1,8 @@
 /** What a call reserves on the accounts that it is charged to, and what becomes of it. */
 import * as Effect from "effect/Effect"
 import { notifyLogged } from "../Callback.ts"
-import { BudgetExceeded, type Paid } from "../task/Usage.ts"
+import { BudgetExceeded, cost, noUsage, type Paid } from "../task/Usage.ts"
+import type { Worker } from "../task/Worker.ts"
 import type { Amount, Ledger, Occurrence, Payer, Reservation } from "./Budget.ts"
 import { worstCase } from "./bounds.ts"
 import type { Call, CallContext } from "./WorkerCall.ts"
@@ -11,6 +12,37 @@ export interface Charge {
   /** Absent if the run shares no account and has no journal. */
   readonly name: string | undefined
   readonly occurrence: Occurrence
+}
+
+/** The accounts that the calls of a run are charged to. */
+export interface Accounts {
+  readonly ledger: Ledger
+  readonly payer: Payer | undefined
+}
+
+/** Whether one of the accounts has a limit, so that a call is held to its worst case. */
+export const isLimited = ({ ledger, payer }: Accounts): boolean => ledger.isLimited || payer?.account.isLimited === true
+
+/** Names the worker in the refusal of a call without a price. */
+export const priced = <A>(
+  reserved: Effect.Effect<A, BudgetExceeded>,
+  { id }: Worker
+): Effect.Effect<A, BudgetExceeded> =>
+  Effect.mapError(reserved, (error) => (error.needed === undefined ? unpriced(error, id) : error))
+
+const unpriced = ({ account, allowed, limit, spent }: BudgetExceeded, worker: string): BudgetExceeded =>
+  new BudgetExceeded({ limit, allowed, spent, needed: undefined, account, worker })
+
+/**
+ * Why a plan is refused before its first call: an account limits its cost, and a worker of it has no price. Whether a limit
+ * is set that another process knows alone is found when the call is reserved.
+ */
+export const refusalOf = ({ ledger }: Accounts, workers: ReadonlyArray<Worker>): BudgetExceeded | undefined => {
+  const allowed = ledger.costLimit
+  const worker = workers.find(({ pricing }) => cost(pricing, noUsage) === undefined)
+  if (allowed === undefined || worker === undefined) return undefined
+  const spent = ledger.spent().costUsd
+  return new BudgetExceeded({ limit: "costUsd", allowed, spent, needed: undefined, worker: worker.id })
 }
 
 const nothing: Amount = { costUsd: 0, tokens: 0 }
@@ -27,7 +59,8 @@ export const reserveAtPayer = (
   Effect.mapError(
     payer.account.reserve(boundOn(payer.account, call), name, occurrence),
     ({ allowed, limit, needed, spent }) => {
-      const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
+      const worker = needed === undefined ? call.worker.id : undefined
+      const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer", worker })
       notifyLogged("onRefused", () => payer.onRefused?.({ error, worker: call.worker.id, request: call.request }))
       return error
     }

@@ -1,7 +1,7 @@
 /** The bounds of a call: what is set aside for it, and what it may have used where nobody says so. */
 import { atOnce } from "../Callback.ts"
 import type { ContentPart, Message } from "../task/Message.ts"
-import { checked, cost, estimateUsage, noUsage, type Usage } from "../task/Usage.ts"
+import { type Bounds, checked, cost, estimateUsage, isFree, noUsage, type Usage } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { Amount } from "./Budget.ts"
 import type { Received } from "./receive.ts"
@@ -103,6 +103,24 @@ export const worstCase = (asked: Asked): Amount => {
   return { costUsd, tokens: inputTokens + outputTokens }
 }
 
+/** No vendor's call has more tokens, in or out, where no account limits it. */
+const mostTokens = 10_000_000
+
+/**
+ * What the usage of a call can be. Under a limit it is at most what was reserved. Without one, a worker may have read more
+ * than it was sent (an agent does), but has not written more than it was asked for.
+ */
+export const boundsOf = (asked: Asked, isLimited: boolean, text: string): Bounds => {
+  const worst = {
+    inputTokens: inputBound(asked),
+    outputTokens: mostOutput(asked) ?? Math.max(outputBound(asked), isLimited ? 0 : tokenBound(text))
+  }
+  const most = isLimited
+    ? { ...worst, outputTokens: outputBound(asked) }
+    : { inputTokens: Math.max(worst.inputTokens, mostTokens), outputTokens: mostOutput(asked) ?? mostTokens }
+  return { most, worst, isSome: text !== "" && !isFree(asked.worker.pricing) }
+}
+
 /** What a vendor will count against a limit of tokens per minute: the likely input, and the output that is asked for. */
 export const likelyTokens = (asked: Asked): number =>
   (inputCount(asked) ?? estimateUsage(asked.request.messages, "").inputTokens) +
@@ -125,7 +143,8 @@ const unbilled = /^(?:RateLimited|Overloaded|Network|InvalidRequest|Authenticati
 export const usageOf = (
   error: WorkerError | undefined,
   asked: Asked,
-  received: Pick<Received, "text" | "reasoning" | "toolCalls" | "finish">
+  received: Pick<Received, "text" | "reasoning" | "toolCalls" | "finish">,
+  isLimited: boolean
 ): Usage => {
   const written = tokenBound(received.text) + tokenBound(received.reasoning) + jsonBound(received.toolCalls)
   const bound = (): Usage => ({
@@ -133,7 +152,7 @@ export const usageOf = (
     outputTokens: Math.min(written, mostOutput(asked) ?? written),
     estimated: true
   })
-  if (error?.usage !== undefined) return checked(error.usage, bound)
+  if (error?.usage !== undefined) return checked(error.usage, bound, boundsOf(asked, isLimited, received.text))
   if (received.finish !== undefined) return received.finish.usage
   return written === 0 && error !== undefined && unbilled.test(error.reason._tag) ? noUsage : bound()
 }

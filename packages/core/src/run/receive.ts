@@ -19,7 +19,8 @@ import {
   type WorkerPart,
   type WorkerRequest
 } from "../task/Worker.ts"
-import { estimateOf, mostOutput } from "./bounds.ts"
+import { type Accounts, isLimited } from "./accounts.ts"
+import { boundsOf, estimateOf, mostOutput } from "./bounds.ts"
 import type * as ResponseCache from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
 
@@ -151,9 +152,16 @@ const longestName = 200
 const nameOf = (model: unknown): string | undefined =>
   typeof model === "string" && model !== "" && model.length <= longestName ? plain(model) : undefined
 
-const takeFinish = (call: Call, received: Received, part: Extract<WorkerPart, { readonly type: "finish" }>) => {
+const takeFinish = (
+  call: Call,
+  received: Received,
+  part: Extract<WorkerPart, { readonly type: "finish" }>,
+  isBounded: boolean
+) => {
   if (isText(part.text)) received.text = part.text
-  const usage = Usage.checked(part.usage, () => estimateOf(call, received.text + received.reasoning))
+  const { reasoning, text, toolCalls = [] } = received
+  const written = text + reasoning + toolCalls.map((one) => one.name + one.arguments).join("")
+  const usage = Usage.checked(part.usage, () => estimateOf(call, written), boundsOf(call, isBounded, written))
   const reason = finishReasons.has(part.reason) ? part.reason : "other"
   received.finish = { type: "finish", reason, usage, model: nameOf(part.model), echo: part.echo }
 }
@@ -200,6 +208,7 @@ const take = (
   call: Call,
   received: Received,
   part: Exclude<WorkerPart, { readonly type: "allowance" | "handle" | "notice" }>,
+  isBounded: boolean,
   onDelta: DeltaListener
 ): WorkerError | undefined => {
   const { worker } = call
@@ -210,7 +219,7 @@ const take = (
     received.size += part.text?.length ?? 0
     const wrong = tooLong(call, received)
     if (wrong !== undefined) return malformed(worker, wrong)
-    takeFinish(call, received, part)
+    takeFinish(call, received, part, isBounded)
     return undefined
   }
   if (part.type === "tool-call-delta") return undefined
@@ -233,7 +242,8 @@ const take = (
  * Runs `generate` and takes its parts into `received`, up to the whole answer.
  *
  * An answer fails as `Malformed` where its parts have another form or come after its end, and where it goes on past its
- * bound; as a `Timeout` where it goes on arriving past the time limit. A usage that cannot be is estimated.
+ * bound; as a `Timeout` where it goes on arriving past the time limit. A usage that cannot be is estimated, and one
+ * above what was reserved is charged at the worst case.
  */
 export const receive = (
   call: Call,
@@ -242,11 +252,12 @@ export const receive = (
     readonly clock: Clock.Clock
     readonly timeoutMillis: number | undefined
     readonly silence?: Silence | undefined
-  },
+  } & Accounts,
   onAllowance: AllowanceListener
 ): Effect.Effect<ResponseCache.Answer, WorkerError> => {
   let startedAt = ticks(context.clock)
   let heardAt = startedAt
+  const isBounded = isLimited(context)
   let kept: Effect.Effect<void> | undefined
   const { gather, tell } = gathering(call.onDelta)
   const takeParts = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
@@ -266,7 +277,7 @@ export const receive = (
         continue
       }
       if (startedAt === Number.POSITIVE_INFINITY) startedAt = ticks(context.clock)
-      const error = take(call, received, part, gather)
+      const error = take(call, received, part, isBounded, gather)
       if (error !== undefined) return error
     }
     return undefined

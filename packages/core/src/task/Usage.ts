@@ -106,14 +106,16 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly needed: number | undefined
   /** `"payer"` when the limit is the payer's; absent when it is the run's own or one that it shares. */
   readonly account?: "payer" | undefined
+  /** The worker whose price is unknown, where `needed` cannot be known. */
+  readonly worker?: string | undefined
 }> {
   override get message(): string {
-    const { allowed, limit, needed, spent } = this
+    const { allowed, limit, needed, spent, worker } = this
     if (limit === "durationMillis") return `The time limit of ${allowed / 1000} s is reached.`
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
     const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : `${value} ${limit}`)
     return needed === undefined
-      ? `The cost limit of ${show(allowed)} cannot be kept with a worker of unknown price: give it \`pricing\`, or \`free\` if it costs nothing.`
+      ? `The cost limit of ${show(allowed)} cannot be kept with ${worker === undefined ? "a worker" : `the worker "${worker}"`} of unknown price: give it \`pricing\`, or \`free\` if it costs nothing.`
       : `The ${name} limit of ${show(allowed)} is reached: ${show(spent)} spent, and the next call may need up to ${show(needed)}. Raise the limit, or let answers have fewer tokens (maxOutputTokens).`
   }
 }
@@ -124,6 +126,10 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 
 /** The price of a worker that costs nothing: a local model, a function. */
 export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
+
+/** Whether tokens of this price cost nothing. */
+export const isFree = (pricing: Pricing | undefined): boolean =>
+  pricing !== undefined && pricing.inputPerMillion === 0 && pricing.outputPerMillion === 0
 
 const addOptional = (left: number | undefined, right: number | undefined) =>
   left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
@@ -158,6 +164,16 @@ const shown = (value: unknown): string =>
 const share = (value: unknown, whole: number): number | undefined =>
   isCount(value) && value <= whole ? value : undefined
 
+/** What the usage of a call can be. */
+export interface Bounds {
+  /** The largest counts that can be true. */
+  readonly most: Pick<Usage, "inputTokens" | "outputTokens">
+  /** The counts that are charged instead of larger ones: the worst case that was reserved. */
+  readonly worst: Pick<Usage, "inputTokens" | "outputTokens">
+  /** Whether a count of 0 cannot be true: something was sent and answered, by a worker that is not free. */
+  readonly isSome: boolean
+}
+
 /**
  * What a worker reports, held to what can be: counts are whole numbers of at least 0, what was read from and written to
  * a cache is at most the input, reasoning at most the output.
@@ -166,6 +182,7 @@ const share = (value: unknown, whole: number): number | undefined =>
  *
  * A usage that can be is returned as it is. Otherwise the tokens of the estimate take the place of input or output that
  * cannot be, and a share that cannot be is left out, so that its tokens are plain ones; `misreported` says what it was.
+ * With `bounds`, a count above what can be is charged at the worst case that was reserved for the call.
  *
  * **Example**
  *
@@ -177,10 +194,15 @@ const share = (value: unknown, whole: number): number | undefined =>
  * usage // => { inputTokens: 10, outputTokens: 20, estimated: true, misreported: "outputTokens: -90" }
  * ```
  */
-export const checked = (reported: unknown, estimate: () => Usage): Usage => {
+export const checked = (reported: unknown, estimate: () => Usage, bounds?: Bounds): Usage => {
   const told: Told = typeof reported === "object" && reported !== null ? reported : {}
-  const inputTokens = isCount(told.inputTokens) ? told.inputTokens : estimate().inputTokens
-  const outputTokens = isCount(told.outputTokens) ? told.outputTokens : estimate().outputTokens
+  const tokens = (name: "inputTokens" | "outputTokens"): number => {
+    const count = told[name]
+    if (!isCount(count) || (count === 0 && bounds?.isSome === true)) return estimate()[name]
+    return bounds !== undefined && count > bounds.most[name] ? bounds.worst[name] : count
+  }
+  const inputTokens = tokens("inputTokens")
+  const outputTokens = tokens("outputTokens")
   const cachedInputTokens = share(told.cachedInputTokens, inputTokens)
   const cacheWriteTokens = share(told.cacheWriteTokens, inputTokens - (cachedInputTokens ?? 0))
   const counts = {

@@ -179,14 +179,18 @@ class Kept implements Segment {
         Effect.forEach(writing, (write) => write(this.isOver() ? [] : last), { discard: true })
       )
       return Effect.andThen(
-        // What cannot be written down is told all the same.
-        Effect.catchCause(written, (cause) => Effect.sync(() => this.#host.options.defect?.(this.about, cause))),
+        this.#guarded(written),
         Effect.sync(() => this.#tell(last))
       )
     })
     return Effect.map(Effect.forkIn(whole, this.#host.scope, { startImmediately: true }), (fiber) => {
       if (!this.isOver()) this.#fiber = fiber as Fiber.Fiber<void>
     })
+  }
+
+  /** Reports what cannot be written as a defect: its readers get the answer all the same. */
+  #guarded(written: Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.catchCause(written, (cause) => Effect.sync(() => this.#host.options.defect?.(this.about, cause)))
   }
 
   readonly #tell = (news: ReadonlyArray<Part>): void => {
@@ -237,7 +241,7 @@ class Kept implements Segment {
 
   onEnd(write: Write): Effect.Effect<void> {
     return Effect.suspend(() => {
-      if (this.isOver()) return write([])
+      if (this.isOver()) return this.#guarded(write([]))
       this.#writing = [...this.#writing, write]
       return Effect.void
     })

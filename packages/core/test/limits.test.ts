@@ -1,0 +1,144 @@
+import { assert, describe, it } from "vitest"
+import * as Policy from "../src/policy/Policy.ts"
+import { bestOf, conduct, free, ledger, single, streamRun, worker } from "../src/promise.ts"
+import type { Pricing } from "../src/task/Usage.ts"
+
+const pricing: Pricing = { inputPerMillion: 1, outputPerMillion: 1_000_000 }
+
+const reporting = (inputTokens: number, outputTokens: number, shares: object = {}, price: Pricing = pricing) =>
+  worker({
+    id: "vendor",
+    pricing: price,
+    answer: () => ({ text: "Forty-two, I think.", usage: { inputTokens, outputTokens, ...shares } })
+  })
+
+const ask = (one: ReturnType<typeof reporting>, account = ledger({ costUsd: 100 })) =>
+  conduct({
+    question: "What is 6 times 7?",
+    pool: [one],
+    policy: single(0),
+    ledger: account,
+    worker: { maxOutputTokens: 20 }
+  })
+
+describe("a usage that cannot be true", () => {
+  const most = Number.MAX_SAFE_INTEGER
+  for (const [input, output] of [
+    [5, most],
+    [5, 21],
+    [most, 5],
+    [1_000, 5],
+    [most, most]
+  ] as const) {
+    it(`of ${input} and ${output} tokens is charged at the worst case that was reserved`, async () => {
+      const account = ledger({ costUsd: 100 })
+      const { ending, spend } = await ask(reporting(input, output), account)
+      assert.strictEqual(ending, "answered")
+      assert.isAtMost(spend.usage.outputTokens, 20)
+      assert.isAtMost(spend.usage.inputTokens, 100)
+      assert.isAtMost(account.spent().costUsd, 20.001)
+      if (output > 20) assert.strictEqual(spend.usage.outputTokens, 20)
+      assert.match(spend.usage.misreported ?? "", /putTokens: \d/)
+    })
+  }
+
+  it("is held to what was asked for without a limit, too", async () => {
+    const account = ledger()
+    const { spend } = await ask(reporting(most, most), account)
+    assert.isAtMost(account.spent().costUsd, 20.001)
+    assert.match(spend.usage.misreported ?? "", /inputTokens: 9007199254740991, outputTokens: 9007199254740991/)
+    // An agent may have read more than it was sent.
+    assert.strictEqual((await ask(reporting(50_000, 5), ledger())).spend.usage.inputTokens, 50_000)
+  })
+
+  for (const count of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, 0]) {
+    it(`of ${count} tokens is estimated`, async () => {
+      const { spend } = await ask(reporting(count, count))
+      assert.deepStrictEqual([spend.usage.inputTokens, spend.usage.outputTokens], [5, 5])
+      assert.isTrue(spend.usage.estimated)
+    })
+  }
+
+  it("of zero tokens is what a worker that is free has used", async () => {
+    const { spend } = await ask(reporting(0, 0, {}, free))
+    assert.deepStrictEqual([spend.usage.inputTokens, spend.usage.outputTokens], [0, 0])
+  })
+
+  it("of shares above their whole is charged without these shares", async () => {
+    const shares = { cachedInputTokens: 11, reasoningTokens: most }
+    const { usage } = (await ask(reporting(10, 5, shares))).spend
+    assert.deepStrictEqual(
+      [usage.inputTokens, usage.cachedInputTokens, usage.reasoningTokens],
+      [10, undefined, undefined]
+    )
+    assert.match(usage.misreported ?? "", /cachedInputTokens: 11, reasoningTokens: 9007199254740991/)
+  })
+})
+
+describe("a limit of cost and a worker without a price", () => {
+  const counted = (price: Pricing | undefined, id: string) => {
+    let asked = 0
+    const answer = () => `answer ${++asked}`
+    return { made: worker(price === undefined ? { id, answer } : { id, pricing: price, answer }), asked: () => asked }
+  }
+
+  for (const limits of [{ budget: { costUsd: 1 } }, { ledger: ledger({ costUsd: 1 }) }]) {
+    it(`refuses the plan before its first call: ${Object.keys(limits)[0]}`, async () => {
+      const [one, other] = [counted(free, "one"), counted(undefined, "other")]
+      const policy = Policy.fixed("plan", () => ({
+        steps: [0, 1].map((worker) => ({ worker, subtask: "Do it.", access: "all" }))
+      }))
+      const { detail, ending, spend } = await conduct({
+        question: "Why?",
+        pool: [one.made, other.made],
+        policy,
+        ...limits
+      })
+      assert.deepStrictEqual([ending, spend.calls, one.asked(), other.asked()], ["budget", 0, 0, 0])
+      assert.match(detail ?? "", /the worker "other" of unknown price: give it `pricing`/)
+    })
+  }
+
+  it("answers with a plan that does not name it", async () => {
+    const [one, other] = [counted(free, "one"), counted(undefined, "other")]
+    const options = { question: "Why?", pool: [one.made, other.made], policy: single(0), budget: { costUsd: 1 } }
+    assert.strictEqual((await conduct(options)).ending, "answered")
+  })
+
+  it("does not pay a worker that takes over", async () => {
+    const failing = worker({
+      id: "failing",
+      pricing: free,
+      answer: () => {
+        throw Object.assign(new Error("no such model"), { status: 404 })
+      }
+    })
+    const other = counted(undefined, "other")
+    const policy = single(0)
+    const options = { question: "Why?", pool: [failing, other.made], policy, reassign: "next" as const }
+    const { detail, ending } = await conduct({ ...options, budget: { costUsd: 1 } })
+    assert.deepStrictEqual([ending, other.asked()], ["budget", 0])
+    assert.match(detail ?? "", /the worker "other" of unknown price/)
+  })
+})
+
+describe("a signal that is aborted before the run begins", () => {
+  const counted = () => {
+    let asked = 0
+    const made = worker({ id: "one", answer: () => `answer ${++asked}` })
+    return { pool: [made], asked: () => asked }
+  }
+
+  for (const [name, policy] of Object.entries({ single: single(0), bestOf: bestOf({ n: 3, judge: "one" }) })) {
+    it(`calls no worker: ${name}`, async () => {
+      const { asked, pool } = counted()
+      const account = ledger()
+      const options = { question: "Why?", pool, policy, ledger: account, signal: AbortSignal.abort() }
+      const { ending, spend } = await conduct(options)
+      assert.deepStrictEqual([ending, spend.calls, account.spent().calls, asked()], ["interrupted", 0, 0, 0])
+      const types: Array<string> = []
+      for await (const event of streamRun(options)) types.push(event.type)
+      assert.deepStrictEqual([types.at(-1), asked()], ["run-finished", 0])
+    })
+  }
+})
