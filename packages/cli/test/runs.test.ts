@@ -30,7 +30,7 @@ describe("a journal that cannot be opened", () => {
   it("is told at once, in a sentence that says why", () =>
     Process.inFolder(async (folder) => {
       const text = path.join(folder, "text")
-      fs.writeFileSync(text, "This is no journal, and it is longer than a page of one begins.")
+      fs.writeFileSync(text, "This is no journal, and it is longer than a page of one begins.", { mode: 0o600 })
       const [inFolder, ofText, serving] = await Promise.all([
         refusal("runs", folder),
         refusal("runs", text),

@@ -106,7 +106,7 @@ describe("ConductorLanguageModel", () => {
   })
 
   it.effect("fails without a retry when the run has no answer", () => {
-    const layer = team(editor({ fail: { _tag: "Quota" } }))
+    const layer = team(editor({ fail: { _tag: "Quota" } }), { reassign: "never" })
     return Effect.gen(function* () {
       const error = yield* Effect.flip(LanguageModel.generateText({ prompt: "Write." }))
       assert.match(error.message, /editor has no quota left/)
