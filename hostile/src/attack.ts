@@ -1,0 +1,143 @@
+/**
+ * Attacks a server of this machine with one client's requests, and measures what another client has of it.
+ *
+ *     pnpm attack [--seconds 4] [--only gzip] [--json] [--short]
+ *
+ * The server, the attacking client and the other client each have an event loop of their own. For each attack and wire
+ * the other client sends small requests during the attack, and alone after it. Exits 1 where a result is not the
+ * expected one, where a small request is not answered, where the small requests' p99 is ten times the quiet one or more,
+ * or where the server's event loop was delayed by more than 200 ms. The short form sends each attack once on one wire,
+ * and does not judge times.
+ */
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import path from "node:path"
+import { parseArgs } from "node:util"
+import { Worker } from "node:worker_threads"
+import * as Attack from "./attacks/Attack.ts"
+import type { Work } from "./attacks/attacker.ts"
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "4" },
+    only: { type: "string", default: "" },
+    json: { type: "boolean", default: false },
+    short: { type: "boolean", default: false }
+  }
+})
+
+const maxSeconds = 60
+const maxRounds = 10_000
+const maxRatio = 10
+const maxDelayMillis = 200
+
+const seconds = Number(values.seconds)
+if (!(seconds > 0 && seconds <= maxSeconds)) throw new Error(`--seconds must be above 0, and ${maxSeconds} at most.`)
+
+const file = (name: string) => path.join(import.meta.dirname, "attacks", name)
+const body = JSON.stringify({ model: "divisi", messages: [{ role: "user", content: "Greet" }] })
+
+/** Milliseconds of each small request, and how many were not answered with 200. */
+interface Small {
+  readonly millis: Array<number>
+  failures: number
+}
+
+/** Sends small requests one after another while `isOn` says so, and at least ten. */
+const smallRequests = async (port: number, isOn: () => boolean): Promise<Small> => {
+  const small: Small = { millis: [], failures: 0 }
+  while (small.millis.length < 10 || isOn()) {
+    const start = performance.now()
+    const status = await Attack.post({ port, key: "small" }, "/v1/chat/completions", body)
+    small.millis.push(performance.now() - start)
+    if (status !== "200") small.failures += 1
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return small
+}
+
+const quantile = (millis: ReadonlyArray<number>, q: number): number =>
+  millis.toSorted((a, b) => a - b)[Math.ceil(q * millis.length) - 1]!
+
+const rounded = (value: number): number => Math.round(value * 10) / 10
+
+const server = fork(file("target.ts"), { execArgv: ["--conditions=@divisi/source"] })
+const [{ port }] = (await once(server, "message")) as [{ readonly port: number }]
+
+/** The largest delay of the server's event loop since this was last read. */
+const delayMillis = async (): Promise<number> => {
+  server.send("read")
+  const [{ delayMillis }] = (await once(server, "message")) as [{ readonly delayMillis: number }]
+  return delayMillis
+}
+
+const during = (millis: number): (() => boolean) => {
+  const end = performance.now() + millis
+  return () => performance.now() < end
+}
+
+const measure = async ({ expected, name }: Attack.Attack, wire: Attack.Wire) => {
+  const [millis, rounds] = values.short ? [0, 1] : [seconds * 1_000, maxRounds]
+  const work: Work = { target: { port, key: "attacker" }, name, wire, millis, rounds }
+  const attacker = new Worker(file("attacker.ts"), { workerData: work })
+  const ended = once(attacker, "exit")
+  await once(attacker, "message")
+  await delayMillis()
+  let statuses: Readonly<Record<string, number>> | undefined
+  attacker.once("message", (counts) => (statuses = counts))
+  let isOn = true
+  void ended.then(() => (isOn = false))
+  const under = await smallRequests(port, () => isOn)
+  await ended
+  const delay = await delayMillis()
+  const quiet = await smallRequests(port, during(values.short ? 0 : Math.min(millis, 1_000)))
+  const results = statuses ?? {}
+  const ratio = quantile(under.millis, 0.99) / quantile(quiet.millis, 0.99)
+  const problems = [
+    ...Object.keys(results)
+      .filter((result) => !expected.includes(result))
+      .map((result) => `unexpected: ${result}`),
+    ...(statuses === undefined ? ["the attack did not end"] : []),
+    ...(under.failures + quiet.failures > 0 ? ["small requests failed"] : []),
+    ...(!values.short && ratio >= maxRatio ? [`ratio of ${maxRatio} or more`] : []),
+    ...(!values.short && delay > maxDelayMillis ? [`delay over ${maxDelayMillis} ms`] : [])
+  ]
+  return {
+    attack: name,
+    wire,
+    statuses: results,
+    requests: under.millis.length,
+    quietP50: rounded(quantile(quiet.millis, 0.5)),
+    quietP99: rounded(quantile(quiet.millis, 0.99)),
+    p99: rounded(quantile(under.millis, 0.99)),
+    ratio: rounded(ratio),
+    delayMillis: rounded(delay),
+    problems
+  }
+}
+
+const chosen = Attack.all.filter(({ name }) => name.includes(values.only))
+if (chosen.length === 0) throw new Error(`--only ${values.only}: no attack has this in its name.`)
+
+await smallRequests(port, during(values.short ? 0 : 2_000))
+const rows: Array<Awaited<ReturnType<typeof measure>>> = []
+if (!values.json) {
+  console.log("| attack | wire | results | quiet p50 | quiet p99 | p99 | ratio | largest delay | |")
+  console.log("|---|---|---|---:|---:|---:|---:|---:|---|")
+}
+for (const [index, attack] of chosen.entries()) {
+  const wires = attack.wires ?? Attack.wires
+  for (const wire of values.short ? [wires[index % wires.length]!] : wires) {
+    const row = await measure(attack, wire)
+    rows.push(row)
+    if (values.json) continue
+    const results = Object.entries(row.statuses).map(([result, count]) => `${result} × ${count}`)
+    const times = [row.quietP50, row.quietP99, row.p99].map((millis) => `${millis} ms`)
+    const cells = [row.attack, row.wire, results.join(", "), ...times, row.ratio, `${row.delayMillis} ms`]
+    console.log(`| ${[...cells, row.problems.join("; ")].join(" | ")} |`)
+  }
+}
+if (values.json) console.log(JSON.stringify(rows, null, 2))
+server.disconnect()
+process.exitCode = rows.every(({ problems }) => problems.length === 0) ? 0 : 1
+process.exit()

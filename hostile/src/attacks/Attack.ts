@@ -1,0 +1,263 @@
+/** Requests by which one client tries to stop a server for all others. */
+import * as Http from "node:http"
+import { connect } from "node:net"
+import * as zlib from "node:zlib"
+
+/** The server, and the key of the client that attacks it. */
+export interface Target {
+  readonly port: number
+  readonly key: string
+}
+
+/** The endpoints that an attack is sent to. */
+export const wires = ["chat", "responses", "messages"] as const
+
+/** One of the endpoints. */
+export type Wire = (typeof wires)[number]
+
+/** One kind of request. */
+export interface Attack {
+  readonly name: string
+  /** Where it is sent; all wires when absent. */
+  readonly wires?: ReadonlyArray<Wire>
+  /** The results that are right (429 where the attacker has too many bytes in flight): a status, the code that a WebSocket is closed with, or `open` for what stays unfinished. */
+  readonly expected: ReadonlyArray<string>
+  /** How many are sent at once; 4 by default. */
+  readonly lanes?: number
+  /** Prepares the bytes once, and returns what sends them and gives the results. */
+  readonly prepare: (target: Target, wire: Wire) => () => Promise<ReadonlyArray<string>>
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const host = "127.0.0.1"
+const mebi = 2 ** 20
+const question = [{ role: "user", content: "Greet" }]
+const paths = { chat: "/v1/chat/completions", responses: "/v1/responses", messages: "/v1/messages" }
+
+const plain: Readonly<Record<Wire, Json>> = {
+  chat: { model: "divisi", messages: question },
+  responses: { model: "divisi", input: "Greet" },
+  messages: { model: "divisi", max_tokens: 9, messages: question }
+}
+
+const repeated = (count: number, item: string): string => Array.from({ length: count }).fill(item).join()
+
+/** A right body with one more field, whose value is given as JSON. */
+const withField = (wire: Wire, name: string, json: string): string =>
+  `${JSON.stringify(plain[wire]).slice(0, -1)},"${name}":${json}}`
+
+const withFields = (wire: Wire, fields: Json): string => JSON.stringify({ ...plain[wire], ...fields })
+
+const agent = new Http.Agent({ keepAlive: true })
+
+/** Sends a request, reads its response, and gives the status; `cut` where the connection ended before it. */
+export const post = (
+  { key, port }: Target,
+  path: string,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {}
+): Promise<string> =>
+  new Promise((resolve) => {
+    const options = { host, port, path, method: "POST", agent, headers: { authorization: `Bearer ${key}`, ...headers } }
+    const request = Http.request(options, (response) => {
+      response.on("end", () => resolve(String(response.statusCode))).on("error", () => resolve("cut"))
+      response.resume()
+    })
+    request.on("error", () => resolve("cut")).end(body)
+  })
+
+/** An attack by one body for each wire. */
+const bodies =
+  (bodyOf: (wire: Wire) => string | Buffer, headers: Readonly<Record<string, string>> = {}): Attack["prepare"] =>
+  (target, wire) => {
+    const body = Buffer.from(bodyOf(wire))
+    return async () => [await post(target, paths[wire], body, headers)]
+  }
+
+const doubling = (levels: number): Json => {
+  const reference = (at: number) => ({ $ref: `#/$defs/d${at}` })
+  const defs = Array.from({ length: levels }, (_, at) => [`d${at}`, { anyOf: [reference(at + 1), reference(at + 1)] }])
+  return { ...reference(0), $defs: { ...Object.fromEntries(defs), [`d${levels}`]: { type: "number" } } }
+}
+
+const shaped = (schema: Json): Readonly<Record<Wire, Json>> => ({
+  chat: { response_format: { type: "json_schema", json_schema: { name: "s", schema } } },
+  responses: { text: { format: { type: "json_schema", name: "s", schema } } },
+  messages: { output_config: { format: { type: "json_schema", schema } } }
+})
+
+const tooled = (schema: Json): Readonly<Record<Wire, Json>> => ({
+  chat: { tools: [{ type: "function", function: { name: "f", parameters: schema } }] },
+  responses: { tools: [{ type: "function", name: "f", parameters: schema }] },
+  messages: { tools: [{ name: "f", input_schema: schema }] }
+})
+
+const results: Readonly<Record<Wire, readonly [field: string, item: string]>> = {
+  chat: ["messages", '{"role":"tool","tool_call_id":"x","content":"b"}'],
+  responses: ["input", '{"type":"function_call_output","call_id":"x","output":"b"}'],
+  messages: ["messages", '{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"b"}]}']
+}
+
+/** A body of spaces, which a parser of JSON would pass over, far beyond the limit once it is decoded. */
+const bomb = (encode: (bytes: Buffer) => Buffer): (() => Buffer) => {
+  return () => encode(Buffer.alloc(48 * mebi, " "))
+}
+
+/** Opens connections that send parts of a body and never its end, and drops them when all are sent or refused. */
+const unfinished =
+  (count: number, parts: ReadonlyArray<string>): Attack["prepare"] =>
+  ({ key, port }, wire) => {
+    const head = `POST ${paths[wire]} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\ncontent-length: 30000000\r\n\r\n`
+    // A request that is sent after all parts is answered after the server has read most of them.
+    const last = () => post({ key, port }, paths[wire], JSON.stringify(plain[wire]))
+    const one = () =>
+      new Promise<string>((end) => {
+        const socket = connect(port, host)
+        const write = (at: number) => {
+          if (at === parts.length) void last().then(() => end("open"))
+          else if (!socket.destroyed) socket.write(parts[at]!, () => setTimeout(write, 1, at + 1))
+        }
+        socket.on("error", () => end("cut")).on("close", () => end("cut"))
+        socket.on("data", (data) => end(/^HTTP\/1\.1 (\d+)/.exec(String(data))?.[1] ?? "cut"))
+        socket.on("connect", () => socket.write(head, () => write(0)))
+        sockets.add(socket)
+      })
+    const sockets = new Set<ReturnType<typeof connect>>()
+    return async () => {
+      const ends = await Promise.all(Array.from({ length: count }, one))
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+      return ends
+    }
+  }
+
+interface Last {
+  readonly type: string
+  readonly status?: number
+}
+
+/** Node's own takes headers, too, which the types of browsers do not have. */
+const NodeWebSocket = WebSocket as unknown as new (
+  url: string,
+  options: { readonly headers: Readonly<Record<string, string>> }
+) => WebSocket
+
+/** Sends frames on one WebSocket without waiting, until each is answered or the connection is closed. */
+const frames =
+  (count: number, frameOf: () => string): Attack["prepare"] =>
+  ({ key, port }) => {
+    const frame = frameOf()
+    return () =>
+      new Promise((resolve) => {
+        const ends: Array<string> = []
+        const options = { headers: { authorization: `Bearer ${key}` } }
+        const socket = new NodeWebSocket(`ws://${host}:${port}${paths.responses}`, options)
+        socket.addEventListener("open", () => {
+          for (let sent = 0; sent < count; sent++) socket.send(frame)
+        })
+        socket.addEventListener("message", ({ data }) => {
+          const { status = 200, type }: Last = JSON.parse(String(data))
+          if (!/^(error|response\.(completed|failed|incomplete))$/.test(type)) return
+          ends.push(String(status))
+          if (ends.length === count) socket.close()
+        })
+        socket.addEventListener("close", ({ code }) => resolve(ends.length === count ? ends : [...ends, String(code)]))
+      })
+  }
+
+const small = '{"type":"response.create","model":"divisi","input":"Greet"}'
+
+/** All attacks. */
+export const all: ReadonlyArray<Attack> = [
+  {
+    name: "a shape that doubles 40 times",
+    expected: ["400"],
+    prepare: bodies((wire) => withFields(wire, shaped(doubling(40))[wire]))
+  },
+  {
+    name: "a tool whose parameters double 40 times",
+    expected: ["200"],
+    prepare: bodies((wire) => withFields(wire, tooled(doubling(40))[wire]))
+  },
+  {
+    name: "a field with 2.5 million keys",
+    expected: ["400"],
+    prepare: bodies((wire) =>
+      withField(wire, "other", `{${Array.from({ length: 2_500_000 }, (_, at) => `"k${at}":1`).join()}}`)
+    )
+  },
+  {
+    name: "20 bodies of 28 MB at once",
+    expected: ["200", "429", "503"],
+    lanes: 20,
+    prepare: bodies((wire) => withField(wire, "other", `[${repeated(7, JSON.stringify("a b ".repeat(1_000_000)))}]`))
+  },
+  {
+    name: "60 unfinished bodies",
+    expected: ["open", "429", "503"],
+    lanes: 1,
+    prepare: unfinished(60, ['{"other":"', ...Array.from({ length: 4 }, () => "A".repeat(mebi))])
+  },
+  {
+    name: "200 slow bodies",
+    expected: ["open"],
+    lanes: 1,
+    prepare: unfinished(
+      200,
+      Array.from({ length: 50 }, () => " ")
+    )
+  },
+  {
+    name: "WebSocket frames of 31 MiB",
+    wires: ["responses"],
+    expected: ["413", "429", "503"],
+    lanes: 1,
+    prepare: frames(4, () => JSON.stringify({ type: "response.create", input: "a b ".repeat((31 * mebi) / 4) }))
+  },
+  {
+    name: "WebSocket frames of 33 MiB",
+    wires: ["responses"],
+    expected: ["1009"],
+    lanes: 1,
+    prepare: frames(1, () => JSON.stringify({ type: "response.create", input: "a b ".repeat((33 * mebi) / 4) }))
+  },
+  { name: "200 small WebSocket frames", wires: ["responses"], expected: ["200"], prepare: frames(200, () => small) },
+  { name: "1,000 wrong WebSocket frames", wires: ["responses"], expected: ["400"], prepare: frames(1_000, () => "{") },
+  {
+    name: "metadata 5,000 levels deep",
+    expected: ["400"],
+    prepare: bodies((wire) => withField(wire, "metadata", `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`))
+  },
+  {
+    name: "200,000 results of tools",
+    expected: ["400"],
+    prepare: bodies((wire) => {
+      const [field, item] = results[wire]
+      return `{"model":"divisi","max_tokens":9,"${field}":[${repeated(200_000, item)}]}`
+    })
+  },
+  {
+    name: "a model's name of 30 MB",
+    expected: ["413"],
+    prepare: bodies((wire) => withFields(wire, { model: "m x ".repeat(7_500_000) }))
+  },
+  {
+    name: "a gzip bomb",
+    expected: ["413", "429"],
+    prepare: bodies(bomb(zlib.gzipSync), { "content-encoding": "gzip" })
+  },
+  {
+    name: "a gzip bomb in gzip",
+    expected: ["413", "429"],
+    prepare: bodies(
+      bomb((bytes) => zlib.gzipSync(zlib.gzipSync(bytes))),
+      { "content-encoding": "gzip, gzip" }
+    )
+  },
+  {
+    name: "a zstd bomb",
+    expected: ["413", "429"],
+    prepare: bodies(bomb(zlib.zstdCompressSync), { "content-encoding": "zstd" })
+  }
+]

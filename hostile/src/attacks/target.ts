@@ -1,0 +1,51 @@
+/** The server under attack, in a process of its own: the parent reads the largest delay of its event loop. */
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import * as Baselines from "@divisi/core/Baselines"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { Caller, NodeServer } from "@divisi/server"
+import * as Effect from "effect/Effect"
+
+const usage = { inputTokens: 7, outputTokens: 3 }
+
+/** Asks for the client's tool where there is one, and answers otherwise. */
+const worker: Worker = {
+  ...ScriptedWorker.make({
+    id: "a",
+    replies: ({ tools = [] }) => ({
+      parts:
+        tools.length > 0
+          ? [
+              { type: "tool-call", id: "own", name: tools[0]!.name, arguments: '{"a":"b"}' },
+              { type: "finish", reason: "tool-calls", usage }
+            ]
+          : [
+              { type: "text", text: "here" },
+              { type: "finish", reason: "stop", usage }
+            ]
+    })
+  }),
+  capabilities: { tools: true, images: true, files: true, jsonSchema: true }
+}
+
+const delay = monitorEventLoopDelay({ resolution: 5 })
+
+const main = Effect.gen(function* () {
+  const server = yield* NodeServer.make({
+    port: 0,
+    pool: WorkerPool.makeUnsafe([worker]),
+    policy: Baselines.single(0),
+    authenticate: (headers) => Effect.succeed({ owner: Caller.tokenOf(headers) ?? "none" })
+  })
+  delay.enable()
+  process.on("message", () => {
+    process.send?.({ delayMillis: delay.max / 1e6 })
+    delay.reset()
+  })
+  process.on("disconnect", () => process.exit())
+  process.send?.({ port: server.port })
+  return yield* Effect.never
+})
+
+Effect.runFork(Effect.scoped(main))
