@@ -92,9 +92,6 @@ const callIn = (blocks: Blocks, place: number): Call | undefined => {
   return block?.type === "tool_use" ? block : undefined
 }
 
-/** The call at an index. */
-export const callAt = (blocks: Blocks, index: unknown): Call | undefined => callIn(blocks, placeOf(blocks, index))
-
 const replace = (blocks: Blocks, place: number, block: Block): Blocks => {
   const before = blocks[place]
   return before === undefined ? blocks : blocks.with(place, { index: before.index, block })
