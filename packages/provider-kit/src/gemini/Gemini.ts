@@ -1,8 +1,16 @@
 /** Workers over the Gemini API, whatever carries their requests. */
+import type * as Request from "../dialects/generate-content/request.ts"
+import type * as Abilities from "./capabilities.ts"
 
 export { reasonOf } from "../dialects/generate-content/errors.ts"
-export { type Body, withTools } from "../dialects/generate-content/request.ts"
-export { type Capabilities, capabilitiesOf, type Effort, type Family, families, limitsOf } from "./capabilities.ts"
+export { withTools } from "../dialects/generate-content/request.ts"
+export { capabilitiesOf, families, limitsOf } from "./capabilities.ts"
 export type { Defaults, GeminiOptions, WorkerOptions } from "./options.ts"
 export { type Choice, type ListPrice, priceOf, prices, type Rates } from "./prices.ts"
 export { type Connection, makeWorker, overConnection, type Transport } from "./worker.ts"
+
+// Aliases, since types that several entry points share would be declared as values in the bundled declarations.
+export type Body = Request.Body
+export type Capabilities = Abilities.Capabilities
+export type Effort = Abilities.Effort
+export type Family = Abilities.Family

@@ -1,6 +1,12 @@
 /** Google's `generateContent`. */
+import type * as Request from "./request.ts"
+
 export { blockedOf, endingOf } from "./endings.ts"
 export { reasonOf, reasonOfEvent, reasonOfRefused } from "./errors.ts"
-export { type Body, type Target, toBody, withTools } from "./request.ts"
+export { toBody, withTools } from "./request.ts"
 export { protocolOf, type State } from "./stream.ts"
 export { counted, usageOf } from "./usage.ts"
+
+// Aliases, since types that several entry points share would be declared as values in the bundled declarations.
+export type Body = Request.Body
+export type Target = Request.Target
