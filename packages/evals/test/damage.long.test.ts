@@ -128,7 +128,7 @@ describe("a full disk", () => {
     Effect.gen(function* () {
       const at = folder()
       const { asked, pool } = counting()
-      fill(3, Number.POSITIVE_INFINITY)
+      fill(5, Number.POSITIVE_INFINITY)
       const error = yield* Effect.flip(evaluate(at, pool))
       expect(error._tag).toBe("JournalError")
       expect(error.message).toBe(
