@@ -37,9 +37,39 @@ const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> =>
   return [...(record.nested === undefined ? [] : failuresOf(record.nested)), ...taken, ...failed]
 }
 
+/** The place of a failure below a run as numbers: rounds and steps down to it; a planner's comes before all steps. */
+const pathOf = (run: string, { round, runId, step = -1 }: StepFailure): ReadonlyArray<number> => [
+  ...runId
+    .slice(run.length)
+    .split(/[/.]/)
+    .flatMap((part) => (part === "" ? [] : [Number(part)])),
+  round,
+  step
+]
+
+const byPlace = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
+  for (let at = 0; at < Math.min(one.length, other.length); at += 1) {
+    if (one[at] !== other[at]) return one[at]! - other[at]!
+  }
+  // The failures of a run nested in a step come before the step's own.
+  return other.length - one.length
+}
+
 /**
- * The failures of a run that its transcript tells of, those of nested runs included, in the order of rounds and steps.
- * `RunResult.failures` has the same in the order of time.
+ * Failures of a run and of those nested in it, in the order of rounds and steps. Those of one step stay in the order of
+ * time, so the order does not depend on which of two steps failed first.
+ */
+export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): ReadonlyArray<StepFailure> =>
+  failures.length < 2
+    ? failures
+    : failures
+        .map((failure) => ({ failure, path: pathOf(run, failure) }))
+        .sort((one, other) => byPlace(one.path, other.path))
+        .map(({ failure }) => failure)
+
+/**
+ * The failures of a run that its transcript tells of, those of nested runs included, in the order of rounds and steps,
+ * as in `RunResult.failures`.
  */
 export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId">): ReadonlyArray<StepFailure> =>
   rounds.flatMap(({ lost, round, steps }) => {

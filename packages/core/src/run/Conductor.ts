@@ -140,7 +140,7 @@ export interface RunResult {
   readonly error: unknown
   /**
    * The workers that failed a step or a plan for good, also where another took over and the run was answered; those of
-   * nested runs included. Empty if none failed.
+   * nested runs included, in the order of rounds and steps. Empty if none failed.
    */
   readonly failures: ReadonlyArray<StepFailure>
   readonly spend: Usage.Spend

@@ -5,6 +5,7 @@ import { millisSince } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as Policy from "../policy/Policy.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
+import { inOrder } from "../record/StepFailure.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import * as Usage from "../task/Usage.ts"
 import { Refusal, WorkerError } from "../task/Worker.ts"
@@ -71,8 +72,9 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
   const answer = ending === "suspended" ? undefined : answerOf(state)
   const spend = context.ledger.spent()
   const durationMillis = millisSince(context.clock, startedAt)
-  const failures = context.failures.filter(
-    (failure) => failure.runId === runId || failure.runId.startsWith(`${runId}/`)
+  const failures = inOrder(
+    runId,
+    context.failures.filter((failure) => failure.runId === runId || failure.runId.startsWith(`${runId}/`))
   )
   const told = failures.length === 0 ? undefined : failures
   context.emit?.(defined({ type: "run-finished", ending, answer, detail, failures: told, spend, durationMillis }))
