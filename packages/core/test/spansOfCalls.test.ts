@@ -121,6 +121,19 @@ const clerk = (turns: number) =>
 
 const look = tool({ name: "look", input: { type: "object" }, execute: () => "seen" })
 
+/** A tracer of Effect's own, and the spans that it made. */
+const nativeTracer = () => {
+  const seen: Array<Tracer.Span> = []
+  const tracer = Tracer.make({
+    span: (asked) => {
+      const span = new Tracer.NativeSpan(asked)
+      seen.push(span)
+      return span
+    }
+  })
+  return { seen, tracer }
+}
+
 describe("spans of calls", () => {
   it("have their own usage and cost, which sum up to that of the run, by both APIs", async () => {
     const pool = [clerk(4)]
@@ -138,14 +151,7 @@ describe("spans of calls", () => {
       if (/^chat|^execute_tool/.test(name)) assert.strictEqual(nameOf(parent), "invoke_agent clerk")
     }
 
-    const seen: Array<Tracer.Span> = []
-    const tracer = Tracer.make({
-      span: (asked) => {
-        const span = new Tracer.NativeSpan(asked)
-        seen.push(span)
-        return span
-      }
-    })
+    const { seen, tracer } = nativeTracer()
     const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe(pool), policy: single(0), tools: [look] })
     const program = Effect.flatMap(Telemetry.listener(), (listener) => conductor.run("What?", { listener }))
     await Effect.runPromise(Effect.withTracer(program, tracer))
@@ -330,14 +336,7 @@ describe("spans that user code makes", () => {
       assert.strictEqual(all[0]?.parent, outer.spanContext().spanId)
     })
 
-    const seen: Array<Tracer.Span> = []
-    const tracer = Tracer.make({
-      span: (asked) => {
-        const span = new Tracer.NativeSpan(asked)
-        seen.push(span)
-        return span
-      }
-    })
+    const { seen, tracer } = nativeTracer()
     const scripted = ScriptedWorker.make({ id: "a", replies: ["42"] })
     const generate = (request: Parameters<typeof scripted.generate>[0]) =>
       Effect.withSpan(

@@ -6,7 +6,7 @@
 import type * as Budget from "@divisi/core/Budget"
 import * as Usage from "@divisi/core/Usage"
 import type { Forward, ForwardEndpoint, Forwarded, Worker } from "@divisi/core/Worker"
-import type * as Clock from "effect/Clock"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -138,6 +138,7 @@ const send = Effect.fnUntraced(function* (
   body: Json.JsonObject,
   bytes: number
 ): Effect.fn.Return<Sent, ApiError> {
+  const clock = yield* Clock.Clock
   const { models, turns } = context.offer()
   const worker = yield* Endpoint.attempt(() => {
     const model = Json.name(body.model, "model")
@@ -158,7 +159,7 @@ const send = Effect.fnUntraced(function* (
         ({ message }) => new ApiError({ kind: "quota", message })
       )
       const close = (used: Usage.Usage | undefined) => {
-        if (used !== undefined) caller.onUsed?.(used.inputTokens + used.outputTokens, Date.now())
+        if (used !== undefined) caller.onUsed?.(used.inputTokens + used.outputTokens, clock.currentTimeMillisUnsafe())
         const paid = used && { usage: used, costUsd: Usage.cost(worker.pricing, used) }
         return Effect.forEach(
           held,
@@ -182,7 +183,7 @@ const send = Effect.fnUntraced(function* (
 export const make =
   (context: Endpoint.Context, endpoint: ForwardEndpoint) =>
   (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-    Effect.clockWith((clock: Clock.Clock) => {
+    Effect.clockWith((clock) => {
       const now = () => clock.currentTimeMillisUnsafe()
       const logged: RequestLog.Open = { at: now(), wire: endpoint }
       const end = (status: number, isCut: boolean) => RequestLog.tell(context.log, logged, status, now(), isCut)
