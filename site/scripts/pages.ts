@@ -95,12 +95,11 @@ const reference = async (): Promise<ReadonlyArray<Page>> => {
       .filter((file) => file !== "README.md")
       .map((file) => {
         const text = fs.readFileSync(path.join(folder, file), "utf8")
-        const index = /^packages\/[^/]+\/src/.exec(file)?.[0]
-        const isIndex = file === `${index}.md` || file === `${index}/README.md`
-        const module = names.get(isIndex ? `${index}/index.ts` : file.replace(/\.md$/, ".ts"))
-        if (module !== undefined) return page(file, pathOf(module), text, module)
-        // A namespace that only the package's own name leads to.
-        const name = `${names.get(`${index}/index.ts`)}/${path.basename(file, ".md")}`
+        const [owner = "", ...namespaces] = file.replace(/(\/README)?\.md$/, "").split("/namespaces/")
+        const module = names.get(/^packages\/[^/]+\/src$/.test(owner) ? `${owner}/index.ts` : `${owner}.ts`)
+        if (module === undefined) throw new Error(`No package exports ${owner}.`)
+        if (namespaces.length === 0) return page(file, pathOf(module), text, module)
+        const name = [module, ...namespaces].join("/")
         return page(file, taken.has(pathOf(name)) ? `${pathOf(name)}-namespace` : pathOf(name), text, name)
       })
   } finally {
