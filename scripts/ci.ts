@@ -21,6 +21,7 @@ interface Step {
   readonly name: string
   readonly command: ReadonlyArray<string>
   readonly cwd?: string | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
   readonly count?: ((finished: Finished) => Counts | undefined) | undefined
 }
 
@@ -88,9 +89,9 @@ const record = (name: string, counts: Counts, since: number, output: string) => 
   print(shown.map((line) => `       | ${line}`).join("\n"))
 }
 
-const step = async ({ command, count, cwd = root, name }: Step): Promise<Finished> => {
+const step = async ({ command, count, cwd = root, env, name }: Step): Promise<Finished> => {
   const since = Date.now()
-  const finished = await run(command, { cwd, env: { NO_COLOR: "1", FORCE_COLOR: "0" } })
+  const finished = await run(command, { cwd, env: { NO_COLOR: "1", FORCE_COLOR: "0", ...env } })
   const counts = count?.(finished) ?? one(finished.code === 0)
   const honest = finished.code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
   record(name, honest, since, finished.output)
@@ -113,6 +114,18 @@ const readmeCommands = (): ReadonlyArray<string> => {
   return [first("npm start"), first("npm test")].filter((line) => line !== undefined)
 }
 
+/** The environment of a machine that has Node 20, as most do: a first start brings the Node that it needs. */
+const oldNode = (): Readonly<Record<string, string>> => {
+  const folder = path.join(stateFolder, "node20")
+  fs.mkdirSync(folder, { recursive: true })
+  fs.writeFileSync(path.join(folder, "package.json"), '{ "private": true }\n')
+  const options = ["--no-audit", "--no-fund", "--no-package-lock", "node@20"]
+  const { status, stderr } = spawnSync("npm", ["install", ...options], { cwd: folder, encoding: "utf8" })
+  verify("npm installs Node 20", status === 0 ? undefined : stderr)
+  const bin = path.join(folder, "node_modules/node/bin")
+  return { PATH: `${bin}${path.delimiter}${process.env.PATH}` }
+}
+
 const firstRuns = async () => {
   const written = readmeCommands()
   verify(
@@ -121,8 +134,15 @@ const firstRuns = async () => {
   )
   const [start, test] =
     written.length === 2 ? (written as [string, string]) : ['npm start -- "What is 17 times 23?"', "npm test"]
-  const first = await step({ name: start, command: shell(start) })
+  const old = oldNode()
+  const first = await step({ name: `${start} (with Node 20)`, command: shell(start), env: old })
   verify("npm start prints an answer", first.stdout.trim() === "" ? "It printed nothing." : undefined)
+  const command = await step({
+    name: "npx divisi --version (with Node 20)",
+    command: shell("npx divisi --version"),
+    env: old
+  })
+  verify("npx divisi is that of the clone", /^divisi /.test(command.stdout) ? undefined : command.output)
   const again = await step({ name: `${start} (again)`, command: shell(start) })
   verify(
     "the second npm start sets nothing up",

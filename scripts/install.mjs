@@ -1,4 +1,4 @@
 // `npm install`: sets everything up where that is needed, as `npm start` does.
-import { checkNode } from "./setup/node-version.mjs"
+import { withNode } from "./setup/with-node.mjs"
 
-if (checkNode()) import("./setup/install.mjs")
+withNode(() => import("./setup/install.mjs"))

@@ -1,4 +1,4 @@
 // `npm start -- "<question>"`: sets everything up where that is needed, then is `divisi run "<question>"`.
-import { checkNode } from "./setup/node-version.mjs"
+import { withNode } from "./setup/with-node.mjs"
 
-if (checkNode()) import("./setup/start.mjs")
+withNode(() => import("./setup/start.mjs"))

@@ -1,4 +1,4 @@
 // `npm test`: sets everything up where that is needed, then runs the tests. Arguments go to vitest.
-import { checkNode } from "./setup/node-version.mjs"
+import { withNode } from "./setup/with-node.mjs"
 
-if (checkNode()) import("./setup/test.mjs")
+withNode(() => import("./setup/test.mjs"))

@@ -7,7 +7,7 @@ import { root } from "./workspace.mjs"
 export const linkCommand = (folder = root, platform = process.platform) => {
   const bin = path.join(folder, "node_modules/.bin")
   fs.mkdirSync(bin, { recursive: true })
-  const target = "../../packages/cli/bin/divisi.js"
+  const target = "../../scripts/divisi.mjs"
   if (platform === "win32") {
     fs.writeFileSync(path.join(bin, "divisi.cmd"), `@node "%~dp0\\${target.replaceAll("/", "\\")}" %*\r\n`)
     return

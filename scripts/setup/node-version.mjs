@@ -1,5 +1,3 @@
-// Kept to syntax that very old versions of Node can parse, so that they get to say what is wrong.
-
 /** The oldest Node that Effect and the tools run on; `engines` in package.json says the same. */
 export const minimum = "22.19"
 
@@ -12,14 +10,4 @@ export function isSupported(version) {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number)
   const [oldestMajor = 0, oldestMinor = 0] = minimum.split(".").map(Number)
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)
-}
-
-/** Tells the person in one line, and sets exit code 1, when this Node is too old. */
-export function checkNode() {
-  if (isSupported(process.version)) return true
-  process.stderr.write(
-    `Divisi needs Node ${minimum} or newer; this is ${process.version}. Install it from https://nodejs.org\n`
-  )
-  process.exitCode = 1
-  return false
 }

@@ -8,6 +8,7 @@ import { createRequire } from "node:module"
 import os from "node:os"
 import path from "node:path"
 import { withLock } from "./lock.mjs"
+import { npm, patience } from "./npm.mjs"
 import { clearLog, run, SetUpError, stage, title } from "./progress.mjs"
 import * as State from "./state.mjs"
 import { root } from "./workspace.mjs"
@@ -41,9 +42,7 @@ export const pnpm = () => {
     stdio: ["ignore", "pipe", "ignore"]
   })
   if (found.stdout?.trim() === version) return ["pnpm"]
-  const npm = process.env.npm_execpath?.endsWith("npm-cli.js") ? [process.execPath, process.env.npm_execpath] : ["npm"]
-  const patience = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
-  return [...npm, "exec", "--yes", ...patience, `--package=${packageManager}`, "--", "pnpm"]
+  return [...npm(), "exec", "--yes", ...patience, `--package=${packageManager}`, "--", "pnpm"]
 }
 
 // By default pnpm tries for many minutes before it says that there is no network.

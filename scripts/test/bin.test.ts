@@ -8,8 +8,8 @@ import { linkCommand } from "../setup/bin.mjs"
 let clone: string
 beforeEach(() => {
   clone = fs.mkdtempSync(path.join(os.tmpdir(), "divisi a clone "))
-  fs.mkdirSync(path.join(clone, "packages/cli/bin"), { recursive: true })
-  fs.writeFileSync(path.join(clone, "packages/cli/bin/divisi.js"), "console.log(process.argv.slice(2))\n")
+  fs.mkdirSync(path.join(clone, "scripts"))
+  fs.writeFileSync(path.join(clone, "scripts/divisi.mjs"), "console.log(process.argv.slice(2))\n")
 })
 afterEach(() => fs.rmSync(clone, { recursive: true }))
 
@@ -24,7 +24,7 @@ describe("the command of a clone", () => {
   it("is a command file on Windows", () => {
     linkCommand(clone, "win32")
     const text = fs.readFileSync(path.join(clone, "node_modules/.bin/divisi.cmd"), "utf8")
-    expect(text).toContain('node "%~dp0\\..\\..\\packages\\cli\\bin\\divisi.js" %*')
+    expect(text).toContain('node "%~dp0\\..\\..\\scripts\\divisi.mjs" %*')
   })
 })
 

@@ -1,0 +1,94 @@
+/**
+ * Runs scripts of this clone with a Node that is new enough: the machine's own, or one that npm installs into `.divisi`.
+ * Works from Node 16 on, so this file and all that it imports keep to what that can run.
+ */
+import { spawn } from "node:child_process"
+import fs from "node:fs"
+import path from "node:path"
+import { withLock } from "./lock.mjs"
+import { isSupported, minimum } from "./node-version.mjs"
+import { npm, patience } from "./npm.mjs"
+import { run, SetUpError, stage } from "./progress.mjs"
+import { stateFolder } from "./workspace.mjs"
+
+// Outside of node_modules, which belongs to pnpm.
+const folder = path.join(stateFolder, "node24")
+const executable = process.platform === "win32" ? "node.exe" : "node"
+const brought = path.join(folder, "node_modules/node/bin", executable)
+
+const explain = () =>
+  "Node 24 could not be installed from the npm registry. Check the network (and npm's proxy and registry settings) and\n" +
+  "run the same command again, or install Node from https://nodejs.org"
+
+/** Installs Node beside its place and moves it there at the end, so that a killed install leaves none behind. */
+const install = async () => {
+  const part = `${folder}.part`
+  fs.rmSync(part, { recursive: true, force: true })
+  fs.mkdirSync(part, { recursive: true })
+  fs.writeFileSync(path.join(part, "package.json"), '{ "private": true }\n')
+  // It has to be whole also where the user's settings leave scripts out, for a script puts the program in its place.
+  const options = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts=false", ...patience]
+  await run([...npm(), "install", ...options, "node@24"], part, explain)
+  fs.rmSync(folder, { recursive: true, force: true })
+  fs.renameSync(part, folder)
+}
+
+/**
+ * The program of a Node that is new enough; says on standard error what is installed, and throws `SetUpError` where that
+ * fails.
+ *
+ * @returns {Promise<string>}
+ */
+export const supportedNode = async () => {
+  if (isSupported(process.version)) return process.execPath
+  if (!fs.existsSync(brought)) {
+    process.stderr.write(`Divisi needs Node ${minimum} or newer, and this is ${process.version}.\n`)
+    await withLock(async () => {
+      if (!fs.existsSync(brought)) await stage("installing Node 24 into .divisi (once)", install)
+    })
+  }
+  return brought
+}
+
+/**
+ * Runs this process's own command with another Node, which gets its signals and gives it its exit code.
+ *
+ * @param {string} node
+ */
+const handOver = (node) => {
+  const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` }
+  const child = spawn(node, process.argv.slice(1), { env, stdio: "inherit" })
+  /** @type {ReadonlyArray<NodeJS.Signals>} */
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"]
+  // A terminal sends Ctrl-C to both processes.
+  const forward = (/** @type {NodeJS.Signals} */ signal) => {
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
+  }
+  for (const signal of signals) process.on(signal, forward)
+  child.on("error", (error) => {
+    process.stderr.write(`${node} could not be started: ${error.message}\n`)
+    process.exitCode = 1
+  })
+  child.on("close", (code, signal) => {
+    for (const name of signals) process.off(name, forward)
+    if (signal !== null) process.kill(process.pid, signal)
+    else process.exitCode = code === null ? 1 : code
+  })
+}
+
+/**
+ * Calls `load` where this Node is new enough, and otherwise runs the whole command again with one that is.
+ *
+ * @param {() => Promise<unknown>} load
+ */
+export const withNode = async (load) => {
+  try {
+    const node = await supportedNode()
+    if (node === process.execPath) await load()
+    else handOver(node)
+  } catch (error) {
+    if (!(error instanceof SetUpError)) throw error
+    process.stderr.write(`\n${error.message}\n`)
+    process.exitCode = 1
+  }
+}
