@@ -4,7 +4,7 @@ import * as Allowance from "@divisi/core/Allowance"
 import * as Options from "@divisi/core/Options"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
-import { Messages } from "@divisi/provider-kit/Dialects"
+import { Messages, Preferences } from "@divisi/provider-kit/Dialects"
 import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
@@ -20,12 +20,22 @@ import { type AnthropicOptions, anthropicShape, type Defaults } from "./options.
 import { priceOf } from "./prices.ts"
 
 /** Sends a body. `messages.create` of the SDK would do the same, and warn of old models on standard error each time. */
-const open = async (client: Anthropic, body: Body, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
-  const response = await client.post("/v1/messages", { body, signal, stream: true }).asResponse()
+const send = (client: Anthropic, body: Body, signal: AbortSignal): Promise<Response> =>
+  client.post("/v1/messages", { body, signal, stream: true }).asResponse()
+
+const open = async (
+  sending: Promise<Response>,
+  signal: AbortSignal,
+  notices: ReadonlyArray<string>
+): Promise<VendorStream.Opened<unknown>> => {
+  const response = await sending
   const allowance = Allowance.fromHeaders(response.headers, rateLimitHeaders, Date.now())
   return {
     events: VendorEvents.serverSent(response, signal),
-    parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
+    parts: [
+      ...(allowance === undefined ? [] : [{ type: "allowance", ...allowance } as const]),
+      ...Preferences.partsOf(notices)
+    ]
   }
 }
 
@@ -65,16 +75,30 @@ const calls = (
   const settings = VendorBatch.settingsOf("anthropic", options.batch)
   const batches =
     settings && VendorBatch.make({ worker, vendor: vendorOf(client, reason), settings, protocol, secrets })
+  const { baseURL } = endpoint
+  const learned = Preferences.learnedOf(JSON.stringify([baseURL, Preferences.messages.name, target.model]))
+  const sendAdapted = (body: Body, signal: AbortSignal, omit: (notice: string) => void) =>
+    Preferences.send(body, {
+      family: Preferences.messages,
+      learned,
+      send: (adapted) => send(client, adapted, signal),
+      reason,
+      omit
+    })
   const generate: Worker["generate"] = (request) => {
+    const { notices, omit } = Preferences.collector()
     const mayOmit = target.omitUnsupported || request.preferences === "omit"
-    const body = toBody(withDefaults(request, defaults), { ...target, omitUnsupported: mayOmit })
+    const body = toBody(withDefaults(request, defaults), { ...target, omitUnsupported: mayOmit, onNotice: omit })
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
     if (batches !== undefined) return batches.ask(request.messages, body.success)
     return VendorStream.make({
       worker,
       messages: request.messages,
       protocol,
-      open: (signal) => open(client, body.success, signal),
+      open: (signal) => {
+        const sending = mayOmit ? sendAdapted(body.success, signal, omit) : send(client, body.success, signal)
+        return open(sending, signal, notices)
+      },
       reason,
       timeoutMillis,
       secrets

@@ -7,6 +7,7 @@ import * as ApiKey from "../ApiKey.ts"
 import { reasonOfRefused } from "../dialects/generate-content/errors.ts"
 import { type Body, type Target, toBody } from "../dialects/generate-content/request.ts"
 import { protocolOf } from "../dialects/generate-content/stream.ts"
+import * as Preferences from "../dialects/preferences.ts"
 import * as Endpoint from "../Endpoint.ts"
 import * as VendorError from "../VendorError.ts"
 import * as VendorEvents from "../VendorEvents.ts"
@@ -46,6 +47,8 @@ export interface Connection {
   readonly id: string
   /** The worker's own settings, which an answer depends on; see `Worker.settings`. */
   readonly settings: Readonly<Record<string, unknown>>
+  /** The address of the server; if absent, refused preferences are remembered for the worker alone. */
+  readonly baseURL?: string | undefined
   /** Sends a body, and gives the events of the answer. */
   readonly open: (body: Body, signal: AbortSignal) => Promise<VendorStream.Opened<unknown>>
   /** The reason of whatever `open` or its events throw. */
@@ -54,19 +57,34 @@ export interface Connection {
   readonly secrets: ReadonlyArray<string>
 }
 
+type Collected = ReturnType<typeof Preferences.collector>
+
 const generator = (worker: string, target: Target, options: WorkerOptions, connection: Connection) => {
   const defaults = defaultsOf(options)
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
-  const { open, reason, secrets } = connection
+  const { baseURL, open, reason, secrets } = connection
+  const family = Preferences.generateContent
+  const learned =
+    baseURL === undefined
+      ? Preferences.nothingLearned()
+      : Preferences.learnedOf(JSON.stringify([baseURL, family.name, target.model]))
+  const openAdapted = async (body: Body, signal: AbortSignal, mayOmit: boolean, collected: Collected) => {
+    const { notices, omit } = collected
+    const send = (adapted: Body) => open(adapted, signal)
+    const opened = await (mayOmit ? Preferences.send(body, { family, learned, send, reason, omit }) : send(body))
+    return { ...opened, parts: [...(opened.parts ?? []), ...Preferences.partsOf(notices)] }
+  }
   return (request: WorkerRequest) => {
     const mayOmit = target.omitUnsupported || request.preferences === "omit"
-    const body = toBody(withDefaults(request, defaults), { ...target, omitUnsupported: mayOmit })
+    const collected = Preferences.collector()
+    const asked = withDefaults(request, defaults)
+    const body = toBody(asked, { ...target, omitUnsupported: mayOmit, onNotice: collected.omit })
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
     return VendorStream.make({
       worker,
       messages: request.messages,
       protocol: protocolOf({ model: target.model, messages: request.messages }),
-      open: (signal) => open(body.success, signal),
+      open: (signal) => openAdapted(body.success, signal, mayOmit, collected),
       reason,
       timeoutMillis,
       secrets
@@ -107,6 +125,7 @@ export const makeWorker = (model: string, options: GeminiOptions, transport: Tra
   const worker = overConnection(model, options, {
     id,
     settings: { baseURL },
+    baseURL,
     open: async (body, signal) => ({ events: VendorEvents.serverSent(await send(body, signal), signal) }),
     reason: (error) => VendorError.fromConnection(error, { secrets }),
     secrets

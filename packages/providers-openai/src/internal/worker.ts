@@ -4,7 +4,6 @@ import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import { Preferences } from "@divisi/provider-kit/Dialects"
 import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
-import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
@@ -67,9 +66,6 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
   return { baseURL, body, maxOutputTokens, reasoning, seed, stopSequences, temperature }
 }
 
-/** Maximum number of refused preferences of one call: a server that refuses more is not understood. */
-const mostRefusals = 16
-
 /** Makes a worker. The key does not leave its closure. */
 export const makeWorker = <Body extends object, State>(
   options: WorkerOptions,
@@ -88,31 +84,14 @@ export const makeWorker = <Body extends object, State>(
 
   const learned = Preferences.learnedOf(JSON.stringify([baseURL, id]))
 
-  /**
-   * Sends a body as the server takes it. One that it refuses for a preference is sent again without it: once for each, as
-   * most servers name one field at a time.
-   */
-  const sendAdapted = async (whole: Body, signal: AbortSignal, omit: (notice: string) => void): Promise<Sent> => {
-    const { body, omitted } = Preferences.adapted(whole, learned)
-    for (const field of omitted) omit(`${field}: the server does not take it: it was left out`)
-    let sent = body
-    for (let refusals = 0; ; refusals += 1) {
-      try {
-        return await send(sent, signal)
-      } catch (error) {
-        const why = VendorError.fromThrown(error, reason)
-        const fields = sent as Readonly<Record<string, unknown>>
-        const name = Preferences.renamed(fields, why)
-        const field = name === undefined ? Preferences.refusedIn(fields, why) : undefined
-        if (refusals === mostRefusals) throw error
-        if (name !== undefined) learned.names.set(name.from, name.to)
-        else if (field !== undefined) learned.left.add(field)
-        else throw error
-        if (field !== undefined) omit(`${field}: the server does not take it: it was left out`)
-        sent = Preferences.adapted(whole, learned).body
-      }
-    }
-  }
+  const sendAdapted = (body: Body, signal: AbortSignal, omit: (notice: string) => void): Promise<Sent> =>
+    Preferences.send(body, {
+      family: Preferences.openai,
+      learned,
+      send: (adapted) => send(adapted, signal),
+      reason,
+      omit
+    })
 
   const open = async (
     sending: Promise<Sent>,
@@ -126,7 +105,7 @@ export const makeWorker = <Body extends object, State>(
       events: VendorEvents.serverSent(response, signal, { givesDone: true }),
       parts: [
         ...(allowance === undefined ? [] : [{ type: "allowance", ...allowance } as const]),
-        ...notices.map((notice) => ({ type: "notice", notice }) as const)
+        ...Preferences.partsOf(notices)
       ]
     }
   }
@@ -162,10 +141,7 @@ export const makeWorker = <Body extends object, State>(
       if (key !== undefined && Result.isFailure(key)) {
         return VendorStream.fail(id, { _tag: "Authentication", detail: key.failure })
       }
-      const notices: Array<string> = []
-      const omit = (notice: string) => {
-        if (!notices.includes(notice)) notices.push(notice)
-      }
+      const { notices, omit } = Preferences.collector()
       const mayOmit = options.unsupported === "omit" || request.preferences === "omit"
       const body = api.toBody(request, mayOmit ? omit : undefined)
       if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)
