@@ -198,7 +198,7 @@ const applies = (body: object, { field, isContainer }: Row): boolean => {
  *
  * Servers that take the other name of an output limit say so: it is replaced, and not left out ({@link renamed}).
  */
-export const refusedIn = (body: object, reason: WorkerErrorReason, family: Family): string | undefined => {
+const refusedIn = (body: object, reason: WorkerErrorReason, family: Family): string | undefined => {
   if (reason._tag !== "InvalidRequest") return undefined
   const words = reason.detail ?? ""
   if (!complaint.test(words)) return undefined
@@ -211,7 +211,7 @@ export const refusedIn = (body: object, reason: WorkerErrorReason, family: Famil
 const limits = ["max_tokens", "max_completion_tokens"] as const
 
 /** The output limit's other name, where a server refuses one of them and the error names the other. */
-export const renamed = (
+const renamed = (
   body: Readonly<Record<string, unknown>>,
   reason: WorkerErrorReason
 ): { readonly from: string; readonly to: string } | undefined => {
@@ -255,7 +255,7 @@ export const learnedOf = (place: string): Learned => {
 }
 
 /** A body as a server takes it, and the fields that it has that the server does not take. */
-export const adapted = <Body extends object>(
+const adapted = <Body extends object>(
   body: Body,
   { left, names }: Learned
 ): { readonly body: Body; readonly omitted: ReadonlyArray<string> } => {
