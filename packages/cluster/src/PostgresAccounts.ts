@@ -165,7 +165,9 @@ export const make = Effect.fnUntraced(function* (
           account([options, ...(options.parent?.chain ?? [])], limits)
         )
       }),
-    list: orFail(postgres.run((session) => table.list(session)))
+    list: orFail(postgres.run((session) => table.list(session))),
+    adjust: (correction) => orFail(postgres.run((session) => table.adjust(session, correction, now()))),
+    adjustments: orFail(postgres.run((session) => table.adjustments(session)))
   }
 })
 

@@ -217,7 +217,9 @@ export const make = Effect.fnUntraced(function* (
         write(() => table.open(namedAt(now())(options), now(), true)),
         (row) => account([options, ...(options.parent?.chain ?? [])], row)
       ),
-    list: orFail(Database.patiently(table.list))
+    list: orFail(Database.patiently(table.list)),
+    adjust: (correction) => write(() => table.adjust(correction, now())),
+    adjustments: orFail(Database.patiently(table.adjustments))
   }
 })
 

@@ -1,19 +1,16 @@
 /** `divisi key`: makes, lists and revokes the keys of a server. */
-import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import type { Keys } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
-import * as ConfigFile from "../conductor/ConfigFile.ts"
-import * as Database from "../conductor/Database.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import { table, toLeft } from "../view/Table.ts"
 import type { ListInput, MakeInput, RevokeInput } from "./flags.ts"
 import * as KeyAccounts from "./KeyAccounts.ts"
 import * as KeyFile from "./KeyFile.ts"
-import type { KeyStore, StoredKey } from "./KeyStore.ts"
+import * as KeyPlace from "./KeyPlace.ts"
+import type { StoredKey } from "./KeyStore.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
@@ -60,7 +57,7 @@ export const make = Effect.fnUntraced(function* (input: MakeInput): Effect.fn.Re
   if (problem !== undefined) return yield* usage(`--rights: ${problem}`)
   const now = yield* Clock.currentTimeMillis
   const { key, secret } = Keys.make(allowedOf(input, now), now)
-  yield* within(input, ({ keys }) => keys.put(key))
+  yield* KeyPlace.within(input, ({ keys }) => keys.put(key))
   const { hash: _, ...shown } = key
   if (input.json) return print(JSON.stringify({ ...shown, secret }))
   process.stderr.write(`divisi: key ${key.id} for ${key.name}. Its secret is shown this once:\n`)
@@ -87,41 +84,16 @@ const limitsOf = ({ limits, requestsPerMinute, tokensPerMinute }: Keys.Key): str
   return all.length === 0 ? "none" : all.join(", ")
 }
 
-/** Where keys and their accounts are kept: files, or the database that is named. */
-interface Place {
-  readonly keys: KeyStore
-  readonly spent: Effect.Effect<ReadonlyMap<string, number>, Failure>
-}
-
-const within = <A>(
-  input: Pick<ListInput, "config" | "database" | "keys">,
-  use: (place: Place) => Effect.Effect<A, Failure>
-): Effect.Effect<A, Failure> =>
-  Effect.scoped(
-    Effect.gen(function* () {
-      const scope = yield* Effect.scope
-      const config = ConfigFile.resolve(Option.getOrUndefined(input.config))
-      const database = yield* Database.open(
-        input.database,
-        Effect.map(config, (loaded) => loaded.config)
-      )
-      yield* Database.onlyOne(database, { keys: input.keys })
-      const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
-      const spent = Effect.mapError(Effect.flatMap(Scope.provide(accounts, scope), KeyAccounts.spent), ({ message }) =>
-        failed(message)
-      )
-      const keys = yield* database?.keys ?? Effect.flatMap(KeyFile.fileOf(input.keys), KeyFile.store)
-      return yield* use({ keys, spent })
-    })
-  )
+const spentAt = ({ accounts }: KeyPlace.KeyPlace) =>
+  Effect.mapError(Effect.flatMap(accounts, KeyAccounts.spent), ({ message }) => failed(message))
 
 /** Lists the keys. */
 export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<void, Failure> {
   const now = yield* Clock.currentTimeMillis
-  const [keys, spent] = yield* within(input, (place) =>
+  const [keys, spent] = yield* KeyPlace.within(input, (place) =>
     Effect.flatMap(place.keys.all, (keys) =>
       Effect.map(
-        keys.length === 0 ? Effect.succeed(new Map<string, number>()) : place.spent,
+        keys.length === 0 ? Effect.succeed(new Map<string, number>()) : spentAt(place),
         (spent) => [keys, spent] as const
       )
     )
@@ -145,12 +117,10 @@ export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Re
 /** Revokes a key. */
 export const revoke = Effect.fnUntraced(function* (input: RevokeInput): Effect.fn.Return<void, Failure> {
   const now = yield* Clock.currentTimeMillis
-  const name = yield* within(input, ({ keys }) =>
+  const name = yield* KeyPlace.within(input, ({ keys }) =>
     Effect.gen(function* () {
       const found = (yield* keys.all).find(({ id }) => id === input.id)
-      if (found === undefined) {
-        return yield* usage(`No key is called ${input.id}: \`divisi key list\` shows them.`)
-      }
+      if (found === undefined) return yield* KeyPlace.unknown(input.id)
       yield* keys.put({ ...found, revokedAt: found.revokedAt ?? now })
       return found.name
     })

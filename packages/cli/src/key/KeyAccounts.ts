@@ -1,5 +1,5 @@
 /** What keys spend: a day's account under a month's, and that under the one of all time. */
-import type * as Account from "@divisi/core/Account"
+import * as Account from "@divisi/core/Account"
 import type { Keys } from "@divisi/server"
 import * as Effect from "effect/Effect"
 
@@ -8,6 +8,21 @@ const limitOf = (costUsd: number | undefined) => (costUsd === undefined ? undefi
 const totalName = (id: string): string => `key/${id}`
 
 const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7)
+
+const monthName = (id: string, now: number): string => `${totalName(id)}/${monthOf(now)}`
+
+/** The account of a day begins anew with each. */
+const daily = (id: string) => ({ name: `${totalName(id)}/day`, per: "day" }) as const
+
+/** The names of a key's accounts of a day, its month and all time, in this order. */
+export const namesOf = (id: string, now: number): ReadonlyArray<string> => [
+  Account.nameAt(daily(id), now),
+  monthName(id, now),
+  totalName(id)
+]
+
+/** The id of the key of an account. */
+export const keyOf = (name: string): string => name.replace(/^key\//, "").replace(/\/.*$/s, "")
 
 /** The accounts of a key by the one that its runs are charged to: of the day, the month and all time. */
 const chains = new WeakMap<object, ReadonlyArray<Account.Account>>()
@@ -22,9 +37,8 @@ export const open = Effect.fnUntraced(function* (
   now: number
 ): Effect.fn.Return<Account.Account, Account.AccountsError> {
   const total = yield* accounts.open({ name: totalName(id), limits: limitOf(totalUsd) })
-  const name = `${totalName(id)}/${monthOf(now)}`
-  const month = yield* accounts.open({ name, limits: limitOf(monthUsd), parent: total })
-  const day = yield* accounts.open({ name: `${totalName(id)}/day`, per: "day", limits: limitOf(dayUsd), parent: month })
+  const month = yield* accounts.open({ name: monthName(id, now), limits: limitOf(monthUsd), parent: total })
+  const day = yield* accounts.open({ ...daily(id), limits: limitOf(dayUsd), parent: month })
   chains.set(day, [day, month, total])
   return day
 })

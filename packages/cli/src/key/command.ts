@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { paragraphs } from "../invocation/flags.ts"
-import { listFlags, makeFlags, revokeFlags } from "./flags.ts"
+import { adjustFlags, auditFlags, listFlags, makeFlags, revokeFlags } from "./flags.ts"
 
 const loaded = Effect.promise(() => import("./Key.ts"))
 
@@ -34,10 +34,41 @@ const revoke = Command.make("revoke", revokeFlags, (input) => Effect.flatMap(loa
   Command.withShortDescription("Revoke a key")
 )
 
+const adjusting = Effect.promise(() => import("./Adjust.ts"))
+
+const adjust = Command.make("adjust", adjustFlags, (input) =>
+  Effect.flatMap(adjusting, (Adjust) => Adjust.adjust(input))
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Corrects what a key has spent, for example after a vendor reported a wrong usage. The accounts of the day, of its",
+      "month and of all time change together, and none falls below 0. Servers that are running use the new amounts from the",
+      "next request on. Each adjustment is written to the audit: operator, time, amounts before and after, and reason.",
+      "",
+      "With --once, a repeated command changes nothing and prints the adjustment that was made."
+    )
+  ),
+  Command.withShortDescription("Correct what a key has spent"),
+  Command.withExamples([
+    {
+      command: 'divisi key adjust 3fJ8aQ2x --by=-3.20 --reason "usage reported twice" --once ticket-481',
+      description: "A credit that is given once"
+    },
+    { command: 'divisi key adjust 3fJ8aQ2x --to 0 --reason "new contract"', description: "Start again from 0" }
+  ])
+)
+
+const audit = Command.make("audit", auditFlags, (input) =>
+  Effect.flatMap(adjusting, (Adjust) => Adjust.audit(input))
+).pipe(
+  Command.withDescription("Lists the adjustments of keys, the first one first."),
+  Command.withShortDescription("List adjustments of keys")
+)
+
 export const key = Command.make("key").pipe(
   Command.withDescription(
     "Keys of `divisi serve`: who may ask it, for what, and for how much. It needs @divisi/server."
   ),
-  Command.withShortDescription("Make, list and revoke keys of the server"),
-  Command.withSubcommands([make, list, revoke])
+  Command.withShortDescription("Make, list, adjust and revoke keys of the server"),
+  Command.withSubcommands([make, list, adjust, audit, revoke])
 )

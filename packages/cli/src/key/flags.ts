@@ -88,6 +88,60 @@ export const revokeFlags = {
   config
 }
 
+/** An amount of USD that may be negative. */
+const amount = (name: string, description: string) =>
+  Flag.Finite(name).pipe(Flag.withMetavar("<usd>"), Flag.withDescription(description), Flag.optional)
+
+/** The start of a day in UTC such as 2026-11-28, in milliseconds since 1970; `undefined` for any other text. */
+const dayAt = (text: string): number | undefined => {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at
+}
+
+/** A text of people that is stored: not empty, and at most so many characters. */
+const short = (name: string, most: number) =>
+  Flag.String(name).pipe(
+    Flag.filter(
+      (text) => text.trim() !== "" && text.length <= most,
+      () => `Expected a text of 1 to ${most} characters`
+    )
+  )
+
+export const adjustFlags = {
+  key: Argument.String("id").pipe(Argument.withDescription("The id of a key, as the list shows it")),
+  by: amount("by", "Add this amount to what it has spent; negative for a credit: --by=-3.20"),
+  to: cost("to", "Set what it has spent in all to this amount"),
+  reason: short("reason", 1_000).pipe(Flag.withMetavar("<text>"), Flag.withDescription("The reason, for the audit")),
+  on: Flag.String("on").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(dayAt(text)),
+      () => "Expected a day in UTC such as 2026-11-28"
+    ),
+    Flag.withMetavar("<day>"),
+    Flag.withDescription("The day in UTC that is corrected, with its month (default today)"),
+    Flag.optional
+  ),
+  once: short("once", 200).pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription("A name for the adjustment; a second one of the same name changes nothing (default random)"),
+    Flag.optional
+  ),
+  keys,
+  database,
+  config,
+  json: toggle("json", "Print the adjustment as JSON")
+}
+
+export const auditFlags = {
+  key: Argument.String("id").pipe(Argument.withDescription("The id of a key (default all keys)"), Argument.optional),
+  keys,
+  database,
+  config,
+  json: toggle("json", "Print them as JSON")
+}
+
+export type AdjustInput = Command.Command.Config.Infer<typeof adjustFlags>
+export type AuditInput = Command.Command.Config.Infer<typeof auditFlags>
 export type MakeInput = Command.Command.Config.Infer<typeof makeFlags>
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>
 export type RevokeInput = Command.Command.Config.Infer<typeof revokeFlags>

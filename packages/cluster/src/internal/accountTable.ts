@@ -1,5 +1,5 @@
 /** Accounts and holds in Postgres: how tasks are done in one statement, however many there are. */
-import { readLimits } from "@divisi/core/Account"
+import { type Adjustment, type Correction, readLimits } from "@divisi/core/Account"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -27,6 +27,9 @@ export interface AccountTable {
   /** Forgets calls that were charged long ago. */
   readonly tidy: (session: Session, before: number) => Written<void>
   readonly list: (session: Session) => Written<ReadonlyArray<AccountBook.Row>>
+  /** Corrects accounts once for each id, and returns the adjustment of that id. */
+  readonly adjust: (session: Session, correction: Correction, now: number) => Written<Adjustment>
+  readonly adjustments: (session: Session) => Written<ReadonlyArray<Adjustment>>
 }
 
 const accountColumns = `name, limits, cost_usd, input_tokens, output_tokens, calls::double precision,
@@ -52,6 +55,8 @@ const accountOf = (row: Row): AccountBook.Row => {
 
 /** An account as the function of the database gives it. */
 const accountIn = ([, name, values]: Row): AccountBook.Row => accountOf([name, ...JSON.parse(String(values))])
+
+const adjustmentOf = (body: unknown): Adjustment => JSON.parse(String(body))
 
 const refusalOf = ([, limit, , allowed, spent, needed]: Row): BudgetExceeded =>
   new BudgetExceeded({
@@ -137,6 +142,21 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
     list: (session) =>
       Effect.map(session.query(`SELECT ${accountColumns} FROM ${accounts} ORDER BY changed_at DESC, id DESC`), (rows) =>
         rows.map(accountOf)
+      ),
+    adjust: (session, { names, ...correction }, now) => {
+      const { change, id } = correction
+      const [add, set] = "addUsd" in change ? [`${change.addUsd}`, null] : [null, `${change.setUsd}`]
+      return Effect.map(
+        session.query(
+          `SELECT ${schema}.adjust_accounts($1, $2::text[], $3::double precision, $4::double precision, $5::bigint, $6)`,
+          [id, names, add, set, `${now}`, JSON.stringify({ ...correction, at: now, accounts: [] })]
+        ),
+        ([row]) => adjustmentOf(row?.[0])
+      )
+    },
+    adjustments: (session) =>
+      Effect.map(session.query(`SELECT body FROM ${schema}.adjustments ORDER BY number`, []), (rows) =>
+        rows.map(([body]) => adjustmentOf(body))
       )
   }
 }

@@ -327,11 +327,54 @@ const withAccountTasks = (schema: string) => `
   END
   $body$`
 
+/**
+ * Corrections of accounts with their audit: `body` is an adjustment as JSON, without the accounts. The accounts are locked
+ * in the order of `account_tasks`.
+ */
+const withAdjustments = (schema: string): ReadonlyArray<string> => [
+  `CREATE TABLE ${schema}.adjustments (
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    id text PRIMARY KEY,
+    body text NOT NULL
+  )`,
+  `CREATE OR REPLACE FUNCTION ${schema}.adjust_accounts(given_id text, names text[], add_usd double precision,
+    set_usd double precision, at_millis bigint, given text)
+  RETURNS text
+  LANGUAGE plpgsql AS $body$
+  DECLARE
+    done text;
+    topmost double precision;
+    lines jsonb;
+  BEGIN
+    INSERT INTO ${schema}.adjustments (id, body) VALUES (given_id, given) ON CONFLICT (id) DO NOTHING;
+    IF NOT FOUND THEN
+      SELECT known.body INTO done FROM ${schema}.adjustments AS known WHERE known.id = given_id;
+      RETURN done;
+    END IF;
+    INSERT INTO ${schema}.accounts (name, limits, changed_at)
+      SELECT name, '{}', at_millis FROM unnest(names) AS missing (name) ORDER BY name ON CONFLICT DO NOTHING;
+    PERFORM FROM ${schema}.accounts AS known WHERE known.name = ANY (names) ORDER BY known.id FOR UPDATE;
+    SELECT known.cost_usd INTO topmost FROM ${schema}.accounts AS known WHERE known.name = names[cardinality(names)];
+    SELECT jsonb_agg(jsonb_build_object('name', known.name, 'beforeUsd', known.cost_usd,
+        'afterUsd', greatest(0, known.cost_usd + coalesce(add_usd, set_usd - topmost))) ORDER BY position)
+      INTO lines FROM unnest(names) WITH ORDINALITY AS named (name, position)
+      JOIN ${schema}.accounts AS known ON known.name = named.name;
+    UPDATE ${schema}.accounts AS known
+      SET cost_usd = greatest(0, known.cost_usd + coalesce(add_usd, set_usd - topmost)), changed_at = at_millis
+      WHERE known.name = ANY (names);
+    UPDATE ${schema}.adjustments AS known SET body = (given::jsonb || jsonb_build_object('accounts', lines))::text
+      WHERE known.id = given_id RETURNING known.body INTO done;
+    RETURN done;
+  END
+  $body$`
+]
+
 /** What has made the tables, in its order. Their version is how many of it were done; those of a later one are left alone. */
 const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   (schema) => first(schema).split(";"),
   (schema) => [withPaces(schema)],
-  (schema) => [withAccountTasks(schema)]
+  (schema) => [withAccountTasks(schema)],
+  withAdjustments
 ]
 
 /** The version of the tables that are there, in whole; 0 where there are none. */

@@ -56,6 +56,35 @@ export interface Account<E extends AccountsError = AccountsError> extends Budget
   readonly chain: ReadonlyArray<AccountOptions>
 }
 
+/** How a correction changes an account: by an amount in USD (negative for a credit), or to an amount. */
+export type Change = { readonly addUsd: number } | { readonly setUsd: number }
+
+/** A correction of what accounts have spent. */
+export interface Correction {
+  /** Names the correction among all of a place: a second one of the same id changes nothing. */
+  readonly id: string
+  /** The person or program that corrects. */
+  readonly by: string
+  readonly reason: string
+  readonly change: Change
+  /**
+   * The accounts by the names that they have in the list, from the lowest to the topmost. `setUsd` sets the topmost; the
+   * others change by as much. No account falls below 0.
+   */
+  readonly names: ReadonlyArray<string>
+}
+
+/** A correction that was made, as the audit has it. */
+export interface Adjustment extends Omit<Correction, "names"> {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly accounts: ReadonlyArray<{ readonly name: string; readonly beforeUsd: number; readonly afterUsd: number }>
+}
+
+/** What an account has spent after a correction, in USD. `topmostUsd` is what the topmost had spent before it. */
+export const correctedUsd = (change: Change, beforeUsd: number, topmostUsd: number): number =>
+  Math.max(0, beforeUsd + ("addUsd" in change ? change.addUsd : change.setUsd - topmostUsd))
+
 /** The accounts of a place. */
 export interface Accounts<E extends AccountsError = AccountsError> {
   /** The file, or where else they lie. */
@@ -64,6 +93,13 @@ export interface Accounts<E extends AccountsError = AccountsError> {
   readonly open: (options: AccountOptions) => Effect.Effect<Account<E>, E>
   /** All accounts, the last changed first; those per day once for each day. */
   readonly list: Effect.Effect<ReadonlyArray<Standing>, E>
+  /**
+   * Corrects what accounts have spent, in one transaction with its audit. Returns the adjustment as it was made: if there
+   * was one of this id before, that one.
+   */
+  readonly adjust: (correction: Correction) => Effect.Effect<Adjustment, E>
+  /** All adjustments, the first made first. */
+  readonly adjustments: Effect.Effect<ReadonlyArray<Adjustment>, E>
 }
 
 /** A day in UTC, as in 2026-11-24. */

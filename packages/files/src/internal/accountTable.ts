@@ -3,7 +3,7 @@
  * function is a part of a transaction: between what it reads and what it writes comes no other process.
  */
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
-import { type Limits, readLimits } from "@divisi/core/Account"
+import { type Adjustment, type Correction, correctedUsd, type Limits, readLimits } from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 import { type Kind, pragma, transact } from "./database.ts"
@@ -49,6 +49,11 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `
 
+// The audit of corrections: `body` is an adjustment as JSON.
+const adjustments = `
+  CREATE TABLE IF NOT EXISTS adjustments (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
+`
+
 /** Makes a file ready for several processes, and writes the schema where there is none yet. */
 const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
@@ -56,6 +61,8 @@ const prepare = (database: DatabaseSync): void => {
   transact(database, () => {
     if (pragma(database, "user_version") === 0) database.exec(schema)
     else database.exec(`PRAGMA user_version = ${schemaVersion}`)
+    // Files of before it have the same version: an older process can ignore it.
+    database.exec(adjustments)
   })
 }
 
@@ -141,6 +148,9 @@ export interface AccountTable {
   /** Forgets calls that were charged long ago. */
   readonly tidy: (now: number) => void
   readonly list: () => ReadonlyArray<Row>
+  /** Corrects accounts once for each id, and returns the adjustment of that id. */
+  readonly adjust: (correction: Correction, now: number) => Adjustment
+  readonly adjustments: () => ReadonlyArray<Adjustment>
 }
 
 /** The table of a file that has been prepared. */
@@ -174,6 +184,13 @@ export const make = (database: DatabaseSync): AccountTable => {
   const openOwners = database.prepare("SELECT DISTINCT owner FROM holds WHERE state = 'open'")
   const openOf = database.prepare("SELECT * FROM holds WHERE state = 'open' AND owner = ?")
   const forget = database.prepare("DELETE FROM holds WHERE state = 'settled' AND changed_at < ?")
+
+  const correct = database.prepare("UPDATE accounts SET cost_usd = ?, changed_at = ? WHERE id = ?")
+  const audited = database.prepare("SELECT body FROM adjustments WHERE id = ?")
+  const audit = database.prepare("INSERT INTO adjustments (id, at, body) VALUES (?, ?, ?)")
+  const allAudited = database.prepare("SELECT body FROM adjustments ORDER BY at, rowid")
+
+  const adjustmentOf = (row: Record): Adjustment => JSON.parse(String(row.body))
 
   const chainOf = (row: Record): ReadonlyArray<number> => JSON.parse(String(row.chain))
 
@@ -252,6 +269,21 @@ export const make = (database: DatabaseSync): AccountTable => {
       }
     },
     tidy: (now) => void forget.run(now - keptMillis),
-    list: () => all.all().map(rowOf)
+    list: () => all.all().map(rowOf),
+    adjust: ({ names, ...correction }, now) => {
+      const before = audited.get(correction.id)
+      if (before !== undefined) return adjustmentOf(before)
+      const rows = names.map((name) => open({ name, limits: undefined }, now, false))
+      const topmost = rows.at(-1)?.total.costUsd ?? 0
+      const accounts = rows.map(({ id, name, total: { costUsd: beforeUsd } }) => {
+        const afterUsd = correctedUsd(correction.change, beforeUsd, topmost)
+        correct.run(afterUsd, now, id)
+        return { name, beforeUsd, afterUsd }
+      })
+      const made = { ...correction, at: now, accounts }
+      audit.run(made.id, now, JSON.stringify(made))
+      return made
+    },
+    adjustments: () => allAudited.all().map(adjustmentOf)
   }
 }

@@ -230,6 +230,48 @@ export const cases: ReadonlyArray<Case> = [
         assert.deepEqual(yield* standing(open, "a"), { calls: 2, costUsd: 1.125, open: 0, reservedCostUsd: 0 })
       })
   ),
+  define("adjust/once", "an adjustment corrects accounts together, once for its id, and is in the audit", (open) =>
+    Effect.gen(function* () {
+      const accounts = yield* open
+      const all = yield* accounts.open({ name: "all", limits: { costUsd: 1 } })
+      const team = yield* accounts.open({ name: "team", parent: all })
+      yield* all.charge(0.5)
+      yield* team.charge(0.25)
+      yield* Effect.flip(team.reserve(amount(0.5)))
+      const correction = {
+        id: "one",
+        by: "alice",
+        reason: "a misreported call",
+        change: { addUsd: -0.5 },
+        names: ["team", "all"]
+      } as const
+      const other = yield* open
+      const made = yield* Effect.forEach([accounts, other, accounts], (one) => one.adjust(correction), {
+        concurrency: "unbounded"
+      })
+      const { names: _, ...about } = correction
+      const first = {
+        ...about,
+        at: made[0]!.at,
+        accounts: [
+          { name: "team", beforeUsd: 0.25, afterUsd: 0 },
+          { name: "all", beforeUsd: 0.75, afterUsd: 0.25 }
+        ]
+      }
+      assert.deepEqual(made, [first, first, first])
+      // The process that had the account open before has its room at once.
+      yield* team.settle(yield* team.reserve(amount(0.5)), used(0.5))
+      const set = yield* other.adjust({ ...correction, id: "two", change: { setUsd: 1 } })
+      assert.deepEqual(set.accounts, [
+        { name: "team", beforeUsd: 0.5, afterUsd: 0.75 },
+        { name: "all", beforeUsd: 0.75, afterUsd: 1 }
+      ])
+      assert.equal((yield* Effect.flip(team.reserve(amount(0.1)))).spent, 1)
+      assert.deepEqual(yield* accounts.adjustments, [first, set])
+      const unknown = yield* other.adjust({ ...correction, id: "three", change: { addUsd: 2 }, names: ["new"] })
+      assert.deepEqual(unknown.accounts, [{ name: "new", beforeUsd: 0, afterUsd: 2 }])
+    })
+  ),
   define("end/waiting", "who waits for a process that ends is told what is left", (open) =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()

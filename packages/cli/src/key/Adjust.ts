@@ -1,0 +1,96 @@
+/** `divisi key adjust` and `divisi key audit`: correct what a key has spent, and show each correction. */
+import { randomUUID } from "node:crypto"
+import os from "node:os"
+import type * as Account from "@divisi/core/Account"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
+import { oneLine } from "../view/Line.ts"
+import { table, toLeft } from "../view/Table.ts"
+import type { AdjustInput, AuditInput } from "./flags.ts"
+import * as KeyAccounts from "./KeyAccounts.ts"
+import * as KeyPlace from "./KeyPlace.ts"
+
+const print = (text: string): void => void stdout.write(`${text}\n`)
+
+/** The account of the operating system that corrects, e.g. `alice@host`. Containers may have none. */
+const operator = (): string => {
+  const name = () => {
+    try {
+      return os.userInfo().username
+    } catch {
+      return `uid ${process.getuid?.() ?? "unknown"}`
+    }
+  }
+  return `${name()}@${os.hostname()}`
+}
+
+/** An amount of USD as it is stored: without the noise of binary fractions. */
+const usd = (value: number): string => `${Number(value.toFixed(9))}`
+
+const signed = (value: number): string => (value > 0 ? `+${usd(value)}` : usd(value))
+
+const changeOf = ({ by, to }: AdjustInput): Effect.Effect<Account.Change, Failure> => {
+  if (Option.isSome(by) === Option.isSome(to)) return Effect.fail(usage("Give one of --by and --to."))
+  return Effect.succeed(Option.isSome(by) ? { addUsd: by.value } : { setUsd: Option.getOrThrow(to) })
+}
+
+const changeText = (change: Account.Change): string =>
+  "addUsd" in change ? signed(change.addUsd) : `set to ${usd(change.setUsd)}`
+
+/** An adjustment of a key for programs. */
+const jsonOf = ({ accounts, ...made }: Account.Adjustment) => {
+  const topmost = accounts.at(-1)
+  const { afterUsd = 0, beforeUsd = 0, name = "" } = topmost ?? {}
+  return { ...made, key: KeyAccounts.keyOf(name), beforeUsd, afterUsd, accounts }
+}
+
+/** Corrects what a key has spent, once for each name of an adjustment. */
+export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.fn.Return<void, Failure> {
+  const change = yield* changeOf(input)
+  const now = yield* Clock.currentTimeMillis
+  const names = KeyAccounts.namesOf(
+    input.key,
+    Option.getOrElse(input.on, () => now)
+  )
+  const id = Option.getOrElse(input.once, () => randomUUID())
+  const made = yield* KeyPlace.within(input, ({ accounts, keys }) =>
+    Effect.gen(function* () {
+      if (!(yield* keys.all).some(({ id }) => id === input.key)) return yield* KeyPlace.unknown(input.key)
+      const correction = { id, by: operator(), reason: input.reason, change, names }
+      return yield* Effect.mapError(
+        Effect.flatMap(accounts, (accounts) => accounts.adjust(correction)),
+        ({ message }) => failed(message)
+      )
+    })
+  )
+  const isOfDay = Option.isNone(input.on) || made.accounts[0]?.name === names[0]
+  if (jsonOf(made).key !== input.key || changeText(made.change) !== changeText(change) || !isOfDay) {
+    return yield* usage(
+      `There is another adjustment "${oneLine(id)}": ${changeText(made.change)} USD for key ${jsonOf(made).key} at ${new Date(made.at).toISOString()}. Give --once another name.`
+    )
+  }
+  if (input.json) return print(JSON.stringify(jsonOf(made)))
+  const rows = made.accounts.map(({ afterUsd, beforeUsd, name }) => [name, usd(beforeUsd), usd(afterUsd)])
+  print(table([["account", "before USD", "after USD"], ...rows], toLeft))
+  print(`Adjustment ${oneLine(made.id)} of ${new Date(made.at).toISOString()}: divisi key audit lists all.`)
+})
+
+/** Lists the adjustments of all keys, or of one. */
+export const audit = Effect.fnUntraced(function* (input: AuditInput): Effect.fn.Return<void, Failure> {
+  const all = yield* KeyPlace.within(input, ({ accounts }) =>
+    Effect.mapError(
+      Effect.flatMap(accounts, ({ adjustments }) => adjustments),
+      ({ message }) => failed(message)
+    )
+  )
+  const shown = all.map(jsonOf).filter(({ key }) => Option.isNone(input.key) || key === input.key.value)
+  if (input.json) return print(JSON.stringify(shown))
+  if (shown.length === 0) return print("There are no adjustments.")
+  const rows = shown.map(({ afterUsd, at, beforeUsd, by, change, id, key, reason }) =>
+    [new Date(at).toISOString(), by, key, changeText(change), usd(beforeUsd), usd(afterUsd), reason, id].map(oneLine)
+  )
+  print(table([["time", "by", "key", "change USD", "before", "after", "reason", "adjustment"], ...rows], toLeft))
+})

@@ -1,0 +1,41 @@
+/** Where the keys of a server and their accounts are stored: in files, or in a database. */
+import type * as Account from "@divisi/core/Account"
+import * as DiskAccounts from "@divisi/files/DiskAccounts"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Database from "../conductor/Database.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import type { ListInput } from "./flags.ts"
+import * as KeyFile from "./KeyFile.ts"
+import type { KeyStore } from "./KeyStore.ts"
+
+/** The stores of keys and accounts. The accounts are opened on first use. */
+export interface KeyPlace {
+  readonly keys: KeyStore
+  readonly accounts: Effect.Effect<Account.Accounts, Failure>
+}
+
+/** Opens the place that flags, environment and config name, while it is used. */
+export const within = <A>(
+  input: Pick<ListInput, "config" | "database" | "keys">,
+  use: (place: KeyPlace) => Effect.Effect<A, Failure>
+): Effect.Effect<A, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const config = ConfigFile.resolve(Option.getOrUndefined(input.config))
+      const database = yield* Database.open(
+        input.database,
+        Effect.map(config, (loaded) => loaded.config)
+      )
+      yield* Database.onlyOne(database, { keys: input.keys })
+      const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
+      const keys = yield* database?.keys ?? Effect.flatMap(KeyFile.fileOf(input.keys), KeyFile.store)
+      return yield* use({ keys, accounts: Scope.provide(accounts, scope) })
+    })
+  )
+
+/** The failure for a key that is not stored. */
+export const unknown = (id: string): Failure => usage(`No key is called ${id}: \`divisi key list\` shows them.`)
