@@ -57,7 +57,7 @@ const Run = Schema.Struct({
   question: Schema.NonEmptyString,
   kind: optional(Schema.String),
   place: Schema.Struct({ embedder: Schema.String, point: Schema.String }),
-  /** What may be rated: the whole run first, then its steps. */
+  /** What may be rated: the whole run first, unless an outage has cut it short, then its steps. */
   answers: Schema.Array(Answer).check(Schema.isMinLength(1))
 })
 
@@ -167,24 +167,26 @@ export const runOf = (
     const { at, embedder = Embedder.hashed() } = options
     const outcomeOf = (step?: { readonly round: number; readonly step: number }) =>
       Outcome.fromTranscript(transcript, { at, score: 0, source: "user", step })
-    const whole = transcript.answer === undefined ? undefined : outcomeOf()
-    if (whole === undefined) return undefined
+    if (transcript.answer === undefined) return undefined
+    const whole = outcomeOf()
     const steps = transcript.rounds.flatMap(({ round, steps }) =>
       steps.flatMap(({ step }) => {
         const one = outcomeOf({ round, step })
-        return one === undefined ? [] : [answerOf(one, { round, step })]
+        return one === undefined ? [] : [[one, { round, step }] as const]
       })
     )
+    const first = whole ?? steps[0]?.[0]
+    if (first === undefined) return undefined
     return defined({
       type: "run",
       version,
       at,
       run: transcript.runId,
       policy: transcript.policy,
-      question: whole.question,
-      kind: whole.kind,
+      question: first.question,
+      kind: first.kind,
       place: yield* placeOf(Task.question(transcript.task), embedder),
-      answers: [answerOf(whole), ...steps]
+      answers: [...(whole === undefined ? [] : [answerOf(whole)]), ...steps.map(([one, place]) => answerOf(one, place))]
     } as const)
   })
 

@@ -3,6 +3,7 @@ import os from "node:os"
 import path from "node:path"
 import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Transcript from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -57,6 +58,28 @@ describe("The log of outcomes", () => {
       const [step] = OutcomeLog.outcomes([team, rating(team.run, { round: 0, step: 2, score: 0 })])
       assert.deepInclude(step, { worker: "strong", score: 0 })
       assert.deepStrictEqual(OutcomeLog.outcomes([team, rating("another run", {})]), [])
+    })
+  )
+
+  it.effect("has no rating of a run that an outage has cut short, and those of its steps", () =>
+    Effect.gen(function* () {
+      const recorder = Transcript.recorder()
+      const pool = WorkerPool.makeUnsafe([
+        ScriptedWorker.make({ id: "sound", replies: ["41"] }),
+        ScriptedWorker.make({ id: "down", replies: [{ fail: { _tag: "Overloaded" } }] })
+      ])
+      const policy = Policy.fixed("team", () => ({
+        answer: "majority",
+        steps: [0, 1].map((worker) => ({ worker, subtask: "", access: [] }))
+      }))
+      const conductor = Conductor.make({ policy, pool, retry: { maxAttempts: 1 }, reassign: "never" })
+      const { ending } = yield* conductor.run("?", { listener: recorder.listener })
+      assert.strictEqual(ending, "answered")
+      const entry = (yield* OutcomeLog.runOf(recorder.transcript()!, { at: 1 }))!
+      assert.isUndefined(OutcomeLog.rated(entry))
+      assert.deepStrictEqual(OutcomeLog.outcomes([entry, rating(entry.run, { score: 0 })]), [])
+      const [step] = OutcomeLog.outcomes([entry, rating(entry.run, { round: 0, step: 0, score: 0 })])
+      assert.deepInclude(step, { worker: "sound", score: 0 })
     })
   )
 

@@ -228,21 +228,9 @@ class Ungraded extends Data.TaggedError("Ungraded")<{
   readonly lostTo?: string | undefined
 }> {}
 
-/** Failures that a plan can cause: it gave a worker more than it holds, or what its vendor filters. */
-const causedByPlans: ReadonlySet<StepFailure.StepFailure["reason"]> = new Set([
-  "ContextTooLong",
-  "ContentFiltered",
-  undefined
-])
-
 /** The failure of a worker in a round that is no verdict on the plan: an outage, a key, a quota, a defect in its code. */
-const outageIn = (transcript: Partial<Transcript.Transcript>, round: Transcript.RoundRecord) => {
-  const { runId = "" } = transcript
-  const failures = StepFailure.failuresOf({ runId, rounds: [round] })
-  return failures.find(
-    ({ reason, reassignedTo, step }) => step !== undefined && reassignedTo === undefined && !causedByPlans.has(reason)
-  )
-}
+const outageIn = ({ runId = "" }: Partial<Transcript.Transcript>, round: Transcript.RoundRecord) =>
+  StepFailure.outagesOf({ runId, rounds: [round] }).find(({ step }) => step !== undefined)
 
 /** A verdict of the grader, who may have none. */
 const verdict = (given: Effect.Effect<Grader.Grade, Grader.GraderError>): Effect.Effect<Graded, Ungraded> =>

@@ -262,6 +262,16 @@ const withoutFolder = (folder: string) =>
     }
   })
 
+/** Says that too much was lost to outages for the scores to be relied on; `undefined` if it was not. */
+const tooManyMissing = ({ cells }: Report.Report, { maxMissing, offline }: EvalInput): string | undefined => {
+  const missing = cells.reduce((sum, { score }) => sum + score.missing, 0)
+  const samples = cells.reduce((sum, { score }) => sum + score.samples, missing)
+  // Without calls, what was not recorded is expected to be missing.
+  if (Option.isSome(offline) || missing <= maxMissing * samples) return undefined
+  const share = (100 * missing) / samples
+  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)} %) were not measured, more than the share of ${maxMissing} that --max-missing allows. Measure them with --retry-missing.`
+}
+
 /** Measures, writes the report and shows it. */
 export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> => Effect.scoped(measure(input))
 
@@ -294,4 +304,6 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
     say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are beside it.`)
   if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
   if (report.extent.status === "stopped") return yield* silent(exitCodes.budget)
+  const lost = tooManyMissing(report, input)
+  if (lost !== undefined) return yield* failed(lost)
 })

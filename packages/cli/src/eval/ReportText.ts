@@ -159,7 +159,7 @@ const failures = (report: Report): ReadonlyArray<string> => {
     ...(missing === 0
       ? []
       : [
-          `${Format.count(missing, "sample")} missing, in no mean (${by.join(", ")}); --retry-missing tries them again`
+          `${Format.count(missing, "sample")} not measured, in no mean (${by.join(", ")}); --retry-missing measures them`
         ]),
     ...misreported(report),
     ...(unpriced === 0 ? [] : [`${Format.count(unpriced, "call")} of unknown price, in no cost`])

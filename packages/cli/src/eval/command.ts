@@ -73,7 +73,7 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "",
       "The folder gets results.json and samples.jsonl, which may be shared, report.html, report.md and report.csv.",
       "",
-      "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 done, 1 failed or too many samples missing, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withShortDescription("Measure policies on benchmarks, against baselines"),

@@ -154,7 +154,18 @@ export const evalFlags = {
     Flag.withDescription("How many runs at once (default 8)"),
     Flag.withDefault(8)
   ),
-  retryMissing: toggle("retry-missing", "Try again what the infrastructure lost in an earlier run"),
+  retryMissing: toggle("retry-missing", "Try only those again that an earlier run could not measure, and what is new"),
+  maxMissing: Flag.Finite("max-missing").pipe(
+    Flag.filter(
+      (value) => value >= 0 && value <= 1,
+      () => "Expected a share from 0 to 1"
+    ),
+    Flag.withMetavar("<share>"),
+    Flag.withDescription(
+      "The largest share of samples that may be missing as workers or graders failed (default 0.05); with more, the exit code is 1"
+    ),
+    Flag.withDefault(0.05)
+  ),
   transcripts: toggle("transcripts", "Keep the whole record of each run, for `divisi replay` and for training"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),

@@ -39,8 +39,13 @@ export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
     if (typeof run === "string") return yield* usage(run)
     const step = Option.getOrUndefined(Option.map(input.step, stepOf))
     const answer = OutcomeLog.rated(run, step)
-    if (answer === undefined)
-      return yield* usage(`The run ${run.run} has no answered step ${Option.getOrThrow(input.step)}.`)
+    if (answer === undefined) {
+      return yield* usage(
+        step === undefined
+          ? `A worker failed in the run ${run.run}, so the run says nothing about who answers well. Rate a step with --step.`
+          : `The run ${run.run} has no answered step ${Option.getOrThrow(input.step)}.`
+      )
+    }
     const at = yield* Clock.currentTimeMillis
     const { score, source } = input
     const rating = { type: "rating", version: OutcomeLog.version, at, run: run.run, ...step, score, source } as const

@@ -7,6 +7,7 @@
 import { defined } from "../Fields.ts"
 import * as Task from "../task/Task.ts"
 import type { Usage } from "../task/Usage.ts"
+import { outagesOf } from "./StepFailure.ts"
 import { paidForAnswer, type StepRecord, type Transcript } from "./Transcript.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -92,6 +93,8 @@ export const teamPrefix = "policy:"
  *
  * **Details**
  *
+ * A run that an outage has cut short (`StepFailure.outagesOf`) has no outcome as a whole: it says nothing about who
+ * answers well. Its answered steps do.
  * A score of the run is credited to a worker only where the run was that worker's one call. Of any other run only the
  * team is known to be good or bad: the outcome is then of `policy:<name>`, at the cost and in the time of the whole run.
  * The kind is what the task's metadata calls its family or subject.
@@ -137,7 +140,7 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
       probability: step === undefined ? first?.probability : undefined
     })
   }
-  if (step !== undefined || steps.length === 0) return undefined
+  if (step !== undefined || steps.length === 0 || outagesOf(transcript).length > 0) return undefined
   const { durationMillis, policy, spend } = transcript
   // Who wrote the plan is credited where one policy hands over to another.
   const isPriced = spend !== undefined && spend.unpricedCalls === 0

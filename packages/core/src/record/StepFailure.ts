@@ -77,6 +77,54 @@ export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId
     return [...lost.flatMap((call) => ofPlan(place, call)), ...steps.flatMap((step) => ofStep(place, step))]
   })
 
+/** Reasons that can be a consequence of the plan or the question: the wrong worker, too much text, filtered content. */
+const consequences: ReadonlySet<StepFailure["reason"]> = new Set(["ContextTooLong", "ContentFiltered", undefined])
+
+/** Whether the worker answered and was paid, and its answer was empty or unreadable. */
+const isEmptyAnswer = ({ reason, usage }: LostCall): boolean => reason?._tag === "Malformed" && usage.outputTokens > 0
+
+const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>
+  reassignedTo === undefined && !consequences.has(reason)
+
+/**
+ * The failures of a run that say nothing about its plan or its answer: a vendor that is down, a refused key, no quota, a
+ * rate limit, the network, a defect in a worker's code. A run with one is no evidence for or against its policy, and its
+ * answer should not be graded.
+ *
+ * **Details**
+ *
+ * Failures that the run recovered from do not count: another worker took the step over, or a later round has steps.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as StepFailure from "@divisi/core/StepFailure"
+ * import { conduct, single, worker } from "@divisi/core/promise"
+ *
+ * const down = () => Promise.reject(new Error("503 Service Unavailable"))
+ * const pool = [worker({ id: "a", answer: down })]
+ * const { transcript } = await conduct({ question: "6 times 7?", pool, policy: single("a"), retry: { attempts: 1 } })
+ * StepFailure.outagesOf(transcript).map(({ worker, reason }) => `${worker}: ${reason}`) // => ["a: Overloaded"]
+ * ```
+ */
+export const outagesOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId">): ReadonlyArray<StepFailure> =>
+  rounds
+    .slice(
+      Math.max(
+        0,
+        rounds.findLastIndex(({ steps }) => steps.length > 0)
+      )
+    )
+    .flatMap(({ lost, round, steps }) => {
+      const place = { runId, round }
+      const ofPlans = lost.flatMap((call) => (isEmptyAnswer(call) ? [] : ofPlan(place, call)))
+      const ofSteps = steps.flatMap(({ nested, ...step }) => [
+        ...(nested === undefined ? [] : outagesOf(nested)),
+        ...(step.lost.some(isEmptyAnswer) ? [] : ofStep(place, step))
+      ])
+      return [...ofPlans, ...ofSteps].filter(isOutage)
+    })
+
 const words: { readonly [Tag in WorkerErrorReason["_tag"]]: string } = {
   RateLimited: "rate limited",
   Overloaded: "overloaded",

@@ -11,7 +11,10 @@ import type { Grader, GraderError } from "@divisi/core/Grader"
 import { ask } from "@divisi/core/Grader"
 import { type Policy, PolicyError } from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
+import type { Listener } from "@divisi/core/RunEvent"
+import * as StepFailure from "@divisi/core/StepFailure"
 import type { Task } from "@divisi/core/Task"
+import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 
 /** One answer of a policy to a task. */
@@ -48,24 +51,31 @@ export interface Options extends Omit<Conductor.Options, "policy"> {
   readonly isOffline?: boolean | undefined
 }
 
-/** A run without an answer says nothing about its policy, unless that wrote no workflow, or asked who declined. */
-const isLost = ({ answer, ending, error }: Conductor.RunResult): boolean =>
-  answer === undefined && ending !== "refused" && !(error instanceof PolicyError)
+/**
+ * A run without an answer says nothing about its policy, unless that wrote no workflow, or asked who declined. Nor does a
+ * run that an outage has cut short.
+ */
+const isLost = (
+  { answer, ending, error }: Conductor.RunResult,
+  transcript: Transcript.Transcript | undefined
+): boolean =>
+  (answer === undefined && ending !== "refused" && !(error instanceof PolicyError)) ||
+  (transcript !== undefined && StepFailure.outagesOf(transcript).length > 0)
 
 /** Carries out a run. */
-type Run = (task: Task, policy: Policy) => Effect.Effect<Conductor.RunResult>
+type Run = (task: Task, policy: Policy, listener: Listener) => Effect.Effect<Conductor.RunResult>
 
 /** Runs that are paid as they are made. */
 const plainly =
   ({ ledger, ...options }: Options): Run =>
-  (task, policy) =>
-    Conductor.make({ reassign: "never", ...options, policy }).run(task, { ledger })
+  (task, policy, listener) =>
+    Conductor.make({ reassign: "never", ...options, policy }).run(task, { ledger, listener })
 
 /** Runs whose answers are kept; each is on an account of its own, where what is found costs what it did. */
 const withStore = (options: Options, store: ResponseCache.Store): Run => {
   const cache = ResponseCache.make(store)
   const account = options.isOffline === true ? Budget.make({ calls: 0 }) : (options.ledger ?? Budget.make())
-  return Effect.fnUntraced(function* (task: Task, policy: Policy) {
+  return Effect.fnUntraced(function* (task: Task, policy: Policy, listener: Listener) {
     const ledger = Budget.make()
     let isRefused = false
     const payer: Budget.Payer = {
@@ -75,17 +85,18 @@ const withStore = (options: Options, store: ResponseCache.Store): Run => {
       }
     }
     const result = yield* Conductor.make({ reassign: "never", ...options, policy })
-      .run(task, { ledger, payer, found: "as-made" })
+      .run(task, { ledger, payer, listener, found: "as-made" })
       .pipe(Effect.provideService(ResponseCache.ResponseCache, cache))
     return { ...result, ...(isRefused ? { answer: undefined, error: undefined } : {}), spend: ledger.spent() }
   })
 }
 
 const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader: Grader, run: Run) {
-  const result = yield* run(task, policy)
+  const recorder = Transcript.recorder()
+  const result = yield* run(task, policy, recorder.listener)
   const { answer, durationMillis, spend } = result
   const ran = { task, policy: policy.name, costUsd: spend.costUsd, durationMillis }
-  if (isLost(result)) return ran
+  if (isLost(result, recorder.transcript())) return ran
   const { score } = yield* ask(grader, task, answer ?? "")
   return { ...ran, score, answer }
 })

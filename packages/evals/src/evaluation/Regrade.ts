@@ -61,10 +61,13 @@ const taskOf = (suites: ReadonlyArray<Suite>) => {
 const isAsked = (sample: Report.Sample, task: Task): boolean =>
   sha256(JSON.stringify(task.messages)) === sample.promptSha256
 
+/** An answer that an outage has cut short is none to grade. */
+const isGradable = ({ answer, missing }: Report.Sample): boolean => answer !== undefined && missing?.cause !== "worker"
+
 const gradeAgain = (find: ReturnType<typeof taskOf>) =>
   Effect.fnUntraced(function* (sample: Report.Sample) {
     const { answer } = sample
-    if (answer === undefined) return sample
+    if (answer === undefined || !isGradable(sample)) return sample
     const found = find(sample)
     if (found === undefined || !isAsked(sample, found.task)) {
       return yield* new EvaluationError({ reason: "changed", detail: `task ${sample.task} of ${sample.benchmark}` })
@@ -127,7 +130,7 @@ export const regrade = (options: Options) =>
       return {
         report,
         samples: ReportFile.shareable(report, samples),
-        graded: samples.filter(({ answer }) => answer !== undefined).length,
+        graded: samples.filter(isGradable).length,
         changes: samples.flatMap((after, index): ReadonlyArray<Change> => {
           const one = before[index]!
           return isSame(one, after) ? [] : [{ before: one, after }]

@@ -9,6 +9,7 @@ import { ask, reward } from "@divisi/core/Grader"
 import type { Message } from "@divisi/core/Message"
 import type { Previous } from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
+import * as StepFailure from "@divisi/core/StepFailure"
 import type { Task } from "@divisi/core/Task"
 import {
   type CompletionRecord,
@@ -88,9 +89,12 @@ export interface Options {
 const nested = (transcript: Transcript): ReadonlyArray<Transcript> =>
   transcript.rounds.flatMap(({ steps }) => steps.flatMap((step) => (step.nested === undefined ? [] : [step.nested])))
 
-/** Runs with the runs within them. */
+/** Runs with the runs within them, without those that an outage has cut short: their answers teach nothing. */
 const all = (transcripts: ReadonlyArray<Transcript>): ReadonlyArray<Transcript> =>
-  transcripts.flatMap((transcript) => [transcript, ...all(nested(transcript))])
+  transcripts.flatMap((transcript) => [
+    ...(StepFailure.outagesOf(transcript).length === 0 ? [transcript] : []),
+    ...all(nested(transcript))
+  ])
 
 const grade = ({ answer, task }: Transcript, grader: Grader): Effect.Effect<boolean, GraderError> =>
   answer === undefined ? Effect.succeed(false) : Effect.map(ask(grader, task, answer), ({ correct }) => correct)
@@ -196,7 +200,8 @@ const decisionsOf = (transcript: Transcript, isCorrect: boolean, options: Option
  * **Details**
  *
  * The workflows of policies written in code are there as texts, so that a model can learn from a router or a baseline.
- * Those whose answer is what most steps agree on have no text, and are left out.
+ * Those whose answer is what most steps agree on have no text, and are left out. So are runs with an outage
+ * (`StepFailure.outagesOf`), which say nothing about the policy.
  *
  * **Gotchas**
  *
@@ -250,7 +255,10 @@ const callsOf = (transcript: Transcript): ReadonlyArray<Call> =>
       .map((step) => ({ transcript, step, prompt: sent(transcript.task, round, workflow, step.step, previous) }))
   })
 
-/** What workers answered, as training data: one record for each answered step, with the reward of its run. */
+/**
+ * What workers answered, as training data: one record for each answered step, with the reward of its run. Runs with an
+ * outage are left out.
+ */
 export const answers = (
   transcripts: ReadonlyArray<Transcript>,
   options: Pick<Options, "grader">

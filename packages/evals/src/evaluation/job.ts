@@ -13,7 +13,7 @@ import { fraction } from "../internal/digest.ts"
 import * as Report from "../report/Report.ts"
 import type { Entry, Options, Suite } from "./Evaluation.ts"
 import type { Runs } from "./runs.ts"
-import { lost, sampleOf } from "./sampling.ts"
+import { lost, missingOf, sampleOf } from "./sampling.ts"
 import { unrecorded } from "./unrecorded.ts"
 
 /** A sample that is planned. */
@@ -135,9 +135,9 @@ export const run = Effect.fnUntraced(function* (
     return undefined
   }
   const { answer } = result
-  const verdict =
-    answer === undefined ? undefined : yield* Effect.catch(ask(suite.grader, task, answer), Effect.succeed)
   const transcript = recorder.transcript()!
+  const isGraded = answer !== undefined && missingOf({ result, transcript }) === undefined
+  const verdict = isGraded ? yield* Effect.catch(ask(suite.grader, task, answer), Effect.succeed) : undefined
   const { stratum } = suite.record
   const sample = sampleOf({
     benchmark: suite.record.benchmark,

@@ -3,6 +3,7 @@
 import type { RunResult } from "@divisi/core/Conductor"
 import type { GraderError } from "@divisi/core/Grader"
 import { PolicyError } from "@divisi/core/Policy"
+import * as StepFailure from "@divisi/core/StepFailure"
 import type { Task } from "@divisi/core/Task"
 import * as Topology from "@divisi/core/Topology"
 import type { LostCall, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
@@ -26,7 +27,7 @@ export interface Ended {
   readonly spend: Usage.Spend
   /** How long it took to write each round's workflow. */
   readonly planningMillis: ReadonlyMap<number, number>
-  /** Absent when there was no answer to grade. */
+  /** Absent when there was no answer to grade, or an outage makes it worthless. */
   readonly verdict?: Verdict | GraderError | undefined
 }
 
@@ -124,10 +125,28 @@ const lastLost = (transcript: Transcript): LostCall | undefined => {
   )
 }
 
-const missingOf = ({ result, transcript }: Ended): Missing | undefined => {
-  const { detail, error, ending } = result
+/** The failure that used up the budget of a run: its step has no answer, and its last call was lost to an outage. */
+const outageBefore = ({ rounds }: Transcript): LostCall | undefined =>
+  rounds
+    .flatMap(({ steps }) => steps)
+    .filter(({ state }) => state !== "answered")
+    .flatMap(({ lost }) => lost.filter(isFailure).slice(-1))
+    .find(({ reason, usage }) => !tellsOf(reason!, usage.outputTokens > 0))
+
+/** Why a run says nothing about its policy; `undefined` if its answer, or that it has none, can be graded. */
+export const missingOf = ({ result, transcript }: Pick<Ended, "result" | "transcript">): Missing | undefined => {
+  const [outage] = StepFailure.outagesOf(transcript)
+  if (outage !== undefined) {
+    const { message, reason, worker } = outage
+    return { cause: "worker", reason, message: message.includes(worker) ? message : `${worker}: ${message}` }
+  }
+  const { answer, detail, error, ending } = result
+  const late = ending === "budget" ? outageBefore(transcript) : undefined
+  if (late !== undefined) return { cause: "worker", reason: late.reason?._tag, message: late.message ?? late.worker }
+  if (answer !== undefined || ending === "budget" || ending === "refused" || error instanceof PolicyError) {
+    return undefined
+  }
   const message = detail ?? "the run ended without an answer"
-  if (ending === "budget" || ending === "refused" || error instanceof PolicyError) return undefined
   const lost = lastLost(transcript)
   const reason = lost?.reason ?? (error instanceof WorkerError ? error.reason : undefined)
   if (reason === undefined) return { cause: "harness", message }
@@ -154,9 +173,9 @@ export const verdictOf = (verdict: Verdict | GraderError): Verdicts => {
 }
 
 const verdictsOf = (ended: Ended): Verdicts => {
-  if (ended.verdict !== undefined) return verdictOf(ended.verdict)
   const missing = missingOf(ended)
-  return missing === undefined ? noAnswer : { missing }
+  if (missing !== undefined) return { missing }
+  return ended.verdict === undefined ? noAnswer : verdictOf(ended.verdict)
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 import type { Grader, GraderError } from "@divisi/core/Grader"
 import { ask } from "@divisi/core/Grader"
 import type { Policy } from "@divisi/core/Policy"
+import * as StepFailure from "@divisi/core/StepFailure"
 import { paidForAnswer, type StepRecord, type Transcript } from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -30,7 +31,7 @@ export interface Observation {
   /** The kind of the task. */
   readonly kind: string
   readonly question: string
-  /** The score of the run, 0 to 1; absent when it has none. */
+  /** The score of the run, 0 to 1; absent when it has none, e.g. after an outage. */
   readonly score?: number | undefined
   /** Whether the run was this one call. */
   readonly isAlone: boolean
@@ -135,7 +136,8 @@ export const fromTranscripts = Effect.fnUntraced(function* (
   const lists = yield* Effect.forEach(transcripts, (transcript) =>
     Effect.gen(function* () {
       const { answer, ending, rounds, task } = transcript
-      const graded = grader === undefined || answer === undefined ? undefined : yield* ask(grader, task, answer)
+      const isGraded = grader !== undefined && answer !== undefined && StepFailure.outagesOf(transcript).length === 0
+      const graded = isGraded ? yield* ask(grader, task, answer) : undefined
       const declined = grader !== undefined && ending === "refused" ? 0 : undefined
       const steps = rounds
         .flatMap(({ steps }) => steps)

@@ -15,10 +15,12 @@ import path from "node:path"
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Embedder from "@divisi/core/Embedder"
-import type { Grader, GraderError } from "@divisi/core/Grader"
+import { ask, type Grader, type GraderError } from "@divisi/core/Grader"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import * as Seed from "@divisi/core/Seed"
+import * as StepFailure from "@divisi/core/StepFailure"
 import * as Task from "@divisi/core/Task"
+import * as Transcript from "@divisi/core/Transcript"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Sealed from "@divisi/files/Sealed"
 import * as WholeFile from "@divisi/files/WholeFile"
@@ -90,7 +92,7 @@ export interface Evolved {
   /** The evolved head where it is better, and the one to begin with where it is not. */
   readonly head: Head.Head
   readonly isBetter: boolean
-  /** Mean scores on the validation tasks. */
+  /** Mean scores on the validation tasks that both heads have answered without an outage. */
   readonly before: number
   readonly after: number
   /** The paired difference in fitness, which decides, and its standard error. */
@@ -221,10 +223,12 @@ const remembering = (embedder: Embedder.Embedder): Embedder.Embedder => {
 
 /** What a run came to. */
 interface Played {
-  readonly score: number
+  /** Absent if an outage says that the run is no evidence, e.g. a vendor that is down or a refused key. */
+  readonly score: number | undefined
   readonly costUsd: number
   /** Whether the account stopped it. */
   readonly isStopped: boolean
+  readonly outage?: StepFailure.StepFailure | undefined
 }
 
 /** Runs the policy of a head on a task. */
@@ -235,9 +239,25 @@ const playing = (options: Options, ledger: Budget.Ledger): Play => {
   const embedder = remembering(options.embedder ?? Embedder.hashed())
   return Effect.fnUntraced(function* (head, task, seed) {
     const conductor = Conductor.make({ ...run, pool, policy: HeadPolicy.make(head, { embedder }) })
-    const { answer, ending, spend } = yield* conductor.run(task, { seed, ledger })
-    const grade = answer === undefined ? undefined : yield* grader.grade(task, answer)
-    return { score: grade?.score ?? 0, costUsd: spend.costUsd, isStopped: ending === "budget" }
+    const recorder = Transcript.recorder()
+    const { answer, ending, spend } = yield* conductor.run(task, { seed, ledger, listener: recorder.listener })
+    const played = { costUsd: spend.costUsd, isStopped: ending === "budget" }
+    const [outage] = StepFailure.outagesOf(recorder.transcript()!)
+    if (outage !== undefined) return { ...played, score: undefined, outage }
+    const grade = answer === undefined ? undefined : yield* ask(grader, task, answer)
+    return { ...played, score: grade?.score ?? 0 }
+  })
+}
+
+type Measured = Played & { readonly score: number }
+
+const isMeasured = (played: Played): played is Measured => played.score !== undefined
+
+/** Too many runs were lost to outages to learn from the others. */
+const workersDown = (played: ReadonlyArray<Played>): Head.HeadError => {
+  const outages = played.flatMap(({ outage }) => outage ?? [])
+  return new Head.HeadError({
+    detail: `${outages.length} of ${played.length} runs were not measured: ${StepFailure.summaryOf(outages)}. Run the same again once the workers answer.`
   })
 }
 
@@ -337,7 +357,7 @@ export const evolve = Effect.fnUntraced(function* (
     costUsd: maxCostUsd === undefined ? undefined : Math.max(0, maxCostUsd - paidBefore)
   })
   const play = playing(options, ledger)
-  const fitnessOf = ({ costUsd, score }: Played) => score - scorePerUsd * costUsd
+  const fitnessOf = ({ costUsd, score }: Measured) => score - scorePerUsd * costUsd
   const validate = (one: Head.Head) =>
     Effect.forEach(options.validation, (task, at) => play(one, task, Seed.spread(seed, "validation", at)), {
       concurrency
@@ -356,7 +376,9 @@ export const evolve = Effect.fnUntraced(function* (
       { concurrency }
     )
     if (played.some(({ isStopped }) => isStopped)) break
-    const fitness = heads.map((_, at) => meanOf(played.slice(at * runs, (at + 1) * runs).map(fitnessOf)))
+    const measured = heads.map((_, at) => played.slice(at * runs, (at + 1) * runs).filter(isMeasured))
+    if (measured.some((runs) => runs.length === 0)) return yield* workersDown(played)
+    const fitness = measured.map((runs) => meanOf(runs.map(fitnessOf)))
     search = SepCmaEs.tell(search, fitness)
     made += played.length
     if (file !== undefined) yield* save(file, key, { search, runs: made, costUsd: spent() })
@@ -373,7 +395,12 @@ export const evolve = Effect.fnUntraced(function* (
     training: { ...head.training, generations: search.generation, runs: made }
   }
   const end = yield* validate(evolved)
-  const differences = end.map((played, at) => fitnessOf(played) - fitnessOf(start[at]!))
+  const pairs = start.flatMap((before, at) => {
+    const after = end[at]!
+    return isMeasured(before) && isMeasured(after) ? [{ before, after }] : []
+  })
+  if (pairs.length < 2) return yield* workersDown([...start, ...end])
+  const differences = pairs.map(({ after, before }) => fitnessOf(after) - fitnessOf(before))
   const difference = meanOf(differences)
   const squares = differences.reduce((sum, value) => sum + (value - difference) ** 2, 0)
   const standardError = Math.sqrt(squares / differences.length / (differences.length - 1))
@@ -382,12 +409,12 @@ export const evolve = Effect.fnUntraced(function* (
   return {
     head: isBetter ? evolved : head,
     isBetter,
-    before: meanOf(start.map(({ score }) => score)),
-    after: meanOf(end.map(({ score }) => score)),
+    before: meanOf(pairs.map(({ before }) => before.score)),
+    after: meanOf(pairs.map(({ after }) => after.score)),
     difference,
     standardError,
-    costBefore: meanOf(start.map(({ costUsd }) => costUsd)),
-    costAfter: meanOf(end.map(({ costUsd }) => costUsd)),
+    costBefore: meanOf(pairs.map(({ before }) => before.costUsd)),
+    costAfter: meanOf(pairs.map(({ after }) => after.costUsd)),
     generations: search.generation,
     runs: made,
     costUsd: spent()

@@ -135,6 +135,26 @@ describe("Evolution", () => {
     })
   )
 
+  it.effect("takes no outage for a wrong answer, and stops where it can measure nothing", () =>
+    Effect.gen(function* () {
+      const head = yield* startOf
+      const down: ScriptedWorker.Reply = { fail: { _tag: "Network" } }
+      const run = { retry: { maxAttempts: 1 }, reassign: "never" as const }
+      const known = { ...settings, head, run, generations: 1, validation: tasksOf(200, 12) }
+      const right = (share: number) =>
+        WorkerPool.makeUnsafe(
+          ["a", "b"].map((id) =>
+            ScriptedWorker.make({ id, pricing, replies: (_, call) => (call % share === 1 ? down : "right") })
+          )
+        )
+      const { after, before, difference } = yield* Evolution.evolve({ ...known, pool: right(4) })
+      assert.deepStrictEqual([before, after, difference], [1, 1, 0])
+      const everywhere = WorkerPool.makeUnsafe(["a", "b"].map((id) => ScriptedWorker.make({ id, replies: [down] })))
+      const error = yield* Effect.flip(Evolution.evolve({ ...known, pool: everywhere }))
+      assert.match(error.message, /runs were not measured: \d+ steps failed .*unreachable/)
+    })
+  )
+
   it.effect("refuses validation tasks that it learns on", () =>
     Effect.gen(function* () {
       const head = yield* startOf

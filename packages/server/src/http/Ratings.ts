@@ -1,6 +1,7 @@
 /** How good an answer was, said by those who got it: `POST /v1/runs/{id}/rating`. */
 import type * as Journal from "@divisi/core/Journal"
 import * as Outcome from "@divisi/core/Outcome"
+import * as StepFailure from "@divisi/core/StepFailure"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -145,6 +146,12 @@ const workerOf = (
   const isAnswered = transcript?.answer !== undefined
   const outcome = isAnswered ? Outcome.fromTranscript(transcript, rating) : undefined
   if (outcome !== undefined) return Effect.succeed(outcome.worker)
+  const outages = isAnswered && step === undefined ? StepFailure.outagesOf(transcript) : []
+  if (outages.length > 0) {
+    return Effect.fail(
+      invalid("step", `A worker failed in the run ${id}, so only its answered steps can be rated: give step.`)
+    )
+  }
   return Effect.fail(
     isAnswered && step !== undefined
       ? invalid("step", `The run ${id} has no answered step ${step.step} in its round ${step.round}.`)

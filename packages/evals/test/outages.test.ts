@@ -1,0 +1,196 @@
+/** An outage is no wrong answer: nothing that learns or measures takes the failure of a worker for a verdict. */
+import fs from "node:fs"
+import path from "node:path"
+import * as Baselines from "@divisi/core/Baselines"
+import * as Grader from "@divisi/core/Grader"
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as Policy from "@divisi/core/Policy"
+import type { RunSettings } from "@divisi/core/RunSettings"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Task from "@divisi/core/Task"
+import type { Transcript } from "@divisi/core/Transcript"
+import type { WorkerErrorReason } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import { assert, describe, it } from "vitest"
+import * as Evaluation from "../src/evaluation/Evaluation.ts"
+import * as Recording from "../src/evaluation/Recording.ts"
+import * as Regrade from "../src/evaluation/Regrade.ts"
+import * as Replay from "../src/evaluation/Replay.ts"
+import * as ReportFile from "../src/report/ReportFile.ts"
+import * as WorkerProfile from "../src/report/WorkerProfile.ts"
+import { folder } from "./folder.ts"
+
+const answering = (id: string, text = "4") => ScriptedWorker.make({ id, replies: [text] })
+
+const down = (id: string, _tag: WorkerErrorReason["_tag"] = "Overloaded") =>
+  ScriptedWorker.make({ id, replies: [{ fail: { _tag } }] })
+
+/** A worker whose answer is paid for and empty. */
+const empty = ScriptedWorker.make({
+  id: "a",
+  replies: [{ parts: [{ type: "finish", reason: "stop", usage: { inputTokens: 3, outputTokens: 9 } }] }]
+})
+
+const suite = Evaluation.madeSuite({
+  id: "sums",
+  title: "Sums",
+  prompt: "sums/1",
+  licence: "MIT",
+  tasks: [Task.make({ id: "sum", question: "2 + 2?", reference: "4" })],
+  grader: { ...Grader.exact, grade: (task, answer) => Effect.map(Grader.exact.grade(task, answer), graded) },
+  seed: 0
+})
+
+function graded(grade: Grader.Grade) {
+  return { ...grade, rung: "exact", extracted: undefined }
+}
+
+/** All workers answer at once, and most of them decide. */
+const voting = Policy.fixed("voting", (pool) => ({
+  answer: "majority",
+  steps: pool.workers.map((_, worker) => ({ worker, subtask: "", access: [] }))
+}))
+
+const asking = (worker: number) => ({ steps: [{ worker, subtask: "", access: [] as const }] })
+
+/** Asks the second worker in the next round. */
+const again: Policy.Policy = {
+  name: "again",
+  recursion: 1,
+  propose: ({ round }) => Effect.succeed({ workflow: asking(round) })
+}
+
+const planning = (reason: WorkerErrorReason["_tag"]) =>
+  LanguagePolicy.make({ model: down("planner", reason), fallback: Baselines.single(0) })
+
+const once = { retry: { maxAttempts: 1 } } satisfies RunSettings
+
+type Options = Partial<Evaluation.Options> & Pick<Evaluation.Options, "pool">
+
+const evaluate = async ({ run, ...options }: Options, at = folder()) => {
+  let transcript: Transcript | undefined
+  const { report } = await Effect.runPromise(
+    Evaluation.run({
+      suites: [suite],
+      policies: [{ policy: voting }],
+      ...options,
+      run: { ...once, ...run },
+      folder: at,
+      onTranscript: (of) => {
+        transcript = of
+      }
+    })
+  )
+  const [sample] = await Effect.runPromise(ReportFile.readSamples(at))
+  return { at, sample: sample!, score: report.cells[0]!.score, transcript: transcript! }
+}
+
+const reasons = ["RateLimited", "Overloaded", "Timeout", "Network", "Authentication", "Quota", "Defect"] as const
+
+const of = (...workers: readonly [ScriptedWorker.ScriptedWorker, ...ReadonlyArray<ScriptedWorker.ScriptedWorker>]) =>
+  WorkerPool.makeUnsafe(workers)
+
+const notMeasured: Readonly<Record<string, () => Options>> = {
+  ...Object.fromEntries(
+    reasons.flatMap((reason) => [
+      [`a member of a team: ${reason}`, () => ({ pool: of(answering("a"), down("b", reason)) })],
+      [`a worker that is asked alone: ${reason}`, () => ({ pool: of(down("a", reason)) })]
+    ])
+  ),
+  "the model of a policy that another stands in for": () => ({
+    pool: of(answering("a", "5")),
+    policies: [{ policy: planning("Overloaded") }]
+  }),
+  "a worker whose retries take the budget": () => ({
+    pool: of(down("a")),
+    run: { retry: { maxAttempts: 9, baseDelayMillis: 0 }, budget: { calls: 3 } }
+  })
+}
+
+const measured: Readonly<Record<string, readonly [options: () => Options, score: number]>> = {
+  "another worker took the step over": [
+    () => ({
+      pool: of(down("a"), answering("b")),
+      policies: [{ policy: Baselines.single(0) }],
+      run: { reassign: "next" }
+    }),
+    1
+  ],
+  "a later round answered": [() => ({ pool: of(down("a"), answering("b")), policies: [{ policy: again }] }), 1],
+  "the vendor filtered the content": [() => ({ pool: of(answering("b", "5"), down("a", "ContentFiltered")) }), 0],
+  "the context was too long": [() => ({ pool: of(down("a", "ContextTooLong")) }), 0],
+  "the answer was empty and paid": [() => ({ pool: of(answering("b", "5"), empty) }), 0],
+  "the budget was too small": [() => ({ pool: of(answering("a")), run: { budget: { calls: 0 } } }), 0]
+}
+
+describe("An evaluation", () => {
+  for (const [name, options] of Object.entries(notMeasured)) {
+    it(`does not measure a task that was lost to ${name}`, async () => {
+      const { sample, score } = await evaluate(options())
+      assert.strictEqual(sample.missing?.cause, "worker")
+      assert.notProperty(sample, "score")
+      const reason = /: (\w+)$/.exec(name)?.[1] ?? "Overloaded"
+      assert.deepInclude(score, { mean: null, samples: 0, missing: 1, missingBy: { [reason]: 1 } })
+    })
+  }
+
+  for (const [name, [options, score]] of Object.entries(measured)) {
+    it(`measures a task although a worker failed: ${name}`, async () => {
+      const { sample } = await evaluate(options())
+      assert.deepStrictEqual([sample.score, sample.missing], [score, undefined])
+    })
+  }
+
+  it("asks only those workers again that failed, and only if it is told to", async () => {
+    const replies: ReadonlyArray<ScriptedWorker.Reply> = [{ fail: { _tag: "Network" } }, "4"]
+    const [sound, shaky] = [answering("a"), ScriptedWorker.make({ id: "b", replies })]
+    const options = { pool: of(sound, shaky) }
+    const { at } = await evaluate(options)
+    await evaluate(options, at)
+    assert.deepStrictEqual([sound.calls.length, shaky.calls.length], [1, 1])
+    const { score } = await evaluate({ ...options, retryMissing: true }, at)
+    assert.deepInclude(score, { mean: 1, missing: 0 })
+    assert.deepStrictEqual([sound.calls.length, shaky.calls.length], [1, 2])
+  })
+
+  it("is not graded where it was cut short, however often it is graded again", async () => {
+    const { at } = await evaluate({ pool: of(answering("a"), down("b")) })
+    const { graded, samples } = await Effect.runPromise(Regrade.regrade({ folder: at, suites: [suite] }))
+    assert.deepStrictEqual([graded, samples[0]!.missing?.cause], [0, "worker"])
+    const { cells } = JSON.parse(fs.readFileSync(path.join(at, "results.json"), "utf8"))
+    assert.deepStrictEqual(cells[0].score.missingBy, { Overloaded: 1 })
+  })
+})
+
+describe("What learns from runs", () => {
+  it("learns nothing of one that an outage has cut short", async () => {
+    const { transcript } = await evaluate({ pool: of(answering("a", "5"), down("b")) })
+    const [decisions, answers, profile] = await Effect.runPromise(
+      Effect.all([
+        Replay.decisions([transcript], { grader: Grader.exact }),
+        Replay.answers([transcript], { grader: Grader.exact }),
+        WorkerProfile.fromTranscripts([transcript], { grader: Grader.exact })
+      ])
+    )
+    assert.deepStrictEqual([decisions, answers], [[], []])
+    assert.deepStrictEqual(
+      profile.map(({ isAnswered, score, worker }) => [worker, score, isAnswered]),
+      [
+        ["a", undefined, true],
+        ["b", undefined, false]
+      ]
+    )
+    const record = Recording.make({
+      tasks: [Task.make({ question: "2 + 2?", reference: "4" })],
+      grader: Grader.exact,
+      pool: of(answering("a", "5"), down("b")),
+      ...once
+    })
+    const samples = await Effect.runPromise(record([voting, Baselines.single("a"), planning("Timeout")]))
+    assert.deepStrictEqual(
+      samples.map(({ score }) => score),
+      [undefined, 0, undefined]
+    )
+  })
+})
