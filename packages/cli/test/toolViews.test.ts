@@ -54,6 +54,29 @@ describe("views of tools", () => {
     expect(screen).toContain("✗ total({}) → The tool failed: no network")
   })
 
+  it("show how far a tool is while it runs, and none of it afterwards", () => {
+    const progress = (message: string): Part => ({
+      type: "tool-progress",
+      ...place,
+      index: 0,
+      name: "read",
+      progress: 3,
+      total: 10,
+      message
+    })
+    const begun = [
+      turn(call("a", "read", '{"name":"a.md"}')),
+      { type: "tool-started", ...place, index: 0, name: "read" }
+    ]
+    const parts = [...begun, progress("page 2\u001b[31m"), progress("page 3")] as ReadonlyArray<Part>
+    assert.include(live(100, ...parts), '… read({"name":"a.md"}): 3 of 10, page 3')
+    assert.notInclude(live(100, ...parts), "page 2")
+    const long = live(60, ...(begun as ReadonlyArray<Part>), progress("y".repeat(500)))
+    for (const line of long.split("\n")) assert.isAtMost(line.length, 60)
+    const ended = live(100, ...parts, ...gave(0, "read", "text"))
+    assert.notInclude(ended, "3 of 10")
+  })
+
   it("show how a tool ended beside arguments of any length, and the arguments beside a long result", () => {
     const long = `{"text":"${"x".repeat(500)}"}`
     const screen = live(

@@ -1,4 +1,6 @@
+import * as Baselines from "@divisi/core/Baselines"
 import type * as Policy from "@divisi/core/Policy"
+import { tool } from "@divisi/core/promise"
 import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
@@ -118,6 +120,25 @@ describe("an answer", () => {
         `Step 2 of 2: a failed the check number${colon}`,
         "The answer of step 1 stands"
       ])
+    })
+  })
+
+  it.each(["titles", "full"] as const)("is accompanied by the progress of tools: %s", async (notes) => {
+    const counting = tool({
+      name: "count",
+      input: { type: "object" },
+      execute: (_, { progress }) => progress({ progress: 1, total: 3, message: "one of three" })
+    })
+    const pool = WorkerPool.makeUnsafe([worker("a", asks(["count", {}]), said("3"))])
+    const settings = { tools: [counting] }
+    await serving({ pool, policy: Baselines.single(0), notes, settings }, async ({ client }) => {
+      const { choices } = await client.chat.completions.create(ask("How many?"))
+      const { content, reasoning_content = "" } = choices[0]!.message as {
+        readonly content: string
+        readonly reasoning_content?: string
+      }
+      const note = notes === "full" ? "Step 1 of 1: the tool count: one of three" : ""
+      assert.deepStrictEqual([content, reasoning_content.trim()], ["3", note])
     })
   })
 

@@ -48,6 +48,11 @@ const news = (event: RunEvent): string | undefined => {
       return `Step ${event.step}: ${event.worker} starts`
     case "tool-started":
       return `Step ${event.step}: the tool ${event.name} runs`
+    case "tool-progress": {
+      const { message, name, progress, step, total } = event
+      const count = progress === undefined ? [] : [total === undefined ? `${progress}` : `${progress} of ${total}`]
+      return `Step ${step}: the tool ${name}: ${[...count, ...(message === undefined ? [] : [message])].join(", ")}`
+    }
     case "step-finished":
       return `Step ${event.step}: ${event.worker} has answered`
     case "step-failed":

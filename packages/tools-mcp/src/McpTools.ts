@@ -109,8 +109,8 @@ const toolOf = (
   needsApproval: isAsked(options, definition),
   timeoutMillis: Connection.maxTimeoutOf(options),
   maxResultCharacters: options.maxResultCharacters,
-  execute: (input: Record<string, unknown>) =>
-    Effect.matchEffect(call(definition, input), {
+  execute: (input: Record<string, unknown>, { progress }) =>
+    Effect.matchEffect(call(definition, input, progress), {
       onFailure: (detail) => Effect.fail(`the MCP server "${server}": ${detail}`),
       onSuccess: (given) => {
         const result = readResult(given, definition.output)

@@ -2,6 +2,8 @@
  * The way to one MCP server: it is opened when it is needed, and opened anew by the next call where the server has died.
  * Whatever goes wrong is a text for who reads it, and no secret is in it.
  */
+
+import type { ToolCallContext } from "@divisi/core/Tool"
 import {
   Client,
   ProtocolError,
@@ -24,7 +26,11 @@ export interface Connection {
   /** The tools as the server lists them, unread. */
   readonly list: Effect.Effect<ReadonlyArray<unknown>, string>
   /** The result as the server gives it, unread. */
-  readonly call: (definition: Definition, input: Record<string, unknown>) => Effect.Effect<unknown, string>
+  readonly call: (
+    definition: Definition,
+    input: Record<string, unknown>,
+    onProgress: ToolCallContext["progress"]
+  ) => Effect.Effect<unknown, string>
 }
 
 /** An open connection, and what its server wrote for people before it died. */
@@ -160,7 +166,7 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
         })
       return {
         list: used((client, signal) => listAll(client, { signal, timeout: startMillis(server) })),
-        call: ({ input: inputSchema, name }, input) =>
+        call: ({ input: inputSchema, name }, input, onProgress) =>
           used((client, signal) =>
             client.callTool(
               { name, arguments: input },
@@ -169,7 +175,12 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
                 timeout: timeoutOf(server),
                 // Asks the server to report its progress, which extends the time. The executor has the last word.
                 resetTimeoutOnProgress: true,
-                onprogress: () => {},
+                onprogress: ({ message, ...progress }) =>
+                  onProgress(
+                    message === undefined
+                      ? progress
+                      : { ...progress, message: withoutSecrets(server, message.slice(0, maxMessage)) }
+                  ),
                 toolDefinition: { name, inputSchema: inputSchema as { type: "object" } }
               }
             )

@@ -66,6 +66,23 @@ describe("a Conductor as an MCP server", () => {
     )
   })
 
+  it("tells a client how far a tool is", async () => {
+    const steps = tool({
+      name: "steps",
+      input: { type: "object" },
+      execute: (_, { progress }) => progress({ progress: 1, total: 3, message: "counting" })
+    })
+    const answer: Answer = ({ messages }) =>
+      messages.at(-1)!.role === "tool" ? "42" : { toolCalls: [{ name: "steps", arguments: {} }] }
+    const client = await connected(conductor(answer, { tools: [steps] }))
+    const told: Array<Progress> = []
+    await ask(client, "What is 6 times 7?", { onprogress: (progress) => told.push(progress) })
+    assert.include(
+      told.map(({ message }) => message),
+      "Step 0: the tool steps: 1 of 3, counting"
+    )
+  })
+
   it("stops a run that is cancelled", async () => {
     const stopping = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()

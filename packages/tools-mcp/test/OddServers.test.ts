@@ -1,6 +1,7 @@
 /** Servers that do not hold to the protocol: one odd tool, one odd answer, and answers that can no longer come. */
 import type http from "node:http"
 import path from "node:path"
+import type { RunEvent } from "@divisi/core/promise"
 import { type McpServer, openTools } from "@divisi/tools-mcp/promise"
 import { assert, describe, it } from "@effect/vitest"
 import { type Ask, asking } from "./asking.ts"
@@ -264,12 +265,26 @@ describe("progress", () => {
   const tools = ["progress", "endless"].map((name) => ({ ...good, name }))
 
   it("extends the time of a call, up to a maximum", { timeout: 20_000 }, async () => {
-    await using servers = await openTools({ t: raw({ tools }, { timeoutMillis: 1_000, maxTimeoutMillis: 3_000 }) })
-    const { results } = await asking(servers.tools, [["t__progress"], ["t__endless"]])
+    const env = { RAW_TOKEN: "secret-12345" }
+    await using servers = await openTools({ t: raw({ tools }, { timeoutMillis: 1_000, maxTimeoutMillis: 3_000, env }) })
+    const events: Array<RunEvent> = []
+    const onEvent = (event: RunEvent) => void events.push(event)
+    const { results } = await asking(servers.tools, [["t__progress"], ["t__endless"]], { onEvent })
     assert.deepStrictEqual(results, [
       { content: "at last", isError: false },
       { content: "The tool failed: it did not end within 3 s", isError: true }
     ])
+    const reports = events.filter((event) => event.type === "tool-progress")
+    const { at: _, runId: __, ...first } = reports[0]!
+    const place = { round: 0, step: 0, turn: 0, index: 0, name: "t__progress" }
+    assert.deepStrictEqual(first, {
+      type: "tool-progress",
+      ...place,
+      progress: 0,
+      total: 15,
+      message: "with <redacted>"
+    })
+    assert.isAtMost(reports.filter(({ turn }) => turn === 0).length, 15)
   })
 })
 

@@ -127,7 +127,11 @@ const excerpt = (
 const toolLine = (step: Transcript.StepRecord, tool: Transcript.ToolRecord, width: number): Line => {
   if (tool.endedAt === undefined) {
     const isWaiting = step.waitingFor?.some(({ call }) => call.id === tool.call.id) === true
-    return [span(isWaiting ? "◦ " : "… ", "busy"), span(Records.toolCall(tool), "dim")]
+    const sign = span(isWaiting ? "◦ " : "… ", "busy")
+    const progress = Records.toolProgress(tool)
+    if (progress === "") return [sign, span(Records.toolCall(tool), "dim")]
+    const [call, shown] = Records.fitting(tool, progress, width - widthOf("… : "))
+    return [sign, span(`${call}: `, "dim"), span(shown, "dim")]
   }
   const isError = tool.isError === true
   const [call, result] = Records.toolTexts(tool, width - widthOf("✓  → "))

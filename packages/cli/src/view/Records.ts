@@ -89,6 +89,14 @@ const glance = (text: string, width: number): string => cut(oneLine(text.slice(0
 export const toolCall = ({ call }: Pick<ToolRecord, "call">, width = 80): string =>
   `${oneLine(call.name)}(${glance(call.arguments, width)})`
 
+/** How far a tool is, in a few words: `3 of 10, reading a.md`; empty if it has not reported that. */
+export const toolProgress = ({ progress: reported }: Pick<ToolRecord, "progress">): string => {
+  if (reported === undefined) return ""
+  const { message, progress, total } = reported
+  const count = progress === undefined ? [] : [total === undefined ? `${progress}` : `${progress} of ${total}`]
+  return [...count, ...(message === undefined ? [] : [oneLine(message)])].join(", ")
+}
+
 /** What a tool gave, shortened; what is no text is counted. */
 export const toolResult = ({ content = "" }: ToolRecord, width = 200): string => {
   const media = Message.parts(content).filter(({ type }) => type !== "text").length
@@ -98,14 +106,17 @@ export const toolResult = ({ content = "" }: ToolRecord, width = 200): string =>
     : [text, `[${media === 1 ? "a picture or file" : `${media} pictures and files`}]`].join(" ").trim()
 }
 
-/** A tool that was asked for and what it gave, in two texts that one line has room for: neither hides the other. */
-export const toolTexts = (tool: ToolRecord, width: number): readonly [call: string, result: string] => {
-  const result = toolResult(tool, width)
-  const left = Math.max(Math.floor(width / 2), width - widthOf(result))
+/** A tool that was asked for and what is said of it, in two texts that one line has room for: neither hides the other. */
+export const fitting = (tool: ToolRecord, said: string, width: number): readonly [call: string, said: string] => {
+  const left = Math.max(Math.floor(width / 2), width - widthOf(said))
   const names = widthOf(toolCall(tool, 0))
   const call = toolCall(tool, Math.max(1, left - names))
-  return [call, cut(result, Math.max(1, width - widthOf(call)))]
+  return [call, cut(said, Math.max(1, width - widthOf(call)))]
 }
+
+/** A tool that was asked for and what it gave, as {@link fitting}. */
+export const toolTexts = (tool: ToolRecord, width: number): readonly [call: string, result: string] =>
+  fitting(tool, toolResult(tool, width), width)
 
 /** What a suspended step waits for. */
 export const waiting = (call: WaitingCall): string =>

@@ -1,5 +1,5 @@
 /** The three ways in which a run is shown: redrawn on a terminal, in plain lines, and as events for programs. */
-import type { RunEvent } from "@divisi/core/RunEvent"
+import { isTransient, type RunEvent } from "@divisi/core/RunEvent"
 import type { Transcript } from "@divisi/core/Transcript"
 import { type Environment, read } from "@divisi/recipes/Environment"
 import type * as Effect from "effect/Effect"
@@ -48,9 +48,9 @@ export const json = (output: Output, encode: (event: RunEvent) => string): View 
 export const plain = (output: Output, run: Source, answers: Output = output): View => {
   const shown = new Set<string>()
   return {
-    show: ({ type }) => {
+    show: (event) => {
       // Pieces of texts are most of the events and none of the lines.
-      const transcript = type === "step-delta" || type === "completion-delta" ? undefined : run()
+      const transcript = isTransient(event) ? undefined : run()
       if (transcript === undefined) return
       for (const { key, lines } of PlainView.entries(transcript)) {
         if (shown.has(key)) continue

@@ -2,15 +2,18 @@
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type { Shape, TypeOf } from "../task/Shape.ts"
-import type { Tool, ToolContext } from "../task/Tool.ts"
+import type { Tool, ToolCallContext } from "../task/Tool.ts"
 
 /** A tool as an async function. */
 export interface ToolOptions<S extends Shape> extends Omit<Tool<TypeOf<S>>, "input" | "execute"> {
   /** The schema of its arguments: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
   readonly input: S
-  /** Runs it; `signal` is aborted when the run is stopped, or the tool is out of time. */
+  /**
+   * Runs it; `signal` is aborted when the run is stopped, or the tool is out of time. `progress` reports how far it is, as
+   * text or as `{ progress, total, message }`.
+   */
   readonly execute?:
-    | ((input: TypeOf<S>, context: ToolContext & { readonly signal: AbortSignal }) => unknown)
+    | ((input: TypeOf<S>, context: ToolCallContext & { readonly signal: AbortSignal }) => unknown)
     | undefined
 }
 

@@ -73,7 +73,7 @@ export type CallEntry =
   /** The response cache had the answer. */
   | (Attempt & { readonly type: "found"; readonly hash?: string | undefined; readonly answer: unknown })
 
-/** A thing that happened in a run. Pieces of answers (`step-delta`, `completion-delta`) are never written. */
+/** A thing that happened in a run. Pieces of answers and the progress of tools (`RunEvent.isTransient`) are never written. */
 export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
   /** What `run-started` does not have: the seed that the caller gave, and the names of the tools that the policy saw. */

@@ -147,6 +147,21 @@ export type Body =
       readonly index: number
       readonly name: string
     }
+  /**
+   * A tool that runs has reported how far it is. Such events are not in journals. `progress` or `message` is there, and
+   * `total` if it is known.
+   */
+  | {
+      readonly type: "tool-progress"
+      readonly round: number
+      readonly step: number
+      readonly turn: number
+      readonly index: number
+      readonly name: string
+      readonly progress?: number
+      readonly total?: number
+      readonly message?: string
+    }
   /** The result of a tool, whoever gave it. */
   | {
       readonly type: "tool-finished"
@@ -339,6 +354,12 @@ export type Body =
 
 /** An event of a run. */
 export type RunEvent = Base & Body
+
+/** The events that say how far something is, and that neither journals nor spans have: pieces of texts, progress of tools. */
+const transient: ReadonlySet<string> = new Set(["step-delta", "completion-delta", "tool-progress"])
+
+/** Whether an event is a piece of a text or the progress of a tool: what ends it says all that counts. */
+export const isTransient = ({ type }: Pick<RunEvent, "type">): boolean => transient.has(type)
 
 /** The names of all events. */
 export type Type = RunEvent["type"]

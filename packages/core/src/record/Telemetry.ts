@@ -18,7 +18,7 @@ import { type Message, text } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import { type ActiveSpans, type Part, register } from "./activeSpan.ts"
-import type { Listener, Of, RunEvent } from "./RunEvent.ts"
+import { isTransient, type Listener, type Of, type RunEvent } from "./RunEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -481,8 +481,8 @@ export const recorder = (
   const recording: Recording = { tracer, parent, content, provider, runs }
 
   const listener: Listener = (event) => {
-    // Deltas are most of the events and none of the spans.
-    if (event.type === "step-delta" || event.type === "completion-delta") return
+    // Pieces of texts are most of the events and none of the spans.
+    if (isTransient(event)) return
     if (event.type === "run-started") return startRun(recording, event)
     const run = runs.get(event.runId)
     if (run === undefined) return

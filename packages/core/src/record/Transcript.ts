@@ -10,6 +10,7 @@
 import type { Grade } from "../task/Grader.ts"
 import type { Content, ToolCall } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
+import type { ToolProgress } from "../task/Tool.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
 import { addUsage, noSpend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
@@ -96,6 +97,8 @@ export interface TurnRecord {
 
 /** A tool that was asked for. */
 export interface ToolRecord {
+  /** How far it is; absent if it has not reported that, or has ended. */
+  readonly progress?: ToolProgress
   readonly call: ToolCall
   readonly startedAt?: number
   /** Absent while it runs, or while it waits. */

@@ -164,7 +164,7 @@ const goOn = (step: OpenStep) => {
   delete step.waitingFor
 }
 
-const onTool = (step: OpenStep, event: Of<"tool-started"> | Of<"tool-finished">) => {
+const onTool = (step: OpenStep, event: Of<"tool-started" | "tool-progress" | "tool-finished">) => {
   goOn(step)
   const tool = step.turns?.find(({ turn }) => turn === event.turn)?.tools[event.index]
   if (tool === undefined) return
@@ -172,6 +172,12 @@ const onTool = (step: OpenStep, event: Of<"tool-started"> | Of<"tool-finished">)
     tool.startedAt = event.at
     return
   }
+  if (event.type === "tool-progress") {
+    const { message, progress, total } = event
+    if (tool.endedAt === undefined) tool.progress = defined({ progress, total, message })
+    return
+  }
+  delete tool.progress
   tool.endedAt = event.at
   tool.durationMillis = event.durationMillis
   tool.content = event.content
@@ -225,6 +231,7 @@ const onStep = (step: OpenStep, event: StepEvent) => {
     case "turn-finished":
       return finishTurn(step, event)
     case "tool-started":
+    case "tool-progress":
     case "tool-finished":
       return onTool(step, event)
     case "check-answered":
@@ -310,7 +317,15 @@ const onRound = (round: OpenRound, event: RoundEvent, pool: ReadonlyArray<PoolMe
   if (step !== undefined) onStep(step, event)
 }
 
+/** Tools that were stopped with their run are no longer at work. */
+const stopTools = ({ rounds }: OpenRun) => {
+  for (const { steps } of rounds) {
+    for (const { turns = [] } of steps) for (const { tools } of turns) for (const tool of tools) delete tool.progress
+  }
+}
+
 const finish = (run: OpenRun, event: Of<"run-finished">) => {
+  stopTools(run)
   run.ending = event.ending
   if (event.answer !== undefined) run.answer = event.answer
   if (event.detail !== undefined) run.detail = event.detail

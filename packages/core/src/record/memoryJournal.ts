@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { heading } from "./heading.ts"
 import type { Batch, Bounds, Claim, Entry, Head, Journal, Query, Summary } from "./Journal.ts"
 import { JournalError, type JournalErrorReason } from "./journalErrors.ts"
-import type { Listener } from "./RunEvent.ts"
+import { isTransient, type Listener } from "./RunEvent.ts"
 
 interface Kept {
   /** Higher than that of each run that was begun before. */
@@ -154,7 +154,7 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
     const { head, take } = heading()
     let kept: Kept | undefined
     return (event) => {
-      if (isOver || event.type === "step-delta" || event.type === "completion-delta") return
+      if (isOver || isTransient(event)) return
       const entry: Entry = { type: "event", event }
       take(entry, run)
       kept ??= own(run, runs.get(run))

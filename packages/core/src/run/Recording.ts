@@ -17,7 +17,7 @@ import { defined } from "../Fields.ts"
 import { heading } from "../record/heading.ts"
 import * as Journal from "../record/Journal.ts"
 import type { Known } from "../record/Recorded.ts"
-import type { Listener, Of, RunEvent } from "../record/RunEvent.ts"
+import { isTransient, type Listener, type Of, type RunEvent } from "../record/RunEvent.ts"
 import { type CallEvent, placeOf, type Retired, type Superseded, supersededIn } from "../record/reopened.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import { messageOf } from "../Thrown.ts"
@@ -359,8 +359,6 @@ const writing = (
   }
 }
 
-const isDelta = ({ type }: RunEvent): boolean => type === "step-delta" || type === "completion-delta"
-
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
@@ -473,7 +471,7 @@ export const open = Effect.fnUntraced(function* (
         return Effect.die(error)
       }),
     listener: (event) => {
-      if (isDelta(event)) return options.listener?.(event)
+      if (isTransient(event)) return options.listener?.(event)
       if (!isNew && event.type === "round-started") rounds.set(`${event.runId} ${event.round}`, 0)
       if (!isNew && event.type === "workflow-proposed") {
         rounds.set(`${event.runId} ${event.round}`, event.workflow.steps.length)

@@ -19,6 +19,7 @@ import type { BudgetExceeded } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import { fit, type Unsupported } from "./capabilities.ts"
 import * as Toolbox from "./Toolbox.ts"
+import * as ToolProgress from "./toolProgress.ts"
 import { type Answered, type Call, type CallContext, call } from "./WorkerCall.ts"
 
 /** Says whether a tool may be run. */
@@ -237,7 +238,11 @@ const useTool = (
   const given = equipment.given[id]
   const place = { round, step, turn, index, name }
   const startedAt = ticks(context.clock)
+  const { emit } = context
+  const progress =
+    emit && ToolProgress.make(context.clock, (report) => emit({ type: "tool-progress", ...place, ...report }))
   const tell = (result: ToolResult): ToolResult => {
+    progress?.end()
     const { content, isError = false } = result
     const durationMillis = millisSince(context.clock, startedAt)
     context.emit?.({ type: "tool-finished", ...place, content, isError, durationMillis })
@@ -261,29 +266,32 @@ const useTool = (
     return recording.mismatch(id, `asked for the tool "${name}", which the run had and now has not`)
   }
   const toolContext: ToolContext = { runId, round, step, worker: worker.id, call: toolCall }
-  return Effect.flatMap(Toolbox.prepare(tools!, toolContext), (prepared): Effect.Effect<ToolResult | WaitingCall> => {
-    if (prepared.type === "done") return Effect.sync(() => tell(prepared.result))
-    if (prepared.type === "waiting") return Effect.succeed(wait(prepared.for))
-    const isInDoubt = known?.type === "in-doubt"
-    if (isInDoubt && !prepared.isRepeatable) return Effect.sync(() => tell(Toolbox.lost))
-    const run = Effect.suspend(() => {
-      context.emit?.({ type: "tool-started", ...place })
-      const spanned = within(context.spans, { type: "tool", runId: context.runId, step, turn, index }, prepared.run)
-      const running = recording === undefined ? spanned : Effect.andThen(recording.saved, spanned)
-      return Effect.map(running, tell)
-    })
-    // What was begun before was allowed.
-    if (!prepared.needsApproval || given?.approved === true || isInDoubt) return run
-    if (approve === undefined) return Effect.succeed(wait("approval"))
-    // Only a plain yes allows it: a question that failed was not answered.
-    const asked = Effect.catchCause(
-      settle(() => approve(toolContext)),
-      (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.succeed(false))
-    )
-    return Effect.flatMap(asked, (isApproved) =>
-      isApproved === true ? run : Effect.sync(() => tell(Toolbox.declined(undefined)))
-    )
-  })
+  return Effect.flatMap(
+    Toolbox.prepare(tools!, { ...toolContext, progress: progress?.report ?? (() => {}) }),
+    (prepared): Effect.Effect<ToolResult | WaitingCall> => {
+      if (prepared.type === "done") return Effect.sync(() => tell(prepared.result))
+      if (prepared.type === "waiting") return Effect.succeed(wait(prepared.for))
+      const isInDoubt = known?.type === "in-doubt"
+      if (isInDoubt && !prepared.isRepeatable) return Effect.sync(() => tell(Toolbox.lost))
+      const run = Effect.suspend(() => {
+        context.emit?.({ type: "tool-started", ...place })
+        const spanned = within(context.spans, { type: "tool", runId: context.runId, step, turn, index }, prepared.run)
+        const running = recording === undefined ? spanned : Effect.andThen(recording.saved, spanned)
+        return Effect.map(running, tell)
+      })
+      // What was begun before was allowed.
+      if (!prepared.needsApproval || given?.approved === true || isInDoubt) return run
+      if (approve === undefined) return Effect.succeed(wait("approval"))
+      // Only a plain yes allows it: a question that failed was not answered.
+      const asked = Effect.catchCause(
+        settle(() => approve(toolContext)),
+        (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.succeed(false))
+      )
+      return Effect.flatMap(asked, (isApproved) =>
+        isApproved === true ? run : Effect.sync(() => tell(Toolbox.declined(undefined)))
+      )
+    }
+  )
 }
 
 /** How many tools of one turn run at once. */

@@ -7,7 +7,15 @@ import { messageOf } from "../Thrown.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
 import { jsonText } from "../task/jsonText.ts"
 import type { ContentPart } from "../task/Message.ts"
-import type { JsonSchema, Output, OutputFormat, Tool, ToolContext, ToolDefinition, ToolResult } from "../task/Tool.ts"
+import type {
+  JsonSchema,
+  Output,
+  OutputFormat,
+  Tool,
+  ToolCallContext,
+  ToolDefinition,
+  ToolResult
+} from "../task/Tool.ts"
 import { failed, read as readResult } from "./toolResult.ts"
 
 /** A tool with its check. */
@@ -143,7 +151,10 @@ const defaultMaxCharacters = 100_000
 const argumentsOf = (text: string): unknown => (text.trim() === "" ? {} : JSON.parse(text))
 
 /** Makes a call ready: finds its tool, and holds its arguments to the schema. */
-export const prepare = Effect.fnUntraced(function* (box: Toolbox, context: ToolContext): Effect.fn.Return<Prepared> {
+export const prepare = Effect.fnUntraced(function* (
+  box: Toolbox,
+  context: ToolCallContext
+): Effect.fn.Return<Prepared> {
   const { call } = context
   const found = box.get(call.name)
   if (found === undefined) {
@@ -195,7 +206,7 @@ const isAsked = (
   )
 
 /** Runs a tool. Whatever it does is a result: a failure, a defect, no end within its time, more text than is allowed. */
-const execute = (tool: Tool, input: unknown, context: ToolContext): Effect.Effect<ToolResult> => {
+const execute = (tool: Tool, input: unknown, context: ToolCallContext): Effect.Effect<ToolResult> => {
   const { maxResultCharacters = defaultMaxCharacters, timeoutMillis = defaultTimeoutMillis } = tool
   const running = Effect.timeoutOrElse(
     Effect.flatMap(

@@ -68,6 +68,25 @@ export interface ToolContext {
   readonly call: ToolCall
 }
 
+/** How far a tool is: how much of how much is done, in whatever unit, what it does now, or both. */
+export interface ToolProgress {
+  readonly progress?: number
+  readonly total?: number
+  /** For people; at most 500 characters are shown. */
+  readonly message?: string
+}
+
+/** What a tool is run with. */
+export interface ToolCallContext extends ToolContext {
+  /**
+   * Reports how far the tool is, which becomes a `tool-progress` event of the run. At most one event is emitted in 100 ms,
+   * and 1,000 for one call; the latest report is emitted when the tool ends. It never throws, and extends no time limit.
+   */
+  readonly progress: (
+    update: string | { readonly [Field in keyof ToolProgress]?: ToolProgress[Field] | undefined }
+  ) => void
+}
+
 /** A tool that workers may ask for. `A` is what its schema decodes arguments to. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of tools has a type of arguments for each.
 export interface Tool<A = any> {
@@ -83,7 +102,7 @@ export interface Tool<A = any> {
    * Runs it. A text is its result, and so is {@link Content} with pictures; anything else is shown as JSON. A failure is
    * told to the worker, and ends nothing. Without it the run is suspended, and waits for the result.
    */
-  readonly execute?: ((input: A, context: ToolContext) => Effect.Effect<unknown, unknown>) | undefined
+  readonly execute?: ((input: A, context: ToolCallContext) => Effect.Effect<unknown, unknown>) | undefined
   /**
    * Whether a person is asked before it is run; false by default. The run is suspended where `RunOptions.approve` does not
    * say.

@@ -85,6 +85,9 @@ const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undef
   return decision === "stop" ? `The answer of step ${answer!.step + 1} stands` : undefined
 }
 
+/** Maximum number of notes about the progress of tools in a segment. */
+const maxProgressNotes = 32
+
 /**
  * The work of a run in lines for people: plans of several steps, what became of those that do not answer, and what checks
  * have found.
@@ -92,6 +95,7 @@ const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undef
 const noting = (notes: Notes) => {
   let pool: ReadonlyArray<PoolMember> = []
   let steps = 0
+  let progressNotes = 0
   let workflow: Workflow = { steps: [] }
   const place = (step: number) => `Step ${step + 1} of ${steps}`
   /** Of the step that answers what others do not see: the text is under way, or has passed. */
@@ -114,6 +118,12 @@ const noting = (notes: Notes) => {
         if (notes === "off" || event.step === steps - 1) return nothing
         const title = `${place(event.step)}: ${event.worker} has answered`
         return line("step", notes === "full" ? `${title}: ${event.answer}` : title, event.worker)
+      }
+      case "tool-progress": {
+        const { message, name, step } = event
+        if (notes !== "full" || message === undefined || progressNotes >= maxProgressNotes) return nothing
+        progressNotes += 1
+        return line("step", `${place(step)}: the tool ${name}: ${message}`)
       }
       case "step-failed":
         return notes === "off" || event.step === steps - 1

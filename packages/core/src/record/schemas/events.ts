@@ -106,6 +106,14 @@ const events = [
     ...paid
   }),
   event("tool-started", { ...inTurn, index: Schema.Int, name: Schema.String }),
+  event("tool-progress", {
+    ...inTurn,
+    index: Schema.Int,
+    name: Schema.String,
+    progress: Schema.optionalKey(Schema.Finite),
+    total: Schema.optionalKey(Schema.Finite),
+    message: Schema.optionalKey(Schema.String)
+  }),
   event("tool-finished", {
     ...inTurn,
     index: Schema.Int,

@@ -66,6 +66,13 @@ export const ToolRecord = schemaOf<TranscriptModels.ToolRecord>()(
   Schema.Struct({
     call: ToolCall,
     startedAt: Schema.optionalKey(Schema.Finite),
+    progress: Schema.optionalKey(
+      Schema.Struct({
+        progress: Schema.optionalKey(Schema.Finite),
+        total: Schema.optionalKey(Schema.Finite),
+        message: Schema.optionalKey(Schema.String)
+      })
+    ),
     endedAt: Schema.optionalKey(Schema.Finite),
     durationMillis: Schema.optionalKey(Schema.Finite),
     content: Schema.optionalKey(Content),

@@ -1,0 +1,77 @@
+/** Reports of a tool on its own progress, bounded in size and rate before anything else reads them. */
+import type * as Clock from "effect/Clock"
+import { millisSince, ticks } from "../Elapsed.ts"
+import { defined } from "../Fields.ts"
+import { plain } from "../Thrown.ts"
+import type { ToolProgress } from "../task/Tool.ts"
+
+/** One event at most in this time. Of the reports in between, the latest is emitted when the tool ends. */
+const intervalMillis = 100
+
+/** Upper bound of the events of one call. */
+const maxEvents = 1_000
+
+const maxCharacters = 500
+
+/** The reports of one call. */
+export interface Progress {
+  /** Takes a report, whatever it is: it never throws. */
+  readonly report: (update: unknown) => void
+  /** Emits the latest report if it is due, and takes no more. */
+  readonly end: () => void
+}
+
+const numberIn = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) ? value : undefined
+
+const messageIn = (value: unknown): string | undefined => {
+  if (typeof value !== "string") return undefined
+  const message = plain(value.slice(0, maxCharacters)).trim()
+  return message === "" ? undefined : message.toWellFormed()
+}
+
+/** What a report says; `undefined` if that is nothing. An object of the user may throw when it is read. */
+const read = (update: unknown): ToolProgress | undefined => {
+  if (typeof update !== "object" || update === null) {
+    const message = messageIn(update)
+    return message === undefined ? undefined : { message }
+  }
+  try {
+    const { message, progress, total } = update as { readonly [Field in keyof ToolProgress]: unknown }
+    const report: ToolProgress = defined({
+      progress: numberIn(progress),
+      total: numberIn(total),
+      message: messageIn(message)
+    })
+    return report.progress === undefined && report.message === undefined ? undefined : report
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes the reporter of one call. */
+export const make = (clock: Clock.Clock, emit: (progress: ToolProgress) => void): Progress => {
+  let emitted = 0
+  let emittedAt = Number.NEGATIVE_INFINITY
+  let latest: unknown
+  let isOpen = true
+  const send = () => {
+    const report = read(latest)
+    latest = undefined
+    if (report === undefined) return
+    emitted += 1
+    emittedAt = ticks(clock)
+    emit(report)
+  }
+  return {
+    report: (update) => {
+      if (!isOpen || emitted >= maxEvents) return
+      latest = update
+      if (millisSince(clock, emittedAt) >= intervalMillis) send()
+    },
+    end: () => {
+      if (isOpen && latest !== undefined) send()
+      isOpen = false
+    }
+  }
+}
