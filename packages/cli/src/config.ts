@@ -129,6 +129,12 @@ export interface Config extends Omit<RunSettings, "checks"> {
   readonly prices?: Readonly<Record<string, 0 | Pricing>> | undefined
   /** What `divisi train --recipe` knows by name, before its own recipes. */
   readonly recipes?: Readonly<Record<string, Recipe>> | undefined
+  /**
+   * How long runs, responses of the server, outcomes with their ratings, and cached answers are stored, as in `"30d"`;
+   * without end by default, but responses for 30 days. `divisi serve` removes older ones at its start and each hour,
+   * `divisi runs purge` at once. `--keep` wins over it.
+   */
+  readonly retention?: string | undefined
   /** What `divisi serve` offers besides `divisi` and the workers. */
   readonly serve?: Serve | undefined
 }

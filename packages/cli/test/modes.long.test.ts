@@ -103,7 +103,9 @@ const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
   })
   await using
   await divisi(["runs", "delete", "r1"])
-  await divisi(["key", "make", "a", "--max-cost", "1"])
+  const made = await divisi(["key", "make", "a", "--max-cost", "1", "--json"])
+  await divisi(["key", "adjust", JSON.parse(made).id, "--by", "0.5", "--reason", "a test"])
+  await divisi(["key", "audit"])
   await divisi(["key", "list"])
   await divisi(["key", "revoke", "nothing"])
   for (const name of leaves(described).filter((name) => name.startsWith("key "))) await divisi(name.split(" "))
@@ -136,6 +138,7 @@ const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
   await withFile((url) => divisi(["models", "download", url]))
   await divisi(["models", "inspect", "nothing.gguf"])
   await divisi(["models", "remove", "nothing.gguf"])
+  await divisi(["runs", "purge", "--keep", "0s", "--cache", "cache.sqlite", ...quick])
   await divisi(["doctor"])
   await divisi(["help"])
 }
@@ -178,6 +181,7 @@ describe.skipIf(process.platform === "win32")("the files of all commands", () =>
           "home/.local/share/divisi/responses.sqlite",
           "home/.local/share/divisi/outcomes.jsonl",
           "home/.local/share/divisi/keys.json",
+          "home/.local/share/divisi/accounts.sqlite",
           "home/.cache/divisi/models/127.0.0.1_",
           "work/run.json",
           "work/cache.sqlite",

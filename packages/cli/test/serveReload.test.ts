@@ -123,7 +123,7 @@ describe("divisi serve, told to read its config again", () => {
 
         fs.writeFileSync(file, configOf("limits: { '*': { concurrency: 2 } }"))
         tell("SIGHUP")
-        await said(/"reloaded".*cache, limits, database and content hold once this server is started again/)
+        await said(/"reloaded".*cache, limits, database, content and retention hold once this server is started again/)
         assert.strictEqual((await ask(url, "mini")).status, 404)
 
         // The first key counts from the moment in which it is made.

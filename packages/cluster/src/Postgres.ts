@@ -65,6 +65,11 @@ export interface Postgres {
   ) => Effect.Effect<A, PostgresError>
   /** Whether the database answers just now, within two seconds. */
   readonly isThere: Effect.Effect<boolean>
+  /**
+   * Frees the space of deleted rows (`VACUUM`), so that other rows overwrite it. Only the owner of the tables can; for
+   * another user the database does it by itself, later.
+   */
+  readonly vacuum: Effect.Effect<void, PostgresError>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -235,6 +240,14 @@ export const open = Effect.fnUntraced(function* (
     })
   )
   if (found !== "ours") return yield* new PostgresError({ database: name, reason: { _tag: found } })
+  const run: Postgres["run"] = (work) =>
+    orFail(
+      Session.patiently(
+        (attempt) => pool.use((connection) => work(Session.sessionOf(connection), attempt)),
+        patienceMillis
+      )
+    )
+  const tables = ["runs", "batches", "records"].map((table) => `${schema}.${table}`).join(", ")
   return {
     name,
     schema,
@@ -244,12 +257,7 @@ export const open = Effect.fnUntraced(function* (
       Effect.timeoutOption(Effect.result(pool.use((connection) => connection.queryValues("SELECT 1", []))), lookMillis),
       (answered) => Option.isSome(answered) && Result.isSuccess(answered.value)
     ),
-    run: (work) =>
-      orFail(
-        Session.patiently(
-          (attempt) => pool.use((connection) => work(Session.sessionOf(connection), attempt)),
-          patienceMillis
-        )
-      )
+    run,
+    vacuum: Effect.asVoid(run((session) => session.query(`VACUUM (SKIP_LOCKED) ${tables}`)))
   }
 })

@@ -6,6 +6,7 @@
  * and what comes with an older claim is refused.
  */
 import * as Journal from "@divisi/core/Journal"
+import * as Arrays from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -19,6 +20,9 @@ import * as Postgres from "./Postgres.ts"
 
 /** A run that waits for somebody is given back in a moment: how long that is waited for, and how often it is looked. */
 const patience = { millis: 5_000, napMillis: 25 }
+
+/** Runs that one statement removes. */
+const removedAtOnce = 500
 
 /** How long is waited before what could not be given back is given back once more. */
 const againMillis = 1_000
@@ -190,10 +194,15 @@ export const make = Effect.fnUntraced(function* (
     list: (query = {}) =>
       Effect.map(orFail(postgres.run((session) => table.list(session, query))), (found) => found.map(summaryOf)),
     remove: (runs) =>
-      Effect.map(orFail(postgres.run((session) => table.remove(session, runs))), (gone) => {
-        const names = new Set(gone)
-        return runs.filter((run) => names.has(run))
-      })
+      Effect.map(
+        Effect.forEach(Arrays.chunksOf(runs, removedAtOnce), (some) =>
+          orFail(postgres.run((session) => table.remove(session, some)))
+        ),
+        (gone) => {
+          const names = new Set(gone.flat())
+          return runs.filter((run) => names.has(run))
+        }
+      )
   }
 })
 

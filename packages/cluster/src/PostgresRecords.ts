@@ -25,7 +25,18 @@ export interface Records {
   readonly remove: (name: string) => Effect.Effect<void, PostgresError>
   /** All texts by their names, the first kept first. */
   readonly all: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
+  /**
+   * Removes the texts that were last written before a time, in milliseconds since 1970, and returns how many there were
+   * and their size; with `isDryRun` it only counts them.
+   */
+  readonly purge: (
+    before: number,
+    isDryRun?: boolean
+  ) => Effect.Effect<{ readonly entries: number; readonly bytes: number }, PostgresError>
 }
+
+/** Texts that one statement removes. */
+const removedAtOnce = 1_000
 
 /** How many texts are written until it is looked again whether there are too many. */
 const countedEvery = 64
@@ -74,6 +85,14 @@ export const make = Effect.fnUntraced(function* (
       ) AS counted WHERE sum > $2::bigint
     )`
 
+  const count = `
+    SELECT count(*)::double precision, coalesce(sum(bytes), 0)::double precision FROM ${table}
+    WHERE kind = $1 AND kept_at < $2::bigint`
+  const removeSome = `
+    DELETE FROM ${table} WHERE kind = $1 AND name IN (
+      SELECT name FROM ${table} WHERE kind = $1 AND kept_at < $2::bigint LIMIT ${removedAtOnce}
+    ) RETURNING 1`
+
   const makeRoom = Effect.gen(function* () {
     if (lifeMillis !== undefined) {
       const old = `DELETE FROM ${table} WHERE kind = $1 AND kept_at < $2::bigint`
@@ -107,8 +126,24 @@ export const make = Effect.fnUntraced(function* (
     ({ name }) => name
   )
 
+  const removeOld = (before: number): Effect.Effect<void, PostgresError> =>
+    Effect.flatMap(
+      run((session) => session.query(removeSome, [kind, `${before}`])),
+      (removed) => (removed.length < removedAtOnce ? Effect.void : removeOld(before))
+    )
+
+  const purge: Records["purge"] = (before, isDryRun = false) =>
+    Effect.flatMap(
+      run((session) => session.query(count, [kind, `${before}`])),
+      ([row]) => {
+        const counted = { entries: Number(row?.[0]), bytes: Number(row?.[1]) }
+        return isDryRun ? Effect.succeed(counted) : Effect.as(removeOld(before), counted)
+      }
+    )
+
   return {
     get,
+    purge,
     set: (name, text) => set({ name, text }),
     remove: (name) =>
       Effect.asVoid(

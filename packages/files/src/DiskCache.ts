@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as AnswerTable from "./internal/answerTable.ts"
 import * as Database from "./internal/database.ts"
+import * as Erase from "./internal/erase.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -28,8 +29,7 @@ export interface Options {
   /** No bound by default. */
   readonly maxEntries?: number | undefined
   /**
-   * The most bytes that answers take as JSON, and 160 more for each; 1 GiB by default. The file may grow to twice that,
-   * and does not shrink again.
+   * The most bytes that answers take as JSON, and 160 more for each; 1 GiB by default. The file may grow to twice that.
    */
   readonly maxBytes?: number | undefined
   /** How long an answer is kept after it was made; for ever by default. A number is in milliseconds. */
@@ -138,6 +138,30 @@ export const store = Effect.fnUntraced(function* (
  */
 export const make = (options: Options): Effect.Effect<ResponseCache.ResponseCache, DiskCacheError, Scope.Scope> =>
   Effect.map(store(options), ResponseCache.make)
+
+/** Which answers {@link purge} removes. */
+export interface PurgeOptions {
+  readonly file: string
+  /** Those that were made before this time, in milliseconds since 1970. */
+  readonly before: number
+  /** Whether they are only counted; false by default. */
+  readonly isDryRun?: boolean | undefined
+}
+
+/**
+ * Removes answers from a file that several processes may use, and returns how many there were and their size. Their bytes
+ * are overwritten, in the file and in its log. A file that does not exist is not made.
+ */
+export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.Effect<Erased, DiskCacheError> => {
+  const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })
+  const aged = { table: "answers", column: "made_at" }
+  return Erase.inFile(file, Database.open(file, AnswerTable.kind, failed), aged, before, isDryRun, (error) =>
+    failed(Database.failureOf(error))
+  )
+}
+
+/** What a purge has removed, or would. */
+export type Erased = Erase.Erased
 
 // -------------------------------------------------------------------------------------------------------------------
 // Layers

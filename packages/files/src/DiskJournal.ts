@@ -7,11 +7,13 @@
  */
 import path from "node:path"
 import * as Journal from "@divisi/core/Journal"
+import * as Arrays from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Database from "./internal/database.ts"
+import * as Erase from "./internal/erase.ts"
 import * as GroupCommit from "./internal/groupCommit.ts"
 import * as JournalTable from "./internal/journalTable.ts"
 import { owners } from "./internal/owners.ts"
@@ -38,6 +40,9 @@ export interface Options {
 /** The default file: what `DIVISI_RUNS` names, or else `runs.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("runs.sqlite", "DIVISI_RUNS")
 
+/** Runs that one transaction removes: other processes wait for it. */
+const removedAtOnce = 64
+
 const reasonOf = (error: unknown): Journal.JournalErrorReason =>
   error instanceof JournalTable.Torn ? { _tag: "Damaged", detail: error.message } : Database.failureOf(error)
 
@@ -53,8 +58,7 @@ const reasonOf = (error: unknown): Journal.JournalErrorReason =>
  * **Gotchas**
  *
  * The file is not encrypted: whoever can read it can read questions and answers. It belongs on a disk of this machine;
- * file systems of a network do not lock as SQLite needs it. What is removed makes room in the file, which does not
- * shrink.
+ * file systems of a network do not lock as SQLite needs it. What is removed is overwritten, in the file and in its log.
  *
  * **Example**
  *
@@ -127,7 +131,11 @@ export const make = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         // Whose process is no more is found out before.
         yield* Effect.forEach(yield* orFail(Database.patiently(table.owners)), find, { discard: true })
-        return yield* orFail(writer.write(() => runs.filter((run) => table.remove(run, isDead)), true))
+        const gone = yield* Effect.forEach(Arrays.chunksOf(runs, removedAtOnce), (some) =>
+          orFail(writer.write(() => some.filter((run) => table.remove(run, isDead)), true))
+        )
+        yield* orFail(Erase.compact(database))
+        return gone.flat()
       })
   }
 })

@@ -8,6 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Database from "./internal/database.ts"
+import * as Erase from "./internal/erase.ts"
 import * as RecordTable from "./internal/recordTable.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -114,3 +115,27 @@ export const make = Effect.fnUntraced(function* ({
     remove: (name) => forgive(() => table.remove(name))
   }
 })
+
+/** Which texts {@link purge} removes. */
+export interface PurgeOptions {
+  readonly file: string
+  /** Those that were last written before this time, in milliseconds since 1970. */
+  readonly before: number
+  /** Whether they are only counted; false by default. */
+  readonly isDryRun?: boolean | undefined
+}
+
+/**
+ * Removes texts from a file that several processes may use, and returns how many there were and their size. Their bytes
+ * are overwritten, in the file and in its log. A file that does not exist is not made.
+ */
+export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.Effect<Erased, RecordsError> => {
+  const failed = (reason: Database.Unopened) => new RecordsError({ file, reason })
+  const aged = { table: "records", column: "kept_at" }
+  return Erase.inFile(file, Database.open(file, RecordTable.kind, failed), aged, before, isDryRun, (error) =>
+    failed(Database.failureOf(error))
+  )
+}
+
+/** What a purge has removed, or would. */
+export type Erased = Erase.Erased

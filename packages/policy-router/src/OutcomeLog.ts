@@ -15,6 +15,7 @@ import * as Task from "@divisi/core/Task"
 import type { Transcript } from "@divisi/core/Transcript"
 import * as JsonLines from "@divisi/files/JsonLines"
 import * as Lock from "@divisi/files/Lock"
+import * as Sealed from "@divisi/files/Sealed"
 import * as UserFolders from "@divisi/files/UserFolders"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
@@ -107,6 +108,42 @@ export const append = (file: string, ...entries: ReadonlyArray<Entry>): Effect.E
     yield* Lock.hold(`${file}.lock`, { wait: true })
     const writer = yield* JsonLines.open(file, { isSealed: true })
     for (const entry of entries) yield* JsonLines.attempt(() => writer.append(entry))
+  }).pipe(Effect.scoped, Effect.mapError(toError))
+
+/** The time of a line, of any version. */
+const atOf = (line: unknown): number => {
+  const at = (line as { readonly at?: unknown } | null)?.at
+  return typeof at === "number" ? at : 0
+}
+
+/** What a purge has removed, or would. */
+export interface Purged {
+  readonly entries: number
+  readonly bytes: number
+}
+
+/**
+ * Removes the entries from before a time, in milliseconds since 1970, and damaged lines; with `isDryRun` it only counts
+ * them. The log is written anew as a whole, while no other process appends to it.
+ */
+export const purge = (
+  file: string,
+  { before, isDryRun = false }: { readonly before: number; readonly isDryRun?: boolean | undefined }
+): Effect.Effect<Purged, OutcomeLogError> =>
+  Effect.gen(function* () {
+    if (!fs.existsSync(file)) return { entries: 0, bytes: 0 }
+    yield* Lock.hold(`${file}.lock`, { wait: true })
+    let damaged = 0
+    const onDamaged = () => {
+      damaged += 1
+    }
+    const lines = yield* Stream.runCollect(JsonLines.read(file, { seal: "required", onDamaged }))
+    const recent = lines.filter((line) => atOf(line) >= before)
+    const text = recent.map((line) => `${Sealed.stringify(line as object)}\n`).join("")
+    const entries = lines.length - recent.length + damaged
+    const bytes = entries === 0 ? 0 : Math.max(0, fs.statSync(file).size - Buffer.byteLength(text))
+    if (entries > 0 && !isDryRun) yield* WholeFile.write(file, text)
+    return { entries, bytes }
   }).pipe(Effect.scoped, Effect.mapError(toError))
 
 const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))

@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { Config } from "../config.ts"
+import { parseAge } from "../invocation/flags.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Schema
@@ -32,6 +33,12 @@ const whole = (least: number) => {
 }
 
 const Text = Schema.NonEmptyString.annotate({ message: "Expected a text" })
+
+const ageMessage = 'Expected an age such as "12h" or "30d"'
+
+const Age = Schema.String.annotate({ message: ageMessage }).check(
+  Schema.makeFilter((text) => parseAge(text) !== undefined || ageMessage)
+)
 
 /** A struct that may have further properties: a value with methods, not a list of settings. */
 const open = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
@@ -117,6 +124,7 @@ const ConfigSchema = Schema.Struct({
     )
   ),
   recipes: optional(Schema.Record(Schema.String, Callable)),
+  retention: optional(Age),
   serve: optional(
     Schema.Struct({
       aliases: Schema.optional(

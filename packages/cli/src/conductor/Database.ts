@@ -25,14 +25,22 @@ export interface Database {
   readonly isThere: Effect.Effect<boolean>
   readonly journal: Effect.Effect<Journal, Failure, Scope.Scope>
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
-  /** Responses, for a server: what cannot be said at the moment fails as its `unreachable`. */
-  readonly responses: Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
+  /** Responses, for a server, for so long: what cannot be said at the moment fails as its `unreachable`. */
+  readonly responses: (keepMillis: number) => Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
   readonly keys: Effect.Effect<KeyStore, Failure>
   /** What was said of runs on any of the servers: `divisi learn` learns from it. */
   readonly outcomes: Effect.Effect<{
     readonly append: Append
     readonly entries: Effect.Effect<ReadonlyArray<OutcomeLog.Entry>, Failure>
   }>
+  /** Removes responses or outcomes that were last written before a time; with `isDryRun` it only counts them. */
+  readonly purge: (
+    kind: "outcomes" | "responses",
+    before: number,
+    isDryRun: boolean
+  ) => Effect.Effect<{ readonly entries: number; readonly bytes: number }, Failure>
+  /** Frees the space of what was removed. */
+  readonly vacuum: Effect.Effect<void, Failure>
   /** How fast keys may ask, on all servers together. */
   readonly paces: Effect.Effect<Pace.Paces, Failure>
 }
@@ -44,7 +52,7 @@ const environment = (name: string) =>
   })
 
 /** How much of responses is kept, as in a file. */
-const ofResponses = { kind: "responses", timeToLive: "30 days", maxBytes: 1024 ** 3 } as const
+const ofResponses = { kind: "responses", maxBytes: 1024 ** 3 } as const
 
 const toldOnce = (): ((message: string) => Effect.Effect<void>) => {
   const told = new Set<string>()
@@ -170,9 +178,9 @@ export const open = Effect.fnUntraced(function* (
     accounts: yield* Effect.cached(
       Effect.mapError(Scope.provide(Cluster.PostgresAccounts.make(postgres), scope), ({ message }) => failed(message))
     ),
-    responses: Effect.gen(function* () {
+    responses: Effect.fnUntraced(function* (timeToLive: number) {
       const { Failure } = yield* server
-      const records = yield* Cluster.PostgresRecords.make(postgres, ofResponses)
+      const records = yield* Cluster.PostgresRecords.make(postgres, { ...ofResponses, timeToLive })
       const forgive = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
         Effect.catch(effect, ({ message }) => Effect.as(tell(`${message} Responses are not kept.`), undefined))
       return {
@@ -184,6 +192,11 @@ export const open = Effect.fnUntraced(function* (
         remove: (name) => Effect.asVoid(forgive(records.remove(name)))
       }
     }),
+    purge: (kind, before, isDryRun) =>
+      Effect.flatMap(Cluster.PostgresRecords.make(postgres, { kind }), (records) =>
+        Effect.mapError(records.purge(before, isDryRun), ({ message }) => failed(message))
+      ),
+    vacuum: Effect.mapError(postgres.vacuum, ({ message }) => failed(message)),
     keys: Effect.flatMap(server, (server) =>
       Effect.map(Cluster.PostgresRecords.make(postgres, { kind: "keys" }), (records) => keysIn(records, server))
     ),

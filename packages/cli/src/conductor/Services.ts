@@ -7,6 +7,7 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import { parseAge } from "../invocation/flags.ts"
 
 /** Which of them are wanted. */
 export interface Options {
@@ -15,11 +16,17 @@ export interface Options {
   readonly limits?: Readonly<Record<string, Limits>> | undefined
 }
 
+/** A cache whose answers end with the retention period, unless the config sets their own. */
+const withRetention = (cache: NonNullable<Config["cache"]>, retention: string): NonNullable<Config["cache"]> => ({
+  timeToLive: parseAge(retention),
+  ...(typeof cache === "string" ? { file: cache } : cache)
+})
+
 /** What the flags and the config want. */
 export const of = (config: Config, flags: { readonly cache: Option.Option<string> }): Options => {
   const cache = Option.getOrElse(flags.cache, () => config.cache)
   return {
-    cache,
+    cache: cache === undefined || config.retention === undefined ? cache : withRetention(cache, config.retention),
     limits: config.limits
   }
 }

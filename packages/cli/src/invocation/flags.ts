@@ -36,6 +36,26 @@ export const parseDuration = (text: string): number | undefined => {
   return millis > 0 && millis < 2 ** 31 ? millis : undefined
 }
 
+const ageUnits = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** An age such as `30m`, `12h` or `7d` in milliseconds; `undefined` when it is none. */
+export const parseAge = (text: string): number | undefined => {
+  const match = /^(\d+)([smhd])$/.exec(text.trim())
+  return match === null ? undefined : Number(match[1]) * ageUnits[match[2] as keyof typeof ageUnits]
+}
+
+/** An age, as days and hours. */
+export const age = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseAge(text)),
+      () => "Expected an age such as 30m, 12h or 7d"
+    ),
+    Flag.withMetavar("<age>"),
+    Flag.withDescription(description),
+    Flag.optional
+  )
+
 /** `--config`, with what the config is asked for. */
 export const config = (description: string) =>
   Flag.String("config").pipe(

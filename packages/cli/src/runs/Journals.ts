@@ -17,6 +17,17 @@ const shared = Effect.fnUntraced(function* (
   return yield* database.journal
 })
 
+/** The file that a journal is in: by default that of this user. */
+export const fileOf = (file: Option.Option<string>): Effect.Effect<string> =>
+  Option.match(file, {
+    onSome: (file) => Effect.succeed(file),
+    onNone: () =>
+      Effect.flatMap(
+        Effect.promise(() => import("@divisi/files/DiskJournal")),
+        ({ defaultFile }) => defaultFile
+      )
+  })
+
 /** Opens a journal: by default that of this user; or that of a database. */
 export const open = (
   file: Option.Option<string>,
@@ -29,14 +40,6 @@ export const open = (
       Effect.mapError(DiskJournal.make({ file: Option.getOrUndefined(file) }), ({ message }) => failed(message))
   )
 }
-
-/** Lets go of runs that nobody has changed for so long, now and each hour. A journal that fails is tried again then. */
-export const pruning = (journal: Journal.Journal, olderThanMillis: number): Effect.Effect<never> =>
-  Effect.forever(
-    Effect.clockWith((clock) =>
-      Effect.ignore(Journal.prune(journal, clock.currentTimeMillisUnsafe(), { olderThanMillis }))
-    ).pipe(Effect.andThen(Effect.sleep("1 hour")))
-  )
 
 /** The runs of a journal. */
 export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>

@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { paragraphs } from "../invocation/flags.ts"
-import { deleteFlags, listFlags, reportFlags, resumeFlags, showFlags } from "./flags.ts"
+import { deleteFlags, listFlags, purgeFlags, reportFlags, resumeFlags, showFlags } from "./flags.ts"
 
 const loaded = Effect.promise(() => import("./Runs.ts"))
 
@@ -70,12 +70,37 @@ const remove = Command.make("delete", deleteFlags, (input) =>
   Command.withExamples([{ command: "divisi runs delete --older-than 30d", description: "What nobody needs any more" }])
 )
 
+const purge = Command.make("purge", purgeFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Purge.ts")),
+    (Purge) => Purge.purge(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Removes everything stored that was not changed for a retention period: runs, responses of a server, outcomes with",
+      "their ratings, and cached answers. In files, the removed content is overwritten. Runs that a process carries on stay.",
+      "",
+      "`divisi serve --keep` does the same at its start and each hour. A period under 24 hours also removes the answers of",
+      "recent requests with an Idempotency-Key, which are paid again when they are repeated."
+    )
+  ),
+  Command.withShortDescription("Remove stored content that is older than a retention period"),
+  Command.withExamples([
+    { command: "divisi runs purge --keep 30d --dry-run", description: "Count what is older than 30 days" },
+    {
+      command: "divisi runs purge --keep 30d --database postgres://divisi@db.example.com/divisi",
+      description: "In Postgres"
+    }
+  ])
+)
+
 export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.list(input))).pipe(
   Command.withDescription(
     "Lists the runs that `run --durable` keeps, the last changed first: how they stand, what they cost, and what they wait for."
   ),
   Command.withShortDescription("List durable runs, and go on with them"),
-  Command.withSubcommands([show, resume, report, remove]),
+  Command.withSubcommands([show, resume, report, remove, purge]),
   Command.withExamples([
     { command: "divisi runs", description: "The last twenty" },
     { command: "divisi runs --database postgres://divisi@db.example.com/divisi", description: "Those of servers" },

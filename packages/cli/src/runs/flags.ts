@@ -2,30 +2,9 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
-import { cost, toggle, whole } from "../invocation/flags.ts"
+import { age, config, cost, toggle, whole } from "../invocation/flags.ts"
 import { flags as runFlags } from "../run/flags.ts"
-
-const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
-/** An age such as `30m`, `12h` or `7d` in milliseconds; `undefined` when it is none. */
-export const parseAge = (text: string): number | undefined => {
-  const match = /^(\d+)([smhd])$/.exec(text.trim())
-  return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]
-}
-
-/** An age, as days and hours. */
-export const age = (name: string, description: string) =>
-  Flag.String(name).pipe(
-    Flag.filterMap(
-      (text) => Option.fromUndefinedOr(parseAge(text)),
-      () => "Expected an age such as 30m, 12h or 7d"
-    ),
-    Flag.withMetavar("<age>"),
-    Flag.withDescription(description),
-    Flag.optional
-  )
 
 const { journal } = runFlags
 
@@ -132,6 +111,20 @@ export const deleteFlags = {
   database
 }
 
+export const purgeFlags = {
+  keep: age(
+    "keep",
+    "The retention period: what was not changed for so long is removed: 30d (default retention of the config)"
+  ),
+  dryRun: toggle("dry-run", "Only count what would be removed"),
+  json,
+  cache: runFlags.cache.pipe(Flag.withDescription("The file of cached answers (default cache of the config)")),
+  config: config("The config whose retention, cache and database are used"),
+  journal,
+  database
+}
+
+export type PurgeInput = Command.Command.Config.Infer<typeof purgeFlags>
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>
 export type ShowInput = Command.Command.Config.Infer<typeof showFlags>
 export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>

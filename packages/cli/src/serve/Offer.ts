@@ -113,7 +113,8 @@ export const read = Effect.fnUntraced(function* (
 /** What holds until the process ends: answers on disk, what vendors may be asked for, and the database. */
 const lastingOf = (config: Config, input: ServeInput): string => {
   const database = Database.configured(config)
-  return JSON.stringify([Services.of(config, input), config.serve?.content, database && Redacted.value(database)])
+  const { retention, serve } = config
+  return JSON.stringify([Services.of(config, input), serve?.content, retention, database && Redacted.value(database)])
 }
 
 /** Why a later offer cannot take the place of the first; `undefined` where it can. */
@@ -126,4 +127,4 @@ export const refusal = (first: Offer, next: Offer): string | undefined =>
 export const unchanged = (first: Offer, next: Offer, input: ServeInput): string | undefined =>
   lastingOf(first.config, input) === lastingOf(next.config, input)
     ? undefined
-    : "Its cache, limits, database and content hold once this server is started again."
+    : "Its cache, limits, database, content and retention hold once this server is started again."

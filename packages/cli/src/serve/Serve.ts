@@ -6,7 +6,6 @@ import * as StepFailure from "@divisi/core/StepFailure"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import * as DiskRecords from "@divisi/files/DiskRecords"
-import * as UserFolders from "@divisi/files/UserFolders"
 import type { Caller, NodeServer, RequestLog } from "@divisi/server"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
@@ -26,6 +25,8 @@ import { stdout } from "../invocation/Output.ts"
 import * as KeyAccounts from "../key/KeyAccounts.ts"
 import * as KeyFile from "../key/KeyFile.ts"
 import * as Journals from "../runs/Journals.ts"
+import * as ResponseFile from "../stores/ResponseFile.ts"
+import * as Retention from "../stores/Retention.ts"
 import { oneLine } from "../view/Line.ts"
 import * as ClientConfig from "./ClientConfig.ts"
 import type { ServeInput } from "./flags.ts"
@@ -57,7 +58,6 @@ const contentOf = Effect.fnUntraced(function* (
   if (content === "full") return content
   const conflicts = [
     [Option.isSome(input.journal), "--journal stores runs"],
-    [Option.isSome(input.keepRuns), "--keep-runs deletes stored runs"],
     [Services.of(config, input).cache !== undefined, "the cache stores answers"]
   ] as const
   const [, conflict] = conflicts.find(([isGiven]) => isGiven) ?? []
@@ -76,23 +76,52 @@ const journalOf = (
   database?.journal ??
   (isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal))
 
-/** Responses are kept where runs are: in a file beside the journal that is named, or in one of your own. */
+/** How long responses are stored without a retention period. */
+const responsesMillis = 30 * 86_400_000
+
+/** Responses are stored where runs are: in a file next to the journal that is named, or in one of your own. */
 const responsesOf = Effect.fnUntraced(function* (
   { journal }: ServeInput,
   isGym: boolean,
-  database: Store
+  database: Store,
+  keepMillis = responsesMillis
 ): Effect.fn.Return<NodeServer.Options["responses"], Failure, Scope.Scope> {
-  if (database !== undefined) return yield* database.responses
+  if (database !== undefined) return yield* database.responses(keepMillis)
   if (isGym && Option.isNone(journal)) return undefined
-  const file = Option.isSome(journal)
-    ? `${journal.value}.responses`
-    : yield* UserFolders.dataFile("responses.sqlite", "DIVISI_RESPONSES")
-  const records = yield* Effect.mapError(DiskRecords.make({ file }), ({ message }) => failed(message))
+  const file = yield* ResponseFile.of(journal)
+  const records = yield* Effect.mapError(DiskRecords.make({ file, timeToLive: keepMillis }), ({ message }) =>
+    failed(message)
+  )
   return {
     get: (name) => Effect.sync(() => records.get(name)),
     set: (name, text) => Effect.sync(() => records.set(name, text)),
     remove: (name) => Effect.sync(() => records.remove(name))
   }
+})
+
+/**
+ * Removes what is older than the retention period while it serves, also where content is not stored any more. The gym
+ * uses no files of the user, unless a journal is named.
+ */
+const retaining = Effect.fnUntraced(function* (
+  input: ServeInput,
+  { config, isGym }: Pick<Offer.Offer, "config" | "isGym">,
+  database: Store,
+  opened: Journal | undefined,
+  keepMillis: number | undefined
+): Effect.fn.Return<void, Failure, Scope.Scope> {
+  if (keepMillis === undefined || (isGym && database === undefined && Option.isNone(input.journal))) return
+  const { cache } = Services.of(config, input)
+  const files = database === undefined ? { journal: input.journal, opened } : undefined
+  const stores = yield* Retention.storesOf({ database, files, cache })
+  const warn = (message: string) => void process.stderr.write(`divisi: ${message}\n`)
+  const keeping = Retention.keeping(stores, keepMillis, {
+    onPurged: (stores) =>
+      write(input.json ? eventOf("purged", { stores }) : `Removed as older than --keep: ${Retention.textOf(stores)}`),
+    onFailed: (message) => warn(`${message} Older content could not be removed; it is tried again in an hour.`),
+    vacuum: database?.vacuum
+  })
+  yield* Effect.forkScoped(keeping)
 })
 
 /** The pages that may use the server, of the flag and the config. */
@@ -320,6 +349,8 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const isPlay = WorkerPool.isPlay(offered.pool)
   const content = yield* contentOf(input, config)
   const isStored = content === "full"
+  const keepMillis = Retention.periodOf(input.keep, config)
+  yield* Retention.servable(keepMillis)
   const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
   yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
   const origins = yield* originsOf(Server, input.allowOrigin, config.serve?.origins)
@@ -327,16 +358,14 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const hasKeys = !isKeyless()
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
   const journal = isStored ? yield* journalOf(input, isGym, database) : undefined
-  if (journal !== undefined && Option.isSome(input.keepRuns)) {
-    yield* Effect.forkScoped(Journals.pruning(journal, input.keepRuns.value))
-  }
+  yield* retaining(input, first.offer, database, journal, keepMillis)
   const options: NodeServer.Options = {
     ...offered,
     content,
     journal,
     isShared: database !== undefined,
     isReady: database?.isThere,
-    responses: isStored ? yield* responsesOf(input, isGym, database) : undefined,
+    responses: isStored ? yield* responsesOf(input, isGym, database, keepMillis) : undefined,
     ledger: yield* totalOf(input, database),
     // On an address that others reach there are keys from the start, or nothing listens.
     authenticate: hasKeys || isOwn ? authenticate : undefined,

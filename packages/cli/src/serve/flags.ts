@@ -2,10 +2,9 @@
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
-import { cost, timeout, toggle, whole } from "../invocation/flags.ts"
+import { age, cost, timeout, toggle, whole } from "../invocation/flags.ts"
 import { database, keys } from "../key/flags.ts"
 import { flags as ofRun } from "../run/flags.ts"
-import { age } from "../runs/flags.ts"
 import { clients } from "./ClientConfig.ts"
 
 const team = Struct.omit(ofRun, ["file", "json", "question", "transcript", "durable", "runId"])
@@ -64,9 +63,9 @@ export const flags = {
     ),
     Flag.optional
   ),
-  keepRuns: age(
-    "keep-runs",
-    "Delete runs from the journal that nobody has changed for so long, at the start and each hour: 30d (default keep all)"
+  keep: age(
+    "keep",
+    "The retention period of stored runs, responses, outcomes and cached answers: older ones are removed at the start and each hour: 30d, at least 24h (default retention of the config, or no end; responses 30d)"
   ),
   keys: keys.pipe(
     Flag.withDescription(

@@ -221,19 +221,48 @@ export interface Bounds {
   readonly maxBytes?: number | undefined
 }
 
-/** Removes runs by age and size, those that were changed longest ago first. Returns the ids of the removed runs. */
+/** Runs of a list that are read at once. */
+const pageLength = 500
+
+type Changed = Pick<Summary, "bytes" | "changedAt" | "owner" | "run">
+
+const changedIn = (
+  journal: Journal,
+  after?: string,
+  before: ReadonlyArray<Changed> = []
+): Effect.Effect<ReadonlyArray<Changed>, JournalError> =>
+  Effect.flatMap(journal.list({ after, limit: pageLength }), (page) => {
+    const all = before.concat(page.map(({ bytes, changedAt, owner, run }) => ({ bytes, changedAt, owner, run })))
+    return page.length < pageLength
+      ? Effect.succeed(all)
+      : Effect.andThen(Effect.yieldNow, changedIn(journal, page.at(-1)?.run, all))
+  })
+
+/** The runs that {@link prune} removes, those that were changed last first. */
+export const prunable = (
+  journal: Journal,
+  now: number,
+  { maxBytes = Number.POSITIVE_INFINITY, olderThanMillis = Number.POSITIVE_INFINITY }: Bounds
+): Effect.Effect<ReadonlyArray<Changed>, JournalError> =>
+  Effect.map(changedIn(journal), (runs) => {
+    let bytes = 0
+    return runs
+      .toSorted((left, right) => right.changedAt - left.changedAt)
+      .filter((run) => {
+        bytes += run.bytes
+        return run.owner === undefined && (now - run.changedAt > olderThanMillis || bytes > maxBytes)
+      })
+  })
+
+/**
+ * Removes runs by age and size, those that were changed longest ago first. Runs that a living process carries on stay.
+ * Returns the ids of the removed runs.
+ */
 export const prune = (
   journal: Journal,
   now: number,
   bounds: Bounds
 ): Effect.Effect<ReadonlyArray<string>, JournalError> =>
-  Effect.flatMap(journal.list(), (runs) => {
-    const { maxBytes = Number.POSITIVE_INFINITY, olderThanMillis = Number.POSITIVE_INFINITY } = bounds
-    let bytes = 0
-    const lastChangedFirst = runs.toSorted((left, right) => right.changedAt - left.changedAt)
-    const gone = lastChangedFirst.filter((run) => {
-      bytes += run.bytes
-      return now - run.changedAt > olderThanMillis || bytes > maxBytes
-    })
-    return gone.length === 0 ? Effect.succeed([]) : journal.remove(gone.map(({ run }) => run))
-  })
+  Effect.flatMap(prunable(journal, now, bounds), (gone) =>
+    gone.length === 0 ? Effect.succeed([]) : journal.remove(gone.map(({ run }) => run))
+  )

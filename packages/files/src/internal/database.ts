@@ -171,6 +171,8 @@ export const open = <E>(
       )
       const found = yield* attempt(() => identify(database, kind))
       if (found !== "ours") return yield* Effect.fail(failed({ _tag: found }))
+      // Deleted rows are overwritten. A file that is new can give free pages back to the system.
+      yield* attempt(() => database.exec("PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL"))
       yield* attempt(() => kind.prepare(database))
       return database
     })

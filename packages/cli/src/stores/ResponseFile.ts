@@ -1,0 +1,11 @@
+/** The file of a server's responses. */
+import * as UserFolders from "@divisi/files/UserFolders"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+
+/** Next to the journal that is named, or else in this user's data folder. */
+export const of = (journal: Option.Option<string>): Effect.Effect<string> =>
+  Option.match(journal, {
+    onNone: () => UserFolders.dataFile("responses.sqlite", "DIVISI_RESPONSES"),
+    onSome: (file) => Effect.succeed(`${file}.responses`)
+  })

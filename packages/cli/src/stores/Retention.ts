@@ -1,0 +1,227 @@
+/**
+ * The one retention period of all that is stored: runs, responses of a server, outcomes with their ratings, and cached
+ * answers. Accounts, keys and what was learned hold no content and stay.
+ */
+import fs from "node:fs"
+import * as Journal from "@divisi/core/Journal"
+import * as DiskRecords from "@divisi/files/DiskRecords"
+import { OutcomeLog } from "@divisi/policy-router"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type * as Database from "../conductor/Database.ts"
+import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
+import type { Options as Services } from "../conductor/Services.ts"
+import type { Config } from "../config.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { parseAge } from "../invocation/flags.ts"
+import * as Journals from "../runs/Journals.ts"
+import * as ResponseFile from "./ResponseFile.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// The period
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How long the answer of an `Idempotency-Key` is given again: what a server stores stays at least as long. */
+const promisedMillis = 86_400_000
+
+/** The period of `--keep`, or else of the config, in milliseconds; `undefined` if there is none. */
+export const periodOf = (keep: Option.Option<number>, { retention }: Pick<Config, "retention">): number | undefined =>
+  Option.getOrElse(keep, () => (retention === undefined ? undefined : parseAge(retention)))
+
+/** Refuses a period for a server that would break its promise of repeated answers. */
+export const servable = (keepMillis: number | undefined): Effect.Effect<void, Failure> =>
+  keepMillis === undefined || keepMillis >= promisedMillis
+    ? Effect.void
+    : Effect.fail(
+        usage(
+          "A server stores runs for at least 24h, since it gives the answer of an Idempotency-Key again for 24 hours: give --keep (retention in the config) at least 24h, or store nothing with --content none."
+        )
+      )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Stores
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What was removed from a store, or would be. */
+export interface Purged {
+  readonly store: "cache" | "outcomes" | "responses" | "runs"
+  /** The file, or the database without user and password. */
+  readonly place: string
+  readonly entries: number
+  readonly bytes: number
+}
+
+/** Something that stores content by the time of its last change. */
+export interface Store {
+  readonly name: Purged["store"]
+  readonly place: string
+  /** Removes what is from before `now` minus the period; with `isDryRun` it only counts. */
+  readonly purge: (
+    now: number,
+    keepMillis: number,
+    isDryRun: boolean
+  ) => Effect.Effect<Pick<Purged, "bytes" | "entries">, Failure>
+}
+
+const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>): Effect.Effect<A, Failure> =>
+  Effect.mapError(effect, ({ message }) => failed(message))
+
+const runsIn = (journal: Journal.Journal): Store => ({
+  name: "runs",
+  place: journal.name,
+  purge: (now, keepMillis, isDryRun) =>
+    orFail(
+      Effect.gen(function* () {
+        const old = yield* Journal.prunable(journal, now, { olderThanMillis: keepMillis })
+        // Also without old runs: earlier contents may be in the file's log.
+        const removed = isDryRun ? old.map(({ run }) => run) : yield* journal.remove(old.map(({ run }) => run))
+        const gone = new Set(removed)
+        const bytes = old.filter(({ run }) => gone.has(run)).reduce((sum, { bytes }) => sum + bytes, 0)
+        return { entries: removed.length, bytes }
+      })
+    )
+})
+
+/** Runs of a file, which is opened for each purge. A file that does not exist is not made. */
+const runsInFile = (file: Option.Option<string>): Effect.Effect<Store> =>
+  Effect.map(Journals.fileOf(file), (place) => ({
+    name: "runs",
+    place,
+    purge: (...asked) =>
+      fs.existsSync(place)
+        ? Effect.scoped(Effect.flatMap(Journals.open(file), (journal) => runsIn(journal).purge(...asked)))
+        : Effect.succeed({ entries: 0, bytes: 0 })
+  }))
+
+const cacheIn = (cache: NonNullable<Services["cache"]>): Store => {
+  const file = typeof cache === "string" ? cache : cache.file
+  return {
+    name: "cache",
+    place: file,
+    purge: (now, keepMillis, isDryRun) =>
+      Effect.flatMap(
+        Effect.promise(() => import("@divisi/files/DiskCache")),
+        (DiskCache) => orFail(DiskCache.purge({ file, before: now - keepMillis, isDryRun }))
+      )
+  }
+}
+
+/** The stores of a database. */
+const shared = (database: Database.Database): Effect.Effect<ReadonlyArray<Store>, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const journal = yield* database.journal
+    return [
+      runsIn(journal),
+      ...(["responses", "outcomes"] as const).map(
+        (name): Store => ({
+          name,
+          place: database.name,
+          purge: (now, keepMillis, isDryRun) => database.purge(name, now - keepMillis, isDryRun)
+        })
+      )
+    ]
+  })
+
+/** The stores of files. */
+const own = (
+  file: Option.Option<string>,
+  journal: Journal.Journal | undefined
+): Effect.Effect<ReadonlyArray<Store>, Failure> =>
+  Effect.gen(function* () {
+    const responses = yield* ResponseFile.of(file)
+    const outcomes = yield* OwnOutcomes.file
+    return [
+      journal === undefined ? yield* runsInFile(file) : runsIn(journal),
+      {
+        name: "responses" as const,
+        place: responses,
+        purge: (now, keepMillis, isDryRun) =>
+          orFail(DiskRecords.purge({ file: responses, before: now - keepMillis, isDryRun }))
+      },
+      ...(outcomes === undefined
+        ? []
+        : [
+            {
+              name: "outcomes",
+              place: outcomes,
+              purge: (now, keepMillis, isDryRun) =>
+                orFail(OutcomeLog.purge(outcomes, { before: now - keepMillis, isDryRun }))
+            } satisfies Store
+          ])
+    ]
+  })
+
+/** Where content is stored. */
+export interface Places {
+  readonly database?: Database.Database | undefined
+  /** Files: those next to `--journal`, or this user's. */
+  readonly files?:
+    | { readonly journal: Option.Option<string>; readonly opened?: Journal.Journal | undefined }
+    | undefined
+  readonly cache: Services["cache"]
+}
+
+/** All stores of these places. */
+export const storesOf = ({
+  cache,
+  database,
+  files
+}: Places): Effect.Effect<ReadonlyArray<Store>, Failure, Scope.Scope> =>
+  Effect.map(
+    Effect.all([
+      database === undefined ? Effect.succeed([]) : shared(database),
+      files === undefined ? Effect.succeed([]) : own(files.journal, files.opened)
+    ]),
+    (stores) => [...stores.flat(), ...(cache === undefined ? [] : [cacheIn(cache)])]
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Purging
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Removes from all stores what is older than the period, and returns what was removed. */
+export const purge = (
+  stores: ReadonlyArray<Store>,
+  keepMillis: number,
+  isDryRun = false
+): Effect.Effect<ReadonlyArray<Purged>, Failure> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.forEach(stores, ({ name, place, purge }) =>
+      Effect.map(purge(now, keepMillis, isDryRun), (removed) => ({ store: name, place, ...removed }))
+    )
+  )
+
+/** Purges now and each hour. A store that fails is reported, and tried again an hour later. */
+export const keeping = (
+  stores: ReadonlyArray<Store>,
+  keepMillis: number,
+  notify: {
+    readonly onPurged: (purged: ReadonlyArray<Purged>) => void
+    readonly onFailed: (message: string) => void
+    /** Frees the space of what was removed from a database. */
+    readonly vacuum?: Effect.Effect<void, Failure> | undefined
+  }
+): Effect.Effect<never> => {
+  const once = Effect.forEach(stores, (store) =>
+    Effect.catch(purge([store], keepMillis), ({ message }) =>
+      Effect.sync(() => {
+        notify.onFailed(message)
+        return []
+      })
+    )
+  )
+  const freed = Effect.catch(notify.vacuum ?? Effect.void, ({ message }) => Effect.sync(() => notify.onFailed(message)))
+  const reported = Effect.flatMap(once, (purged) => {
+    const removed = purged.flat().filter(({ entries }) => entries > 0)
+    if (removed.length === 0) return Effect.void
+    notify.onPurged(removed)
+    return freed
+  })
+  return Effect.forever(Effect.andThen(reported, Effect.sleep("1 hour")))
+}
+
+/** What was removed, in words. */
+export const textOf = (purged: ReadonlyArray<Purged>): string =>
+  purged.map(({ bytes, entries, store }) => `${store} ${entries} (${bytes} bytes)`).join(", ")
