@@ -25,6 +25,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   types: () => import("./checks/types.ts"),
   /** Packed packages work in an empty folder with plain npm. Needs `pnpm build`. */
   installation: () => import("./checks/installation.ts"),
+  /** Installed packages load on the oldest Node, and every command of `divisi` works there. Needs `pnpm build`. */
+  everyCommand: () => import("./checks/everyCommand.ts"),
   /** What `divisi provider new` writes installs, builds and passes the contract with plain npm. Needs `pnpm build`. */
   plugin: () => import("./checks/plugin.ts")
 }

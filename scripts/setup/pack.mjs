@@ -3,24 +3,9 @@
  * `node scripts/setup/pack.mjs FOLDER @divisi/core …`. Prints the files by the packages' names as JSON. `divisi provider
  * new` and `divisi init` call it.
  */
-import fs from "node:fs"
-import path from "node:path"
 import { run, SetUpError, stage } from "./progress.mjs"
-import { buildWhole, pnpm, setUp } from "./set-up.mjs"
-import { newestInput } from "./state.mjs"
+import { buildMissing, pnpm, setUp } from "./set-up.mjs"
 import { closure } from "./workspace.mjs"
-
-/** @typedef {import("./workspace.mjs").Member} Member */
-
-/**
- * Whether a package is built with its declarations, which set-up leaves out, and since its last edit.
- *
- * @param {Member} member
- */
-const isWhole = ({ folder }) => {
-  const built = fs.statSync(path.join(folder, "dist/index.d.ts"), { throwIfNoEntry: false })
-  return built !== undefined && built.mtimeMs > newestInput(folder)
-}
 
 /**
  * Packs some packages, and what they need of this clone, into a folder; the names of the files by the packages' names.
@@ -31,8 +16,7 @@ const isWhole = ({ folder }) => {
 const pack = async (names, to) => {
   const needed = names.flatMap((name) => closure(name, { withOptional: false }))
   const members = [...new Map(needed.map((member) => [member.folder, member])).values()]
-  const partial = members.filter((member) => !isWhole(member))
-  if (partial.length > 0) await stage("building with declarations (a minute, once)", () => buildWhole(partial))
+  await buildMissing(members)
   await stage("packing", async () => {
     for (const { folder } of members) await run([...pnpm(), "pack", "--pack-destination", to], folder)
   })

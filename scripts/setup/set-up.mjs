@@ -97,11 +97,27 @@ const buildAll = async (stale, options, built) => {
 const build = (stale, built) => buildAll(stale, ["--no-dts"], built)
 
 /**
- * Builds packages as they are published, with their declarations.
+ * Whether a package is built with its declarations, which set-up leaves out, and since its last edit.
+ *
+ * @param {Member} member
+ */
+const isWhole = ({ folder }) => {
+  const built = fs.statSync(path.join(folder, "dist/index.d.ts"), { throwIfNoEntry: false })
+  return built !== undefined && built.mtimeMs > State.newestInput(folder)
+}
+
+/**
+ * Builds those of some packages that are not built as they are published, with their declarations.
  *
  * @param {ReadonlyArray<Member>} members
  */
-export const buildWhole = (members) => buildAll(members, [], () => {})
+export const buildMissing = async (members) => {
+  const partial = members.filter((member) => !isWhole(member))
+  if (partial.length === 0) return
+  const names = partial.map(({ manifest }) => manifest.name).join(", ")
+  const label = `building ${partial.length === 1 ? names : `${partial.length} packages`} with declarations (once)`
+  await stage(label, () => buildAll(partial, [], () => {}))
+}
 
 /**
  * @param {State.State} state

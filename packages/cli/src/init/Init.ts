@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import path from "node:path"
-import core from "@divisi/core/package.json" with { type: "json" }
 import * as ProcessGroup from "@divisi/files/ProcessGroup"
 import * as WholeFile from "@divisi/files/WholeFile"
 import { read } from "@divisi/recipes/Environment"
@@ -121,6 +120,11 @@ const writeAll = (folder: string, files: ReadonlyArray<File>) =>
 
 /** Where the packages of a clone are put, in the folder. */
 const packedFolder = "divisi-packages"
+
+// Read when it is needed: bundlers of today leave imports of other packages' JSON in a form that Node no longer reads.
+const core: { readonly peerDependencies: { readonly effect: string } } = createRequire(import.meta.url)(
+  "@divisi/core/package.json"
+)
 
 const versions: Readonly<Record<string, string>> = { effect: `effect@${core.peerDependencies.effect}` }
 

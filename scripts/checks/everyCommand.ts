@@ -1,0 +1,226 @@
+/**
+ * The packages work as they are installed: all of them with plain npm in one empty folder, on the oldest and on this
+ * Node. Every file of theirs is one that the oldest Node can read, every entry point loads, and every command of
+ * `divisi` does there what it is for.
+ */
+import { spawn } from "node:child_process"
+import fs from "node:fs"
+import http from "node:http"
+import type { AddressInfo } from "node:net"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import { minimum } from "../setup/node-version.mjs"
+import { packages } from "../setup/workspace.mjs"
+import { type Finished, run } from "./command.ts"
+import { inProject, install } from "./installed.ts"
+import type { Report } from "./Report.ts"
+import { pack, tarballsOf } from "./tarballs.ts"
+
+/** One call of a command, and a pattern of its output. */
+interface Call {
+  readonly args: ReadonlyArray<string>
+  readonly says: RegExp
+  readonly input?: string | undefined
+  readonly code?: number | undefined
+}
+
+/** Where the installed packages are, and what a call of `divisi` gets. */
+interface Place {
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const call = (args: ReadonlyArray<string>, says: RegExp, more: Pick<Call, "code" | "input"> = {}): Call => ({
+  args,
+  says,
+  ...more
+})
+
+const question = "How many minutes are there in 3 days?"
+const plan = 'model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = [[], [0]]\n'
+const rpc = (method: string, params: object, id?: number) =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`
+const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "check", version: "1" } }
+const outcomes = Array.from({ length: 40 }, (_, at) =>
+  JSON.stringify({ question: `question ${at}`, kind: at % 2 ? "odd" : "even", scores: { a: at % 2, b: 1 - (at % 2) } })
+).join("\n")
+
+/** What the calls read, by name. */
+const files = { "plan.txt": plan, "outcomes.jsonl": `${outcomes}\n` }
+
+/** The calls in their order: later ones use what earlier ones wrote. `serve` and `models download` follow apart. */
+const calls: ReadonlyArray<Call> = [
+  call(["init", "--yes", "--language", "javascript"], /divisi\.config\.mjs/),
+  call(["run", question, "--durable", "--transcript", "run.json"], /\b4320\b/),
+  call(["runs"], /answered .*How many minutes/),
+  call(["runs", "show", "{run}"], /4320/),
+  call(["runs", "resume", "{run}"], /4320/),
+  call(["runs", "report"], /session\.html/),
+  call(["replay", "run.json", "--speed", "0"], /answer +4320/),
+  call(["rate", "up", "--json"], /\{/),
+  call(["learn", "--from", "outcomes.jsonl", "--json"], /\{/),
+  call(["runs", "delete", "{run}", "--yes"], /./),
+  call(["chat"], /^4$/m, { input: "What is 2 + 2?\n" }),
+  call(["key", "make", "alice", "--json"], /"name":"alice"/),
+  call(["key", "list"], /alice +good/),
+  call(["key", "revoke", "{key}"], /revoked/),
+  call(["mcp"], /"serverInfo"/, { input: rpc("initialize", hello, 1) }),
+  call(["workflow", "check", "plan.txt"], /^Valid: 2 steps/m),
+  call(["workflow", "read", "plan.txt"], /^\{"steps":\[\{"worker":0/m),
+  call(["workflow", "render", "plan.txt"], /2 steps, chain/),
+  call(["pool", "list"], /OPENAI_API_KEY/),
+  call(["pool", "check", "--pool", "abacus", "--json"], /"reachable":true/),
+  call(["gym", "sample"], /^→ /m),
+  call(["gym", "solve", "--tasks", "5", "--json"], /"policy":"lexical","accuracy":/),
+  call(["eval", "--policy", "lexical", "--limit", "5", "--out", "evaluation", "--transcripts"], /lexical +\d/),
+  call(["eval", "regrade", "evaluation"], /0 verdicts changed/),
+  call(["eval", "diff", "evaluation", "evaluation"], /5 tasks in both/),
+  call(["eval", "export", "evaluation", "--to", "decisions"], /"type":"decision"/),
+  call(["train", "--recipe", "toy", "--engine", "jax", "--iterations", "1", "--out", "training"], /learn +reward/),
+  call(["train", "resume", "training"], /training|learn/),
+  call(["train", "report", "training"], /report\.html/),
+  call(["train", "export", "training", "--to", "gguf", "--out", "conductor.gguf"], /^conductor\.gguf: /m),
+  call(["models", "list"], /can be downloaded/),
+  call(["models", "inspect", "conductor.gguf"], /llama/),
+  call(["grade", "--gold", "1/2", "--answer", "0.5"], /"correct":true/),
+  call(["bench", "routing", "--outcomes", "outcomes.jsonl", "--repeats", "1", "--json"], /"policy":|"name":|\{/),
+  call(["provider", "new", "acme"], /divisi-provider-acme/),
+  call(["doctor"], /llama\.cpp/),
+  call(["help", "run"], /USAGE/)
+]
+
+const command = (folder: string): ReadonlyArray<string> => [
+  process.execPath,
+  path.join(folder, "node_modules/@divisi/cli/bin/divisi.js")
+]
+
+/** Calls `divisi`; `run` has no standard input, so a call with input goes through a shell's pipe. */
+const divisi = ({ environment, folder }: Place, { args, input }: Pick<Call, "args" | "input">): Promise<Finished> => {
+  if (input === undefined) return run([...command(folder), ...args], { cwd: folder, env: environment })
+  fs.writeFileSync(path.join(folder, "input"), input)
+  const quoted = [...command(folder), ...args].map((word) => `'${word}'`).join(" ")
+  return run(["sh", "-c", `${quoted} < input`], { cwd: folder, env: environment })
+}
+
+const problemOf = ({ args, code = 0, says }: Call, finished: Finished): ReadonlyArray<string> =>
+  finished.code === code && says.test(finished.output) && !/^\s+at .*:\d+:\d+/m.test(finished.output)
+    ? []
+    : [
+        `divisi ${args.join(" ")} should end with ${code} and say ${says}; it ended with ${finished.code}:\n${finished.output}`
+      ]
+
+/** The names of commands, those of commands within commands too, as their help lists them. */
+const namesOf = async (place: Place, above: ReadonlyArray<string> = []): Promise<ReadonlyArray<string>> => {
+  const { output } = await divisi(place, { args: [...above, "--help"] })
+  const listed = /^SUBCOMMANDS\n((?: {2}.*\n)+)/m.exec(output)?.[1] ?? ""
+  const names = [...listed.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => [...above, name!])
+  const within = await Promise.all(names.map((name) => (name.length < 2 ? namesOf(place, name) : [])))
+  return [...names.map((name) => name.join(" ")), ...within.flat()]
+}
+
+/** Starts `divisi serve`, asks it, and ends it. */
+const served = (place: Place): Promise<ReadonlyArray<string>> =>
+  new Promise((resolve) => {
+    const [program = "", ...args] = [...command(place.folder), "serve", "--port", "0"]
+    const child = spawn(program, args, { cwd: place.folder, env: { ...process.env, ...place.environment } })
+    let output = ""
+    let answer = ""
+    const hear = (text: string) => {
+      output += text
+      const address = /http:\/\/[\w.]+:\d+/.exec(output)?.[0]
+      if (address === undefined || answer !== "") return
+      answer = "asked"
+      fetch(`${address}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "divisi", messages: [{ role: "user", content: question }] })
+      })
+        .then((response) => response.text())
+        .then(
+          (text) => {
+            answer = text
+          },
+          (error) => {
+            answer = String(error)
+          }
+        )
+        .finally(() => child.kill("SIGTERM"))
+    }
+    child.stdout.setEncoding("utf8").on("data", hear)
+    child.stderr.setEncoding("utf8").on("data", hear)
+    const limit = setTimeout(() => child.kill("SIGKILL"), 60_000)
+    child.on("close", (code) => {
+      clearTimeout(limit)
+      resolve(/4320/.test(answer) && code === 143 ? [] : [`divisi serve ended with ${code}:\n${output}\n${answer}`])
+    })
+  })
+
+/** Downloads a model from a server of this machine, and removes it. */
+const downloaded = async (place: Place): Promise<ReadonlyArray<string>> => {
+  const bytes = fs.readFileSync(path.join(place.folder, "conductor.gguf"))
+  const server = http.createServer((_, response) => response.end(bytes))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/small.gguf`
+  try {
+    const download = call(["models", "download", url], /small\.gguf/)
+    const problems = problemOf(download, await divisi(place, download))
+    const remove = call(["models", "remove", url], /./)
+    return [...problems, ...problemOf(remove, await divisi(place, remove))]
+  } finally {
+    server.close()
+  }
+}
+
+/** Makes every call in the folder, with a home of its own. */
+const called = async (folder: string): Promise<Report> => {
+  const environment = { HOME: path.join(folder, "home"), NO_COLOR: "1" }
+  const place = { folder, environment }
+  fs.mkdirSync(environment.HOME)
+  for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), text)
+  const ids: Record<string, string> = {}
+  const problems: Array<string> = []
+  for (const one of calls) {
+    const args = one.args.map((word) => ids[word] ?? word)
+    const finished = await divisi(place, { ...one, args })
+    problems.push(...problemOf({ ...one, args }, finished))
+    ids["{run}"] ??= /^[0-9a-f]{8}(?=-[0-9a-f]{4}-)/m.exec(finished.output)?.[0] as string
+    ids["{key}"] ??= /"id":"(\w+)"/.exec(args[0] === "key" ? finished.output : "")?.[1] as string
+  }
+  const wrote = await run([process.execPath, "first.mjs"], { cwd: folder, env: environment })
+  if (wrote.code !== 0) problems.push(`The script that divisi init wrote ended with ${wrote.code}:\n${wrote.output}`)
+  problems.push(...(await served(place)), ...(await downloaded(place)))
+  const tried = new Set(
+    [...calls.map(({ args }) => args), ["serve"], ["models", "download"], ["models", "remove"]].flatMap((args) => [
+      args[0]!,
+      args.slice(0, 2).join(" ")
+    ])
+  )
+  const untried = (await namesOf(place)).filter((name) => !tried.has(name))
+  problems.push(...untried.map((name) => `divisi ${name} is not called by this check: add a call.`))
+  return { passed: calls.length + 4 - problems.length, problems }
+}
+
+const programs = fileURLToPath(new URL("../installation", import.meta.url))
+
+/** Reads every file of every package with a Node, and loads every entry point. */
+const loaded = async (folder: string, node: string): Promise<ReadonlyArray<string>> => {
+  fs.copyFileSync(path.join(programs, "load.mjs"), path.join(folder, "load.mjs"))
+  const { code, output } = await run([node, "--experimental-vm-modules", "--no-warnings", "load.mjs"], { cwd: folder })
+  return code === 0 ? [] : [`${node} load.mjs ended with ${code}:\n${output}`]
+}
+
+/** Packs the packages, installs all of them, and tries them. */
+export const check = async (): Promise<Report> => {
+  await pack()
+  return inProject(async (folder) => {
+    const names = packages().map(({ manifest }) => manifest.name)
+    const installed = await install(folder, [...tarballsOf(names), `node-oldest@npm:node@${minimum}.0`])
+    if (installed.code !== 0) return { passed: 0, problems: [`npm install failed:\n${installed.output}`] }
+    const problems = [
+      ...(await loaded(folder, process.execPath)),
+      ...(await loaded(folder, path.join(folder, "node_modules/node-oldest/bin/node")))
+    ]
+    const commands = await called(folder)
+    return { passed: commands.passed + 2 - problems.length, problems: [...problems, ...commands.problems] }
+  })
+}
