@@ -189,8 +189,8 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
     await step({ name: "types", command: script("types") })
     await step(check("tarballs"))
     await step(check("types"))
-    // Side by side, as npm mostly waits in both.
-    await Promise.all(["installation", "plugin"].map((name) => step(check(name))))
+    // Side by side, as npm mostly waits in all of them.
+    await Promise.all(["installation", "plugin", "everyCommand"].map((name) => step(check(name))))
     await step({ name: "site", command: script("site"), count: fromLastLine })
   }
   await Promise.all([sources(), packed()])

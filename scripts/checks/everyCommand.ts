@@ -45,21 +45,27 @@ const outcomes = Array.from({ length: 40 }, (_, at) =>
   JSON.stringify({ question: `question ${at}`, kind: at % 2 ? "odd" : "even", scores: { a: at % 2, b: 1 - (at % 2) } })
 ).join("\n")
 
+const config = `import { worker } from "@divisi/core/promise"
+
+export default { pool: [worker({ id: "echo", answer: async () => "4321" })] }
+`
+
 /** What the calls read, by name. */
-const files = { "plan.txt": plan, "outcomes.jsonl": `${outcomes}\n` }
+const files = { "own.config.mjs": config, "plan.txt": plan, "outcomes.jsonl": `${outcomes}\n` }
 
 /** The calls in their order: later ones use what earlier ones wrote. `serve` and `models download` follow apart. */
 const calls: ReadonlyArray<Call> = [
-  call(["init", "--yes", "--language", "javascript"], /divisi\.config\.mjs/),
+  call(["init", "--yes", "--language", "javascript"], /divisi\.config\.js/),
   call(["run", question, "--durable", "--transcript", "run.json"], /\b4320\b/),
   call(["runs"], /answered .*How many minutes/),
   call(["runs", "show", "{run}"], /4320/),
   call(["runs", "resume", "{run}"], /4320/),
   call(["runs", "report"], /session\.html/),
   call(["replay", "run.json", "--speed", "0"], /answer +4320/),
-  call(["rate", "up", "--json"], /\{/),
+  call(["run", question, "--config", "own.config.mjs"], /4321/),
+  call(["rate", "up"], /./),
   call(["learn", "--from", "outcomes.jsonl", "--json"], /\{/),
-  call(["runs", "delete", "{run}", "--yes"], /./),
+  call(["runs", "delete", "{run}"], /./),
   call(["chat"], /^4$/m, { input: "What is 2 + 2?\n" }),
   call(["key", "make", "alice", "--json"], /"name":"alice"/),
   call(["key", "list"], /alice +good/),
@@ -178,7 +184,8 @@ const called = async (folder: string): Promise<Report> => {
   fs.mkdirSync(environment.HOME)
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), text)
   const ids: Record<string, string> = {}
-  const problems: Array<string> = []
+  // Before there are keys, which it would ask for.
+  const problems = [...(await served(place))]
   for (const one of calls) {
     const args = one.args.map((word) => ids[word] ?? word)
     const finished = await divisi(place, { ...one, args })
@@ -186,9 +193,9 @@ const called = async (folder: string): Promise<Report> => {
     ids["{run}"] ??= /^[0-9a-f]{8}(?=-[0-9a-f]{4}-)/m.exec(finished.output)?.[0] as string
     ids["{key}"] ??= /"id":"(\w+)"/.exec(args[0] === "key" ? finished.output : "")?.[1] as string
   }
-  const wrote = await run([process.execPath, "first.mjs"], { cwd: folder, env: environment })
+  const wrote = await run([process.execPath, "first.js"], { cwd: folder, env: environment })
   if (wrote.code !== 0) problems.push(`The script that divisi init wrote ended with ${wrote.code}:\n${wrote.output}`)
-  problems.push(...(await served(place)), ...(await downloaded(place)))
+  problems.push(...(await downloaded(place)))
   const tried = new Set(
     [...calls.map(({ args }) => args), ["serve"], ["models", "download"], ["models", "remove"]].flatMap((args) => [
       args[0]!,

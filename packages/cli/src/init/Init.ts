@@ -1,6 +1,7 @@
 /** `divisi init`: looks for what can answer, writes a config and a first script for it, and says how to go on. */
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
+import { createRequire } from "node:module"
 import path from "node:path"
 import * as ProcessGroup from "@divisi/files/ProcessGroup"
 import * as WholeFile from "@divisi/files/WholeFile"
