@@ -54,7 +54,12 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
   403: "Authentication",
   408: "Timeout",
   409: "Overloaded",
+  // Bedrock, whose model failed; and Groq, whose capacity is used up.
+  424: "Overloaded",
   425: "Overloaded",
+  498: "Overloaded",
+  // Google cancelled it, or a proxy between.
+  499: "Overloaded",
   504: "Timeout",
   524: "Timeout"
 }
@@ -79,7 +84,7 @@ const tagOf = (call: FailedCall): Tag => {
   if (status === 429) return said === "Quota" || coded === "Quota" ? "Quota" : "RateLimited"
   if (coded !== undefined) return coded
   // 403 is also what gateways answer for moderated content and for an account without credit.
-  if (status === 403 && (said === "ContentFiltered" || said === "Quota")) return said
+  if (status === 403 && (said === "ContentFiltered" || said === "Quota" || said === "RateLimited")) return said
   const known = tagOfStatus[status]
   if (known !== undefined) return known
   if (status >= 500) return said === "ContextTooLong" ? said : "Overloaded"

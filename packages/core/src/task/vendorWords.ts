@@ -46,7 +46,7 @@ const quotas = rows("Quota", [
     "https://openrouter.ai/docs/api/reference/errors-and-debugging"
   ],
   [
-    /exhausted its monthly spending|(?:monthly|spend(?:ing)?) limit/i,
+    /exhausted its monthly spending|(?:monthly|spend(?:ing)?) limit|reached your (?:specified )?(?:API )?usage limits?|extra usage is required/i,
     "https://docs.x.ai/docs/key-information/debugging"
   ]
 ])
@@ -77,13 +77,34 @@ const overflows = rows("ContextTooLong", [
   [/context shift is disabled/i, "ikawrakow/ik_llama.cpp#2051"],
   [/total message size \d+ exceeds limit/i, "MoonshotAI/kimi-code#1862"],
   [/range of input length should be/i, "open-octo/octo-agent#2124 (DashScope)"],
+  [
+    /model_max_prompt_tokens_exceeded|prompt token count[^.]{0,40} exceeds the limit/i,
+    "jjleng/copilot-more#35 (GitHub Copilot)"
+  ],
+  [
+    /`inputs`[^.]{0,60} must (?:be <=|have less than) \d+/i,
+    "huggingface/huggingface_hub#2763 (text-generation-inference)"
+  ],
+  [
+    /(?:input|prompt)(?: tokens?)? length[^.]{0,40} (?:exceeds?|is greater than) (?:the )?(?:maximum|max|session_len|limit)/i,
+    "NVIDIA-NeMo/Switchyard#426 (SGLang)"
+  ],
+  [
+    /(?:prompt|input|message|request|token|text)s?\b[^.]{0,80} exceed(?:s|ed)? (?:the )?max(?:imum)? (?:message tokens|limit of \d+ tokens|length)/i,
+    "bytedance/deer-flow#583 (Volcengine)"
+  ],
+  [/exceed(?:s|ed)? (?:the )?maximum allowed content length/i, "DATABRICKS"],
+  [/input tokens[^.]{0,40} (?:cannot exceed|exceeds?) (?:the )?(?:total tokens limit|maximum of|limit)/i, "WATSONX"],
+  [/request payload size exceeds the limit/i, "GEMINISIZE"],
+  [/(?:prompt|input) tokens too long|max length of current question/i, "BAIDU"],
+  [/should not exceed max_seq_len|max_seq_len_exceeded/i, "TRT"],
   [/(?:prompt|input)[^.]{0,60}(?:longer|larger|more) than the (?:model|maximum|context)/i, "getkimchi/kimchi#794"],
   [/too many (?:input |prompt )?tokens/i, "https://docs.mistral.ai/api"],
   [
     /reduce the length of (?:the |your )?(?:messages|prompt|input)/i,
     "https://platform.openai.com/docs/guides/error-codes"
   ],
-  [/超长|长度超限|上下文长度|超出.{0,8}(?:长度|上下文)/, "open-octo/octo-agent#2124 (Zhipu)"]
+  [/超长|长度超限|上下文长度|超[出过].{0,12}(?:长度|上下文)|输入.{0,8}过长/, "open-octo/octo-agent#2124 (Zhipu)"]
 ])
 
 const filters = rows("ContentFiltered", [
@@ -132,6 +153,7 @@ export const meaningOfWords = (text: string): Words["means"] | undefined =>
  */
 export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
   context_length_exceeded: "ContextTooLong",
+  model_max_prompt_tokens_exceeded: "ContextTooLong",
   exceed_context_size_error: "ContextTooLong",
   context_window_exceeded: "ContextTooLong",
   model_context_window_exceeded: "ContextTooLong",
@@ -146,5 +168,8 @@ export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = 
   content_policy_violation: "ContentFiltered",
   content_policy: "ContentFiltered",
   ResponsibleAIPolicyViolation: "ContentFiltered",
-  data_inspection_failed: "ContentFiltered"
+  data_inspection_failed: "ContentFiltered",
+  // Groq answers with 400 where its model wrote a call, or JSON, that cannot be read.
+  tool_use_failed: "Malformed",
+  json_validate_failed: "Malformed"
 }
