@@ -9,6 +9,7 @@ import { defined } from "@divisi/core/Fields"
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import * as Arguments from "./dialects/arguments.ts"
 import { unreadable } from "./VendorError.ts"
 import * as Json from "./VendorJson.ts"
 
@@ -138,8 +139,10 @@ export const call = (
     throw unreadable("its call of a tool has no id or no name")
   }
   const text = callOf(turn, id)?.arguments || (typeof input === "string" ? input : JSON.stringify(input ?? {}))
-  const blocks = extended(turn.blocks, "tool-call", id, "", metadata)
-  const calls = [...turn.calls, { id, name, arguments: text === "" ? "{}" : text }]
+  // Some vendors give one id to several calls.
+  const own = turn.calls.some((one) => one.id === id) ? `call_${crypto.randomUUID()}` : id
+  const blocks = extended(turn.blocks, "tool-call", own, "", metadata)
+  const calls = [...turn.calls, { id: own, name, arguments: Arguments.whole(text) }]
   return [{ ...turn, blocks, calls, written: `${turn.written}${name}${text}` }, noParts]
 }
 

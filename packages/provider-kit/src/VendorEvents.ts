@@ -93,8 +93,9 @@ class ServerSent extends LineSplitter {
       this.#data = undefined
       return before
     }
-    if (line.startsWith("data:")) {
-      const data = line.slice(line[5] === " " ? 6 : 5)
+    if (line.startsWith("data:") || (line[0] === " " && line.trimStart().startsWith("data:"))) {
+      const start = line.indexOf("data:") + 5
+      const data = line.slice(line[start] === " " ? start + 1 : start)
       this.#data = before === undefined ? data : `${before}\n${data}`
       this.#hasData = true
     } else if (!this.#hasData) this.#stray ??= /^(?:event|id|retry)?:/.test(line) ? undefined : line
@@ -195,18 +196,64 @@ const check = ({ status }: Incoming): void => {
 /** The end of a stream that says so, as OpenAI's do. */
 export const done = "[DONE]"
 
+const json = (text: string): { readonly value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Signs of life that some servers send as data. */
+const heartbeat = /^\W{0,3}(?:ping|pong|heart-?beat|keep-?alive|processing|\d{4}-\d\d-\d\d[ T][\d:.]{5,20}Z?)\W{0,3}$/i
+
+/** A text with its control characters escaped, which some servers do not do. */
+const escaped = (text: string): string =>
+  text.replaceAll(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/**
+ * The events of a text that is no JSON as it is: several events without an empty line between them, `data:` twice,
+ * characters that are not escaped. Nothing where some of it cannot be read.
+ */
+const salvaged = (text: string): ReadonlyArray<unknown> | undefined => {
+  if (heartbeat.test(text)) return []
+  const whole = json(escaped(text))
+  if (whole !== undefined) return [whole.value]
+  const pieces = text
+    .split(/\n|(?<=[}\]])\s{0,8}(?:data:\s{0,8})?(?=\{)|^(?:data:\s{0,8}){1,4}/)
+    .filter((piece) => piece?.trim())
+  const events: Array<unknown> = []
+  for (const piece of pieces) {
+    const plain = piece.replace(/^\s{0,8}(?:data:\s{0,8}){0,4}/, "")
+    if (plain.trim() === done) return [...events, done]
+    const event = json(plain) ?? json(escaped(plain))
+    if (event === undefined) return undefined
+    events.push(event.value)
+  }
+  return events
+}
+
 /** What has been read of a packet before it could be read no further is given first. */
 const parsedAll = (
   texts: ReadonlyArray<string>,
   { givesDone }: Reading
 ): { readonly events: ReadonlyArray<unknown>; readonly end?: End } => {
   const events: Array<unknown> = []
+  const ended = () => ({ events: givesDone === true ? [...events, done] : events, end: {} })
   for (const text of texts) {
-    if (text.trim() === done) return { events: givesDone === true ? [...events, done] : events, end: {} }
-    try {
-      events.push(JSON.parse(text))
-    } catch {
+    if (text.trim() === done) return ended()
+    const event = json(text)
+    if (event !== undefined) {
+      events.push(event.value)
+      continue
+    }
+    const several = salvaged(text)
+    if (several === undefined) {
       return { events, end: { error: unreadable(`an event is not JSON: ${text.slice(0, shown)}`) } }
+    }
+    for (const one of several) {
+      if (one === done) return ended()
+      events.push(one)
     }
   }
   return { events }

@@ -29,8 +29,14 @@ export const text = (value: unknown): string | undefined =>
 export const count = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
 
-/** A number of any kind, as usage is reported: which figures can have been used is checked by core, which says so. */
-export const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
+/**
+ * A number of any kind, or its digits in a text, as usage is reported: which figures can have been used is checked by
+ * core, which says so.
+ */
+export const number = (value: unknown): number | undefined => {
+  if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
+  return typeof value === "number" ? value : undefined
+}
 
 /** A table's entry for a vendor's word; `undefined` where it has none, also for words such as `constructor`. */
 export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A | undefined =>

@@ -321,7 +321,7 @@ describe("calls in an answer of Google", () => {
     assert.lengthOf(parts, 1)
   })
 
-  it.each([[7], [{ name: 7 }], [{ name: "weather", args: "odd" }], [{ id: 7, name: "weather" }], [{ args: {} }]])(
+  it.each([[7], [{ name: 7 }], [{ name: "weather", args: "odd" }], [{ id: {}, name: "weather" }], [{ args: {} }]])(
     "that are none fail the answer: %o",
     (functionCall) => {
       assert.throws(() => answer([chunk([{ functionCall }])]))

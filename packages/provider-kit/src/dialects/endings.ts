@@ -32,6 +32,7 @@ export const endings: ReadonlyArray<Row> = [
     finished: "vLLM's engines",
     finish: "proxies",
     stop_token: "SGLang",
+    word: "llama.cpp",
     endoftext: "proxies",
     normal: "proxies"
   }),
@@ -44,6 +45,9 @@ export const endings: ReadonlyArray<Row> = [
     max_length: "Mistral",
     model_length: "Mistral",
     token_limit: "watsonx",
+    limit: "llama.cpp",
+    max_len: "xAI",
+    max_context: "xAI",
     model_context_window_exceeded: "Anthropic",
     context_length: "proxies",
     truncated: "proxies"
@@ -58,6 +62,7 @@ export const endings: ReadonlyArray<Row> = [
   ...rows("refusal", {
     content_filter: "OpenAI",
     content_filtered: "Bedrock",
+    error_toxic: "Cohere",
     guardrail_intervened: "Bedrock",
     refusal: "Anthropic",
     safety: "Google",
@@ -82,6 +87,7 @@ const failures: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
   network_error: "Network",
   connection_error: "Network",
   timeout: "Timeout",
+  time_limit: "Timeout",
   rate_limit: "RateLimited"
 }
 
@@ -93,11 +99,32 @@ export type Ending =
   | { readonly type: "ended"; readonly reason: FinishReason }
   | { readonly type: "failed"; readonly failure: WorkerErrorReason }
 
-const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s-]+/g, "_")
+/** The names of enumerations, which some servers write before their words: `FINISH_REASON_STOP`, `FinishReason.STOP`. */
+const enumeration = /^(?:finish_?reason|stop_?reason|reason)[._]/
+
+const plain = (word: string): string =>
+  word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, "_")
+    .replace(enumeration, "")
+
+/** Words that say that the answer has not ended: `null` and `None` as texts, and what enumerations say for it. */
+const nothing: ReadonlySet<string> = new Set(["", "null", "none", "not_finished", "unspecified"])
+
+/** Whether a word in the place of an ending says that there is none as yet. */
+export const isOpen = (word: string): boolean => nothing.has(plain(word))
+
+const meaningOf = (word: string): FinishReason | undefined =>
+  // Gemini's endpoint of Chat Completions writes its own word after the other one: `content_filter: SAFETY`.
+  Json.meaning(table, plain(word)) ?? Json.meaning(table, plain(word.split(":", 1)[0] ?? ""))
+
+/** Whether a word is a good ending. */
+export const isGood = (word: string): boolean => meaningOf(word) !== undefined
 
 /** What a word at the end of an answer means; `field` is where it was. */
 export const ending = (word: string, field: string): Ending => {
-  const reason = Json.meaning(table, plain(word))
+  const reason = meaningOf(word)
   if (reason !== undefined) return { type: "ended", reason }
   const _tag = Json.meaning(failures, plain(word)) ?? (gaveUp.test(plain(word)) ? "Overloaded" : "Malformed")
   return { type: "failed", failure: { _tag, detail: `the answer ended with ${field} "${word.slice(0, 100)}"` } }

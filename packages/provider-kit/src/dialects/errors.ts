@@ -58,6 +58,8 @@ const messageFields = [
   "status_msg",
   "title",
   "description",
+  "faultstring",
+  "failure_reason",
   "Message",
   "Detail"
 ] as const
@@ -74,7 +76,9 @@ const codeFields = [
   "statusCode",
   "http_status",
   "__type",
-  "reason"
+  "reason",
+  "errorcode",
+  "Code"
 ] as const
 
 /** Fields that hold a further error: outer ones first. */
@@ -92,7 +96,11 @@ const innerFields = [
   "upstream_error",
   "response",
   "body",
-  "data"
+  "data",
+  "fault",
+  "Error",
+  "Response",
+  "ResponseMetadata"
 ] as const
 
 /**
@@ -183,6 +191,25 @@ const readCode = (reading: Reading, value: unknown): void => {
   reading.codes.unshift(...(meaning === undefined ? [code] : [meaning, code]))
 }
 
+/** Fields that say when to retry, and how many milliseconds their unit has. */
+const delayFields = { retry_after_ms: 1, retry_after: 1000, retryAfter: 1000, estimated_time: 1000 } as const
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** "Please try again in 1m2.5s", "Please retry after 7 seconds": OpenAI's and Azure's words, which outlive their headers. */
+const delayInWords = (text: string): number | undefined => {
+  const words =
+    /(?:try again|retry(?:ing)?|wait)(?: in| after| for)?:? {1,3}((?:\d{1,6}(?:\.\d{1,6})? ?[a-z]{1,12}\b ?|\d{1,6}(?:\.\d{1,6})?[hms]{1,2}){1,3})/i.exec(
+      text.slice(0, 4000)
+    )
+  let millis = 0
+  for (const [, amount, unit = ""] of (words?.[1] ?? "").matchAll(/(\d{1,6}(?:\.\d{1,6})?) ?([a-z]{1,12})/gi)) {
+    const name = /^m(?:s\b|illi)/i.test(unit) ? "ms" : unit[0]!.toLowerCase()
+    millis += Number(amount) * (units[name] ?? Number.NaN)
+  }
+  return millis > 0 ? Math.ceil(millis) : undefined
+}
+
 /** `34.5s`, as Google's `RetryInfo` has it. */
 const readDelay = (reading: Reading, value: unknown): void => {
   const millis = Math.ceil(Number.parseFloat(Json.text(value) ?? "") * 1000)
@@ -203,6 +230,10 @@ const readFields = (reading: Reading, fields: Json.Fields, depth: number): void 
   const param = Json.text(fields.param)
   if (param !== undefined) reading.param = param
   if (fields.retryDelay !== undefined) readDelay(reading, fields.retryDelay)
+  for (const [name, millis] of Object.entries(delayFields)) {
+    const delay = Json.number(fields[name])
+    if (delay !== undefined && delay > 0) reading.retryAfterMillis ??= Math.ceil(delay * millis)
+  }
   if (readPlace(reading, fields)) return
   for (const name of messageFields) {
     const value = fields[name]
@@ -237,14 +268,26 @@ export const read = (error: unknown): Told => {
   return defined({ words, codes, param, retryAfterMillis, status })
 }
 
-const isSaid = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== false && value !== "" && value !== 0
+/** Codes that say that all is well, and texts for nothing. */
+const wells: ReadonlySet<unknown> = new Set([false, "", 0, "0", 200, "200", "null", "None", "ok", "OK", "success"])
+
+/**
+ * Whether a value says anything. Servers whose types have no absent fields send an error that says nothing with each
+ * chunk: `{}`, `[]`, empty texts, a code of 0.
+ */
+export const isSaid = (value: unknown, depth = 0): boolean => {
+  if (value === undefined || value === null || wells.has(value)) return false
+  return typeof value !== "object" || (depth < deepest && Object.values(value).some((one) => isSaid(one, depth + 1)))
+}
 
 /** An event that is nothing but an error: FastAPI's, a flat one, a proxy's. */
 const isError = (event: Json.Fields): boolean => {
   if (event.type === "error" || event.object === "error" || event.event === "error") return true
-  if (Json.items(event.errors).length > 0 || isSaid(event.detail)) return true
-  return typeof event.message === "string" && [event.code, event.status, event.type, event.statusCode].some(isSaid)
+  if (isSaid(event.errors) || isSaid(event.detail) || event.success === false) return true
+  return (
+    messageFields.some((name) => typeof event[name] === "string") &&
+    [...codeFields, "error_code"].some((name) => isSaid(event[name]))
+  )
 }
 
 /** The error within an event, or within its choice; `undefined` where there is none. */
@@ -282,9 +325,12 @@ const withParam = (message: string, { param }: Told): string =>
 const isFlagged = (status: number | undefined, message: string): boolean =>
   status === 403 && /\b(?:flagged|moderation)\b/i.test(message)
 
-const withDelay = (reason: WorkerErrorReason, { retryAfterMillis }: Told): WorkerErrorReason =>
+const withDelay = (reason: WorkerErrorReason, { retryAfterMillis, words }: Told): WorkerErrorReason =>
   (reason._tag === "RateLimited" || reason._tag === "Overloaded") && reason.retryAfterMillis === undefined
-    ? (defined({ ...reason, retryAfterMillis }) as WorkerErrorReason)
+    ? (defined({
+        ...reason,
+        retryAfterMillis: retryAfterMillis ?? delayInWords(words.join("\n"))
+      }) as WorkerErrorReason)
     : reason
 
 const reasonOf = (

@@ -23,10 +23,14 @@ export interface Family {
   readonly preferences: ReadonlyArray<Row>
   /** An error that names one of these in the body does not refuse a preference. */
   readonly demands: ReadonlyArray<Row>
+  /** The fields that limit the output. */
+  readonly limits: ReadonlyArray<string>
 }
 
 const rows = (fields: ReadonlyArray<string>, isWord = false): ReadonlyArray<Row> =>
   fields.map((field) => ({ field, isWord }))
+
+const thinks = ["support thinking", "support reasoning", "think value", "thinking is not enabled"]
 
 /** Chat Completions and Responses. */
 export const openai: Family = {
@@ -58,9 +62,14 @@ export const openai: Family = {
     ...rows(
       ["reasoning", "thinking", "seed", "store", "metadata", "user", "include", "truncation", "options", "usage"],
       true
-    )
+    ),
+    // Ollama names no field: "tiny" does not support thinking.
+    ...["reasoning_effort", "reasoning", "enable_thinking", "thinking"].map((field) => ({ field, names: thinks })),
+    // Without it, an answer comes whole. OpenAI streams some models to verified organizations alone.
+    { field: "stream", names: ["to stream", "streaming", "'stream'", '"stream"', "parameter: stream"] }
   ],
-  demands: []
+  demands: [],
+  limits: ["max_tokens", "max_completion_tokens", "max_output_tokens"]
 }
 
 /** The hints on blocks about which part of a prompt to cache: they are in several places of a body of Messages. */
@@ -80,7 +89,8 @@ export const messages: Family = {
   demands: [
     ...rows(["max_tokens", "tool_choice", "output_config.format", "stop_sequences"]),
     ...rows(["tools", "messages", "system"], true)
-  ]
+  ],
+  limits: ["max_tokens"]
 }
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -112,7 +122,8 @@ export const generateContent: Family = {
     { field: "systemInstruction", names: spelled(["systemInstruction"]) },
     { field: "tools", names: spelled(["tools", "functionDeclarations"]), isWord: true },
     ...rows(["contents"], true)
-  ]
+  ],
+  limits: ["generationConfig.maxOutputTokens"]
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -174,15 +185,16 @@ const without = (body: object, field: string): object => {
 
 /** Words of an error about a field that a server does not take. */
 const complaint =
-  /unsupport|support|unknown|unrecogni[sz]|unexpected|not (?:permitted|allowed|recogni[sz]ed|valid|available)|extra|invalid|must be|\bonly\b|deprecat|forbid|does(?: not|n't) (?:take|accept|have)|cannot|disallow|no such|additional propert/i
+  /unsupport|support|unknown|unrecogni[sz]|unexpected|not (?:permitted|allowed|recogni[sz]ed|valid|available|enabled)|extra|invalid|must be|\bonly\b|deprecat|forbid|does(?: not|n't) (?:take|accept|have)|cannot|disallow|no such|additional propert/i
 
 const isNamed = ({ field, isWord, names = [field] }: Row, words: string): boolean =>
   names.some((given) => {
-    const name = given.replaceAll(".", "\\.")
+    // `presence_penalty` is `presencePenalty` at xAI, and "presence penalty" in words.
+    const name = given.replaceAll(".", "\\.").replaceAll("_", "[_ -]?")
     const near =
       isWord === true
-        ? `['"\`]${name}['"\`.]|\\b(?:parameters?|arguments?|fields?|supplied):? ${name}\\b|(?:^|^\\d{3} |[-:] )${name}[:.]|\\bconfig\\.${name}\\b`
-        : `\\b${name}\\b`
+        ? `['"\`]${name}['"\`.]|\\b(?:parameters?|arguments?|fields?|keys?|supplied):? \\[?${name}\\b|(?:^|^\\d{3} |[-:] )${name}[:.]|\\bconfig\\.${name}\\b`
+        : `(?:^|\\W)${name}(?:\\W|$)`
     return new RegExp(near, "im").test(words)
   })
 
@@ -208,7 +220,7 @@ const refusedIn = (body: object, reason: WorkerErrorReason, family: Family): str
   return field === hints || !family.demands.some(isOf) ? field : undefined
 }
 
-const limits = ["max_tokens", "max_completion_tokens"] as const
+const limitNames = ["max_tokens", "max_completion_tokens"] as const
 
 /** The output limit's other name, where a server refuses one of them and the error names the other. */
 const renamed = (
@@ -217,20 +229,135 @@ const renamed = (
 ): { readonly from: string; readonly to: string } | undefined => {
   if (reason._tag !== "InvalidRequest") return undefined
   const words = reason.detail ?? ""
-  const from = limits.find((name) => body[name] !== undefined)
-  const to = limits.find((name) => name !== from)
+  const from = limitNames.find((name) => body[name] !== undefined)
+  const to = limitNames.find((name) => name !== from)
   if (from === undefined || to === undefined || !complaint.test(words)) return undefined
   return new RegExp(`\\b${from}\\b`).test(words) && new RegExp(`\\b${to}\\b`).test(words) ? { from, to } : undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Limits of the output
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a server says that the output may be shorter than the limit of the request. */
+interface Ceiling {
+  readonly pattern: RegExp
+  /** The most that it takes, of the numbers of the pattern. */
+  readonly most: (first: number, second: number) => number
+  /** Whether it holds for this prompt alone. */
+  readonly isOfPrompt?: boolean | undefined
+  readonly source: string
+}
+
+const ceilings: ReadonlyArray<Ceiling> = [
+  {
+    pattern:
+      /max[_ ]?(?:new_)?tokens[^.]{0,80}(?:less than or equal to|at most|<=|cannot exceed|no (?:larger|greater|more) than)\D{0,4}(\d{1,12})/i,
+    most: (most) => most,
+    source: "Groq, Cohere, DeepInfra"
+  },
+  {
+    pattern: /max_(?:completion_)?tokens is too large[^.]{0,80}\. [^.]{0,80}supports at most (\d{1,12})/i,
+    most: (most) => most,
+    source: "OpenAI"
+  },
+  {
+    pattern: /range of max_(?:output_)?tokens[^.]{0,40}\[\d{1,12}, ?(\d{1,12})\]/i,
+    most: (most) => most,
+    source: "DeepSeek, DashScope"
+  },
+  {
+    pattern: /max_tokens: \d{1,12} > (\d{1,12}), which is the maximum/i,
+    most: (most) => most,
+    source: "Anthropic"
+  },
+  {
+    pattern: /maximum tokens[^.]{0,60}exceeds the model limit of (\d{1,12})/i,
+    most: (most) => most,
+    source: "Amazon Bedrock"
+  },
+  {
+    pattern: /maxOutputTokens[^.]{0,80}range is from 1 \(inclusive\) to (\d{1,12}) \(exclusive\)/i,
+    most: (most) => most - 1,
+    source: "Google"
+  },
+  {
+    pattern: /maximum context length is (\d{1,12}) tokens and your request has (\d{1,12}) input tokens/i,
+    most: (context, input) => context - input,
+    isOfPrompt: true,
+    source: "vLLM, farion1231/cc-switch#1022"
+  },
+  {
+    pattern:
+      /maximum context length is (\d{1,12}) tokens[.,][^.]{0,80}\((\d{1,12}) in (?:the |your )?(?:messages|prompt)/i,
+    most: (context, input) => context - input,
+    isOfPrompt: true,
+    source: "vLLM, vllm-project/vllm#20409"
+  },
+  {
+    pattern: /max_new_tokens` must be <= (\d{1,12})\. Given: (\d{1,12}) `inputs`/i,
+    most: (context, input) => context - input,
+    isOfPrompt: true,
+    source: "text-generation-inference"
+  },
+  {
+    pattern: /maximum context length of (\d{1,12}) tokens[^:]{0,80}: (\d{1,12}) tokens from the input/i,
+    most: (context, input) => context - input,
+    isOfPrompt: true,
+    source: "SGLang"
+  },
+  {
+    pattern: /`?max_tokens`? exceed context limit: (\d{1,12}) \+ \d{1,12} > (\d{1,12})/i,
+    most: (input, context) => context - input,
+    isOfPrompt: true,
+    source: "Anthropic"
+  }
+]
+
+/** An answer that may be shorter than this is none: the prompt is too long. */
+const shortest = 256
+
+interface Lowered {
+  readonly field: string
+  readonly most: number
+  readonly isOfPrompt: boolean
+}
+
+/** The limit of the output that a server wants lowered, and to what: a limit is the most that an answer may be. */
+const loweredIn = (body: object, { detail = "", _tag }: WorkerErrorReason, { limits }: Family): Lowered | undefined => {
+  if (_tag !== "InvalidRequest" && _tag !== "ContextTooLong") return undefined
+  for (const { isOfPrompt = false, most, pattern } of ceilings) {
+    const [, first, second] = pattern.exec(detail) ?? []
+    const value = most(Number(first), Number(second))
+    const field = limits.find((field) => limitOf(body, field) > value)
+    if (field !== undefined && value >= shortest) return { field, most: value, isOfPrompt }
+  }
+  return undefined
+}
+
+const limitOf = (body: object, field: string): number => {
+  const [object, name] = containerOf(body, field)
+  const value = isObject(object) ? object[name] : undefined
+  return typeof value === "number" ? value : Number.NaN
+}
+
+const withLimit = (body: object, field: string, most: number): object => {
+  if (!(limitOf(body, field) > most)) return body
+  const [object, name] = containerOf(body, field)
+  const changed = { ...(object as object), [name]: most }
+  return object === body ? changed : { ...body, [field.split(".", 1)[0]!]: changed }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // What servers take
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a server was found not to take: fields that are left out, and fields that have another name there. */
+/** What a server was found not to take: fields that are left out, fields that have another name there, and limits. */
 export interface Learned {
   readonly left: Set<string>
   readonly names: Map<string, string>
+  /** The most that it takes in a field. */
+  readonly most: Map<string, number>
 }
 
 /** More servers and models than this are not remembered: the oldest is forgotten. */
@@ -239,7 +366,7 @@ const mostRemembered = 1_000
 const remembered = new Map<string, Learned>()
 
 /** For a worker whose server has no known address. */
-export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map() })
+export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), most: new Map() })
 
 /** What is known of a server's model in this process; `place` is its address and its name. */
 export const learnedOf = (place: string): Learned => {
@@ -257,13 +384,16 @@ export const learnedOf = (place: string): Learned => {
 /** A body as a server takes it, and the fields that it has that the server does not take. */
 const adapted = <Body extends object>(
   body: Body,
-  { left, names }: Learned
+  { left, most, names }: Learned
 ): { readonly body: Body; readonly omitted: ReadonlyArray<string> } => {
-  if (left.size === 0 && names.size === 0) return { body, omitted: [] }
+  if (left.size === 0 && names.size === 0 && most.size === 0) return { body, omitted: [] }
   const omitted = [...left].filter((field) => has(body, field))
-  const rest = omitted.reduce(without, body as object)
+  const whole = omitted.reduce(without, body as object)
+  // Options of a stream are refused without one.
+  const rest = omitted.includes("stream") ? without(whole, "stream_options") : whole
   const entries = Object.entries(rest).map(([name, value]) => [names.get(name) ?? name, value] as const)
-  return { body: Object.fromEntries(entries) as Body, omitted }
+  const named: object = Object.fromEntries(entries)
+  return { body: [...most].reduce((body, [field, value]) => withLimit(body, field, value), named) as Body, omitted }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -302,7 +432,14 @@ export const send = async <Body extends object, Sent>(whole: Body, sender: Sende
       if (refusals === mostRefusals) throw error
       const why = VendorError.fromThrown(error, reason)
       const name = family.name === openai.name ? renamed(sent as Readonly<Record<string, unknown>>, why) : undefined
-      const field = name === undefined ? refusedIn(sent, why, family) : undefined
+      const lowered = name === undefined ? loweredIn(sent, why, family) : undefined
+      const field = name === undefined && lowered === undefined ? refusedIn(sent, why, family) : undefined
+      if (lowered !== undefined) {
+        omit(`${lowered.field}: the server takes at most ${lowered.most}: it was lowered`)
+        if (!lowered.isOfPrompt) learned.most.set(lowered.field, lowered.most)
+        sent = withLimit(sent, lowered.field, lowered.most) as Body
+        continue
+      }
       if (name !== undefined) learned.names.set(name.from, name.to)
       else if (field !== undefined) learned.left.add(field)
       else throw error

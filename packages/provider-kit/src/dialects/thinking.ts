@@ -29,21 +29,43 @@ export interface Taken {
 /** A text before its first piece. */
 export const start: Thinking = { depth: 0, held: "", hasText: false, hasTags: false }
 
-const tags = /<(\/?)(?:think|thinking|thought)\s{0,8}>/gi
+/**
+ * The tags of models: of most; ByteDance's Seed and MiniMax; Mistral's Magistral; Kimi-VL; Cohere; and OpenThinker. Each is
+ * written in the model's own text, so a server without a parser for it passes it on.
+ */
+const pairs: ReadonlyArray<readonly [open: string, close: string]> = [
+  ...["think", "thinking", "thought", "reasoning", "seed:think", "mm:think"].map(
+    (name) => [`<${name}>`, `</${name}>`] as const
+  ),
+  ["[think]", "[/think]"],
+  ["◁think▷", "◁/think▷"],
+  ["<|start_thinking|>", "<|end_thinking|>"],
+  ["<|begin_of_thought|>", "<|end_of_thought|>"]
+]
+
+const closing: ReadonlySet<string> = new Set(pairs.map(([, close]) => close))
+
+const escape = (text: string): string => text.replaceAll(/[|[\]/]/g, "\\$&").replace(">", "\\s{0,8}>")
+
+const tags = new RegExp(pairs.flat().map(escape).join("|"), "gi")
+
+const plain = (tag: string): string => tag.toLowerCase().replaceAll(/\s/g, "")
 
 /** Longer than any tag. */
-const longest = 24
+const longest = 32
 
 /** Where a tag may begin that is not whole yet; the length of the text where none does. */
 const heldFrom = (text: string): number => {
-  const at = text.lastIndexOf("<")
-  if (at === -1 || text.length - at > longest) return text.length
-  return isBeginning(text.slice(at).toLowerCase()) ? at : text.length
+  const at = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["), text.lastIndexOf("◁"))
+  return at === -1 || text.length - at > longest || !isBeginning(text.slice(at)) ? text.length : at
 }
 
 const isBeginning = (text: string): boolean => {
-  const name = text.replace(/^<\/?/, "")
-  return ["thinking", "think", "thought"].some((tag) => tag.startsWith(name) || name.replace(/\s+$/, "") === tag)
+  const beginning = plain(text)
+  // Spaces may be before the last sign of a tag alone.
+  return pairs
+    .flat()
+    .some((tag) => tag.startsWith(beginning) && (plain(text) === text.toLowerCase() || tag === `${beginning}>`))
 }
 
 const push = (pieces: Array<Piece>, thinking: Thinking, text: string): Thinking => {
@@ -65,15 +87,16 @@ export const take = (before: Thinking, piece: string): Taken => {
   let thinking: Thinking = { ...before, held: text.slice(end) }
   let wasThought = false
   let from = 0
-  for (const { 0: tag, 1: slash, index } of text.slice(0, end).matchAll(tags)) {
-    const isOrphan = slash === "/" && thinking.depth === 0
+  for (const { 0: tag, index } of text.slice(0, end).matchAll(tags)) {
+    const isClosing = closing.has(plain(tag))
+    const isOrphan = isClosing && thinking.depth === 0
     thinking = push(pieces, thinking, text.slice(from, index))
     if (isOrphan && !thinking.hasTags) {
       wasThought = true
       for (const [at, { text }] of pieces.entries()) pieces[at] = { type: "reasoning", text }
       thinking = { ...thinking, hasText: false }
     }
-    const depth = slash === "/" ? Math.max(0, thinking.depth - 1) : thinking.depth + 1
+    const depth = isClosing ? Math.max(0, thinking.depth - 1) : thinking.depth + 1
     thinking = { ...thinking, depth, hasTags: true }
     from = index + tag.length
   }

@@ -14,16 +14,34 @@ export interface Row {
 
 /**
  * The fields of the OpenAI family. `prompt_n`, `cache_n` and `predicted_n` are of llama.cpp's `timings`, `prompt_eval_count`
- * and `eval_count` of Ollama, `prompt_cache_hit_tokens` of DeepSeek, `cached_tokens` of Moonshot.
+ * and `eval_count` of Ollama, `prompt_cache_hit_tokens` of DeepSeek, `cached_tokens` of Moonshot, `billed_units` of Cohere,
+ * `cache_read_input_tokens` of Anthropic's models behind LiteLLM and Databricks, `promptTokenCount` of Gemini.
  */
 export const openAi: ReadonlyArray<Row> = [
   {
     figure: "inputTokens",
-    paths: ["prompt_tokens", "input_tokens", "promptTokens", "inputTokens", "prompt_eval_count"]
+    paths: [
+      "prompt_tokens",
+      "input_tokens",
+      "promptTokens",
+      "inputTokens",
+      "prompt_eval_count",
+      "promptTokenCount",
+      "billed_units.input_tokens"
+    ]
   },
   {
     figure: "outputTokens",
-    paths: ["completion_tokens", "output_tokens", "completionTokens", "outputTokens", "predicted_n", "eval_count"]
+    paths: [
+      "completion_tokens",
+      "output_tokens",
+      "completionTokens",
+      "outputTokens",
+      "predicted_n",
+      "eval_count",
+      "candidatesTokenCount",
+      "billed_units.output_tokens"
+    ]
   },
   {
     figure: "cachedInputTokens",
@@ -32,38 +50,79 @@ export const openAi: ReadonlyArray<Row> = [
       "input_tokens_details.cached_tokens",
       "prompt_cache_hit_tokens",
       "cached_tokens",
-      "cache_n"
+      "cache_n",
+      "cache_read_input_tokens",
+      "cachedContentTokenCount"
     ]
   },
   {
     figure: "cacheWriteTokens",
-    paths: ["prompt_tokens_details.cache_write_tokens", "input_tokens_details.cache_write_tokens"]
+    paths: [
+      "prompt_tokens_details.cache_write_tokens",
+      "input_tokens_details.cache_write_tokens",
+      "cache_creation_input_tokens"
+    ]
   },
   {
     figure: "reasoningTokens",
-    paths: ["completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens", "reasoning_tokens"]
+    paths: [
+      "completion_tokens_details.reasoning_tokens",
+      "output_tokens_details.reasoning_tokens",
+      "reasoning_tokens",
+      "thoughtsTokenCount"
+    ]
   }
 ]
 
 const at = (value: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((inner, name) => Json.fields(inner)[name], value)
 
-/** llama.cpp counts what it processed of a prompt, and what it had in its cache, apart. */
-const withTimings = (counts: Json.Fields): Json.Fields =>
-  counts.prompt_tokens === undefined && typeof counts.prompt_n === "number"
-    ? { ...counts, prompt_tokens: counts.prompt_n + (Json.number(counts.cache_n) ?? 0) }
-    : counts
+/**
+ * The output where a total says that there was more: xAI and Gemini leave the reasoning out of it, and charge for it. Where
+ * the rest of the total is what a cache had, Anthropic's counting of input is meant.
+ */
+const withTotal = (usage: Usage, total: number | undefined): Usage => {
+  const { cachedInputTokens = 0, cacheWriteTokens = 0, inputTokens, outputTokens } = usage
+  const rest = (total ?? 0) - inputTokens - outputTokens
+  if (!(rest > 0)) return usage
+  return rest === cachedInputTokens + cacheWriteTokens
+    ? { ...usage, inputTokens: inputTokens + rest }
+    : { ...usage, outputTokens: outputTokens + rest }
+}
+
+/** llama.cpp and Anthropic count what was processed of a prompt, and what a cache had of it, apart. */
+const withCache = (counts: Json.Fields): Json.Fields => {
+  if (counts.prompt_tokens !== undefined) return counts
+  const { cache_creation_input_tokens: written, cache_n: cached, cache_read_input_tokens: read } = counts
+  const input =
+    Json.number(counts.prompt_n) ?? (counts.input_tokens_details ? undefined : Json.number(counts.input_tokens))
+  return input === undefined
+    ? counts
+    : {
+        ...counts,
+        prompt_tokens: [cached, read, written].reduce<number>((sum, one) => sum + (Json.number(one) ?? 0), input)
+      }
+}
 
 /** Reads a usage by a table; `undefined` where it does not say how many tokens went in and came out. */
 export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): Usage | undefined => {
-  const counts = withTimings(Json.fields(reported))
+  const counts = withCache(Json.fields(reported))
   const figures = Object.fromEntries(
     rows.map(({ figure, paths }) => [figure, paths.map((path) => Json.number(at(counts, path))).find(isKnown)])
   )
   const { inputTokens, outputTokens } = figures
-  return inputTokens === undefined || outputTokens === undefined
-    ? undefined
-    : defined({ ...figures, inputTokens, outputTokens })
+  if (inputTokens === undefined || outputTokens === undefined) return undefined
+  const usage = defined({ ...figures, inputTokens, outputTokens }) as Usage
+  return withTotal(usage, Json.number(counts.total_tokens) ?? Json.number(counts.totalTokenCount))
+}
+
+/** Of two reports in turn the later one, unless it has a zero where the earlier one has a figure. */
+export const later = (before: unknown, next: unknown): unknown => {
+  if (next === undefined || before === undefined) return next ?? before
+  const [known, said] = [usageOf(before), usageOf(next)]
+  if (known === undefined || said === undefined) return said === undefined ? before : next
+  const isLess = (figure: "inputTokens" | "outputTokens") => said[figure] === 0 && known[figure] > 0
+  return isLess("inputTokens") || isLess("outputTokens") ? before : next
 }
 
 const isKnown = (value: number | undefined): boolean => value !== undefined
@@ -83,6 +142,9 @@ const placesOf = (chunk: Json.Fields): ReadonlyArray<unknown> => {
     Json.fields(choice.message).usage,
     Json.fields(chunk.x_groq).usage,
     chunk.token_usage,
+    chunk.usage_metadata,
+    chunk.usageMetadata,
+    Json.fields(chunk.meta).billed_units === undefined ? undefined : chunk.meta,
     chunk.timings
   ]
 }

@@ -114,7 +114,7 @@ const finished = (turn: ModelTurn.ModelTurn, part: Part<"finish">, { messages, m
   // Providers report this at the end of a stream whose vendor never said that the answer was complete.
   const isCut = unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined)
   return ModelTurn.finish(turn, {
-    reason: isCut ? "cut" : (Json.meaning(reasons, unified) ?? "other"),
+    reason: isCut ? "cut" : (Json.meaning(reasons, unified) ?? (end?.type === "ended" ? end.reason : "other")),
     usage: usageOf(part.usage, turn.written !== ""),
     messages,
     model

@@ -6,6 +6,7 @@
 import type { WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
+import * as Arguments from "../arguments.ts"
 
 interface Call {
   /** The number that the server gives it. */
@@ -17,6 +18,8 @@ interface Call {
   readonly arguments: string
   /** Pieces that came before the name. */
   readonly unnamed: string
+  /** The last piece of the arguments: some servers send all that has come so far in each. */
+  readonly last: string
 }
 
 /** The calls so far, in order. */
@@ -37,48 +40,54 @@ interface Piece {
   readonly arguments: string
 }
 
-/** Arguments are JSON in a text; some servers give the object itself. */
-const argumentsOf = (value: unknown): string =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? JSON.stringify(value)
-    : Json.said(value, "a call's arguments")
+const indexOf = (value: unknown): unknown =>
+  typeof value === "string" && /^\d{1,6}$/.test(value) ? Number(value) : (value ?? undefined)
 
 const pieceOf = (value: unknown): Piece => {
   const piece = Json.object(value, "a call of a tool")
   const called = piece.function === undefined ? piece : Json.object(piece.function ?? undefined, "a called function")
   return {
-    index: piece.index ?? undefined,
-    id: Json.said(piece.id, "a call's id"),
+    index: indexOf(piece.index),
+    id: Arguments.idOf(piece.id),
     name: Json.said(called.name, "a tool's name"),
-    arguments: argumentsOf(called.arguments)
+    arguments: Arguments.textOf(called.arguments)
   }
 }
 
-const isWhole = (text: string): boolean => {
-  try {
-    return typeof JSON.parse(text) === "object"
-  } catch {
-    return false
-  }
-}
+/** Whether a piece repeats what has come of a call, alone or with more. */
+const repeats = (call: Call, piece: Piece): boolean =>
+  piece.id !== "" &&
+  piece.id === call.givenId &&
+  [call.arguments, call.last].some((text) => text !== "" && piece.arguments.startsWith(text))
 
 /** Whether a piece may be of a call: one that names a tool again begins another where the call before it is whole. */
 const continues = (call: Call, piece: Piece): boolean => {
   if (piece.name === "" || call.name === "") return true
   if (piece.name !== call.name) return false
-  if (piece.arguments === "" || call.arguments === "") return true
-  return !/^\s*\{/.test(piece.arguments) && !isWhole(call.arguments)
+  if (piece.arguments === "" || call.arguments === "" || repeats(call, piece)) return true
+  return !/^\s*\{/.test(piece.arguments) && !Arguments.isObject(call.arguments)
 }
 
-const placeOfId = (calls: Calls, { id, index }: Piece): number =>
-  id === "" ? -1 : calls.findLastIndex((call) => call.givenId === id && (index === undefined || call.index === index))
+/** The call with the id of a piece. Calls may share an id and have numbers of their own. */
+const placeOfId = (calls: Calls, { id, index, name }: Piece): number =>
+  id === ""
+    ? -1
+    : calls.findLastIndex((call) => call.givenId === id && (index === undefined || call.index === index || name === ""))
+
+/** The call at the number of a piece. A piece that says nothing else belongs to a call that is not whole as yet. */
+const placeOfIndex = (calls: Calls, { id, index, name }: Piece): number => {
+  if (index === undefined) return calls.length - 1
+  const place = calls.findLastIndex((call) => call.index === index)
+  const last = calls.at(-1)
+  const isOpen = last !== undefined && last.name !== "" && !Arguments.isObject(last.arguments)
+  return place === -1 && id === "" && name === "" && isOpen ? calls.length - 1 : place
+}
 
 /** Which call a piece is of: -1 for a new one. `isFirst` says whether it is the first piece of its chunk. */
 const placeOf = (calls: Calls, piece: Piece, isFirst: boolean): number => {
   const { id, index, name } = piece
   const known = placeOfId(calls, piece)
-  const place =
-    known !== -1 ? known : index === undefined ? calls.length - 1 : calls.findLastIndex((call) => call.index === index)
+  const place = known !== -1 ? known : placeOfIndex(calls, piece)
   const call = calls[place]
   if (call === undefined || !continues(call, piece)) return -1
   if (known !== -1 || name === "") return place
@@ -90,18 +99,19 @@ const placeOf = (calls: Calls, piece: Piece, isFirst: boolean): number => {
 }
 
 const extended = (call: Call | undefined, piece: Piece): Call => {
-  const { arguments: before = "", givenId = "", name = "", unnamed = "" } = call ?? {}
+  const { arguments: before = "", givenId = "", last = "", name = "", unnamed = "" } = call ?? {}
   const given = givenId === "" ? piece.id : givenId
   const known = name === "" ? piece.name : name
   return {
-    index: piece.index ?? call?.index,
+    index: call?.index ?? piece.index,
     givenId: given,
     // An id that was given in a part stays.
     id:
       call !== undefined && name !== "" ? call.id : given === "" ? (call?.id ?? `call_${crypto.randomUUID()}`) : given,
     name: known,
     arguments: before + piece.arguments,
-    unnamed: known === "" ? unnamed + piece.arguments : ""
+    unnamed: known === "" ? unnamed + piece.arguments : "",
+    last: piece.arguments || last
   }
 }
 
@@ -120,9 +130,16 @@ const take = ({ calls, parts }: Taken, value: unknown, at: number): Taken => {
   }
 }
 
+/** The pieces of a list. Some servers give one call alone, or an empty object or text for none. */
+const listOf = (pieces: unknown): ReadonlyArray<unknown> => {
+  if (pieces === "" || pieces === null) return []
+  if (typeof pieces !== "object" || Array.isArray(pieces)) return Json.array(pieces, "calls of tools")
+  return Object.keys(pieces).length === 0 ? [] : [pieces]
+}
+
 /** Takes the pieces of a delta; the calls are the same ones where there are none. */
 export const takeCalls = (calls: Calls, pieces: unknown): Taken => {
-  const list = Json.array(pieces ?? undefined, "calls of tools")
+  const list = listOf(pieces)
   let taken: Taken = { calls, parts: [] }
   for (const [at, piece] of list.entries()) taken = take(taken, piece, at)
   return taken
@@ -136,7 +153,7 @@ export const takeFunction = (calls: Calls, piece: unknown): Taken =>
 
 /** The calls of a final object, which win over those that were pieced together; ids of those are kept where none is given. */
 export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Calls; readonly isOther: boolean } => {
-  const list = Json.array(pieces ?? undefined, "calls of tools").filter((piece) => piece !== null)
+  const list = listOf(pieces).filter((piece) => piece !== null)
   if (list.length === 0) return { calls: before, isOther: false }
   const calls = list.map((value, at): Call => {
     const piece = pieceOf(value)
@@ -148,8 +165,12 @@ export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Ca
 }
 
 /** The whole calls of an answer that has ended. A tool without arguments is called with an empty object. */
-export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> =>
-  calls.map(({ arguments: text, id, name }) => {
-    if (name === "") throw unreadable("a call of a tool has no name")
-    return { type: "tool-call", id, name, arguments: text === "" ? "{}" : text }
+export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {
+  const ids = new Set<string>()
+  return calls.map((call) => {
+    if (call.name === "") throw unreadable("a call of a tool has no name")
+    const id = ids.has(call.id) ? `call_${crypto.randomUUID()}` : call.id
+    ids.add(id)
+    return { type: "tool-call", id, name: call.name, arguments: Arguments.whole(call.arguments, call.last) }
   })
+}

@@ -7,11 +7,11 @@ import { unreadable } from "../../VendorError.ts"
 import { done } from "../../VendorEvents.ts"
 import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
-import { ending } from "../endings.ts"
-import { errorIn, reasonOfEvent } from "../errors.ts"
+import { ending, isGood, isOpen } from "../endings.ts"
+import * as Errors from "../errors.ts"
 import { content } from "../text.ts"
 import * as Thinking from "../thinking.ts"
-import { reportedIn, usageOf } from "../usage.ts"
+import { later, reportedIn, usageOf } from "../usage.ts"
 import { type Calls, finalCalls, takeCalls, takeFunction, wholeCalls } from "./calls.ts"
 import { type Echo, type Field, takeEcho } from "./echo.ts"
 
@@ -55,6 +55,8 @@ export interface State {
   readonly model: string | undefined
   /** The usage of a chunk, as it came. */
   readonly usage: unknown
+  /** The last event that is no chunk and has words: the reason of an answer that ends without one. */
+  readonly foreign: Json.Fields | undefined
 }
 
 const initial: State = {
@@ -69,7 +71,8 @@ const initial: State = {
   hasBegun: false,
   isDone: false,
   model: undefined,
-  usage: undefined
+  usage: undefined,
+  foreign: undefined
 }
 
 const nothing: ReadonlyArray<WorkerPart> = []
@@ -78,8 +81,18 @@ const nothing: ReadonlyArray<WorkerPart> = []
 // Text
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The fields of a delta that hold reasoning. Servers send the same in several, so one of them counts. */
-const reasoningFields = ["reasoning_content", "reasoning", "thinking", "thinking_content", "thought"] as const
+/**
+ * The fields of a delta that hold reasoning. Servers send the same in several, so one of them counts. `reasoning_text` is
+ * GitHub Copilot's.
+ */
+const reasoningFields = [
+  "reasoning_content",
+  "reasoning",
+  "thinking",
+  "thinking_content",
+  "thought",
+  "reasoning_text"
+] as const
 
 const reasoningIn = (delta: Json.Fields, { reasoningField }: Options): string => {
   if (reasoningField !== undefined && delta[reasoningField]) return textOf(delta[reasoningField], reasoningField)
@@ -104,7 +117,14 @@ interface Said {
 
 const none: ReadonlyArray<string> = []
 
+/** Gemini's endpoint of Chat Completions marks the content of a delta as thought, and writes it between tags. */
+const isThought = (delta: Json.Fields): boolean => Json.fields(Json.fields(delta.extra_content).google).thought === true
+
 const saidBy = (delta: Json.Fields, options: Options): Said => {
+  if (delta.extra_content !== undefined && isThought(delta)) {
+    const thought = content(delta.content, "content").text.replaceAll(/<\/?thought>/g, "")
+    return { reasoning: thought, text: "", skipped: none }
+  }
   const reasoning = reasoningIn(delta, options)
   if (typeof delta.content === "string" && !delta.refusal) return { reasoning, text: delta.content, skipped: none }
   const said = content(delta.content, "content")
@@ -181,10 +201,20 @@ const messagePiece = (state: State, message: Json.Fields): Json.Fields => {
 // Endings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** `null` in a text is how some say that there is none. */
+/** Where else an ending can be: in other words than the protocol's, which count if they are good ones. */
+const otherFinish = (choice: Json.Fields): string =>
+  [
+    choice.finishReason,
+    choice.native_finish_reason,
+    Json.fields(choice.finish_details).type,
+    Json.fields(choice.delta).finish_reason,
+    choice.stop_reason
+  ].find((word): word is string => typeof word === "string" && isGood(word)) ?? ""
+
+/** The word of an ending; empty where the answer goes on. */
 const finishOf = (choice: Json.Fields): string => {
   const word = Json.said(choice.finish_reason, "finish_reason")
-  return word === "null" ? "" : word
+  return word === "" || isOpen(word) ? otherFinish(choice) : word
 }
 
 /** The last ending counts: some servers end each of several calls. Of good endings and failures, a failure does. */
@@ -217,7 +247,8 @@ const last = (state: State, { thinkTags }: Options): ReadonlyArray<WorkerPart> =
   return hasWholeCalls(state) ? [...rest, ...wholeCalls(state.calls)] : rest
 }
 
-const incomplete = ({ hasBegun, isDone }: State): WorkerErrorReason => {
+const incomplete = ({ foreign, hasBegun, isDone }: State): WorkerErrorReason => {
+  if (foreign !== undefined) return Errors.reasonOfEvent(foreign)
   if (!hasBegun) return { _tag: "Malformed", detail: "what came is no answer of Chat Completions" }
   return isDone
     ? {
@@ -241,7 +272,7 @@ const rest = (state: State, delta: Json.Fields, word: string, usage: unknown, op
     isRefused: state.isRefused || Boolean(delta.refusal),
     calls,
     echo: takeEcho(state.echo, delta, options.reasoningEcho),
-    usage: usage ?? state.usage
+    usage: later(state.usage, usage)
   }
   return { state: ended(next, word), parts: called.parts.length === 0 ? parts : [...called.parts, ...parts] }
 }
@@ -256,12 +287,45 @@ const named = (before: State, { choices, model, usage }: Json.Fields): State => 
 const skippedOf = ({ skipped }: Said): string | undefined =>
   skipped.length === 0 ? undefined : `parts of kinds that are not known were skipped: ${skipped.slice(0, 5).join(", ")}`
 
+/** A delta or a message: fields, or a text alone. PHP writes an empty object as a list. */
+const piecesOf = (value: unknown, name: string): Json.Fields => {
+  if (typeof value === "string") return { content: value }
+  return Array.isArray(value) && value.length === 0 ? {} : Json.object(value ?? undefined, name)
+}
+
 /** A choice of the older completions has its text beside it. */
 const deltaOf = (state: State, choice: Json.Fields, isFinal: boolean): Json.Fields => {
-  const delta = Json.object(choice.delta ?? undefined, "delta")
+  const delta = piecesOf(choice.delta, "delta")
   if (choice.delta || isFinal) return delta
-  if (choice.message) return messagePiece(state, Json.object(choice.message, "a message"))
+  if (choice.message) return messagePiece(state, piecesOf(choice.message, "a message"))
   return typeof choice.text === "string" ? { content: choice.text } : delta
+}
+
+/** The choices of a chunk. Some servers give one alone. */
+const choicesOf = ({ choices }: Json.Fields): ReadonlyArray<unknown> => {
+  if (choices === undefined || choices === null) return []
+  return Array.isArray(choices) ? choices : [Json.object(choices, "choices")]
+}
+
+/**
+ * The choice of a chunk. One answer is asked for: where a server spreads it over several choices, as GitHub Copilot gives
+ * text in one and calls of tools in another, the first is read with the calls of the others.
+ */
+const choiceOf = (chunk: Json.Fields): Json.Fields => {
+  const [first, ...others] = choicesOf(chunk)
+  const choice = Json.object(first ?? undefined, "a choice")
+  if (others.length === 0) return choice
+  const name = choice.message ? "message" : "delta"
+  const calls = others.flatMap((other) => Json.items(Json.fields(Json.fields(other)[name]).tool_calls))
+  const own = Json.fields(choice[name])
+  if (calls.length === 0 || Json.items(own.tool_calls).length > 0) return choice
+  return { ...choice, [name]: { ...own, tool_calls: calls } }
+}
+
+/** An event without choices and usage: it says why there is no answer, or nothing. */
+const foreign = (state: State, event: Json.Fields): Step<State> => {
+  const hasWords = Errors.read(event).words.length > 0
+  return { state: hasWords ? { ...state, foreign: event } : state, parts: nothing }
 }
 
 /** Folds one chunk. */
@@ -270,12 +334,13 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (event === done) return { state: { ...before, isDone: true }, parts: nothing }
   const chunk = Json.object(event, "an event")
   const state = named(before, chunk)
-  const choice = Json.object(Json.array(chunk.choices ?? undefined, "choices")[0] ?? undefined, "a choice")
-  const error = errorIn(chunk, choice)
+  const choice = choiceOf(chunk)
+  const error = Errors.errorIn(chunk, choice)
   if (error !== undefined) {
     const used = { ...state, usage: reportedIn(chunk) ?? state.usage }
-    return { state: used, parts: nothing, failure: reasonOfEvent(error) }
+    return { state: used, parts: nothing, failure: Errors.reasonOfEvent(error) }
   }
+  if (chunk.choices === undefined && chunk.usage === undefined) return foreign(state, chunk)
   const word = finishOf(choice)
   const isFinal = Boolean(choice.message) && (word !== "" || chunk.object === "chat.completion")
   const delta = deltaOf(state, choice, isFinal)
@@ -289,7 +354,7 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   const further = rest(wrote.state, delta, word, usage, options)
   const parts = further.parts.length === 0 ? wrote.parts : [...wrote.parts, ...further.parts]
   if (!isFinal) return { state: further.state, parts, warning }
-  const message = Json.object(choice.message ?? undefined, "a message")
+  const message = piecesOf(choice.message, "a message")
   const whole = finished(
     { ...further.state, isRefused: further.state.isRefused || Boolean(message.refusal) },
     message,

@@ -7,7 +7,8 @@
  */
 import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Json from "../../VendorJson.ts"
-import { type Ending, ending } from "../endings.ts"
+import { type Ending, ending, isOpen } from "../endings.ts"
+import * as Errors from "../errors.ts"
 
 /** What failures mean, by their word. */
 const failures: Readonly<Record<string, WorkerErrorReason>> = {
@@ -26,10 +27,16 @@ const failureOf = (word: string): Ending => {
   return failure === undefined ? ending(word, "finishReason") : { type: "failed", failure }
 }
 
+/** The numbers of Google's enumeration, which some proxies write instead of its words. */
+const numbered = ["", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]
+
 /** The ending of a candidate: its reason, its failure, or nothing as yet. */
 export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending | undefined => {
-  const word = Json.said(finishReason, "finishReason")
-  if (word === "" || unspecified.test(word)) return undefined
+  const word =
+    typeof finishReason === "number"
+      ? (numbered[finishReason] ?? String(finishReason))
+      : Json.said(finishReason, "finishReason")
+  if (isOpen(word) || unspecified.test(word)) return undefined
   const end = failureOf(word)
   const said = Json.text(finishMessage)
   if (end.type === "ended" || said === undefined) return end
@@ -39,7 +46,7 @@ export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending |
 /** The failure of a prompt that was blocked; `undefined` where it was not. */
 export const blockedOf = (promptFeedback: unknown): WorkerErrorReason | undefined => {
   const { blockReason, blockReasonMessage } = Json.fields(promptFeedback)
-  if (blockReason === undefined || blockReason === null || unspecified.test(String(blockReason))) return undefined
+  if (!Errors.isSaid(blockReason) || unspecified.test(String(blockReason))) return undefined
   const said = Json.text(blockReasonMessage) ?? Json.text(blockReason) ?? "no reason given"
   return { _tag: "ContentFiltered", detail: `the prompt was blocked: ${said}` }
 }

@@ -5,6 +5,7 @@ import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/W
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
+import * as Arguments from "../arguments.ts"
 import * as Errors from "../errors.ts"
 import { content } from "../text.ts"
 import * as Echo from "./echo.ts"
@@ -34,6 +35,8 @@ export interface State {
   readonly model?: string | undefined
   readonly calls: ReadonlyArray<Called>
   readonly signatures: Echo.Signatures
+  /** The last object that is no answer and has words: the reason of an answer that ends without one. */
+  readonly foreign?: Json.Fields | undefined
 }
 
 /** The request that is answered. */
@@ -74,6 +77,8 @@ const parsed = (text: string): unknown => {
 /** Arguments as JSON: an object, JSON of one in a text, or none. */
 const argumentsOf = (args: unknown): string => {
   const value = typeof args === "string" ? parsed(args) : args
+  // PHP writes an empty object as a list.
+  if (Array.isArray(value) && value.length === 0) return "{}"
   return JSON.stringify(Json.object(value ?? undefined, "arguments"))
 }
 
@@ -91,7 +96,7 @@ const callOf = (value: unknown, calls: ReadonlyArray<Called>, makeId: () => stri
   const call = Json.object(value, "a function call")
   const name = Json.said(call.name, "a function's name")
   if (name === "") throw unreadable("a function has no name")
-  const given = Json.said(call.id, "a call's id")
+  const given = Arguments.idOf(call.id)
   const text = argumentsOf(call.args)
   const same = calls.find(({ id }) => id === given)
   if (same?.what === `${name}${text}`) return undefined
@@ -112,6 +117,7 @@ const skippable = ["inlineData", "fileData", "executableCode", "codeExecutionRes
 /** The parts of a candidate: a list, or a single one. */
 const partsOf = ({ content: value }: Json.Fields): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) return value
+  if (typeof value === "string") return [{ text: value }]
   const { parts } = Json.object(value ?? undefined, "content")
   return Array.isArray(parts) ? parts : [Json.object(parts ?? undefined, "parts")]
 }
@@ -121,8 +127,9 @@ const read = (state: State, chunk: Json.Fields, candidate: Json.Fields, messages
   let { calls, signatures } = state
   let warning: string | undefined
   for (const value of partsOf(candidate)) {
-    const part = spelled(value, "a part")
-    const { functionCall, text, thought, thoughtSignature } = part
+    const part: Json.Fields = typeof value === "string" ? { text: value } : spelled(value, "a part")
+    const { functionCall, text, thoughtSignature } = part
+    const thought = part.thought === true || part.thought === "true"
     const kind = skippable.find((name) => part[name] !== undefined && part[name] !== null)
     if (kind !== undefined) warning = `a part with ${kind} is skipped`
     const signature = Json.text(thoughtSignature)
@@ -135,7 +142,7 @@ const read = (state: State, chunk: Json.Fields, candidate: Json.Fields, messages
         signatures = { ...signatures, calls: new Map(signatures.calls).set(call.id, signature) }
       continue
     }
-    if (signature !== undefined && thought !== true) signatures = { ...signatures, text: signature }
+    if (signature !== undefined && !thought) signatures = { ...signatures, text: signature }
     const said = textOf(text)
     if (said !== "") parts.push({ type: thought === true ? "reasoning" : "text", text: said })
   }
@@ -146,27 +153,34 @@ const read = (state: State, chunk: Json.Fields, candidate: Json.Fields, messages
 // The protocol
 // -------------------------------------------------------------------------------------------------------------------
 
-const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
-  hasBegun
+const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
+  if (foreign !== undefined) return reasonOfEvent(foreign)
+  return hasBegun
     ? { _tag: "Network", detail: "the stream ended before the answer did" }
     : { _tag: "Malformed", detail: "what came is no answer of generateContent" }
+}
 
 const isAnswer = (chunk: Json.Fields): boolean =>
   ["candidates", "usageMetadata", "promptFeedback", "modelVersion", "responseId"].some((name) => name in chunk)
 
 /** An object that is no answer: a server that does not speak this protocol may say why it refuses. */
-const foreign = (state: State, chunk: Json.Fields): Step<State> =>
-  state.hasBegun || Errors.read(chunk).words.length === 0
-    ? { state, parts: none }
+const foreign = (state: State, chunk: Json.Fields): Step<State> => {
+  if (Errors.read(chunk).words.length === 0) return { state, parts: none }
+  return state.hasBegun
+    ? { state: { ...state, foreign: chunk }, parts: none }
     : { state, parts: none, failure: reasonOfEvent(chunk) }
+}
 
 /** Folds one answer, or piece of it. Unknown parts and fields are ignored. */
 const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>): Step<State> => {
-  const candidates = Json.array(chunk.candidates ?? undefined, "candidates")
+  const { candidates: given } = chunk
+  const isOne = typeof given === "object" && given !== null && !Array.isArray(given)
+  const candidates = isOne ? [given] : Json.array(given ?? undefined, "candidates")
   const candidate = spelled(candidates[0], "a candidate")
   const { calls, parts, signatures, warning } = read(state, chunk, candidate, messages)
   const end = endingOf(candidate)
   const after = {
+    ...state,
     hasBegun: true,
     counts: counted(state.counts, spelled(chunk.usageMetadata, "usage")),
     model: Json.text(chunk.modelVersion) ?? state.model,
@@ -183,7 +197,7 @@ const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): S
   if (Array.isArray(event)) return nextOf(state, event, messages)
   const outer = spelled(event, "an event")
   const chunk = isAnswer(outer) || outer.response === undefined ? outer : spelled(outer.response, "a response")
-  if (chunk.error !== undefined && chunk.error !== null) {
+  if (Errors.isSaid(chunk.error)) {
     return { state, parts: none, failure: reasonOfEvent(chunk.error) }
   }
   return isAnswer(chunk) ? add(state, chunk, messages) : foreign(state, chunk)

@@ -3,6 +3,7 @@ import { derive } from "@divisi/core/Seed"
 import type { WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
+import * as Arguments from "../arguments.ts"
 import type * as Echo from "./echo.ts"
 
 /** A call of a tool, as much as has come of it. */
@@ -13,6 +14,8 @@ export interface Call {
   readonly arguments: string
   /** Arguments that came with the beginning; they count if no pieces follow. */
   readonly given: string
+  /** The last piece of the arguments. */
+  readonly last: string
   readonly isEnded: boolean
 }
 
@@ -32,12 +35,12 @@ const word = (value: unknown, name: string): string => {
 /** The input of a call at its beginning: an object, or JSON in a text. */
 const givenOf = (input: unknown): string => {
   if (typeof input === "string") return input.trim() === "" ? "{}" : input
-  return JSON.stringify(Json.object(input ?? undefined, "a call's input"))
+  return Arguments.textOf(input ?? {})
 }
 
 /** A call's id. Some servers give none, or one id to several calls. */
 const idOf = (id: unknown, blocks: Blocks, message: string): string => {
-  const own = Json.said(id, "a call's id")
+  const own = Arguments.idOf(id)
   const isFree = (id: string) => !blocks.some(({ block }) => block.type === "tool_use" && block.id === id)
   return own !== "" && isFree(own) ? own : `call-${derive(blocks.length, message, own).toString(36)}`
 }
@@ -48,6 +51,7 @@ const callOfStart = ({ id, input, name }: Json.Fields, blocks: Blocks, message: 
   name: word(name, "a call's name"),
   arguments: "",
   given: givenOf(input),
+  last: "",
   isEnded: false
 })
 
@@ -56,6 +60,7 @@ const blockOf = (start: Json.Fields, blocks: Blocks, message: string): Block => 
     case "tool_use":
       return callOfStart(start, blocks, message)
     case "thinking":
+    case "reasoning":
       return {
         type: "thinking",
         thinking: Json.said(start.thinking, "thinking"),
@@ -119,7 +124,7 @@ export const extendCall = (blocks: Blocks, index: unknown, value: unknown): Next
   if (call.arguments === "" && isPlaceholder(piece))
     return [replace(blocks, place, { ...call, arguments: piece }), none]
   const before = isPlaceholder(call.arguments) ? "" : call.arguments
-  const next = replace(blocks, place, { ...call, arguments: before + piece })
+  const next = replace(blocks, place, { ...call, arguments: before + piece, last: piece })
   return [next, [{ type: "tool-call-delta", id: call.id, name: call.name, arguments: piece }]]
 }
 
@@ -146,11 +151,11 @@ export const extend = (
 }
 
 /** A whole call. */
-const callOf = ({ arguments: text, given, id, name }: Call): WorkerPart => ({
+const callOf = ({ arguments: text, given, id, last, name }: Call): WorkerPart => ({
   type: "tool-call",
   id,
   name,
-  arguments: text === "" || (isPlaceholder(text) && given !== "") ? given : text
+  arguments: Arguments.whole(text === "" || (isPlaceholder(text) && given !== "") ? given : text, last)
 })
 
 const ended = (blocks: Blocks, place: number): Next => {
@@ -159,18 +164,16 @@ const ended = (blocks: Blocks, place: number): Next => {
   return [replace(blocks, place, { ...call, isEnded: true }), [callOf(call)]]
 }
 
-/** Ends the block at an index; a call is whole then. */
-export const end = (blocks: Blocks, index: unknown): Next => ended(blocks, placeOf(blocks, index))
-
-const isWhole = ({ arguments: text }: Call): boolean => {
-  if (text === "") return true
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null
-  } catch {
-    return false
-  }
+/** Ends the block at an index; a call is whole then. Some servers give the input of a call at its end alone. */
+export const end = (blocks: Blocks, index: unknown, input?: unknown): Next => {
+  const place = placeOf(blocks, index)
+  const call = callIn(blocks, place)
+  return call === undefined || call.arguments !== "" || input === undefined || input === null
+    ? ended(blocks, place)
+    : ended(replace(blocks, place, { ...call, given: givenOf(input) }), place)
 }
+
+const isWhole = ({ arguments: text, last }: Call): boolean => Arguments.isObject(Arguments.whole(text, last))
 
 /** Ends the calls whose end did not come and whose arguments are whole. */
 export const endWhole = (blocks: Blocks): Next => {

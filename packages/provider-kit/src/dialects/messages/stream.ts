@@ -3,7 +3,7 @@ import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/W
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
-import { type Ending, ending } from "../endings.ts"
+import { type Ending, ending, isOpen } from "../endings.ts"
 import * as Errors from "../errors.ts"
 import { content } from "../text.ts"
 import * as Blocks from "./blocks.ts"
@@ -29,6 +29,8 @@ export interface State {
   readonly hasText: boolean
   /** Blocks that came within the first event; they count if no others follow. */
   readonly preset?: unknown
+  /** The last event of no known kind that has words: the reason of an answer that ends without one. */
+  readonly foreign?: Json.Fields | undefined
 }
 
 const initial: State = { hasBegun: false, isComplete: false, id: "", counts: {}, blocks: [], hasText: false }
@@ -51,12 +53,17 @@ const known = /^(?:tool_use|redacted_thinking|(?:server|mcp)_tool_use|\w+_tool_r
 
 const skipped = (type: unknown): string => `a block of type "${String(type).slice(0, 40)}" is skipped`
 
+/** Kinds of blocks of thinking: Anthropic's, and that of proxies. */
+const thoughts: ReadonlySet<unknown> = new Set(["thinking", "reasoning"])
+
 /** A block may have all of its text, or the first piece of it, at its beginning. */
 const begun = (state: State, event: Json.Fields): Step<State> => {
   const block = Json.fields(event.content_block)
   const next = { ...state, hasBegun: true, blocks: Blocks.begin(state.blocks, event, state.id) }
   if (block.type === "text") return spoken(next, "text", textOf(block.text))
-  if (block.type === "thinking") return spoken(next, "reasoning", Json.said(block.thinking, "thinking"))
+  if (block.type === undefined && typeof block.text === "string") return spoken(next, "text", block.text)
+  if (thoughts.has(block.type))
+    return spoken(next, "reasoning", Json.said(block.thinking ?? block.reasoning, "thinking"))
   return known.test(String(block.type)) ? silent(next) : { ...silent(next), warning: skipped(block.type) }
 }
 
@@ -76,12 +83,14 @@ const textOf = (value: unknown): string =>
 const added = (state: State, { delta: value, index }: Json.Fields): Step<State> => {
   const delta = Json.fields(value)
   switch (kindOfDelta(delta)) {
+    case "text":
     case "text_delta": {
       const text = textOf(delta.text)
       return spoken({ ...state, blocks: Blocks.extend(state.blocks, index, "text", text) }, "text", text)
     }
+    case "reasoning_delta":
     case "thinking_delta": {
-      const text = Json.said(delta.thinking, "thinking")
+      const text = Json.said(delta.thinking ?? delta.reasoning ?? delta.text, "thinking")
       return spoken({ ...state, blocks: Blocks.extend(state.blocks, index, "thinking", text) }, "reasoning", text)
     }
     case "signature_delta": {
@@ -97,9 +106,13 @@ const added = (state: State, { delta: value, index }: Json.Fields): Step<State> 
   }
 }
 
-const ended = (state: State, index: unknown): Step<State> => {
-  const [blocks, parts] = Blocks.end(state.blocks, index)
-  return { state: { ...state, blocks }, parts }
+/** The end of a block; some servers give all of it there. */
+const ended = (before: State, { content_block, index }: Json.Fields): Step<State> => {
+  const block = Json.fields(content_block)
+  const { parts: said, state } =
+    block.type === "text" && !before.hasText ? spoken(before, "text", textOf(block.text)) : silent(before)
+  const [blocks, parts] = Blocks.end(state.blocks, index, block.input)
+  return { state: { ...state, blocks }, parts: said.length === 0 ? parts : [...said, ...parts] }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -125,8 +138,10 @@ const failureOf = ({ failure }: Extract<Ending, { type: "failed" }>, delta: Json
   return said === "" ? failure : { ...failure, detail: `${failure.detail}: ${said}` }
 }
 
-const stopOf = (event: Json.Fields, delta: Json.Fields): string =>
-  Json.said(delta.stop_reason, "stop_reason") || Json.said(event.stop_reason, "stop_reason")
+const stopOf = (event: Json.Fields, delta: Json.Fields): string => {
+  const word = Json.said(delta.stop_reason, "stop_reason") || Json.said(event.stop_reason, "stop_reason")
+  return isOpen(word) ? "" : word
+}
 
 /** Usage, and why the answer ends. Several may come: the last word counts. */
 const changed = (state: State, event: Json.Fields): Step<State> => {
@@ -163,7 +178,7 @@ const fill = (state: State, content: unknown): Step<State> =>
 const completed = (state: State, event: Json.Fields): Step<State> => {
   const { message, "amazon-bedrock-invocationMetrics": metrics } = event
   const whole = Json.fields(message)
-  const counts = counted(counted(state.counts, whole.usage), metrics)
+  const counts = counted(counted(counted(state.counts, whole.usage), metrics), event.usage)
   const filled = fill({ ...state, counts }, whole.content ?? state.preset)
   const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
   const reason = state.reason ?? "stop"
@@ -182,9 +197,10 @@ const isObject = (value: unknown): boolean => typeof value === "object" && value
 
 /** The kind of an event. Some proxies leave out its type, or write errors in another vendor's form. */
 const kindOf = (event: Json.Fields): string => {
-  if (event.error !== undefined && event.error !== null && event.error !== "") return "error"
+  if (Errors.isSaid(event.error)) return "error"
   const type = Json.said(event.type, "type")
   if (type !== "") return type
+  if (event.role === "assistant" && event.content !== undefined) return "message"
   if (isObject(event.message)) return "message_start"
   if (isObject(event.content_block)) return "content_block_start"
   if (isObject(event.delta)) return event.index === undefined ? "message_delta" : "content_block_delta"
@@ -192,11 +208,15 @@ const kindOf = (event: Json.Fields): string => {
 }
 
 /** An event of no known kind: a server that does not speak this protocol may say why it refuses. */
-const foreign = (state: State, event: Json.Fields): Step<State> =>
-  state.hasBegun || Errors.read(event).words.length === 0 ? silent(state) : failed(state, Errors.reasonOfEvent(event))
+const foreign = (state: State, event: Json.Fields): Step<State> => {
+  if (Errors.read(event).words.length === 0) return silent(state)
+  if (!state.hasBegun) return failed(state, Errors.reasonOfEvent(event))
+  return silent(event.type === undefined ? { ...state, foreign: event } : state)
+}
 
 /** Folds one event. Unknown events and deltas are ignored. */
 export const next = (state: State, value: unknown): Step<State> => {
+  if (value === null) return silent(state)
   const event = Json.object(value, "an event")
   switch (kindOf(event)) {
     case "message":
@@ -208,7 +228,7 @@ export const next = (state: State, value: unknown): Step<State> => {
     case "content_block_delta":
       return added(state, event)
     case "content_block_stop":
-      return ended(state, event.index)
+      return ended(state, event)
     case "message_delta":
       return changed(state, event)
     case "message_stop":
@@ -222,10 +242,12 @@ export const next = (state: State, value: unknown): Step<State> => {
   }
 }
 
-const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
-  hasBegun
+const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
+  if (foreign !== undefined) return Errors.reasonOfEvent(foreign)
+  return hasBegun
     ? { _tag: "Network", detail: "the stream ended before the answer did" }
     : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
+}
 
 /**
  * Why the answer ended. A reason without `message_stop` is enough (tombii/better-ccflare#307). An answer that calls tools

@@ -1,11 +1,15 @@
 /** A whole message as the events that would have been streamed of it: there is one reader for both. */
 import * as Json from "../../VendorJson.ts"
 
+/** A block; some servers give a text alone. */
+const blockOf = (block: unknown): Json.Fields =>
+  typeof block === "string" ? { type: "text", text: block } : Json.object(block, "a block")
+
 /** The events of whole blocks. */
 export const blockEvents = (content: unknown): ReadonlyArray<Json.Fields> => {
   if (typeof content === "string") return blockEvents([{ type: "text", text: content }])
   return Json.array(content ?? undefined, "content").flatMap((block, index) => [
-    { type: "content_block_start", index, content_block: Json.object(block, "a block") },
+    { type: "content_block_start", index, content_block: blockOf(block) },
     { type: "content_block_stop", index }
   ])
 }

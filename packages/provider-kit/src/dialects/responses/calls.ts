@@ -5,6 +5,7 @@
 import type { WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
+import * as Arguments from "../arguments.ts"
 
 /** A call as far as it has come. */
 interface Call {
@@ -16,6 +17,8 @@ interface Call {
   readonly arguments: string
   /** What has been given of its arguments in pieces. */
   readonly given: string
+  /** The last piece of the arguments. */
+  readonly last: string
   readonly isEnded: boolean
 }
 
@@ -42,21 +45,10 @@ const most = 1024
 const none: ReadonlyArray<WorkerPart> = []
 
 /** Whether an output item is a call of a tool. */
-export const isCall = (item: Json.Fields): boolean => item.type === "function_call"
+export const isCall = ({ type }: Json.Fields): boolean => type === "function_call" || type === "tool_call"
 
-const argumentsOf = (value: unknown): string =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? JSON.stringify(value)
-    : Json.said(value, "a call's arguments")
-
-const isObject = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null
-  } catch {
-    return false
-  }
-}
+/** The function of a call. Some proxies nest it, as Chat Completions does. */
+const calledIn = (item: Json.Fields): Json.Fields => (item.function ? Json.fields(item.function) : item)
 
 const placeOf = (calls: Calls, { index, itemId }: Place, callId = ""): number => {
   const byCall = callId === "" ? -1 : calls.findLastIndex(({ id }) => id === callId)
@@ -78,6 +70,7 @@ const begun = ({ index, itemId }: Place): Call => ({
   name: "",
   arguments: "",
   given: "",
+  last: "",
   isEnded: false
 })
 
@@ -97,8 +90,8 @@ const give = (call: Call): readonly [Call, ReadonlyArray<WorkerPart>] => {
 
 const known = (call: Call, item: Json.Fields): Call => ({
   ...call,
-  id: call.id || Json.said(item.call_id, "a call's id") || Json.said(item.id, "an item's id"),
-  name: call.name || Json.said(item.name, "a tool's name"),
+  id: call.id || Arguments.idOf(item.call_id) || Json.said(item.id, "an item's id"),
+  name: call.name || Json.said(calledIn(item).name, "a tool's name"),
   itemId: call.itemId || Json.said(item.id, "an item's id")
 })
 
@@ -110,38 +103,39 @@ const putAt = (calls: Calls, place: number, call: Call, before: Call | undefined
 
 /** Takes the beginning of a call. */
 export const begin = (calls: Calls, at: Place, item: Json.Fields): Taken => {
-  const place = placeOf(calls, at, Json.text(item.call_id))
+  const place = placeOf(calls, at, Arguments.idOf(item.call_id))
   const before = calls[place]
   const call = known(before ?? begun(at), item)
-  const text = call.arguments || argumentsOf(item.arguments)
+  const text = call.arguments || Arguments.textOf(calledIn(item).arguments)
   // "{}" stands for arguments to come where a server fills in what it does not know yet.
   return putAt(calls, place, { ...call, arguments: text === "{}" ? "" : text }, before)
 }
 
 /** Takes a piece of a call's arguments. */
 export const extend = (calls: Calls, at: Place, delta: unknown): Taken => {
-  const piece = argumentsOf(delta)
+  const piece = Arguments.textOf(delta)
   if (piece === "") return { calls, parts: none }
   const place = placeOf(calls, at)
   const before = calls[place] ?? begun(at)
-  return putAt(calls, place, { ...before, arguments: before.arguments + piece }, undefined)
+  return putAt(calls, place, { ...before, arguments: before.arguments + piece, last: piece }, undefined)
 }
 
 /** Takes the end of a call's arguments, of a call, or a call of the final response: what they say wins. */
 export const end = (calls: Calls, at: Place, item: Json.Fields, isCallEnd = true): Taken => {
-  const place = placeOf(calls, at, Json.text(item.call_id))
+  const place = placeOf(calls, at, Arguments.idOf(item.call_id))
   const before = calls[place]
   const call = known(before ?? begun(at), item)
-  const text = argumentsOf(item.arguments) || call.arguments
+  const text = Arguments.textOf(calledIn(item).arguments) || call.arguments
   return putAt(calls, place, { ...call, arguments: text, isEnded: isCallEnd || call.isEnded }, before)
 }
 
 /** The whole calls. Where an answer is complete, one whose end has not come counts if it can be read. */
 export const whole = (calls: Calls, isComplete: boolean): ReadonlyArray<WorkerPart> => {
   const taken = isComplete ? calls : calls.filter(({ isEnded }) => isEnded)
-  return taken.map(({ arguments: text, id, isEnded, name }) => {
+  return taken.map(({ arguments: given, id, isEnded, last, name }) => {
     if (name === "") throw unreadable("a call of a tool has no name")
-    if (!isEnded && !isObject(text)) throw unreadable("a call of a tool has no end")
-    return { type: "tool-call", id: id || `call_${crypto.randomUUID()}`, name, arguments: text === "" ? "{}" : text }
+    const text = Arguments.whole(given, last)
+    if (!isEnded && (given === "" || !Arguments.isObject(text))) throw unreadable("a call of a tool has no end")
+    return { type: "tool-call", id: id || `call_${crypto.randomUUID()}`, name, arguments: text }
   })
 }

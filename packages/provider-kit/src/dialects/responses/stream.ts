@@ -8,7 +8,7 @@ import { done } from "../../VendorEvents.ts"
 import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
 import { ending } from "../endings.ts"
-import { errorIn, reasonOfEvent } from "../errors.ts"
+import * as Errors from "../errors.ts"
 import { content } from "../text.ts"
 import { usageOf } from "../usage.ts"
 import * as Calls from "./calls.ts"
@@ -39,6 +39,8 @@ export interface State {
   readonly places: ReadonlyArray<Echo.Place>
   /** The last event's response, once it has come. */
   readonly last: Json.Fields | undefined
+  /** The last event of no known kind that has words: the reason of an answer that ends without one. */
+  readonly foreign: Json.Fields | undefined
 }
 
 const initial: State = {
@@ -49,7 +51,8 @@ const initial: State = {
   reasoned: [],
   calls: [],
   places: [],
-  last: undefined
+  last: undefined,
+  foreign: undefined
 }
 
 const nothing: ReadonlyArray<WorkerPart> = []
@@ -146,7 +149,11 @@ const thought = (state: State, event: Json.Fields): Step<State> => {
 }
 
 const reasoningTexts = (item: Json.Fields): string =>
-  [...Json.items(item.summary), ...Json.items(item.content)].map((part) => partText(part)).join("")
+  [...listOf(item.summary), ...listOf(item.content)].map((part) => Json.text(part) ?? partText(part)).join("")
+
+/** A list, or what stands for one item of it. */
+const listOf = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
 
 /** Reasoning that comes whole counts where none of it has come in pieces. */
 const wholeThought = (state: State, place: Calls.Place, text: string): Step<State> =>
@@ -215,11 +222,21 @@ const finalText = (state: State, output: ReadonlyArray<unknown>): Step<State> =>
     : { state: { ...next, isOther: true }, parts: nothing, warning: otherText }
 }
 
-const lastOf = (event: Json.Fields): Json.Fields => Json.object(event.response ?? null, "response")
+/** The response of an event; some servers leave it out, and write its error into the event. */
+const lastOf = (event: Json.Fields): Json.Fields =>
+  Json.object(event.response ?? (event.error ? { error: event.error } : undefined), "response")
+
+/** The items of a response. `output_text` is what SDKs make of them, and some servers give it alone. */
+const outputOf = (last: Json.Fields): ReadonlyArray<unknown> => {
+  const output = listOf(last.output).filter((item) => item !== null)
+  return output.length === 0 && Json.text(last.output_text) !== undefined
+    ? [{ type: "message", content: last.output_text }]
+    : output
+}
 
 /** Takes the final response: what it has of items counts. */
 const completed = (state: State, last: Json.Fields): Step<State> => {
-  const output = Json.items(last.output).filter((item) => item !== null)
+  const output = outputOf(last)
   const others = output.filter((item) => Json.fields(item).type !== "message" && Json.fields(item).type !== undefined)
   let step: Step<State> = silent({ ...state, last })
   for (const item of others) {
@@ -231,7 +248,7 @@ const completed = (state: State, last: Json.Fields): Step<State> => {
 const isFailed = (status: unknown): boolean => status === "failed" || status === "cancelled"
 
 const failure = (last: Json.Fields): WorkerErrorReason | undefined => {
-  if (last.error) return reasonOfEvent(last.error)
+  if (Errors.isSaid(last.error)) return Errors.reasonOfEvent(last.error)
   if (!isFailed(last.status)) return undefined
   return { _tag: "Overloaded", detail: `the answer ended with status "${last.status}", and nothing says why` }
 }
@@ -240,7 +257,9 @@ const failure = (last: Json.Fields): WorkerErrorReason | undefined => {
 const concluded = (state: State, last: Json.Fields): Step<State> => {
   const failed = failure(last)
   if (failed !== undefined) return { state: { ...state, last }, parts: nothing, failure: failed }
-  return completed(state, last)
+  // Proxies write `completed` for an answer that was cut.
+  const isCut = last.status === "completed" && Json.text(Json.fields(last.incomplete_details).reason) !== undefined
+  return completed(state, isCut ? { ...last, status: "incomplete" } : last)
 }
 
 const incompleteReason = (last: Json.Fields): string => {
@@ -294,6 +313,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   "response.created": created,
   "response.output_text.delta": said,
   "response.output_text.done": partEnd,
+  "response.text.delta": said,
+  "response.text.done": partEnd,
+  "response.content_part.delta": said,
   "response.refusal.delta": refused(said),
   "response.refusal.done": refused(partEnd),
   "response.content_part.added": partEnd,
@@ -307,6 +329,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   "response.reasoning_summary.delta": thought,
   "response.reasoning_summary_text.done": (state, event) => wholeThought(state, placeOf(event), partText(event)),
   "response.reasoning_text.done": (state, event) => wholeThought(state, placeOf(event), partText(event)),
+  "response.reasoning_summary_part.done": (state, event) => wholeThought(state, placeOf(event), partText(event.part)),
   "response.output_item.added": added,
   "response.output_item.done": (state, event) => ended(state, event.output_index, event.item),
   "response.function_call_arguments.delta": (state, event) =>
@@ -324,12 +347,20 @@ const handlers: Readonly<Record<string, Handler>> = {
 const next = (state: State, event: unknown, isBackground: boolean): Step<State> => {
   if (event === null || event === done) return silent(state)
   const fields = Json.object(event, "an event")
-  if (fields.object === "response" && fields.type === undefined) return whole(state, fields)
+  if (isWhole(fields)) return whole(state, fields)
+  if (fields.type === undefined && isWhole(Json.fields(fields.response)))
+    return whole(state, Json.fields(fields.response))
   const handler = Json.meaning(handlers, Json.said(fields.type, "type"))
   if (handler !== undefined) return handler(state.hasBegun ? state : { ...state, hasBegun: true }, fields, isBackground)
-  const error = errorIn(fields)
-  return error === undefined ? silent(state) : { state, parts: nothing, failure: reasonOfEvent(error) }
+  const error = Errors.errorIn(fields)
+  if (error !== undefined) return { state, parts: nothing, failure: Errors.reasonOfEvent(error) }
+  const hasWords = fields.type === undefined && Errors.read(fields).words.length > 0
+  return silent(hasWords ? { ...state, foreign: fields } : state)
 }
+
+/** A response that is no event. */
+const isWhole = ({ object, output, type }: Json.Fields): boolean =>
+  type === undefined && (object === "response" || (object === undefined && Array.isArray(output)))
 
 const ends: ReadonlySet<unknown> = new Set(["completed", "incomplete", "failed", "cancelled", undefined, null])
 
@@ -352,8 +383,10 @@ export const protocol = (model: string, isBackground = false): Protocol<unknown,
   usage: ({ last }) => usageOf(last?.usage),
   model: ({ last }) => Json.text(last?.model),
   echo: ({ places }) => Echo.echoOf(model, places),
-  incomplete: ({ hasBegun }) =>
-    hasBegun
+  incomplete: ({ foreign, hasBegun }) => {
+    if (foreign !== undefined) return Errors.reasonOfEvent(foreign)
+    return hasBegun
       ? { _tag: "Network", detail: "the stream ended before the answer was complete" }
       : { _tag: "Malformed", detail: "what came is no answer of the Responses API" }
+  }
 })
