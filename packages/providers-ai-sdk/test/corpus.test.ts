@@ -1,8 +1,10 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
 import { aiSdk } from "@divisi/providers-ai-sdk"
 import { Corpus } from "@divisi/testkit/providers"
 import { describe, it } from "vitest"
+import { chatGaps } from "./chatGaps.ts"
 
 const deltasAlone = "@ai-sdk/anthropic reads the text of a block from its deltas alone"
 const needsStop = "@ai-sdk/anthropic reports the reason of an answer at message_stop alone"
@@ -18,7 +20,9 @@ const gaps = {
   "messages/folding/no-last-blank-line": needsStop,
   "messages/folding/event-without-data": "the AI SDK parses the empty data of an event as JSON",
   "messages/usage/zero-at-end": "@ai-sdk/anthropic lets a later zero replace the input",
-  "messages/error/openai-form-in-stream": "@ai-sdk/anthropic skips an event without a type"
+  "messages/error/openai-form-in-stream": "@ai-sdk/anthropic skips an event without a type",
+  "messages/folding/input-again-at-the-end": "the AI SDK gives no pieces of a call's input apart from one another",
+  "messages/encoding/raw-control-characters": "the AI SDK parses the data of an event as JSON as it is"
 }
 
 Corpus.corpus({
@@ -29,6 +33,27 @@ Corpus.corpus({
       secrets: [apiKey]
     }),
   gaps,
+  describe,
+  it
+})
+
+Corpus.corpus({
+  name: "ai-sdk over @ai-sdk/openai-compatible",
+  protocol: "chat",
+  make: ({ apiKey, baseURL, row }) =>
+    row.needs === undefined
+      ? aiSdk(
+          createOpenAICompatible({
+            name: "lab",
+            baseURL: `${baseURL}/v1`,
+            apiKey,
+            fetch: fetchWithoutRedirects(),
+            includeUsage: true
+          })("m"),
+          { secrets: [apiKey] }
+        )
+      : undefined,
+  gaps: chatGaps,
   describe,
   it
 })

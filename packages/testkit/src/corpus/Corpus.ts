@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Gaps, Runner } from "../providers/ProviderContract.ts"
 import { chat } from "./chat.ts"
+import { chatForms } from "./chatForms.ts"
 import { generateContent } from "./generateContent.ts"
 import { messages } from "./messages.ts"
 import { type Protocol, type Reply, type RequestRow, type ResponseRow, type Row, tools } from "./Row.ts"
@@ -24,7 +25,14 @@ import { responses } from "./responses.ts"
 export type { Call, Class, Needs, Outcome, Protocol, Reply, RequestRow, ResponseRow, Row, Source } from "./Row.ts"
 
 /** All rows. */
-export const rows: ReadonlyArray<Row> = [...chat, ...responses, ...messages, ...generateContent, ...requests]
+export const rows: ReadonlyArray<Row> = [
+  ...chat,
+  ...chatForms,
+  ...responses,
+  ...messages,
+  ...generateContent,
+  ...requests
+]
 
 /** The rows that a server of the vendors' protocols reads. */
 export const requestRows: ReadonlyArray<RequestRow> = rows.filter(

@@ -1,78 +1,21 @@
 /** Rows of Chat Completions: what servers that speak it were seen to answer. */
+import {
+  bonn,
+  called,
+  calls,
+  choice,
+  chunk,
+  from,
+  json,
+  piece,
+  refused,
+  row,
+  sunny,
+  ulm,
+  usage,
+  used
+} from "./chatRow.ts"
 import { bare, events, type Outcome, type ResponseRow, type Row, type Source } from "./Row.ts"
-
-// -------------------------------------------------------------------------------------------------------------------
-// Pieces of rows
-// -------------------------------------------------------------------------------------------------------------------
-
-const chunk = (delta: unknown, finish_reason: string | null = null, more: object = {}) => ({
-  id: "c1",
-  object: "chat.completion.chunk",
-  model: "m",
-  choices: [{ index: 0, delta, finish_reason }],
-  ...more
-})
-
-/** A chunk whose choice has further fields. */
-const choice = (fields: object) => ({ id: "c1", object: "chat.completion.chunk", model: "m", choices: [fields] })
-
-const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
-
-const used = { inputTokens: 11, outputTokens: 7 }
-
-/** A piece of a call of a tool. */
-const piece = (fields: { index?: unknown; id?: unknown; name?: unknown; args?: unknown; type?: string }) => ({
-  ...("index" in fields ? { index: fields.index } : {}),
-  ...("id" in fields ? { id: fields.id } : {}),
-  type: "function",
-  function: {
-    ...("name" in fields ? { name: fields.name } : {}),
-    ...("args" in fields ? { arguments: fields.args } : {})
-  }
-})
-
-const calls = (...pieces: ReadonlyArray<object>) => chunk({ tool_calls: pieces })
-
-const ulm = { name: "weather", arguments: { city: "Ulm" } }
-const bonn = { name: "weather", arguments: { city: "Bonn" } }
-
-const from = (repository: string, number: number, subject: string): Source => ({ repository, number, subject })
-
-type Fields = Omit<ResponseRow, "protocol" | "direction" | "class" | "id" | "replies" | "expected" | "source" | "why">
-
-const row = (
-  id: string,
-  source: Source,
-  why: string,
-  replies: ResponseRow["replies"][0] | string | ResponseRow["replies"],
-  expected: Outcome,
-  more: Fields = {}
-): ResponseRow => ({
-  id: `chat/${id}`,
-  protocol: "chat",
-  direction: "response",
-  class: id.slice(0, id.indexOf("/")) as ResponseRow["class"],
-  source,
-  why,
-  replies:
-    typeof replies === "string"
-      ? [{ body: replies }]
-      : Array.isArray(replies)
-        ? (replies as never)
-        : [replies as never],
-  expected,
-  ...more
-})
-
-/** A refusal of HTTP. */
-const refused = (status: number, body: unknown, headers?: Readonly<Record<string, string>>) => ({
-  status,
-  contentType: "application/json",
-  body: typeof body === "string" ? body : JSON.stringify(body),
-  headers
-})
-
-const sunny = { text: "Sunny.", finish: "stop" } as const
 
 // -------------------------------------------------------------------------------------------------------------------
 // Endings
@@ -205,8 +148,6 @@ const endings: ReadonlyArray<ResponseRow> = [
 // -------------------------------------------------------------------------------------------------------------------
 // Folding
 // -------------------------------------------------------------------------------------------------------------------
-
-const called = { finish: "tool-calls" } as const
 
 const folding: ReadonlyArray<ResponseRow> = [
   row(
@@ -681,8 +622,6 @@ const nulls: ReadonlyArray<ResponseRow> = [
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
-
-const json = (body: unknown) => ({ contentType: "application/json", body: JSON.stringify(body) })
 
 const errors: ReadonlyArray<ResponseRow> = [
   row(

@@ -39,6 +39,18 @@ const refused = (status: number, body: unknown): ResponseRow["replies"] => [
 
 const folding: ReadonlyArray<Row> = [
   row({
+    id: "generate-content/null-and-lists/empty-block-reason",
+    class: "null-and-lists",
+    source: {
+      repository: "BerriAI/litellm",
+      number: 28847,
+      subject: "a prompt that is not blocked has an empty reason"
+    },
+    why: "A good answer is taken for a blocked prompt.",
+    replies: [{ body: bare(chunk([text("Sunny.")], "STOP", { promptFeedback: { blockReason: "" } })) }],
+    expected: { text: "Sunny.", finish: "stop" }
+  }),
+  row({
     id: "generate-content/folding/end-without-content",
     class: "folding",
     source: {

@@ -64,6 +64,95 @@ const error = (type: string, said: string) => ({ type: "error", error: { type, m
 
 const folding: ReadonlyArray<Row> = [
   row({
+    id: "messages/folding/input-again-at-the-end",
+    class: "folding",
+    source: { repository: "lidge-jun/opencodex", number: 361, subject: "a last piece repeats all arguments" },
+    why: "The input is no JSON, and the tool is called with nothing.",
+    replies: [
+      {
+        body: named(
+          opening(),
+          start(0, tool()),
+          json(0, '{"city":'),
+          json(0, '"Ulm"}'),
+          json(0, '{"city":"Ulm"}'),
+          stop(0),
+          ending("tool_use"),
+          over
+        )
+      }
+    ],
+    expected: { calls: [ulm], finish: "tool-calls" }
+  }),
+  row({
+    id: "messages/folding/input-encoded-twice",
+    class: "folding",
+    source: {
+      repository: "tailcallhq/forgecode",
+      number: 2764,
+      subject: "the arguments of a call are JSON within the JSON of a text"
+    },
+    why: "The input is a text, and the tool is called with nothing.",
+    replies: [
+      {
+        body: named(
+          opening(),
+          start(0, tool()),
+          json(0, JSON.stringify('{"city":"Ulm"}')),
+          stop(0),
+          ending("tool_use"),
+          over
+        )
+      }
+    ],
+    expected: { calls: [ulm], finish: "tool-calls" }
+  }),
+  row({
+    id: "messages/folding/one-id",
+    class: "folding",
+    source: { repository: "HKUDS/nanobot", number: 4473, subject: "Kimi gives one id to calls that are made together" },
+    why: "Results cannot be told apart, and the next turn is refused.",
+    replies: [
+      {
+        body: named(
+          opening(),
+          start(0, tool()),
+          json(0, '{"city":"Ulm"}'),
+          stop(0),
+          start(1, tool()),
+          json(1, '{"city":"Bonn"}'),
+          stop(1),
+          ending("tool_use"),
+          over
+        )
+      }
+    ],
+    expected: { calls: [ulm, { name: "weather", arguments: { city: "Bonn" } }], finish: "tool-calls" }
+  }),
+  row({
+    id: "messages/encoding/raw-control-characters",
+    class: "encoding",
+    source: {
+      repository: "openclaw/openclaw",
+      number: 14321,
+      subject: "texts of events have control characters as they are"
+    },
+    why: "One character that is not escaped fails a whole answer.",
+    replies: [
+      {
+        body: named(
+          opening(),
+          start(0, { type: "text", text: "" }),
+          text(0, "Sun#ny."),
+          stop(0),
+          ending("end_turn"),
+          over
+        ).replace("#", "\u001b")
+      }
+    ],
+    expected: { text: "Sun\u001bny.", finish: "stop" }
+  }),
+  row({
     id: "messages/folding/text-at-start",
     class: "folding",
     source: { repository: "earendil-works/pi", number: 7283, subject: "the first words are in the block's beginning" },

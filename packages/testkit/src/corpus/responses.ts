@@ -84,6 +84,51 @@ const lost = "The answer is empty, and is paid for again."
 
 const rows: ReadonlyArray<ResponseRow> = [
   row(
+    "folding/other-id-in-each-event",
+    from("anomalyco/opencode", 9124, "GitHub Copilot gives an item another id in each of its events"),
+    "Pieces belong to no item, and are dropped or given twice.",
+    [
+      created,
+      { type: "response.output_item.added", output_index: 0, item: call({ id: "x1", arguments: "" }) } as never,
+      {
+        type: "response.function_call_arguments.delta",
+        item_id: "x2",
+        output_index: 0,
+        delta: '{"city":"Ulm"}'
+      } as never,
+      {
+        type: "response.function_call_arguments.done",
+        item_id: "x3",
+        output_index: 0,
+        arguments: '{"city":"Ulm"}'
+      } as never,
+      { type: "response.output_item.done", output_index: 0, item: call({ id: "x4" }) } as never,
+      completed([call({ id: "x5" })])
+    ],
+    called
+  ),
+  row(
+    "folding/arguments-encoded-twice",
+    from("vllm-project/vllm", 54964, "the arguments of a call are JSON within the JSON of a text"),
+    "The arguments are a text, and the tool is called with nothing.",
+    [created, completed([call({ arguments: JSON.stringify('{"city":"Ulm"}') })])],
+    called
+  ),
+  row(
+    "null-and-lists/empty-error",
+    from("BerriAI/litellm", 18407, "good answers have an error whose fields are empty"),
+    "An error that says nothing fails a good answer.",
+    [created, delta("Sunny."), completed([message("Sunny.")], { error: { code: "", message: "" } })],
+    sunny
+  ),
+  row(
+    "encoding/raw-control-characters",
+    from("earendil-works/pi", 4446, "control characters stand as they are in texts of events"),
+    "One character that is not escaped fails a whole answer.",
+    { body: named(created, delta("Sun#ny."), completed([message("Sun#ny.")])).replaceAll("#", "\u001b") },
+    { text: "Sun\u001bny.", finish: "stop" }
+  ),
+  row(
     "folding/text-done",
     from("pipecat-ai/pipecat", 5309, "text comes only at the end of a part"),
     lost,

@@ -24,7 +24,8 @@ describe("the corpus", () => {
       error: "errors",
       overflow: "overflow",
       thinking: "thinking",
-      preference: "preferences"
+      preference: "preferences",
+      encoding: "encodings"
     }
     const answers = Corpus.rows.filter(({ direction }) => direction === "response")
     for (const [kind, name] of Object.entries(names)) {
@@ -32,5 +33,8 @@ describe("the corpus", () => {
       assert.match(page, new RegExp(`^\\| ${name} \\|.*\\| ${count} \\|$`, "m"), `${name}: ${count}`)
     }
     assert.include(page, `${answers.length} rows on`)
+    const threads = Corpus.rows.filter(({ source }) => source.number !== undefined)
+    const distinct = new Set(threads.map(({ source }) => `${source.repository}#${source.number}`))
+    assert.include(page, `${threads.length} of them come from ${distinct.size} public threads`)
   })
 })
