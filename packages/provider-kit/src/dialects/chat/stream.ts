@@ -202,14 +202,15 @@ const messagePiece = (state: State, message: Json.Fields): Json.Fields => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Where else an ending can be: in other words than the protocol's, which count if they are good ones. */
-const otherFinish = (choice: Json.Fields): string =>
-  [
-    choice.finishReason,
-    choice.native_finish_reason,
-    Json.fields(choice.finish_details).type,
-    Json.fields(choice.delta).finish_reason,
+const otherFinish = (choice: Json.Fields): string => {
+  const word =
+    choice.finishReason ??
+    choice.native_finish_reason ??
+    Json.fields(choice.finish_details).type ??
+    Json.fields(choice.delta).finish_reason ??
     choice.stop_reason
-  ].find((word): word is string => typeof word === "string" && isGood(word)) ?? ""
+  return typeof word === "string" && isGood(word) ? word : ""
+}
 
 /** The word of an ending; empty where the answer goes on. */
 const finishOf = (choice: Json.Fields): string => {
@@ -312,11 +313,11 @@ const choicesOf = ({ choices }: Json.Fields): ReadonlyArray<unknown> => {
  * text in one and calls of tools in another, the first is read with the calls of the others.
  */
 const choiceOf = (chunk: Json.Fields): Json.Fields => {
-  const [first, ...others] = choicesOf(chunk)
-  const choice = Json.object(first ?? undefined, "a choice")
-  if (others.length === 0) return choice
+  const choices = choicesOf(chunk)
+  const choice = Json.object(choices[0] ?? undefined, "a choice")
+  if (choices.length < 2) return choice
   const name = choice.message ? "message" : "delta"
-  const calls = others.flatMap((other) => Json.items(Json.fields(Json.fields(other)[name]).tool_calls))
+  const calls = choices.slice(1).flatMap((other) => Json.items(Json.fields(Json.fields(other)[name]).tool_calls))
   const own = Json.fields(choice[name])
   if (calls.length === 0 || Json.items(own.tool_calls).length > 0) return choice
   return { ...choice, [name]: { ...own, tool_calls: calls } }
