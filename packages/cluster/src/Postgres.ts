@@ -4,6 +4,7 @@
  * The tables lie in a schema of their own, `divisi`, and are made where there are none. Each process that opens it holds
  * an advisory lock, which the database frees when the process ends, however it ends.
  */
+import { called } from "@divisi/core/Callback"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -236,7 +237,11 @@ export const open = Effect.fnUntraced(function* (
   const { found, pool, self } = yield* orFail(
     Session.patiently(() => attempt, startMillis, {
       isPassing: Session.isStarting,
-      onWait: (error) => onWait?.(failed(error)) ?? Effect.void
+      onWait: (error) =>
+        Effect.catch(
+          called("onWait", () => onWait?.(failed(error)) ?? Effect.void),
+          ({ message }) => Effect.logWarning(message)
+        )
     })
   )
   if (found !== "ours") return yield* new PostgresError({ database: name, reason: { _tag: found } })

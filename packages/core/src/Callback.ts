@@ -2,9 +2,11 @@
  * Functions that users give. Each may be async and may throw: what it gives is awaited, what it throws is a failure, and
  * no rejection stays unhandled.
  */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as References from "effect/References"
-import { messageOf } from "./Thrown.ts"
+import { isA, messageOf } from "./Thrown.ts"
 
 /** What a function of a user may give for an `A`. */
 export type Given<A, E = never> = A | PromiseLike<A> | Effect.Effect<A, E>
@@ -23,6 +25,33 @@ export const settle = <A, E = unknown>(call: () => Given<A, E>): Effect.Effect<A
     } catch (error) {
       return Effect.fail(error as E)
     }
+  })
+
+/** A function of a user has failed: it threw, its promise was rejected, or its Effect failed or died. */
+export class CallbackError extends Data.TaggedError("CallbackError")<{
+  /** The function, e.g. `reserve of the ledger`. */
+  readonly callback: string
+  readonly cause: unknown
+}> {
+  override get message(): string {
+    return `${this.callback} failed: ${messageOf(this.cause)}`
+  }
+}
+
+/**
+ * Calls a function of a user, and names it in the error. Errors that `isExpected` knows pass as they are; so do
+ * interruptions, and errors that name a function already.
+ */
+export const called = <A, E = never>(
+  callback: string,
+  call: () => Given<A, E>,
+  isExpected: (error: unknown) => boolean = () => false
+): Effect.Effect<A, E | CallbackError> =>
+  Effect.catchCause(settle<A, E>(call), (cause): Effect.Effect<never, E | CallbackError> => {
+    const error = Cause.squash(cause)
+    return Cause.hasInterruptsOnly(cause) || isA(error, CallbackError) || isExpected(error)
+      ? Effect.failCause(cause)
+      : Effect.fail(new CallbackError({ callback, cause: error }))
   })
 
 /** Calls a listener, which nothing waits for: `onError` gets what it throws, at once or later. */

@@ -1,6 +1,7 @@
 /** Every function that a user gives may be async and may throw: a run ends with words, and nothing stays unhandled. */
 import * as Effect from "effect/Effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { CallbackError } from "../src/Callback.ts"
 import * as promise from "../src/promise.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
@@ -93,6 +94,61 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
     (countInputTokens) => ({ pool: [{ ...answering, countInputTokens }], budget: { tokens: 10_000 } }),
     /^answered: 42/
   ],
+  "reserve of a ledger": [
+    (reserve) => ({ ledger: { ...promise.ledger({}), reserve } }),
+    /^failed: .*reserve of the ledger failed: boom/
+  ],
+  "settle of a ledger": [
+    (settle) => ({ ledger: { ...promise.ledger({}), settle } }),
+    /^failed: .*settle of the ledger failed: boom/
+  ],
+  "the account of a payer": [
+    (reserve) => ({ payer: { account: { ...promise.ledger({}), reserve } } }),
+    /^failed: .*reserve of the payer's account failed: boom/
+  ],
+  "the account of a payer, which settles": [
+    (settle) => ({ payer: { account: { ...promise.ledger({}), settle } } }),
+    /^failed: .*settle of the payer's account failed: boom/
+  ],
+  "propose of a policy": [
+    (propose) => ({ policy: { name: "p", propose } }),
+    /^failed: .*The p policy wrote no workflow: its propose failed: boom/
+  ],
+  "propose of a policy with a fallback": [
+    (propose) => ({ policy: promise.withFallback({ name: "p", propose: propose as never }, promise.single(0)) }),
+    /^answered: 42/
+  ],
+  "revise of a policy": [
+    (revise) => ({
+      ...checks(() => "wrong"),
+      policy: { name: "p", propose: () => Effect.succeed({ workflow: revising }), revise }
+    }),
+    /^answered: 42/
+  ],
+  "declines of a fallback": [
+    (declines) => ({
+      policy: promise.withFallback(promise.single(0), promise.single(0), { declines: declines as never })
+    }),
+    /^failed: .*its declines failed: boom/
+  ],
+  "within of telemetry": [(within) => ({ telemetry: { listener: () => {}, open: () => 0, within } }), /^answered: 42/],
+  "the JSON Schema of a shape": [
+    (input) => ({
+      output: {
+        type: "json-schema",
+        name: "o",
+        schema: {
+          "~standard": { version: 1, vendor: "x", validate: (value: unknown) => ({ value }), jsonSchema: { input } }
+        }
+      }
+    }),
+    /^failed: .*The schema of the output "o" cannot be used: /
+  ],
+  "a journal's release": [(release) => ({ journal: { ...promise.memoryJournal(), release } }), /^answered: 42/],
+  "a journal's read": [
+    (read) => ({ journal: { ...promise.memoryJournal(), claim: () => Effect.succeed({ epoch: 1, length: 3 }), read } }),
+    /cannot be written \(boom\)/
+  ],
   "a journal": [(append) => ({ journal: { ...promise.memoryJournal(), append } }), /cannot be written \(boom\)/],
   "a journal's claim": [(claim) => ({ journal: { ...promise.memoryJournal(), claim } }), /cannot be written \(boom\)/],
   "a worker's generate": [(generate) => ({ pool: [{ ...answering, generate }] }), /^failed: .*a has a defect/],
@@ -154,6 +210,37 @@ describe("a function that is given to a run", () => {
     for (const given of ["", 0, undefined, null]) {
       assert.strictEqual((await run(tools({ needsApproval: async () => given }))).ending, "suspended")
     }
+  })
+
+  it("may be async where an account or a policy has it", async () => {
+    const account = promise.ledger({ calls: 1 })
+    const asynchronous =
+      (method: "reserve" | "settle" | "release") =>
+      async (...asked: ReadonlyArray<never>) =>
+        Effect.runPromise((account[method] as (...args: ReadonlyArray<never>) => Effect.Effect<unknown>)(...asked))
+    const ledger = {
+      ...account,
+      reserve: asynchronous("reserve"),
+      settle: asynchronous("settle"),
+      release: asynchronous("release")
+    } as never
+    const policy = {
+      name: "p",
+      propose: async () => ({ workflow: { steps: [{ worker: 0, subtask: "", access: [] }] } })
+    }
+    const ended = async () => (await run({ ledger, policy: policy as never })).ending
+    assert.deepStrictEqual([await ended(), await ended()], ["answered", "budget"])
+    assert.strictEqual(account.spent().calls, 1)
+  })
+
+  it("has its error in the result, with its cause", async () => {
+    const cause = new Error("boom")
+    const reserve = () => Promise.reject(cause)
+    const { error } = await run({ ledger: { ...promise.ledger({}), reserve } as never })
+    assert.instanceOf(error, CallbackError)
+    assert.strictEqual((error as CallbackError).cause, cause)
+    const planned = await run({ policy: { name: "p", propose: reserve } as never })
+    assert.strictEqual((planned.error as { readonly cause?: unknown }).cause, cause)
   })
 
   it("may give an Effect to a run of Effect", async () => {

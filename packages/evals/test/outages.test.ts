@@ -2,9 +2,11 @@
 import fs from "node:fs"
 import path from "node:path"
 import * as Baselines from "@divisi/core/Baselines"
+import * as Embedder from "@divisi/core/Embedder"
 import * as Grader from "@divisi/core/Grader"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Policy from "@divisi/core/Policy"
+import * as promise from "@divisi/core/promise"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
@@ -102,6 +104,10 @@ const notMeasured: Readonly<Record<string, () => Options>> = {
     pool: of(answering("a", "5")),
     policies: [{ policy: planning("Overloaded") }]
   }),
+  "a policy that asks a vendor itself: Network": () => ({
+    pool: of(answering("a")),
+    policies: [{ policy: promise.policy("own", () => fetch("http://127.0.0.1:9/plan").then(() => asking(0))) }]
+  }),
   "a worker whose retries take the budget": () => ({
     pool: of(down("a")),
     run: { retry: { maxAttempts: 9, baseDelayMillis: 0 }, budget: { calls: 3 } }
@@ -161,6 +167,37 @@ describe("An evaluation", () => {
     const { cells } = JSON.parse(fs.readFileSync(path.join(at, "results.json"), "utf8"))
     assert.deepStrictEqual(cells[0].score.missingBy, { Overloaded: 1 })
   })
+})
+
+describe("A function that is given to an evaluation", () => {
+  const kinds = {
+    throws: () => {
+      throw new Error("boom")
+    },
+    "is rejected": () => Promise.reject(new Error("boom")),
+    fails: () => Effect.fail(new Error("boom")) as never,
+    dies: () => Effect.die(new Error("boom")) as never
+  }
+  const pool = () => of(answering("a"))
+  const messageOf = (options: Partial<Evaluation.Options>) =>
+    Effect.runPromise(
+      Evaluation.run({ suites: [suite], policies: [{ policy: voting }], pool: pool(), folder: folder(), ...options })
+    ).then(
+      ({ report }) => `missing ${report.cells[0]!.score.missing}`,
+      (error: Error) => error.message
+    )
+  for (const [kind, fail] of Object.entries(kinds)) {
+    it(`ends in words where it ${kind}`, async () => {
+      assert.include(await messageOf({ onTranscript: fail }), "onTranscript failed: boom")
+      assert.include(await messageOf({ sampleSeed: fail as never }), "sampleSeed failed: boom")
+      assert.strictEqual(await messageOf({ onProgress: fail }), "missing 0")
+      const grader = { name: "own", grade: fail as never }
+      assert.strictEqual(await messageOf({ suites: [{ ...suite, grader }] }), "missing 1")
+      const embedder = { name: "own", embed: fail as never }
+      const error = await Effect.runPromise(Effect.flip(Embedder.ask(embedder, ["a"])))
+      assert.strictEqual(error.message, "own embedded nothing: boom")
+    })
+  }
 })
 
 describe("What learns from runs", () => {

@@ -47,6 +47,6 @@ export const declining = (policy: Policy.Policy): Policy.Policy => ({
   ...policy,
   propose: (context) =>
     isUnderstood(Task.question(context.task))
-      ? policy.propose(context)
+      ? Policy.propose(policy, context)
       : Effect.fail(new Policy.PolicyError({ policy: policy.name, detail: notUnderstood, isRefusal: true }))
 })

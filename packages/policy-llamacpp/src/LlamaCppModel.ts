@@ -5,8 +5,10 @@
  * memory. {@link worker} makes a core `Worker` of a model, to plan (`LanguagePolicy.make({ model })`), to sit in a
  * pool, or both. {@link sample} is for training: tokens and their log-probabilities from the same pass.
  */
+
 import fs from "node:fs"
 import path from "node:path"
+import { notifyLogged } from "@divisi/core/Callback"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as RcMap from "effect/RcMap"
@@ -264,7 +266,7 @@ export const load = Effect.fnUntraced(function* (
   const file = yield* ModelStore.resolve(options.source, options)
   const key = yield* attempt(file, () => keyOf(file, options))
   const model = yield* RcMap.get(registry(), key)
-  for (const notice of model.notices) options.onNotice?.(notice)
+  for (const notice of model.notices) notifyLogged("onNotice", () => options.onNotice?.(notice))
   return model
 })
 

@@ -8,6 +8,7 @@
  */
 import fs from "node:fs"
 import path from "node:path"
+import { notifyLogged } from "@divisi/core/Callback"
 import * as Embedder from "@divisi/core/Embedder"
 import { defined } from "@divisi/core/Fields"
 import * as Outcome from "@divisi/core/Outcome"
@@ -181,12 +182,13 @@ export const read = (
 ): Effect.Effect<ReadonlyArray<Entry>, OutcomeLogError> =>
   Effect.gen(function* () {
     if (!fs.existsSync(file)) return []
-    const lines = JsonLines.read(file, { seal: "required", onDamaged: ({ message }) => onUnusable(message) })
+    const report = (problem: string) => notifyLogged("onUnusable", () => onUnusable(problem))
+    const lines = JsonLines.read(file, { seal: "required", onDamaged: ({ message }) => report(message) })
     const entries: Array<Entry> = []
     for (const line of yield* Stream.runCollect(lines)) {
       const decoded = decode(line)
       if (Result.isSuccess(decoded)) entries.push(decoded.success)
-      else onUnusable(`${file} holds an entry of another version: ${decoded.failure.message}`)
+      else report(`${file} holds an entry of another version: ${decoded.failure.message}`)
     }
     return entries
   }).pipe(Effect.mapError(toError))

@@ -5,6 +5,7 @@
  * `Outcome`, as the command line appends it for every answer that is rated. A file may hold both, and may be packed
  * (`.gz`).
  */
+import { notifyLogged } from "@divisi/core/Callback"
 import * as Embedder from "@divisi/core/Embedder"
 import * as Outcome from "@divisi/core/Outcome"
 import * as JsonLines from "@divisi/files/JsonLines"
@@ -181,7 +182,7 @@ export const read = (
       JsonLines.read(file, {
         isComplete: true,
         seal: "optional",
-        onDamaged: onUnusable && (({ message }) => onUnusable(message))
+        onDamaged: onUnusable && (({ message }) => notifyLogged("onUnusable", () => onUnusable(message)))
       })
     )
     const questions: Array<GradedQuestion> = []
@@ -193,7 +194,7 @@ export const read = (
         const problem = `${file}, outcome ${index + 1}: ${parsed.failure}`
         if (onUnusable === undefined) return yield* Effect.fail(problem)
         first ??= problem
-        onUnusable(problem)
+        notifyLogged("onUnusable", () => onUnusable(problem))
       }
     }
     if (questions.length === 0) return yield* Effect.fail(first ?? `${file} holds no outcomes.`)
@@ -205,7 +206,7 @@ export const placeOf = (
   question: string,
   embedder: Embedder.Embedder = Embedder.hashed()
 ): Effect.Effect<Outcome.Place, Embedder.EmbedderError> =>
-  Effect.map(embedder.embed([question]), ([point]) => ({ embedder: embedder.name, point: textOf(point!) }))
+  Effect.map(Embedder.ask(embedder, [question]), ([point]) => ({ embedder: embedder.name, point: textOf(point!) }))
 
 /**
  * Graded questions at their places. Those that have neither a text nor a place by this embedder are left out: nothing
@@ -221,6 +222,9 @@ export const examples = (
       return place?.embedder === embedder.name ? [{ ...question, point: pointOf(place.point) }] : []
     })
     const unplaced = questions.filter(({ place, text }) => place?.embedder !== embedder.name && text !== undefined)
-    const points = yield* embedder.embed(unplaced.map(({ text }) => text!))
+    const points = yield* Embedder.ask(
+      embedder,
+      unplaced.map(({ text }) => text!)
+    )
     return [...placed, ...unplaced.map((question, index) => ({ ...question, point: points[index]! }))]
   })

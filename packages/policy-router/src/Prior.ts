@@ -230,7 +230,7 @@ export const make = (options: Options = {}): Policy.Policy => {
     if (workers.length === 3 && checkOf(context) === undefined) {
       const [a, b, otherwise] = workers.map((ordinal) => context.pool.workers[ordinal]!.id)
       const team = agreed(a!, b!, otherwise!)
-      const proposal = yield* team.propose(context)
+      const proposal = yield* Policy.propose(team, context)
       return { policy: team.name, author: team, ...proposal, notes: proposal.notes ?? [why] }
     }
     if (Policy.canStand(previous) && previous?.feedback === undefined) return { workflow: { steps: [] } }

@@ -1,6 +1,6 @@
 /** The policy for a pool of several workers where nothing else is said. */
 import * as Embedder from "@divisi/core/Embedder"
-import type * as Policy from "@divisi/core/Policy"
+import * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import * as Learned from "./Learned.ts"
 import * as Prior from "./Prior.ts"
@@ -60,12 +60,12 @@ export const routed = (options: Options = {}): Policy.Policy => {
       known ??= yield* Effect.cached(inForce(file))
       const { note, table } = yield* known
       if (table === undefined || table.embedder !== embedder.name || !Table.knows(table, context.pool)) {
-        const proposal = yield* prior.propose(context)
+        const proposal = yield* Policy.propose(prior, context)
         const notes = [...(note === undefined ? [] : [note]), ...(proposal.notes ?? [])]
         return { author: prior, ...proposal, notes }
       }
       router ??= Router.make(table, { dial, embedder, explore, name })
-      return { author: router, ...(yield* router.propose(context)) }
+      return { author: router, ...(yield* Policy.propose(router, context)) }
     })
   }
 }

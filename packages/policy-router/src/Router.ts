@@ -193,7 +193,7 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
         `its table knows nobody of this pool. It knows ${table.workers.map(({ worker }) => worker).join(", ")}.`
       )
     const [point] = yield* Effect.mapError(
-      embedder.embed([Task.question(context.task)]),
+      Embedder.ask(embedder, [Task.question(context.task)]),
       ({ message: detail }) => new Policy.PolicyError({ policy: name, detail })
     )
     return { can, known, point: point! }
@@ -210,7 +210,7 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
     const decision = deciderOf([...known, ...teams.keys()])(point)
     const team = teams.get(decision.worker)
     if (team !== undefined) {
-      const proposal = yield* team.propose(context)
+      const proposal = yield* Policy.propose(team, context)
       return { policy: team.name, author: team, ...proposal, notes: [decision.why, ...(proposal.notes ?? [])] }
     }
     if (isDone) return { workflow: { steps: [] } }

@@ -5,6 +5,7 @@
  * in order and carried out once however many replies are lost, results are waited for by long polls, and what is opened
  * is closed with the scope. It knows nothing of engines: {@link @divisi/trainer-tinker/TinkerEngine} makes one of it.
  */
+import { notifyLogged } from "@divisi/core/Callback"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -123,11 +124,16 @@ const waitingOf = (options: Options, dialect: () => Dialect.Dialect | undefined)
   patienceMillis: options.resultMillis ?? 2 * 3_600_000,
   billingMillis: 3_600_000,
   isBadRequestFinal: () => dialect()?.isBadRequestFinal ?? true,
-  onNotice: options.onNotice ?? (() => {})
+  onNotice: noticing(options)
 })
 
 /** How long a session may go without a heartbeat before somebody is told; SkyRL unloads its models after 300 s. */
 const silenceMillis = 120_000
+
+const noticing =
+  ({ onNotice }: Pick<Options, "onNotice">) =>
+  (notice: string): void =>
+    notifyLogged("onNotice", () => onNotice?.(notice))
 
 const heartbeats = (connection: Connection, everyMillis: number, onNotice: (notice: string) => void) =>
   Effect.gen(function* () {
@@ -188,7 +194,7 @@ const startSession = (settings: Transport.Settings, options: Options) =>
       readonly error_message?: string | null | undefined
     }
     for (const message of [said.info_message, said.warning_message, said.error_message]) {
-      if (typeof message === "string") options.onNotice?.(`The server says: ${message}`)
+      if (typeof message === "string") noticing(options)(`The server says: ${message}`)
     }
     return yield* Operations.expectText(settings, outgoing, reply, "session_id")
   })
@@ -237,7 +243,7 @@ export const make = (options: Options = {}): Effect.Effect<TinkerClient, Errors.
       pause: { untilMillis: 0 },
       counters: { models: 0, samplers: 0 }
     }
-    yield* Effect.forkScoped(heartbeats(connection, options.heartbeatMillis ?? 10_000, options.onNotice ?? (() => {})))
+    yield* Effect.forkScoped(heartbeats(connection, options.heartbeatMillis ?? 10_000, noticing(options)))
     const get = (path: string) => Transport.request(settings, { method: "GET", path })
     return {
       baseUrl: settings.baseUrl,

@@ -4,6 +4,7 @@
  * A place decides everything by itself, so a run that is resumed at a place goes on as if it had never stopped.
  */
 
+import { atOnce, type CallbackError, called } from "@divisi/core/Callback"
 import * as Seed from "@divisi/core/Seed"
 import type { Task } from "@divisi/core/Task"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
@@ -139,19 +140,29 @@ const withOutages = ({ workers }: WorkerPool.WorkerPool, share: number, seed: nu
   return WorkerPool.makeUnsafe(workers.map((worker) => (draw() < share ? outOfReach(worker) : worker)))
 }
 
+/** Samples a pool. Whether a part of the pool is held out is for a function of the user to say, at once. */
+const poolOf = ({ isHeldOut, pool }: Parts, config: PoolConfig, seed: number) =>
+  called(
+    "isHeldOut",
+    () => drawPool(pool, config, seed, isHeldOut && ((ids) => atOnce("isHeldOut", () => isHeldOut(ids)))),
+    (error) => error instanceof CurriculumError
+  )
+
 /** The question at a place of a phase. */
 export const question = Effect.fnUntraced(function* (
   parts: Parts,
   config: Pick<GrpoConfig, "pool" | "recursion">,
   phaseSeed: number,
   index: number
-): Effect.fn.Return<Question, CurriculumError> {
+): Effect.fn.Return<Question, CurriculumError | CallbackError> {
+  const { tasks } = parts
   const seed = Seed.spread(phaseSeed, "question", index)
-  const task = yield* parts.tasks.task(phaseSeed, index)
-  const own = parts.tasks.pool?.(task)
-  const drawn = own ?? (yield* drawPool(parts.pool, config.pool, Seed.spread(seed, "pool"), parts.isHeldOut))
+  const task = yield* called(`task of the source ${tasks.name}`, () => tasks.task(phaseSeed, index))
+  const own = yield* called(`pool of the source ${tasks.name}`, () => tasks.pool?.(task))
+  const kind = yield* called(`kind of the source ${tasks.name}`, () => tasks.kind(task))
+  const drawn = own ?? (yield* poolOf(parts, config.pool, Seed.spread(seed, "pool")))
   const rounds = extraRounds(config.recursion, index)
   const outages = rounds === 0 ? 0 : (config.recursion.outages ?? 0)
   const pool = outages === 0 ? drawn : withOutages(drawn, outages, Seed.spread(seed, "outages"))
-  return { index, task, kind: parts.tasks.kind(task), pool, extraRounds: rounds, seed }
+  return { index, task, kind, pool, extraRounds: rounds, seed }
 })

@@ -5,11 +5,12 @@
  * The response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
  */
 import type * as Budget from "@divisi/core/Budget"
+import { type CallbackError, called } from "@divisi/core/Callback"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
 import * as Journal from "@divisi/core/Journal"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
-import type { Context, Policy } from "@divisi/core/Policy"
+import * as Policy from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
 import * as StepFailure from "@divisi/core/StepFailure"
 import * as Transcript from "@divisi/core/Transcript"
@@ -93,7 +94,7 @@ export interface Options {
   /** A permit for each rollout whose workflow runs. */
   readonly running: Semaphore.Semaphore
   /** Makes the policy of a model; a `LanguagePolicy` with the configured prompt by default. */
-  readonly policy?: ((model: Worker) => Policy) | undefined
+  readonly policy?: ((model: Worker) => Policy.Policy) | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ export class RolloutError extends Data.TaggedError("RolloutError")<{
 }
 
 /** Why rollouts cannot be made. */
-export type RolloutFailure = EngineError | CostLimitReached | RolloutError | Journal.JournalError
+export type RolloutFailure = EngineError | CostLimitReached | RolloutError | CallbackError | Journal.JournalError
 
 // -------------------------------------------------------------------------------------------------------------------
 // Rewards
@@ -172,11 +173,11 @@ const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
   })
 
 /** Another policy where the Conductor is a worker of its own pool: there it is not offered itself. */
-const withNested = (policy: Policy, nested: Policy, { self }: RolloutConfig): Policy =>
-  self ? { ...policy, propose: (context) => (context.self ? policy : nested).propose(context) } : policy
+const withNested = (policy: Policy.Policy, nested: Policy.Policy, { self }: RolloutConfig): Policy.Policy =>
+  self ? { ...policy, propose: (context) => Policy.propose(context.self ? policy : nested, context) } : policy
 
 /** Waits for a permit once the first workflow is written. `release` gives it back. */
-const limited = (policy: Policy, running: Semaphore.Semaphore) => {
+const limited = (policy: Policy.Policy, running: Semaphore.Semaphore) => {
   let taken = 0
   const take = Effect.uninterruptibleMask((restore) =>
     Effect.map(restore(running.take(1)), (permits) => {
@@ -184,21 +185,21 @@ const limited = (policy: Policy, running: Semaphore.Semaphore) => {
       return permits
     })
   )
-  const propose: Policy["propose"] = (context) =>
-    Effect.tap(policy.propose(context), () => (taken > 0 ? Effect.void : take))
+  const propose: Policy.Policy["propose"] = (context) =>
+    Effect.tap(Policy.propose(policy, context), () => (taken > 0 ? Effect.void : take))
   return { policy: { ...policy, propose }, release: Effect.suspend(() => running.release(taken)) }
 }
 
 /** Takes the completions that a policy is given of its model. */
-const recorded = (policy: Policy, { take }: GroupSampling.Writer): Policy => ({
+const recorded = (policy: Policy.Policy, { take }: GroupSampling.Writer): Policy.Policy => ({
   ...policy,
   propose: (context) => {
-    const complete: Context["complete"] = (asked) =>
+    const complete: Policy.Context["complete"] = (asked) =>
       Effect.map(context.complete(asked), (completed) => {
         if (asked.model.id === GroupSampling.id) take(asked.request.messages, completed.echo as Sample)
         return completed
       })
-    return policy.propose({ ...context, complete })
+    return Policy.propose(policy, { ...context, complete })
   }
 })
 
@@ -257,14 +258,15 @@ const grade = Effect.fnUntraced(function* (
   if (workflow === undefined) {
     if (ending !== "refused")
       return { result: "unreadable", detail: completions.at(-1)?.error ?? detail ?? "no workflow" }
-    return grader.gradeRefusal ? yield* verdict(grader.gradeRefusal(question.task)) : { result: "wrong", detail }
+    const refusal = Grader.askRefusal(grader, question.task)
+    return refusal === undefined ? { result: "wrong", detail } : yield* verdict(refusal)
   }
   if (answer === undefined) {
     const failure = lastFailure(round)
     const why = failure?.detail ?? detail ?? "no answer"
     return { result: "wrong", detail: why }
   }
-  return yield* verdict(grader.grade(question.task, answer))
+  return yield* verdict(Grader.ask(grader, question.task, answer))
 })
 
 const roundOf = (
@@ -343,10 +345,9 @@ const run = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Attempt | undefined, RolloutFailure> {
   const { config, kept } = options
   const policyOf = options.policy ?? languagePolicy(config)
-  const { policy, release } = limited(
-    withNested(recorded(policyOf(writer.worker), writer), policyOf(writer.nested), config),
-    options.running
-  )
+  const made = (model: Worker) => called("policy of the training", () => policyOf(model))
+  const [own, nested] = [yield* made(writer.worker), yield* made(writer.nested)]
+  const { policy, release } = limited(withNested(recorded(own, writer), nested, config), options.running)
   const recorder = Transcript.recorder()
   const conductor = Conductor.make({
     policy,

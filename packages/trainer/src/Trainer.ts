@@ -5,6 +5,7 @@
  * same result. It reports its progress only through its events (`TrainingEvent`).
  */
 import * as Budget from "@divisi/core/Budget"
+import { notifyLogged } from "@divisi/core/Callback"
 import type { Grader } from "@divisi/core/Grader"
 import type { Policy } from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
@@ -256,7 +257,9 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
     reference: given.reference && prepared(given.reference)
   }
   const emit: Session.Session["emit"] = (event) =>
-    Effect.flatMap(Clock.currentTimeMillis, (at) => Effect.sync(() => options.listener?.({ ...event, at })))
+    Effect.flatMap(Clock.currentTimeMillis, (at) =>
+      Effect.sync(() => notifyLogged("The listener of the training", () => options.listener?.({ ...event, at })))
+    )
   const stopped = yield* Deferred.make<void>()
   yield* stopSignal(options.signal, stopped)
   if (state !== undefined) yield* parts.engine.load(state.engine, RunFolder.checkpointFolder(folder, state.iteration))

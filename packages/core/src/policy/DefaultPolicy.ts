@@ -26,7 +26,7 @@ const prompted = (model: Worker, isAlone: boolean): Policy.Policy => ({
       maxOutputTokens: Math.min(completionTokens, most),
       fallback: Baselines.single(model.id)
     })
-    const proposal = yield* policy.propose(context)
+    const proposal = yield* Policy.propose(policy, context)
     const who = `No policy was given, so ${model.id} plans: the first language model of the pool.`
     const why = isAlone ? who : `${who} ${instead}`
     return { ...proposal, notes: [why, ...(proposal.notes ?? [])] }

@@ -8,12 +8,13 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { settle } from "../Callback.ts"
-import { messageOf } from "../Thrown.ts"
+import { CallbackError, called, type Given } from "../Callback.ts"
+import { JournalError, JournalMismatch } from "../record/journalErrors.ts"
+import { isA, messageOf } from "../Thrown.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
-import type { BudgetExceeded } from "../task/Usage.ts"
-import type { Worker, WorkerError, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
+import { BudgetExceeded } from "../task/Usage.ts"
+import { type Worker, WorkerError, type WorkerErrorReason, type WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { PastRound, StepAnswer } from "../workflow/StepMessages.ts"
 import { check, type EarlierStep, type Workflow } from "../workflow/Workflow.ts"
@@ -156,13 +157,45 @@ export interface Revising extends Context {
 export const revisionOf = (proposal: Proposal): Revision =>
   proposal.workflow.steps.length === 0 ? { type: "go-on", notes: proposal.notes } : { ...proposal, type: "re-plan" }
 
+/** Errors that mean something to a run. Those of its journal stop it, and no policy hides them. */
+const isKnown = (error: unknown): boolean =>
+  isA(error, PolicyError) ||
+  isA(error, WorkerError) ||
+  isA(error, BudgetExceeded) ||
+  isA(error, JournalError) ||
+  isA(error, JournalMismatch)
+
+const failed = (policy: string, callback: string, cause: unknown) =>
+  new PolicyError({ policy, detail: `its ${callback} failed: ${messageOf(cause)}`, cause })
+
+/** Calls a function of a policy, which may be async; whatever it throws is a `PolicyError`. */
+const calledOf = <A>(
+  policy: string,
+  callback: string,
+  call: () => Given<A, PolicyError | WorkerError | BudgetExceeded>
+): Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded> =>
+  Effect.mapError(called(callback, call, isKnown), (error) =>
+    isA(error, CallbackError) ? failed(policy, error.callback, error.cause) : error
+  )
+
+/** Asks a policy for a workflow. Use this instead of `policy.propose(context)`: code of a user may be async and may throw. */
+export const propose = (
+  policy: Policy,
+  context: Context
+): Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded> =>
+  calledOf(policy.name, "propose", () => policy.propose(context))
+
 /** Asks who wrote a workflow what is to be done about answers that failed their checks; else the policy of the run. */
 export const revise = (
   policy: Policy,
   author: Policy,
   context: Revising
-): Effect.Effect<Revision, PolicyError | WorkerError | BudgetExceeded> =>
-  (author.revise ?? policy.revise)?.(context) ?? Effect.map(policy.propose(context), revisionOf)
+): Effect.Effect<Revision, PolicyError | WorkerError | BudgetExceeded> => {
+  const asked = author.revise === undefined ? policy : author
+  return asked.revise === undefined
+    ? Effect.map(propose(policy, context), revisionOf)
+    : calledOf(asked.name, "revise", () => asked.revise!(context))
+}
 
 /** Whether there is an answer that a recursive round can let stand. */
 export const canStand = (previous: Previous | undefined): boolean => previous?.answer.type === "answered"
@@ -177,6 +210,8 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly detail: string
   /** True where nobody in the pool can answer such a task: the run ends `refused`, and nobody stands in. */
   readonly isRefusal?: boolean | undefined
+  /** Present if code of the policy failed: what it threw. */
+  readonly cause?: unknown
 }> {
   override get message(): string {
     return this.isRefusal === true ? this.detail : `The ${this.policy} policy wrote no workflow: ${this.detail}`
@@ -237,7 +272,7 @@ export const withFallback = (
   } = {}
 ): Policy => {
   const standIn = (context: Context, why: string) =>
-    Effect.map(fallback.propose(context), (proposal) => ({
+    Effect.map(propose(fallback, context), (proposal) => ({
       policy: fallback.name,
       author: fallback,
       ...proposal,
@@ -256,26 +291,23 @@ export const withFallback = (
     })
   const { revise } = policy
   const proposal = (context: Context) =>
-    Effect.flatMap(
-      Effect.catchDefect(
-        Effect.suspend(() => policy.propose(context)),
-        (defect) => Effect.fail(new PolicyError({ policy: policy.name, detail: messageOf(defect) }))
-      ),
-      (proposal) => valid(policy, context, proposal)
-    )
+    Effect.flatMap(propose(policy, context), (proposal) => valid(policy, context, proposal))
   return {
     name: policy.name,
     maxSteps: longest === 0 ? undefined : longest,
     recursion: rounds === 0 ? undefined : rounds,
     checks: policy.checks,
-    revise: revise && ((context) => orElse(revise(context), (why) => Effect.map(standIn(context, why), revisionOf))),
+    revise:
+      revise &&
+      ((context) =>
+        orElse(
+          calledOf(policy.name, "revise", () => revise(context)),
+          (why) => Effect.map(standIn(context, why), revisionOf)
+        )),
     propose: (context) => {
       const proposed = orElse(proposal(context), (why) => standIn(context, why))
       if (options.declines === undefined) return proposed
-      const declined = Effect.mapError(
-        settle<string | undefined>(() => options.declines?.(context)),
-        (error) => new PolicyError({ policy: policy.name, detail: `its declines failed: ${messageOf(error)}` })
-      )
+      const declined = calledOf<string | undefined>(policy.name, "declines", () => options.declines?.(context))
       return Effect.flatMap(declined, (why) => (why === undefined ? proposed : standIn(context, why)))
     }
   }

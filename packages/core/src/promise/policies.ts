@@ -88,7 +88,7 @@ export const policy = (
     throw new Options.OptionsError({ what: "policy", detail })
   }
   Options.check("policy", { checks, revise }, options)
-  const failed = (error: unknown) => new PolicyError({ policy: name, detail: messageOf(error) })
+  const failed = (cause: unknown) => new PolicyError({ policy: name, detail: messageOf(cause), cause })
   return {
     name,
     checks,

@@ -1,5 +1,6 @@
 /** The spans of the parts of a run while these are done: the current ones where code of others runs. */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import { unheard } from "../Callback.ts"
 import type { Listener } from "./RunEvent.ts"
 
 /** A part of a run that has a span. */
@@ -44,4 +45,16 @@ export const within = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   // Recorders in plain JavaScript may be older, and only hear events.
-  typeof spans?.within === "function" ? spans.within(part, effect) : effect
+  typeof spans?.within === "function" ? insideOf(spans, part, effect) : effect
+
+/** A recorder of a user's own that fails leaves the effect without its span. */
+const insideOf = <A, E, R>(spans: ActiveSpans, part: Part, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+  try {
+    const inside: unknown = spans.within(part, effect)
+    if (Effect.isEffect(inside)) return inside as Effect.Effect<A, E, R>
+    unheard(inside)
+  } catch {
+    // The listener of the same recorder says what is wrong with it.
+  }
+  return effect
+}

@@ -6,6 +6,8 @@
  * one that can never fit fails at once with `BudgetExceeded`, which ends a run as a result and not as a crash.
  */
 import * as Effect from "effect/Effect"
+import { CallbackError, called } from "../Callback.ts"
+import { isA } from "../Thrown.ts"
 import { addUsage, BudgetExceeded, noSpend, type Paid, type Spend } from "../task/Usage.ts"
 import type { WorkerRequest } from "../task/Worker.ts"
 import { ChargedCalls } from "./ChargedCalls.ts"
@@ -227,6 +229,37 @@ const withHeld = (ledger: LedgerNode): Standing => {
   }
 }
 
+/**
+ * An account of a user, whose functions may be async and may throw: the call that they belong to then dies with a
+ * `CallbackError`. Ledgers of {@link make} stay as they are.
+ */
+export const guarded = (ledger: Ledger, what: string): Ledger => {
+  if (ledger instanceof LedgerNode) return ledger
+  const refused = (error: unknown) => isA(error, BudgetExceeded)
+  const never = (callback: string, call: () => Effect.Effect<void>) =>
+    Effect.asVoid(Effect.orDie(called(`${callback} of the ${what}`, call)))
+  return {
+    get limits() {
+      return ledger.limits
+    },
+    get isLimited() {
+      return ledger.isLimited
+    },
+    get costLimit() {
+      return ledger.costLimit
+    },
+    reserve: (...asked) =>
+      Effect.catch(
+        called(`reserve of the ${what}`, () => ledger.reserve(...asked), refused),
+        (error) => (isA(error, CallbackError) ? Effect.die(error) : Effect.fail(error))
+      ),
+    settle: (...asked) => never("settle", () => ledger.settle(...asked)),
+    release: (...asked) => never("release", () => ledger.release(...asked)),
+    charge: (...asked) => never("charge", () => ledger.charge(...asked)),
+    spent: () => ledger.spent()
+  }
+}
+
 class LedgerNode implements Ledger, Standing {
   readonly limits: Limits
   readonly isLimited: boolean
@@ -246,7 +279,7 @@ class LedgerNode implements Ledger, Standing {
   constructor(limits: Limits, parent: Ledger | undefined) {
     this.limits = limits
     this.parent = parent instanceof LedgerNode ? parent : undefined
-    this.above = parent instanceof LedgerNode ? parent.above : parent
+    this.above = parent instanceof LedgerNode ? parent.above : parent && guarded(parent, "ledger")
     this.costLimit = lowest(limits.costUsd, parent?.costLimit)
     this.isLimited =
       limits.costUsd !== undefined ||

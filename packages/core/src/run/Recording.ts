@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Hash from "effect/Hash"
-import { settle } from "../Callback.ts"
+import { called, settle } from "../Callback.ts"
 import { defined } from "../Fields.ts"
 import { heading } from "../record/heading.ts"
 import * as Journal from "../record/Journal.ts"
@@ -363,6 +363,28 @@ const writing = (
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Reads a run of a journal, which may be a user's own. */
+export const readFrom = (
+  journal: Journal.Journal,
+  run: string
+): Effect.Effect<ReadonlyArray<Journal.Entry>, Journal.JournalError> =>
+  Effect.catchCause(
+    settle(() => journal.read(run)),
+    (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
+  )
+
+/** Gives a run back. All of it is written by then: if this fails, a warning says so, and the claim ends by itself. */
+const release = (journal: Journal.Journal, run: string, epoch: number): Effect.Effect<void> =>
+  Effect.catchCause(
+    called("release of the journal", () => journal.release(run, epoch)),
+    (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.logWarning(
+            `${messageOf(Cause.squash(cause))}. The run ${run} is stored, and stays claimed for a while.`
+          )
+  )
+
 /** Opens a run in a journal: claims it, and reads what is known of it. */
 export const open = Effect.fnUntraced(function* (
   journal: Journal.Journal,
@@ -379,10 +401,10 @@ export const open = Effect.fnUntraced(function* (
   )
   // Most runs are new, and have nothing to read.
   const written =
-    claim.length === 0 ? [] : yield* Effect.onError(journal.read(run), () => journal.release(run, claim.epoch))
+    claim.length === 0 ? [] : yield* Effect.onError(readFrom(journal, run), () => release(journal, run, claim.epoch))
   const ending = Journal.endingOf(run, written)
   if (ending !== undefined && Journal.isFinal(ending)) {
-    yield* journal.release(run, claim.epoch)
+    yield* release(journal, run, claim.epoch)
     return { _tag: "Ended", events: Journal.eventsOf(written) }
   }
   const writer = writing(journal, run, claim, yield* Effect.withFiberSucceed((fiber) => fiber))
@@ -499,7 +521,7 @@ export const open = Effect.fnUntraced(function* (
     broken: writer.broken,
     end: Effect.suspend(() => {
       const told = Effect.sync(() => finished?.type === "run-finished" && tellEnd(finished))
-      return Effect.andThen(Effect.andThen(writer.flush, told), journal.release(run, claim.epoch))
+      return Effect.andThen(Effect.andThen(writer.flush, told), release(journal, run, claim.epoch))
     })
   }
   return { _tag: "Going", recording, before: fromEvents(Journal.eventsOf(entries)) }

@@ -146,7 +146,10 @@ export const conduct = (
       }
       const context: CallContext = {
         ledger,
-        payer: runOptions.payer,
+        payer: runOptions.payer && {
+          ...runOptions.payer,
+          account: Budget.guarded(runOptions.payer.account, "payer's account")
+        },
         found: runOptions.found ?? "free",
         clock,
         emit: listener && RunEvent.emitter(runId, clock, listener),

@@ -96,7 +96,7 @@ const join = (
 ): Effect.Effect<Begun> =>
   Effect.gen(function* () {
     const result = yield* Effect.interruptible(Deferred.await(running))
-    const entries = yield* Effect.orElseSucceed(journal.read(runId), () => [])
+    const entries = yield* Effect.orElseSucceed(Recording.readFrom(journal, runId), () => [])
     for (const event of Journal.eventsOf(entries)) listener?.(event)
     return { _tag: "Over", result }
   })
@@ -175,7 +175,7 @@ export const resumed = Effect.fnUntraced(function* (
   const wrong = wrongId(runId)
   if (wrong !== undefined) return yield* wrong
   const journal = given ?? (yield* Journal.Journal)
-  const entries = journal === undefined ? [] : yield* journal.read(runId)
+  const entries = journal === undefined ? [] : yield* Recording.readFrom(journal, runId)
   const known = fromEvents(Journal.eventsOf(entries))
   if (known === undefined) {
     const reason = { _tag: "Missing", run: runId } as const

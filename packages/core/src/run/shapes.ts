@@ -6,6 +6,7 @@ import {
   type Policy,
   PolicyError,
   type Proposal,
+  propose,
   type Revising,
   type Revision,
   revise
@@ -47,14 +48,7 @@ const problemOf = (proposal: Proposal | undefined): string | undefined => {
 
 /** Asks a policy for a proposal with a workflow in it, whatever its rules say of it. */
 export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy["propose"]> =>
-  Effect.suspend(() => {
-    const proposing: unknown = policy.propose(context)
-    if (Effect.isEffect(proposing)) {
-      return Effect.flatMap(proposing as ReturnType<Policy["propose"]>, (given) => checkedProposal(policy.name, given))
-    }
-    const detail = "its propose gave no Effect; write policies as policy(name, plan) of @divisi/core/promise"
-    return Effect.fail(new PolicyError({ policy: policy.name, detail }))
-  })
+  Effect.flatMap(propose(policy, context), (given) => checkedProposal(policy.name, given))
 
 const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
   const detail = problemOf(proposal)
@@ -64,23 +58,17 @@ const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Prop
 /** Asks a policy for a revision with what it needs in it, whatever its rules say of it. */
 export const revisionOf = (policy: Policy, author: Policy, context: Revising): ReturnType<typeof revise> => {
   const problem = (detail: string) => Effect.fail(new PolicyError({ policy: author.name, detail }))
-  return Effect.suspend(() => {
-    const revising: unknown = revise(policy, author, context)
-    if (!Effect.isEffect(revising)) return problem("its revise gave no Effect")
-    return Effect.flatMap(revising as ReturnType<typeof revise>, (given): ReturnType<typeof revise> => {
-      const { notes = [], type } = (given ?? {}) as Partial<Revision>
-      if (!(Array.isArray(notes) && notes.every((note) => typeof note === "string")))
-        return problem("its notes are no texts")
-      if (type === "go-on") return Effect.succeed(given)
-      if (type === "stop") {
-        const { answer } = given as Extract<Revision, { readonly type: "stop" }>
-        return isEarlier([answer])
-          ? Effect.succeed(given)
-          : problem("it stops without the { round, step } that answers")
-      }
-      if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal), given)
-      return problem('what it revises is no "go-on", "stop" or "re-plan"')
-    })
+  return Effect.flatMap(revise(policy, author, context), (given): ReturnType<typeof revise> => {
+    const { notes = [], type } = (given ?? {}) as Partial<Revision>
+    if (!(Array.isArray(notes) && notes.every((note) => typeof note === "string")))
+      return problem("its notes are no texts")
+    if (type === "go-on") return Effect.succeed(given)
+    if (type === "stop") {
+      const { answer } = given as Extract<Revision, { readonly type: "stop" }>
+      return isEarlier([answer]) ? Effect.succeed(given) : problem("it stops without the { round, step } that answers")
+    }
+    if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal), given)
+    return problem('what it revises is no "go-on", "stop" or "re-plan"')
   })
 }
 

@@ -7,6 +7,8 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { CallbackError, called } from "../Callback.ts"
+import { isA, messageOf } from "../Thrown.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -81,6 +83,21 @@ export const fromPromise = (
       (batches) => batches.flat()
     )
 })
+
+/** Asks an embedder, which may be a user's own: it may be async, and what it throws is an `EmbedderError`. */
+export const ask = (
+  embedder: Embedder,
+  texts: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError> =>
+  Effect.mapError(
+    called(
+      "embed",
+      () => embedder.embed(texts),
+      (error) => isA(error, EmbedderError)
+    ),
+    (error) =>
+      isA(error, CallbackError) ? new EmbedderError({ embedder: embedder.name, detail: messageOf(error.cause) }) : error
+  )
 
 // -------------------------------------------------------------------------------------------------------------------
 // Local

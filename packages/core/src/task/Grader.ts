@@ -4,9 +4,9 @@
 
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { settle } from "../Callback.ts"
+import { CallbackError, called, type Given } from "../Callback.ts"
 import { defined } from "../Fields.ts"
-import { messageOf } from "../Thrown.ts"
+import { isA, messageOf } from "../Thrown.ts"
 import type { Task } from "./Task.ts"
 
 /** A verdict on one answer. */
@@ -37,24 +37,28 @@ export class GraderError extends Data.TaggedError("GraderError")<{
   }
 }
 
+/** Calls a function of a grader. What its code throws is a failure of the grader, and it may be async. */
+const calledOf = <G extends Grade>(
+  grader: string,
+  task: Task,
+  call: () => Given<G, GraderError>
+): Effect.Effect<G, GraderError> =>
+  Effect.mapError(
+    called("grade", call, (error) => isA(error, GraderError)),
+    (error) =>
+      isA(error, CallbackError) ? new GraderError({ grader, task: task.id, detail: messageOf(error.cause) }) : error
+  )
+
 /** Asks a grader. What its code throws is a failure of the grader, and it may be async. */
 export const ask = <G extends Grade>(
   grader: { readonly name: string; readonly grade: (task: Task, answer: string) => Effect.Effect<G, GraderError> },
   task: Task,
   answer: string
-): Effect.Effect<G, GraderError> => {
-  const failed = (error: unknown) =>
-    error instanceof GraderError
-      ? error
-      : new GraderError({ grader: grader.name, task: task.id, detail: messageOf(error) })
-  return Effect.catchDefect(
-    Effect.mapError(
-      settle<G>(() => grader.grade(task, answer)),
-      failed
-    ),
-    (defect) => Effect.fail(failed(defect))
-  )
-}
+): Effect.Effect<G, GraderError> => calledOf<G>(grader.name, task, () => grader.grade(task, answer))
+
+/** Asks a grader about a run whose policy declined the task, as {@link ask} does; `undefined` if it has no opinion on that. */
+export const askRefusal = (grader: Grader, task: Task): Effect.Effect<Grade, GraderError> | undefined =>
+  grader.gradeRefusal && calledOf(grader.name, task, () => grader.gradeRefusal!(task))
 
 /** The verdict `correct`, with a score of 1 or 0. */
 export const verdict = (correct: boolean, explanation?: string): Grade =>

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as JsonSchemas from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
-import { settle } from "../Callback.ts"
+import { atOnce, settle } from "../Callback.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Shape } from "./Shape.ts"
 import * as schemaCheck from "./schemaCheck.ts"
@@ -58,8 +58,8 @@ const jsonSchemaOf = (what: string, shape: StandardSchemaV1): JsonSchema => {
   const { toJSONSchema, toJsonSchema } = shape as { toJSONSchema?: unknown; toJsonSchema?: unknown }
   const convert = toJSONSchema ?? toJsonSchema
   const { jsonSchema, vendor = "its library" } = standard
-  if (jsonSchema !== undefined) return jsonSchema.input({ target: "draft-2020-12" })
-  if (typeof convert === "function") return convert.call(shape) as JsonSchema
+  if (jsonSchema !== undefined) return atOnce("jsonSchema.input", () => jsonSchema.input({ target: "draft-2020-12" }))
+  if (typeof convert === "function") return atOnce("its JSON Schema", () => convert.call(shape) as JsonSchema)
   const hint = wrapOf[vendor] ?? "give a JSON Schema, or a library that does"
   throw new ShapeError({ what, detail: `${vendor} gives no JSON Schema of it; ${hint}` })
 }

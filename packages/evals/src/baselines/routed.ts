@@ -1,6 +1,6 @@
 /** Policies that ask one worker, chosen by the question's place among embedded questions. */
 import * as Baselines from "@divisi/core/Baselines"
-import type { Embedder } from "@divisi/core/Embedder"
+import * as Embedder from "@divisi/core/Embedder"
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
@@ -10,8 +10,8 @@ import type { Vector } from "./vectors.ts"
 export type Rates = (question: Vector) => ReadonlyMap<string, number>
 
 /** The place of a task's question. When the embedder fails, the policy fails. */
-export const placeOf = (policy: string, embedder: Embedder, task: Task.Task) =>
-  Effect.mapBoth(embedder.embed([Task.question(task)]), {
+export const placeOf = (policy: string, embedder: Embedder.Embedder, task: Task.Task) =>
+  Effect.mapBoth(Embedder.ask(embedder, [Task.question(task)]), {
     onFailure: (error) => new Policy.PolicyError({ policy, detail: error.message }),
     onSuccess: (points) => points[0]!
   })
@@ -30,7 +30,7 @@ export const noneKnown = (policy: string) =>
   })
 
 /** A policy that sends each question to the worker that is rated best for it, and asks nothing but the question. */
-export const make = (name: string, embedder: Embedder, rates: Rates): Policy.Policy => ({
+export const make = (name: string, embedder: Embedder.Embedder, rates: Rates): Policy.Policy => ({
   name,
   propose: Effect.fnUntraced(function* (context) {
     const place = yield* placeOf(name, embedder, context.task)

@@ -1,6 +1,6 @@
 /** Samples of single workers, by task and worker. */
 
-import type { Embedder } from "@divisi/core/Embedder"
+import * as Embedder from "@divisi/core/Embedder"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Sample } from "../evaluation/Recording.ts"
@@ -39,17 +39,22 @@ const answersOf = (samples: ReadonlyArray<WorkerSample>): ReadonlyMap<string, st
   )
 
 /** The tasks of samples, in order, with their places. */
-export const points = (samples: ReadonlyArray<WorkerSample>, embedder: Embedder) => {
+export const points = (samples: ReadonlyArray<WorkerSample>, embedder: Embedder.Embedder) => {
   const groups = [...groupBy(samples, ({ task }) => task.id).values()]
-  return Effect.map(embedder.embed(groups.map((group) => Task.question(group[0]!.task))), (places) =>
-    groups.map(
-      (group, index): Point => ({
-        task: group[0]!.task,
-        place: places[index]!,
-        scores: scoresOf(group),
-        answers: answersOf(group)
-      })
-    )
+  return Effect.map(
+    Embedder.ask(
+      embedder,
+      groups.map((group) => Task.question(group[0]!.task))
+    ),
+    (places) =>
+      groups.map(
+        (group, index): Point => ({
+          task: group[0]!.task,
+          place: places[index]!,
+          scores: scoresOf(group),
+          answers: answersOf(group)
+        })
+      )
   )
 }
 

@@ -12,7 +12,7 @@
  * estimate says nothing, counts as very small.
  */
 
-import type { Embedder } from "@divisi/core/Embedder"
+import * as Embedder from "@divisi/core/Embedder"
 import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import { mean } from "../statistics/Statistics.ts"
@@ -67,10 +67,10 @@ export const qualities = (answered: ReadonlyArray<Answers>): ReadonlyMap<string,
   return new Map(raw.map(([worker, value]) => [worker, value / total]))
 }
 
-const embedded = Effect.fnUntraced(function* (samples: ReadonlyArray<WorkerSample>, embedder: Embedder) {
+const embedded = Effect.fnUntraced(function* (samples: ReadonlyArray<WorkerSample>, embedder: Embedder.Embedder) {
   const questions = yield* points(samples, embedder)
   const texts = questions.flatMap(({ answers }) => [...answers.values()])
-  const places = yield* embedder.embed(texts)
+  const places = yield* Embedder.ask(embedder, texts)
   let next = 0
   return questions.map(
     ({ answers, place }): Answers => ({
@@ -81,7 +81,7 @@ const embedded = Effect.fnUntraced(function* (samples: ReadonlyArray<WorkerSampl
 })
 
 /** One quality per worker, for all questions. Scores of the samples are not looked at. */
-export const independent = (name: string, samples: ReadonlyArray<WorkerSample>, embedder: Embedder) =>
+export const independent = (name: string, samples: ReadonlyArray<WorkerSample>, embedder: Embedder.Embedder) =>
   Effect.map(embedded(samples, embedder), (answered): Policy.Policy => {
     const global = qualities(answered)
     return Routed.make(name, embedder, () => global)
@@ -91,7 +91,7 @@ export const independent = (name: string, samples: ReadonlyArray<WorkerSample>, 
 export const dependent = (
   name: string,
   samples: ReadonlyArray<WorkerSample>,
-  embedder: Embedder,
+  embedder: Embedder.Embedder,
   options: { readonly neighbours?: number | undefined } = {}
 ) =>
   Effect.map(embedded(samples, embedder), (answered): Policy.Policy => {

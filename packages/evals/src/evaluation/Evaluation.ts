@@ -9,7 +9,7 @@
 
 import path from "node:path"
 import type * as Budget from "@divisi/core/Budget"
-import { notifyLogged } from "@divisi/core/Callback"
+import { called, notifyLogged } from "@divisi/core/Callback"
 import * as Elapsed from "@divisi/core/Elapsed"
 import type { Policy } from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
@@ -19,7 +19,7 @@ import type * as Transcript from "@divisi/core/Transcript"
 import type * as Usage from "@divisi/core/Usage"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as DiskCache from "@divisi/files/DiskCache"
-import type { FileError } from "@divisi/files/FileError"
+import { FileError } from "@divisi/files/FileError"
 import type { AnswerGrader } from "@divisi/graders/Verdict"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -95,11 +95,14 @@ export interface Options extends Terms {
   /** Is told at the beginning and after each sample. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /**
-   * Is given the whole record of each run that is made. Where it is an effect that fails, the sample does not count, and
-   * no further one is begun.
+   * Called with the whole record of each run that is made. If it fails, the sample does not count, and no further one is
+   * begun.
    */
   readonly onTranscript?:
-    | ((transcript: Transcript.Transcript, sample: Report.Sample) => void | Effect.Effect<void, FileError>)
+    | ((
+        transcript: Transcript.Transcript,
+        sample: Report.Sample
+      ) => void | PromiseLike<void> | Effect.Effect<void, FileError>)
     | undefined
 }
 
@@ -198,11 +201,25 @@ interface State extends Job.Shared {
 const obstacle = ({ broken, journal }: State) => broken ?? journal.waiting()
 
 const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, transcript }: Job.Made) {
-  const keeping = state.options.onTranscript?.(transcript, sample)
-  if (!Effect.isEffect(keeping)) return true
-  const kept = yield* Effect.result(keeping)
+  const { onTranscript } = state.options
+  if (onTranscript === undefined) return true
+  const kept = yield* Effect.result(
+    called<void, FileError>(
+      "onTranscript",
+      () => onTranscript(transcript, sample),
+      (error) => error instanceof FileError
+    )
+  )
   if (kept._tag === "Success") return true
-  state.broken = Journal.unwritable(state.samples.size)(kept.failure)
+  const { failure } = kept
+  state.broken =
+    failure instanceof FileError
+      ? Journal.unwritable(state.samples.size)(failure)
+      : new Journal.JournalError({
+          file: path.join(state.options.folder, ReportFile.names.journal),
+          reason: "unwritable",
+          detail: failure.message
+        })
   state.isTroubled = true
   return false
 })

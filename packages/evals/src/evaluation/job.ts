@@ -1,6 +1,7 @@
 /** One sample of an evaluation: a run of a Conductor, on an account of its own, graded. */
 
 import * as Budget from "@divisi/core/Budget"
+import { called } from "@divisi/core/Callback"
 import * as Conductor from "@divisi/core/Conductor"
 import { ask } from "@divisi/core/Grader"
 import { JournalError, JournalMismatch } from "@divisi/core/Journal"
@@ -95,7 +96,8 @@ export const run = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Made | undefined, JournalError> {
   const { entry, epoch, suite, task } = job
   const { isOffline = false, run: settings, sampleSeed } = shared.options
-  const seed = sampleSeed?.(nameOf(job)) ?? seedOf(settings?.seed ?? 0, job)
+  const own = sampleSeed && (yield* Effect.orDie(called("sampleSeed", () => sampleSeed(nameOf(job)))))
+  const seed = own ?? seedOf(settings?.seed ?? 0, job)
   const ledger = accountOf(shared.options)
   const recorder = Transcript.recorder()
   const runId = Report.runId({ ...nameOf(job), seed })

@@ -1,6 +1,7 @@
 /** The sample of a run: its transcript folded to what reports need, and what its end says about the policy. */
 
 import type { RunResult } from "@divisi/core/Conductor"
+import * as FailedCall from "@divisi/core/FailedCall"
 import type { GraderError } from "@divisi/core/Grader"
 import { PolicyError } from "@divisi/core/Policy"
 import * as StepFailure from "@divisi/core/StepFailure"
@@ -142,6 +143,12 @@ export const missingOf = ({ result, transcript }: Pick<Ended, "result" | "transc
   }
   const { answer, detail, error, ending } = result
   const late = ending === "budget" ? outageBefore(transcript) : undefined
+  // A policy of a user's own asks its models itself.
+  const thrown =
+    error instanceof PolicyError && error.cause !== undefined ? FailedCall.fromThrown(error.cause) : undefined
+  if (thrown !== undefined && !tellsOf(thrown, false)) {
+    return { cause: "worker", reason: thrown._tag, message: detail ?? error!.toString() }
+  }
   if (late !== undefined) return { cause: "worker", reason: late.reason?._tag, message: late.message ?? late.worker }
   if (answer !== undefined || ending === "budget" || ending === "refused" || error instanceof PolicyError) {
     return undefined

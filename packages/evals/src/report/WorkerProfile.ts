@@ -5,9 +5,10 @@
  * Where a worker answered alone, the score is its own. Where it worked in a team, only the team's is known, so that is
  * kept apart. Counts are small, so estimates are drawn towards a mean, and come with intervals.
  */
+import { called } from "@divisi/core/Callback"
 import type { Grader, GraderError } from "@divisi/core/Grader"
 import { ask } from "@divisi/core/Grader"
-import type { Policy } from "@divisi/core/Policy"
+import * as Policy from "@divisi/core/Policy"
 import * as StepFailure from "@divisi/core/StepFailure"
 import { paidForAnswer, type StepRecord, type Transcript } from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
@@ -143,7 +144,7 @@ export const fromTranscripts = Effect.fnUntraced(function* (
         .flatMap(({ steps }) => steps)
         .filter(({ nested, state }) => nested === undefined && (state === "answered" || state === "failed"))
       const run = {
-        kind: kindOf(transcript),
+        kind: yield* Effect.orDie(called("kindOf", () => kindOf(transcript))),
         question: task.id,
         isAlone: steps.length === 1,
         score: graded?.score ?? declined
@@ -297,7 +298,7 @@ export const describePool = (pool: WorkerPool, profiles: Profiles): WorkerPool =
 }
 
 /** A policy that is shown profiles; the workers that carry out its workflows are the same. */
-export const shown = (policy: Policy, profiles: Profiles): Policy => ({
+export const shown = (policy: Policy.Policy, profiles: Profiles): Policy.Policy => ({
   ...policy,
-  propose: (context) => policy.propose({ ...context, pool: describePool(context.pool, profiles) })
+  propose: (context) => Policy.propose(policy, { ...context, pool: describePool(context.pool, profiles) })
 })

@@ -13,6 +13,7 @@ import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
 import * as Budget from "@divisi/core/Budget"
+import { notifyLogged } from "@divisi/core/Callback"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Embedder from "@divisi/core/Embedder"
 import { ask, type Grader, type GraderError } from "@divisi/core/Grader"
@@ -213,7 +214,7 @@ const remembering = (embedder: Embedder.Embedder): Embedder.Embedder => {
       const wanted = texts.filter((text) => !known.has(text))
       const all = () => texts.map((text) => known.get(text)!)
       if (wanted.length === 0) return Effect.succeed(all())
-      return Effect.map(embedder.embed(wanted), (points) => {
+      return Effect.map(Embedder.ask(embedder, wanted), (points) => {
         for (const [at, text] of wanted.entries()) known.set(text, points[at]!)
         return all()
       })
@@ -382,13 +383,9 @@ export const evolve = Effect.fnUntraced(function* (
     search = SepCmaEs.tell(search, fitness)
     made += played.length
     if (file !== undefined) yield* save(file, key, { search, runs: made, costUsd: spent() })
-    options.onGeneration?.({
-      generation: search.generation,
-      fitness: meanOf(fitness),
-      fittest: Math.max(...fitness),
-      runs: made,
-      costUsd: spent()
-    })
+    const { generation } = search
+    const told = { generation, fitness: meanOf(fitness), fittest: Math.max(...fitness), runs: made, costUsd: spent() }
+    notifyLogged("onGeneration", () => options.onGeneration?.(told))
   }
   const evolved: Head.Head = {
     ...withWeights(head, evolving, search.mean),

@@ -102,7 +102,7 @@ const remembering = (embedder: Embedder.Embedder) => {
   return (task: Task.Task): Effect.Effect<Float32Array, Embedder.EmbedderError> => {
     const known = points.get(task)
     if (known !== undefined) return Effect.succeed(known)
-    return Effect.map(embedder.embed([Task.question(task)]), ([point]) => {
+    return Effect.map(Embedder.ask(embedder, [Task.question(task)]), ([point]) => {
       points.set(task, point!)
       return point!
     })

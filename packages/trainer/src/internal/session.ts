@@ -1,5 +1,6 @@
 /** What the phases of a run share: its progress, and how it is reported and saved. */
 import type * as Budget from "@divisi/core/Budget"
+import { called } from "@divisi/core/Callback"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
@@ -120,14 +121,19 @@ export const evaluate = Effect.fnUntraced(function* (
   return yield* Effect.scoped(
     Effect.flatMap(parts.engine.sampler, (sampler) =>
       Effect.mapError(
-        evaluate({
-          iteration: done,
-          sampler,
-          model: SamplerWorker.make({ sampler, engine: parts.engine }),
-          engine: parts.engine
-        }),
+        called("evaluate", () =>
+          evaluate({
+            iteration: done,
+            sampler,
+            model: SamplerWorker.make({ sampler, engine: parts.engine }),
+            engine: parts.engine
+          })
+        ),
         (error) =>
-          new EvaluationError({ iteration: done, detail: error instanceof Error ? error.message : String(error) })
+          new EvaluationError({
+            iteration: done,
+            detail: error instanceof Error ? error.message : String(error)
+          })
       )
     )
   )
