@@ -332,7 +332,8 @@ describe("what can go wrong", () => {
       })
       const { result } = yield* run({ workers: [worker("a")], policy })
       assert.strictEqual(result.ending, "failed")
-      assert.strictEqual(result.error, boom)
+      assert.strictEqual((result.error as Policy.PolicyError).cause, boom)
+      assert.strictEqual(result.detail, "The bad policy wrote no workflow: its propose failed: boom")
       const throwing = worker("a", () => {
         throw boom
       })

@@ -81,7 +81,7 @@ describe("mistakes of plain JavaScript", () => {
     [
       "a policy written by hand",
       () => conduct!({ ...ask, policy: { name: "x", propose: async () => ({}) } }),
-      "its propose gave no Effect; write policies as policy(name, plan)"
+      "its propose gave no { workflow }; write policies as policy(name, plan)"
     ],
     [
       "a worker written by hand",

@@ -50,8 +50,11 @@ const problemOf = (proposal: Proposal | undefined): string | undefined => {
 export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy["propose"]> =>
   Effect.flatMap(propose(policy, context), (given) => checkedProposal(policy.name, given))
 
+const byHand = "its propose gave no { workflow }; write policies as policy(name, plan) of @divisi/core/promise"
+
 const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
-  const detail = problemOf(proposal)
+  const isProposal = typeof proposal === "object" && proposal !== null && "workflow" in proposal
+  const detail = isProposal ? problemOf(proposal) : byHand
   return detail === undefined ? Effect.succeed(proposal) : Effect.fail(new PolicyError({ policy, detail }))
 }
 
