@@ -13,6 +13,7 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import { type Failure, messageOf, silent } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as CheckText from "./CheckText.ts"
+import * as Cooldowns from "./Cooldowns.ts"
 import type { CheckInput } from "./flags.ts"
 
 /** What a worker answered to a tiny request. */
@@ -30,6 +31,8 @@ export interface Checked {
   readonly pricing?: Pricing | undefined
   /** In one line. */
   readonly error?: string | undefined
+  /** How long no calls are sent to its provider, and why; absent if calls are sent. */
+  readonly cooldown?: Cooldowns.Cooldown | undefined
 }
 
 const messages = [{ role: "user", content: "Write the numbers from 1 to 20, separated by spaces." }] as const
@@ -87,18 +90,37 @@ export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effec
       duration: timeoutMillis,
       orElse: () => Effect.succeed(failed(worker, `${worker.id} did not answer within ${timeoutMillis / 1_000} s.`))
     }),
-    Effect.catch((error: WorkerError) => Effect.succeed(failed(worker, error.message)))
+    Effect.catch((error: WorkerError) =>
+      Effect.map(Clock.currentTimeMillis, (now) => ({
+        ...failed(worker, error.message),
+        cooldown: Cooldowns.asked(worker, error.reason, now)
+      }))
+    )
   )
+
+/** A result with the cooldown of a server, which counts before that of a vendor. */
+const withCooldown =
+  (workers: ReadonlyArray<Worker>, cooldowns: ReadonlyArray<Cooldowns.Cooldown>) =>
+  (result: Checked, at: number): Checked => {
+    const provider = Cooldowns.providerOf(workers[at]!)
+    return { ...result, cooldown: cooldowns.find((one) => one.provider === provider) ?? result.cooldown }
+  }
 
 /** Checks all workers of the pool at once, and prints what was found. It fails when a worker does not answer. */
 export const check = Effect.fnUntraced(function* (input: CheckInput): Effect.fn.Return<void, Failure> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const pool = yield* RunOptions.resolvePool(config, input)
   const timeoutMillis = Option.getOrElse(input.timeout, () => 60_000)
-  const results = yield* Effect.forEach(pool.workers, (worker) => checkWorker(worker, timeoutMillis), {
+  const server = Option.getOrElse(input.server, () => process.env.DIVISI_SERVER ?? "")
+  const cooldowns = server === "" ? [] : yield* Cooldowns.ofServer(server)
+  const checked = yield* Effect.forEach(pool.workers, (worker) => checkWorker(worker, timeoutMillis), {
     concurrency: "unbounded"
   })
-  const text = input.json ? results.map((result) => JSON.stringify(result)).join("\n") : CheckText.text(results)
+  const results = checked.map(withCooldown(pool.workers, cooldowns))
+  const known = new Set(pool.workers.map(Cooldowns.providerOf))
+  const others = cooldowns.filter(({ provider }) => !known.has(provider))
+  const lines = [...results, ...others.map((cooldown) => ({ provider: cooldown.provider, cooldown }))]
+  const text = input.json ? lines.map((line) => JSON.stringify(line)).join("\n") : CheckText.text(results, others)
   stdout.write(`${text}\n`)
   if (results.some(({ reachable }) => !reachable)) return yield* silent(1)
 })

@@ -4,6 +4,7 @@ import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import type { Checked } from "./Check.ts"
+import type { Cooldown } from "./Cooldowns.ts"
 
 /** USD per million tokens: input and output. */
 export const price = (pricing: Pricing | undefined): string => {
@@ -33,10 +34,22 @@ const total = (results: ReadonlyArray<Checked>): string => {
   return `${reachable.length} of ${Format.count(results.length, "worker")} reachable · ${Format.cost(spent, isPlay)}${unknown}`
 }
 
-/** A table with a line for each worker, what failed below it, and the sum. */
-export const text = (results: ReadonlyArray<Checked>): string => {
+const reasons = { "rate-limited": "rate limited", failing: "failing" } as const
+
+/** Why and how long no calls are sent to a provider, and when the next one is. */
+const waiting = ({ because, by, millis, provider, until }: Cooldown): string => {
+  const next = `for ${Format.duration(millis)}; the next call tries at ${until}`
+  return by === "server"
+    ? `⏸ ${clean(provider)} is ${reasons[because]}: the server sends no calls ${next}`
+    : `⏸ ${clean(provider)} is ${reasons[because]}: its vendor asks to wait ${next}`
+}
+
+/** A table with a line for each worker, the failures and the cooldowns below it, and the sum. */
+export const text = (results: ReadonlyArray<Checked>, others: ReadonlyArray<Cooldown> = []): string => {
   const rows = [["  worker", "first piece", "tokens/s", "price in / out per million"], ...results.map(row)]
   const isRight = (column: number) => column === 1 || column === 2
   const errors = results.flatMap(({ error }) => (error === undefined ? [] : [`✗ ${clean(error)}`]))
-  return [table(rows, isRight), "", ...(errors.length === 0 ? [] : [...errors, ""]), total(results)].join("\n")
+  const cooldowns = [...results.flatMap(({ cooldown }) => cooldown ?? []), ...others].map(waiting)
+  const notes = [...errors, ...new Set(cooldowns)]
+  return [table(rows, isRight), "", ...(notes.length === 0 ? [] : [...notes, ""]), total(results)].join("\n")
 }

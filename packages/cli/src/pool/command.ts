@@ -10,12 +10,13 @@ const check = Command.make("check", checkFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Asks each worker of the pool for a few tokens, all at once, and prints who answers, how fast and at what price. Exit code 1 when one does not answer."
+    "Asks each worker of the pool for a few tokens, all at once, and prints who answers, how fast and at what price, and which vendors ask to wait. With --server, it also shows which providers a running divisi serve sends no calls to, why and until when. Exit code 1 when one does not answer."
   ),
   Command.withShortDescription("Call each worker once"),
   Command.withExamples([
     { command: "divisi pool check", description: "The workers of the config" },
     { command: "divisi pool check --pool openai:gpt-5,ollama:qwen3:8b", description: "Models of vendors and servers" },
+    { command: "divisi pool check --server http://127.0.0.1:8080", description: "And the cooldowns of a server" },
     { command: "divisi pool check --pool paper:controlled --json", description: "The pool of the paper, for programs" }
   ])
 )

@@ -1,5 +1,6 @@
 /** What `divisi pool` is asked for. */
 import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import { conductorFlags, timeout, toggle } from "../invocation/flags.ts"
 
 export const checkFlags = {
@@ -7,6 +8,13 @@ export const checkFlags = {
   price: conductorFlags.price,
   config: conductorFlags.config,
   timeout: timeout("The longest to wait for an answer (default 60s)"),
+  server: Flag.String("server").pipe(
+    Flag.withMetavar("<url>"),
+    Flag.withDescription(
+      "A running divisi serve whose cooldowns are shown, as in http://127.0.0.1:8080 (default DIVISI_SERVER, or none)"
+    ),
+    Flag.optional
+  ),
   json: toggle("json", "Print a line of JSON for each worker")
 }
 

@@ -1,0 +1,71 @@
+/** Which providers get no calls at present, and until when: as a running server reports it, or as a vendor has asked. */
+import type { Worker, WorkerErrorReason } from "@divisi/core/Worker"
+import * as Effect from "effect/Effect"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+
+/** A provider that gets no calls for a while. */
+export interface Cooldown {
+  /** The provider of a worker, or its id if it has none. */
+  readonly provider: string
+  readonly because: "rate-limited" | "failing"
+  /** When one call tries again, as a date of ISO 8601. */
+  readonly until: string
+  /** The time until then, in milliseconds. */
+  readonly millis: number
+  /** `server`: a running server sends no calls. `vendor`: this check was asked to wait. */
+  readonly by: "server" | "vendor"
+}
+
+/** The provider of a worker. */
+export const providerOf = ({ id, provider = id }: Worker): string => provider
+
+/** The cooldown that a failed call asks for; nothing if its vendor has named no time. */
+export const asked = (worker: Worker, reason: WorkerErrorReason, nowMillis: number): Cooldown | undefined => {
+  if (reason._tag !== "RateLimited" && reason._tag !== "Overloaded") return undefined
+  const { retryAfterMillis: millis } = reason
+  if (millis === undefined || millis <= 0) return undefined
+  return {
+    provider: providerOf(worker),
+    because: reason._tag === "RateLimited" ? "rate-limited" : "failing",
+    until: new Date(nowMillis + millis).toISOString(),
+    millis,
+    by: "vendor"
+  }
+}
+
+/** Maximum time to wait for a server's health. */
+const patienceMillis = 5_000
+
+const mostShown = 1_000
+
+const cooldownOf = (value: unknown, nowMillis: number): ReadonlyArray<Cooldown> => {
+  if (typeof value !== "object" || value === null) return []
+  const { because, provider, until } = value as { readonly [name: string]: unknown }
+  const at = typeof until === "string" ? Date.parse(until) : Number.NaN
+  if (typeof provider !== "string" || Number.isNaN(at)) return []
+  if (because !== "rate-limited" && because !== "failing") return []
+  return [{ provider, because, until: new Date(at).toISOString(), millis: Math.max(0, at - nowMillis), by: "server" }]
+}
+
+const addressOf = (server: string): URL | undefined => {
+  const text = server.includes("://") ? server : `http://${server}`
+  return /^https?:/.test(text) && URL.canParse(text) ? new URL("/health/ready", text) : undefined
+}
+
+/** The cooldowns of a running `divisi serve`. Fails if no such server answers there. */
+export const ofServer = (server: string): Effect.Effect<ReadonlyArray<Cooldown>, Failure> => {
+  const url = addressOf(server)
+  if (url === undefined)
+    return Effect.fail(usage(`--server: "${server}" is not an address, as in http://127.0.0.1:8080.`))
+  const isNone = `No divisi serve answers at ${url.origin}`
+  return Effect.tryPromise({
+    try: async () => {
+      const response = await fetch(url, { signal: AbortSignal.timeout(patienceMillis), redirect: "error" })
+      const health = (await response.json()) as { readonly status?: unknown; readonly closed?: unknown } | null
+      if (typeof health?.status !== "string") throw new Error("its answer is not the health of one")
+      const closed = Array.isArray(health.closed) ? health.closed.slice(0, mostShown) : []
+      return closed.flatMap((one) => cooldownOf(one, Date.now()))
+    },
+    catch: (error) => failed(`${isNone}: ${messageOf(error)}. Start it, or leave --server out.`)
+  })
+}

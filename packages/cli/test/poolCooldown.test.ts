@@ -1,0 +1,183 @@
+/** A vendor that asks all calls to wait: the cooldown in `/health/ready`, in the metrics, in `divisi pool check`. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import path from "node:path"
+import { assert, describe, it } from "vitest"
+import { divisi, inFolder } from "./process.ts"
+
+const answer = [
+  { choices: [{ index: 0, delta: { content: "It is fine." } }] },
+  { choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: 5, completion_tokens: 4 } }
+]
+
+const events = [...answer.map((one) => JSON.stringify(one)), "[DONE]"].map((one) => `data: ${one}\n\n`).join("")
+
+interface Vendor extends AsyncDisposable {
+  readonly url: string
+  isGood: boolean
+  /** How many calls have come. */
+  calls: number
+}
+
+const startVendor = async (): Promise<Vendor> => {
+  const server = createServer((request, response) => {
+    request.resume()
+    vendor.calls += 1
+    if (vendor.isGood) return response.writeHead(200, { "content-type": "text/event-stream" }).end(events)
+    const error = { error: { message: "one request a day", type: "rate_limit_exceeded" } }
+    response.writeHead(429, { "content-type": "application/json", "retry-after": "86400" }).end(JSON.stringify(error))
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const vendor: Vendor = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    isGood: false,
+    calls: 0,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+  }
+  return vendor
+}
+
+interface Running {
+  readonly origin: string
+  /** Waits until the server has written a text. */
+  readonly written: (text: string) => Promise<void>
+  readonly reload: () => void
+}
+
+const pool = ["--pool", "my-server:a"]
+
+/** Runs a test against `divisi serve` in front of a vendor. */
+const serving = (vendor: Vendor, cwd: string, test: (running: Running) => Promise<void>) => {
+  let using: Promise<void> | undefined
+  let all = ""
+  const waiting = new Set<() => void>()
+  const written = (text: string) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!all.includes(text)) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      look()
+    })
+  return divisi(["serve", "--port", "0", "--json", "--policy", "single:my-server:a", ...pool], {
+    cwd,
+    environment: {
+      MY_SERVER_BASE_URL: vendor.url,
+      DIVISI_OUTCOMES: "none",
+      DIVISI_RUNS: path.join(cwd, "runs.sqlite"),
+      DIVISI_RESPONSES: path.join(cwd, "responses.sqlite"),
+      DIVISI_ACCOUNTS: path.join(cwd, "accounts.sqlite"),
+      DIVISI_KEYS: path.join(cwd, "keys.json")
+    },
+    onOutput: (output, child) => {
+      all = output
+      for (const look of waiting) look()
+      const origin = /http:\/\/127\.0\.0\.1:\d+(?=\/v1)/.exec(output)?.[0]
+      if (origin === undefined || using !== undefined) return
+      using = test({ origin, written, reload: () => child.kill("SIGHUP") }).finally(() => child.kill("SIGTERM"))
+      // It is awaited below, once the process has ended.
+      using.catch(() => {})
+    }
+  }).then(async ({ errors }) => {
+    if (using === undefined) throw new Error(errors)
+    await using
+  })
+}
+
+const ask = async (origin: string): Promise<number> => {
+  const body = JSON.stringify({ model: "divisi", messages: [{ role: "user", content: "How is it?" }] })
+  const response = await fetch(`${origin}/v1/chat/completions`, { method: "POST", body })
+  await response.text()
+  return response.status
+}
+
+const closedOf = async (origin: string) => (await (await fetch(`${origin}/health/ready`)).json()).closed
+
+const metricsOf = async (origin: string) => (await fetch(`${origin}/metrics`)).text()
+
+describe("a vendor that asks all calls to wait for a day", () => {
+  it("is shown with its reason and its next call, gets no further calls, and is open after a reload", () =>
+    inFolder(async (cwd) => {
+      await using vendor = await startVendor()
+      await serving(vendor, cwd, async ({ origin, reload, written }) => {
+        assert.isUndefined(await closedOf(origin))
+        assert.notInclude(await metricsOf(origin), "divisi_provider_closed_until_seconds")
+        assert.strictEqual(await ask(origin), 429)
+        const { calls } = vendor
+        assert.strictEqual(await ask(origin), 429)
+        assert.strictEqual(vendor.calls, calls)
+
+        const [closed, ...others] = await closedOf(origin)
+        assert.isEmpty(others)
+        assert.deepInclude(closed, { provider: "my-server", because: "rate-limited" })
+        const [, seconds] =
+          /divisi_provider_closed_until_seconds\{provider="my-server",because="rate-limited"\} (\d+)\n/.exec(
+            await metricsOf(origin)
+          ) ?? []
+        assert.strictEqual(Number(seconds), Math.ceil(Date.parse(closed.until) / 1000))
+
+        const environment = { MY_SERVER_BASE_URL: vendor.url }
+        const check = ["pool", "check", ...pool, "--server", origin]
+        const text = await divisi(check, { cwd, environment })
+        assert.match(
+          text.output,
+          /\n⏸ my-server is rate limited: the server sends no calls for [^;\n]+; the next call tries at \S+Z\n/
+        )
+        const { cooldown } = JSON.parse((await divisi([...check, "--json"], { cwd, environment })).output)
+        assert.deepInclude(cooldown, {
+          provider: "my-server",
+          because: "rate-limited",
+          by: "server",
+          until: closed.until
+        })
+        // A cap of five minutes holds, and not the vendor's day.
+        assert.isAtMost(cooldown.millis, 300_000)
+
+        // Cooldowns of providers beyond the pool that is checked are shown as well.
+        const other = await divisi(["pool", "check", "--config", "none", "--server", origin, "--json"], {
+          cwd
+        })
+        assert.deepInclude(JSON.parse(other.output.trim().split("\n").at(-1)!), { provider: "my-server" })
+
+        vendor.isGood = true
+        assert.strictEqual(await ask(origin), 429)
+        reload()
+        await written('"reloaded"')
+        assert.isUndefined(await closedOf(origin))
+        assert.notInclude(await metricsOf(origin), "divisi_provider_closed_until_seconds")
+        assert.strictEqual(await ask(origin), 200)
+      })
+    }))
+
+  it("is shown by the check itself where no server is asked", () =>
+    inFolder(async (cwd) => {
+      await using vendor = await startVendor()
+      const environment = { MY_SERVER_BASE_URL: vendor.url }
+      const { code, output } = await divisi(["pool", "check", ...pool, "--json"], { cwd, environment })
+      assert.strictEqual(code, 1)
+      assert.deepInclude(JSON.parse(output).cooldown, { because: "rate-limited", by: "vendor", millis: 86_400_000 })
+      const text = await divisi(["pool", "check", ...pool], { cwd, environment })
+      assert.include(text.output, "⏸ my-server is rate limited: its vendor asks to wait for ")
+    }))
+
+  it("is not shown by another server, or by none", () =>
+    inFolder(async (cwd) => {
+      await using vendor = await startVendor()
+      const { origin } = new URL(vendor.url)
+      for (const [server, code, words] of [
+        [origin, 1, "No divisi serve answers at"],
+        ["http://127.0.0.1:9", 1, "No divisi serve answers at"],
+        ["ftp://x y", 2, "is not an address"]
+      ] as const) {
+        const ended = await divisi(["pool", "check", "--config", "none", "--server", server], { cwd })
+        assert.strictEqual(ended.code, code, ended.errors)
+        assert.include(ended.errors, words)
+      }
+    }))
+})
