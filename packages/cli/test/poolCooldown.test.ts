@@ -23,7 +23,10 @@ const startVendor = async (): Promise<Vendor> => {
   const server = createServer((request, response) => {
     request.resume()
     vendor.calls += 1
-    if (vendor.isGood) return response.writeHead(200, { "content-type": "text/event-stream" }).end(events)
+    if (vendor.isGood) {
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(events)
+      return
+    }
     const error = { error: { message: "one request a day", type: "rate_limit_exceeded" } }
     response.writeHead(429, { "content-type": "application/json", "retry-after": "86400" }).end(JSON.stringify(error))
   })
