@@ -10,7 +10,9 @@ import { JournalError } from "../record/Journal.ts"
 import type { Ending, RunEvent } from "../record/RunEvent.ts"
 import type { SpanRecorder } from "../record/Telemetry.ts"
 import * as Transcript from "../record/Transcript.ts"
+import { Caller } from "../run/Caller.ts"
 import type * as Conductor from "../run/Conductor.ts"
+import { carriedCaller } from "../run/carried.ts"
 import { resumed } from "../run/journaled.ts"
 import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
@@ -131,7 +133,9 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
   // Nothing interrupts it before it has begun: who is stopped then has a result, too.
   // With a signal that is aborted already, it is interrupted before it calls anything.
   const begun = signal?.aborted === true ? Effect.andThen(Effect.yieldNow, gated) : gated
-  const fiber = Effect.runFork(toErrorOutput(begun), { uninterruptible: true, signal })
+  const caller = carriedCaller()
+  const placed = caller === undefined ? begun : Effect.provideService(begun, Caller, caller)
+  const fiber = Effect.runFork(toErrorOutput(placed), { uninterruptible: true, signal })
   // A run that dies of a mistake of ours still ends for those who wait for it.
   fiber.addObserver((exit) => {
     if (Exit.isFailure(exit)) reject(Cause.squash(exit.cause))

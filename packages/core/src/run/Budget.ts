@@ -10,6 +10,7 @@ import { CallbackError, called } from "../Callback.ts"
 import { isA } from "../Thrown.ts"
 import { addUsage, BudgetExceeded, noSpend, type Paid, type Spend } from "../task/Usage.ts"
 import type { WorkerRequest } from "../task/Worker.ts"
+import { blockedOnes, type Caller, drawable, endStuck, isNested, waiting } from "./Caller.ts"
 import { ChargedCalls } from "./ChargedCalls.ts"
 import type { Entry } from "./ResponseCache.ts"
 
@@ -111,12 +112,15 @@ export interface Ledger {
    * Sets an amount aside, waiting for others to settle when that can make room. Run it where nothing interrupts
    * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the
    * waiting itself can be interrupted. `call` names the call, so that a resumed run is charged only for what this account
-   * has not been charged for; `occurrence` is `"replayed"` by default, as for what is held ({@link hold}).
+   * has not been charged for; `occurrence` is `"replayed"` by default, as for what is held ({@link hold}). Within another
+   * call (`caller`), it first uses what is reserved for that call on this account, and fails if only that call can make
+   * room.
    */
   readonly reserve: (
     amount: Amount,
     call?: string,
-    occurrence?: Occurrence
+    occurrence?: Occurrence,
+    caller?: Caller
   ) => Effect.Effect<Reservation, BudgetExceeded>
   /** Replaces a reservation by what the call used. */
   readonly settle: (reservation: Reservation, used: Paid) => Effect.Effect<void>
@@ -144,6 +148,9 @@ export interface Standing {
 /** Whether an amount fits beside what is reserved, could fit once that has settled for less, or never can. */
 export type Fit = "fits" | "wait" | BudgetExceeded
 
+/** Reserved amounts below this part of a limit are errors of rounding: nothing is settled that makes them room. */
+const rounding = 1e-12
+
 const fitOne = (
   limit: "costUsd" | "tokens" | "calls",
   allowed: number | undefined,
@@ -153,7 +160,7 @@ const fitOne = (
 ): Fit => {
   if (allowed === undefined || spent + reserved + needed <= allowed) return "fits"
   // A call is never settled for less than one call, so waiting makes no room for another.
-  return limit !== "calls" && reserved > 0 && spent + needed <= allowed
+  return limit !== "calls" && reserved > rounding * allowed && spent + needed <= allowed
     ? "wait"
     : new BudgetExceeded({ limit, allowed, spent: limit === "calls" ? spent + reserved : spent, needed })
 }
@@ -173,12 +180,77 @@ export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => 
   return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
 }
 
+/** Why a call is refused that could only fit once others have settled. */
+export const refusal = (limits: Limits, standing: Standing, amount: Amount): BudgetExceeded | undefined => {
+  const { reservedCostUsd, reservedTokens, total } = standing
+  const usage = addUsage(total.usage, { inputTokens: reservedTokens, outputTokens: 0 })
+  const spent = { ...total, usage, costUsd: total.costUsd + reservedCostUsd }
+  const found = fit(limits, { ...standing, total: spent, reservedCostUsd: 0, reservedTokens: 0 }, amount)
+  return typeof found === "object" ? found : undefined
+}
+
+/** An amount of money and tokens. */
+export interface Part {
+  readonly costUsd: number
+  readonly tokens: number
+}
+
+/** The part of one amount that another covers. */
+export const covered = (needed: Part, there: Part): Part => ({
+  costUsd: Math.max(0, Math.min(needed.costUsd, there.costUsd)),
+  tokens: Math.max(0, Math.min(needed.tokens, there.tokens))
+})
+
+export const minus = (one: Part, other: Part): Part => ({
+  costUsd: Math.max(0, one.costUsd - other.costUsd),
+  tokens: Math.max(0, one.tokens - other.tokens)
+})
+
+export const plus = (one: Part, other: Part): Part => ({
+  costUsd: one.costUsd + other.costUsd,
+  tokens: one.tokens + other.tokens
+})
+
+/** What a call has used, as money and tokens. */
+export const partOf = ({ costUsd = 0, usage }: Paid): Part => ({
+  costUsd,
+  tokens: usage.inputTokens + usage.outputTokens
+})
+
+/**
+ * What an account is charged for a call of which runs within it have used a part of the reservation: all of it where that
+ * fits the limits, and else as much as fits.
+ */
+export const chargeable = (limits: Limits, standing: Standing, used: Paid): Paid => {
+  const { reservedCostUsd, reservedTokens, total } = standing
+  const { inputTokens, outputTokens } = used.usage
+  const left = (limit: number | undefined, taken: number) => Math.max(0, (limit ?? Number.POSITIVE_INFINITY) - taken)
+  const tokens = left(limits.tokens, total.usage.inputTokens + total.usage.outputTokens + reservedTokens)
+  const costUsd = used.costUsd && Math.min(used.costUsd, left(limits.costUsd, total.costUsd + reservedCostUsd))
+  if (inputTokens + outputTokens <= tokens) return { ...used, costUsd }
+  const input = Math.min(inputTokens, tokens)
+  return { costUsd, usage: { ...used.usage, inputTokens: input, outputTokens: tokens - input } }
+}
+
 /** The lower of two limits, where an absent one does not limit. */
 export const lowest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
+/** What a call within another has taken of that one's reservation. */
+interface Draw extends Part {
+  readonly ledger: LedgerNode
+  readonly from: Held
+}
+
 /** A reservation in memory. */
 interface Held extends Reservation {
+  readonly node: LedgerNode
+  isClosed?: boolean
+  /** What calls within this one have left of it, by ledger. Absent if there are none. */
+  left?: Map<LedgerNode, Part>
+  /** What it has taken of the reservations of the calls that it is within. */
+  readonly draws?: ReadonlyArray<Draw> | undefined
+  readonly caller?: Caller | undefined
   /** The name of the call, and whether it is replayed. */
   readonly call?: string | undefined
   readonly isReplayed?: boolean | undefined
@@ -186,8 +258,44 @@ interface Held extends Reservation {
   readonly charged?: ReadonlySet<LedgerNode> | undefined
 }
 
+const isHeld = (reservation: Reservation): reservation is Held =>
+  "node" in reservation && reservation.node instanceof LedgerNode
+
+/** Whether a reservation sets something aside on a ledger. */
+const isOn = ({ charged, isClosed, node }: Held, ledger: LedgerNode): boolean => {
+  if (isClosed === true || charged?.has(ledger) === true) return false
+  for (let one: LedgerNode | undefined = node; one !== undefined; one = one.parent) if (one === ledger) return true
+  return false
+}
+
+/** What a reservation sets aside on a ledger. */
+const leftOf = ({ amount, left }: Held, ledger: LedgerNode): Part =>
+  left?.get(ledger) ?? { costUsd: amount.costUsd ?? 0, tokens: amount.tokens }
+
+/** What can be taken of the reservations of the calls around for an amount. */
+const drawsOn = (ledger: LedgerNode, caller: Caller, amount: Part): ReadonlyArray<Draw> => {
+  const draws: Array<Draw> = []
+  let needed = amount
+  for (const from of drawable(caller)) {
+    if (!isHeld(from) || !isOn(from, ledger)) continue
+    const part = covered(needed, leftOf(from, ledger))
+    needed = minus(needed, part)
+    if (part.costUsd > 0 || part.tokens > 0) draws.push({ ledger, from, ...part })
+  }
+  return draws
+}
+
+const sumOf = (parts: ReadonlyArray<Part>): Part => parts.reduce(plus, { costUsd: 0, tokens: 0 })
+
+/** A standing with so much less reserved. */
+const without = ({ open, reservedCostUsd, reservedTokens, total }: Standing, draws: ReadonlyArray<Part>): Standing => {
+  const { costUsd, tokens } = sumOf(draws)
+  return { total, open, reservedCostUsd: reservedCostUsd - costUsd, reservedTokens: reservedTokens - tokens }
+}
+
 /** What a call is reserved for. */
 interface Wanted {
+  readonly caller: Caller | undefined
   readonly amount: Amount
   readonly call: string | undefined
   readonly isReplayed: boolean
@@ -275,9 +383,12 @@ class LedgerNode implements Ledger, Standing {
   readonly waiting = new Set<() => boolean>()
   isServing = false
   held: HeldSpend = nothingHeld
+  /** The call within which the run of this ledger was started. */
+  private readonly caller: Caller | undefined
 
-  constructor(limits: Limits, parent: Ledger | undefined) {
+  constructor(limits: Limits, parent: Ledger | undefined, caller: Caller | undefined) {
     this.limits = limits
+    this.caller = caller
     this.parent = parent instanceof LedgerNode ? parent : undefined
     this.above = parent instanceof LedgerNode ? parent.above : parent && guarded(parent, "ledger")
     this.costLimit = lowest(limits.costUsd, parent?.costLimit)
@@ -303,17 +414,21 @@ class LedgerNode implements Ledger, Standing {
 
   /** Takes the amount in this ledger and all above it, or in none. Says which ledger has to make room first. */
   private take(wanted: Wanted): Held | LedgerNode | BudgetExceeded {
-    const { amount, call, isReplayed } = wanted
+    const { amount, call, caller, isReplayed } = wanted
     let charged: Set<LedgerNode> | undefined
+    let draws: Array<Draw> | undefined
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
       if (ledger.knows(wanted)) {
         charged ??= new Set()
         charged.add(ledger)
         continue
       }
-      const found = ledger.isLimited ? fit(ledger.limits, isReplayed ? ledger : withHeld(ledger), amount) : "fits"
+      const drawn = caller && drawsOn(ledger, caller, { costUsd: amount.costUsd ?? 0, tokens: amount.tokens })
+      const found = ledger.isLimited ? fit(ledger.limits, ledger.standing(isReplayed, drawn), amount) : "fits"
       if (found !== "fits") return found === "wait" ? ledger : found
+      if (drawn !== undefined && drawn.length > 0) draws = [...(draws ?? []), ...drawn]
     }
+    for (const draw of draws ?? []) this.move(draw, -1)
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
       if (isReplayed) ledger.held = less(ledger.held, amount)
       if (charged?.has(ledger) === true) continue
@@ -323,74 +438,142 @@ class LedgerNode implements Ledger, Standing {
       // Of two resumptions at once, one charges.
       if (isReplayed && call !== undefined) ledger.remember(call)
     }
-    return call === undefined ? { amount } : { amount, call, isReplayed, charged }
+    if (caller !== undefined) return { amount, node: this, call, isReplayed, charged, draws, caller }
+    return call === undefined ? { amount, node: this } : { amount, node: this, call, isReplayed, charged }
+  }
+
+  /** How it is for a call: what is held counts as spent for a new one, and what it draws is not reserved. */
+  standing(isReplayed: boolean, drawn: ReadonlyArray<Part> | undefined): Standing {
+    const standing = isReplayed ? this : withHeld(this)
+    return drawn === undefined || drawn.length === 0 ? standing : without(standing, drawn)
+  }
+
+  /** Takes a part of a reservation, or gives it back. */
+  private move({ costUsd, from, ledger, tokens }: Draw, sign: 1 | -1): void {
+    from.left ??= new Map()
+    const left = leftOf(from, ledger)
+    from.left.set(ledger, { costUsd: left.costUsd + sign * costUsd, tokens: left.tokens + sign * tokens })
+    ledger.reservedCostUsd += sign * costUsd
+    ledger.reservedTokens += sign * tokens
   }
 
   readonly reserve = (
     amount: Amount,
     call?: string,
-    occurrence: Occurrence = "replayed"
+    occurrence: Occurrence = "replayed",
+    caller: Caller | undefined = this.caller
   ): Effect.Effect<Reservation, BudgetExceeded> =>
     Effect.suspend(() => {
-      const wanted: Wanted = { amount, call, isReplayed: occurrence === "replayed" }
+      const wanted: Wanted = { amount, call, isReplayed: occurrence === "replayed", caller }
       const taken = this.take(wanted)
       if (taken instanceof BudgetExceeded) return Effect.fail(taken)
-      if (taken instanceof LedgerNode) return this.withAbove(this.wait(wanted), call, occurrence)
-      return this.above === undefined ? Effect.succeed(taken) : this.withAbove(Effect.succeed(taken), call, occurrence)
+      const reserved = taken instanceof LedgerNode ? this.wait(wanted) : Effect.succeed(taken)
+      return this.above === undefined ? reserved : this.withAbove(reserved, call, occurrence, caller)
     })
 
   /** Sets the amount aside on the account above, too, or nowhere. */
   private withAbove(
-    reserved: Effect.Effect<Reservation, BudgetExceeded>,
+    reserved: Effect.Effect<Held, BudgetExceeded>,
     call: string | undefined,
-    occurrence: Occurrence
+    occurrence: Occurrence,
+    caller: Caller | undefined
   ): Effect.Effect<Reservation, BudgetExceeded> {
     const { above } = this
     if (above === undefined) return reserved
-    return Effect.flatMap(reserved, (own) =>
-      Effect.map(
-        Effect.onError(above.reserve(own.amount, call, occurrence), () => Effect.sync(() => this.giveBack(own))),
-        (reservation) => ({ ...own, above: reservation })
+    return Effect.flatMap(reserved, (own) => {
+      const waitsHere: Caller = { reservations: [own], above: caller, isWaiting: true }
+      return Effect.map(
+        Effect.onError(above.reserve(own.amount, call, occurrence, waitsHere), () =>
+          Effect.sync(() => this.giveBack(own))
+        ),
+        (reservation): Reservation => Object.assign(own, { above: reservation })
       )
-    )
+    })
+  }
+
+  /** Whether a call is open that can settle by itself: otherwise nothing makes room. */
+  private mayFree(): boolean {
+    let stuck = 0
+    for (const one of blockedOnes()) if (isHeld(one) && isOn(one, this)) stuck += 1
+    return this.open > stuck
   }
 
   /** Queues until there is room. When an interruption comes before the caller has the grant, the grant is given back. */
-  private wait(wanted: Wanted): Effect.Effect<Reservation, BudgetExceeded> {
-    let granted: Reservation | undefined
-    let queue: Set<() => boolean> | undefined
+  private wait(wanted: Wanted): Effect.Effect<Held, BudgetExceeded> {
+    let granted: Held | undefined
+    let full: LedgerNode | undefined
+    let end: (() => void) | undefined
     return Effect.onInterrupt(
       Effect.interruptible(
-        Effect.callback<Reservation, BudgetExceeded>((resume) => {
+        Effect.callback<Held, BudgetExceeded>((resume) => {
+          const settle = (taken: Held | BudgetExceeded) => {
+            end?.()
+            if (taken instanceof BudgetExceeded) return resume(Effect.fail(taken))
+            granted = taken
+            resume(Effect.succeed(taken))
+          }
           const waiter = () => {
             const taken = this.take(wanted)
             if (taken instanceof LedgerNode) {
-              if (taken.waiting === queue) return false
-              queue = taken.waiting
-              queue.add(waiter)
+              if (taken === full) return false
+              full = taken
+              full.waiting.add(waiter)
               return true
             }
-            if (taken instanceof BudgetExceeded) resume(Effect.fail(taken))
-            else {
-              granted = taken
-              resume(Effect.succeed(taken))
-            }
+            settle(taken)
             return true
           }
+          const check = () => {
+            if (full === undefined || full.mayFree()) return false
+            full.waiting.delete(waiter)
+            const taken = this.take(wanted)
+            settle(
+              taken instanceof LedgerNode
+                ? refusal(taken.limits, taken.standing(wanted.isReplayed, undefined), wanted.amount)!
+                : taken
+            )
+            return true
+          }
+          const { caller } = wanted
+          if (caller !== undefined) end = waiting(caller, isNested(caller) ? check : undefined)
           // Others may have settled since there was no room, and nobody else would ask again.
           waiter()
-          return Effect.sync(() => queue?.delete(waiter))
+          if (caller !== undefined) endStuck()
+          return Effect.sync(() => {
+            end?.()
+            full?.waiting.delete(waiter)
+          })
         })
       ),
       () => Effect.sync(() => granted !== undefined && this.giveBack(granted))
     )
   }
 
-  private closeHere({ amount }: Held): void {
+  private closeHere(held: Held): void {
+    const { costUsd, tokens } = leftOf(held, this)
     this.open -= 1
     // Removes rounding errors: with nothing open, the sum is exactly zero.
-    this.reservedCostUsd = this.open === 0 ? 0 : this.reservedCostUsd - (amount.costUsd ?? 0)
-    this.reservedTokens -= amount.tokens
+    this.reservedCostUsd = this.open === 0 ? 0 : this.reservedCostUsd - costUsd
+    this.reservedTokens -= tokens
+  }
+
+  /**
+   * Replaces a reservation by what was used. What it has drawn on the calls around and not used goes back to them; what it
+   * has used beyond it, since runs within it have used a part, is taken of them.
+   */
+  private closeDrawn(held: Held, used: Part): void {
+    const { caller, draws = [] } = held
+    const left = leftOf(held, this)
+    this.closeHere(held)
+    let rest = minus(left, used)
+    for (const draw of draws) {
+      if (draw.ledger !== this || !isOn(draw.from, this)) continue
+      const back = covered(rest, draw)
+      rest = minus(rest, back)
+      this.move({ ...draw, ...back }, 1)
+    }
+    if (caller === undefined) return
+    for (const draw of drawsOn(this, caller, minus(used, left))) this.move(draw, -1)
   }
 
   /**
@@ -405,30 +588,39 @@ class LedgerNode implements Ledger, Standing {
       this.waiting.delete(waiter)
     }
     this.isServing = false
+    if (this.waiting.size > 0) endStuck()
   }
 
   private giveBack(reservation: Held): void {
     const { call, charged, isReplayed } = reservation
+    reservation.isClosed = true
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
       if (charged?.has(ledger) === true) continue
-      ledger.closeHere(reservation)
+      ledger.closeDrawn(reservation, { costUsd: 0, tokens: 0 })
       if (isReplayed === true && call !== undefined) ledger.charged?.delete(call)
     }
     this.serveAll()
   }
 
   readonly release = (reservation: Reservation): Effect.Effect<void> => {
-    const closed = Effect.sync(() => this.giveBack(reservation))
+    const closed = Effect.sync(() => this.giveBack(reservation as Held))
     return this.above === undefined ? closed : Effect.andThen(closed, this.above.release(reservation.above!))
   }
 
   readonly settle = (reservation: Reservation, used: Paid): Effect.Effect<void> => {
     const settled = Effect.sync(() => {
-      const { call, charged } = reservation as Held
+      const held = reservation as Held
+      const { caller, call, charged, left } = held
+      held.isClosed = true
       for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
         if (charged?.has(ledger) === true) continue
-        ledger.total = add(ledger.total, used)
-        ledger.closeHere(reservation)
+        if (caller === undefined && left === undefined) {
+          ledger.total = add(ledger.total, used)
+          ledger.closeHere(held)
+        } else {
+          ledger.closeDrawn(held, partOf(used))
+          ledger.total = add(ledger.total, left === undefined ? used : chargeable(ledger.limits, ledger, used))
+        }
         if (call !== undefined) ledger.remember(call)
       }
       this.serveAll()
@@ -477,8 +669,11 @@ export const add = (total: Spend, used: Paid): Spend => ({
  * Effect.runSync(ledger.settle(reservation, { usage: { inputTokens: 120, outputTokens: 80 }, costUsd: 0.004 }))
  * ledger.spent().costUsd // => 0.004
  * ```
+ *
+ * With a `caller`, what it reserves is reserved within that call.
  */
-export const make = (limits: Limits = {}, parent?: Ledger): Ledger => new LedgerNode(limits, parent)
+export const make = (limits: Limits = {}, parent?: Ledger, caller?: Caller): Ledger =>
+  new LedgerNode(limits, parent, caller)
 
 /**
  * Holds what a resumed run has paid, so that a new call leaves room for it until the run has come to it again: in which

@@ -16,7 +16,6 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../Elapsed.ts"
 import type { Previous } from "../policy/Policy.ts"
-import { within } from "../record/activeSpan.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { Checks } from "../task/Check.ts"
@@ -27,6 +26,7 @@ import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { type StepAnswer, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
 import { needed, type Step, type StepCheck, type Workflow } from "../workflow/Workflow.ts"
+import { within } from "./carried.ts"
 import { type Checking, verdictOf } from "./checking.ts"
 import { next, type Reassign, reassign } from "./Resilience.ts"
 import type { ToolAccess, WorkerSettings } from "./RunSettings.ts"
@@ -233,7 +233,7 @@ export const make = (context: CallContext, plan: Plan): Execution => {
         else running.given = answer
       }
       const part = { type: "step", runId: context.runId, step } as const
-      const asked = within(context.spans, part, ask(context, plan, answers, running, onAnswer))
+      const asked = within(context, part, ask(context, plan, answers, running, onAnswer))
       return Effect.matchEffect(asked, {
         onSuccess: (waiting) => {
           if (waiting.length === 0) {

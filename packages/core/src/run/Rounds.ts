@@ -8,7 +8,7 @@ import { ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
 import type * as Policy from "../policy/Policy.ts"
-import { spansOf, within } from "../record/activeSpan.ts"
+import { spansOf } from "../record/activeSpan.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import { payments, type Transcript } from "../record/Transcript.ts"
 import * as Seed from "../Seed.ts"
@@ -25,7 +25,9 @@ import * as Workflow from "../workflow/Workflow.ts"
 import { refusalOf } from "./accounts.ts"
 import { answerOf, bestSoFar, failureOf, workersOf } from "./answers.ts"
 import * as Budget from "./Budget.ts"
+import { Caller } from "./Caller.ts"
 import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts"
+import { isCarrying, within } from "./carried.ts"
 import { completing } from "./completing.ts"
 import * as Executor from "./Executor.ts"
 import { finished, isOver } from "./ending.ts"
@@ -140,7 +142,9 @@ export const conduct = (
       const recording = nesting === undefined ? journaled?.recording : nesting.context.recording
       const listener = journaled?.recording.listener ?? heard?.listener
       const resume = pastOf(runOptions, journaled?.before)
-      const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger)
+      const caller = nesting === undefined ? yield* Caller : nesting.context.caller
+      const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger, caller)
+      const isShared = runOptions.ledger !== undefined || runOptions.payer !== undefined
       if (nesting === undefined && resume !== undefined && runOptions.payer?.bearsLost !== true) {
         Budget.hold(ledger, journaled?.before === undefined ? paidIn(resume.transcript) : journaled.recording.paid)
       }
@@ -165,7 +169,9 @@ export const conduct = (
         onDoubt: options.onDoubt,
         spans: nesting?.context.spans ?? runOptions.telemetry ?? spansOf(runOptions.listener),
         failures: nesting?.context.failures ?? [],
-        counts: runOptions.ledger === undefined && runOptions.payer === undefined ? undefined : new Map()
+        counts: isShared ? new Map() : undefined,
+        caller,
+        isCarried: isCarrying(isShared || caller !== undefined)
       }
       const state: State = {
         runId,
@@ -193,7 +199,7 @@ export const conduct = (
       const interruptible = onResult === undefined ? restore : Effect.interruptible
       const startedAt = ticks(clock)
       started(state, nesting?.parent)
-      const spanned = within(context.spans, { type: "run", runId }, runRounds(state))
+      const spanned = within(context, { type: "run", runId }, runRounds(state))
       const rounds = recording === undefined ? spanned : Effect.andThen(Journaled.stopped(recording), spanned)
       const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
       if (journaled !== undefined && isOver(state, exit)) {
@@ -275,7 +281,7 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   for (let round = 0; ; round++) {
     const { context, runId } = state
     context.emit?.({ type: "round-started", round })
-    const end = yield* within(context.spans, { type: "round", runId }, runRound(state, round))
+    const end = yield* within(context, { type: "round", runId }, runRound(state, round))
     if (end === "over" || (end === "ended" && state.recursion === 0)) return
     if (end === "ended") state.recursion -= 1
     else state.revisions -= 1

@@ -9,7 +9,6 @@ import * as Effect from "effect/Effect"
 import { settle } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
-import { within } from "../record/activeSpan.ts"
 import type { KnownTool } from "../record/Recorded.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
@@ -18,6 +17,7 @@ import type { Given, ToolChoice, ToolContext, ToolResult } from "../task/Tool.ts
 import type { BudgetExceeded } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import { fit, type Unsupported } from "./capabilities.ts"
+import { within } from "./carried.ts"
 import * as Toolbox from "./Toolbox.ts"
 import * as ToolProgress from "./toolProgress.ts"
 import { type Answered, type Call, type CallContext, call } from "./WorkerCall.ts"
@@ -275,7 +275,7 @@ const useTool = (
       if (isInDoubt && !prepared.isRepeatable) return Effect.sync(() => tell(Toolbox.lost))
       const run = Effect.suspend(() => {
         context.emit?.({ type: "tool-started", ...place })
-        const spanned = within(context.spans, { type: "tool", runId: context.runId, step, turn, index }, prepared.run)
+        const spanned = within(context, { type: "tool", runId: context.runId, step, turn, index }, prepared.run)
         const running = recording === undefined ? spanned : Effect.andThen(recording.saved, spanned)
         return Effect.map(running, tell)
       })

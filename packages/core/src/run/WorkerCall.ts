@@ -13,7 +13,7 @@ import * as Exit from "effect/Exit"
 import { notifyLogged, settle } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
-import { type ActiveSpans, within } from "../record/activeSpan.ts"
+import type { ActiveSpans } from "../record/activeSpan.ts"
 import type { Recorded } from "../record/Recorded.ts"
 import type { Emit } from "../record/RunEvent.ts"
 import type { StepFailure } from "../record/StepFailure.ts"
@@ -26,6 +26,8 @@ import { CallId, type FinishReason, type Worker, type WorkerError, type WorkerRe
 import { boundOn, type Charge, closeAll, isLimited, priced, reserveAtPayer } from "./accounts.ts"
 import type { Ledger, Payer, Reservation } from "./Budget.ts"
 import { boundsOf, estimateOf, likelyTokens, usageOf } from "./bounds.ts"
+import { Caller } from "./Caller.ts"
+import { within } from "./carried.ts"
 import { fitted } from "./fitted.ts"
 import type { Recording } from "./Recording.ts"
 import { delay, type Gate, type Retry } from "./Resilience.ts"
@@ -79,6 +81,10 @@ export interface CallContext {
   readonly failures: Array<StepFailure>
   /** How many calls each place has made, which names them on accounts. Absent if the run shares no account. */
   readonly counts: Map<string, number> | undefined
+  /** The call within which the run was started, if that is paid by an account. */
+  readonly caller: Caller | undefined
+  /** Whether the runs that its workers start are to know within which call they are. */
+  readonly isCarried: boolean
 }
 
 /**
@@ -168,7 +174,7 @@ const attempt = (
   charge: Charge,
   onEnd: (ended: Ended) => void
 ): Effect.Effect<ResponseCache.Answer, WorkerError | BudgetExceeded> => {
-  const { gate, ledger, payer, timeoutMillis } = context
+  const { gate, isCarried, ledger, payer, timeoutMillis } = context
   const { worker } = call
   return Effect.uninterruptibleMask((restore) => {
     const use = (own: Reservation, payers?: Reservation) => {
@@ -180,8 +186,9 @@ const attempt = (
           const { by, step } = call
           const part = { type: "call", runId: context.runId, by, step, worker: worker.id } as const
           const sent = receive(place === undefined ? call : inJournal(call, place), received, context, onAllowance)
-          const asked = within(context.spans, part, sent)
-          return place === undefined ? asked : Effect.provideService(asked, CallId, nameOf(place))
+          const asked = within(context, part, sent)
+          const named = place === undefined ? asked : Effect.provideService(asked, CallId, nameOf(place))
+          return isCarried ? Effect.provideService(named, Caller, callerOf(context, own, payers)) : named
         })
       const open = (onAllowance: AllowanceListener) => {
         const sent = send(onAllowance)
@@ -207,12 +214,21 @@ const attempt = (
       (own) => {
         if (payer === undefined) return use(own)
         // Waiting here cannot deadlock: it waits only for calls under way, which hold all that they need.
-        const reserved = Effect.onError(reserveAtPayer(payer, call, charge), () => ledger.release(own))
+        const waitsHere: Caller = { reservations: [own], above: context.caller, isWaiting: true }
+        const reserved = Effect.onError(reserveAtPayer(payer, call, charge, waitsHere), () => ledger.release(own))
         return Effect.flatMap(reserved, (payers) => use(own, payers))
       }
     )
   })
 }
+
+/** A call of a run, for the runs that its worker starts: those of a run without an account are of the call around it. */
+const callerOf = (
+  { caller, counts }: CallContext,
+  own: Reservation,
+  payers: Reservation | undefined
+): Caller | undefined =>
+  counts === undefined ? caller : { reservations: payers === undefined ? [own] : [own, payers], above: caller }
 
 const ignoreAllowance: AllowanceListener = () => {}
 

@@ -5,6 +5,7 @@ import { BudgetExceeded, cost, noUsage, type Paid } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { Amount, Ledger, Occurrence, Payer, Reservation } from "./Budget.ts"
 import { worstCase } from "./bounds.ts"
+import type { Caller } from "./Caller.ts"
 import type { Call, CallContext } from "./WorkerCall.ts"
 
 /** An attempt of a call, as the accounts that it is charged to know it. */
@@ -54,10 +55,11 @@ export const boundOn = ({ isLimited }: Ledger, call: Call): Amount => (isLimited
 export const reserveAtPayer = (
   payer: Payer,
   call: Call,
-  { name, occurrence }: Charge
+  { name, occurrence }: Charge,
+  caller: Caller
 ): Effect.Effect<Reservation, BudgetExceeded> =>
   Effect.mapError(
-    payer.account.reserve(boundOn(payer.account, call), name, occurrence),
+    payer.account.reserve(boundOn(payer.account, call), name, occurrence, caller),
     ({ allowed, limit, needed, spent }) => {
       const worker = needed === undefined ? call.worker.id : undefined
       const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer", worker })

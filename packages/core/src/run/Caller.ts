@@ -1,0 +1,84 @@
+/**
+ * The call within which a run was started: a worker that itself starts runs on the account that pays for its call.
+ *
+ * Such a run draws on what is reserved for the call, so that it needs no second reservation. A reservation that only the
+ * calls around it can make room for is refused instead of waiting for ever.
+ */
+import * as Context from "effect/Context"
+import type { Reservation } from "./Budget.ts"
+
+/** A call that is under way, for the runs that are started within it. */
+export interface Caller {
+  /** The reservations for the call, on its run's budget and on the payer's account. */
+  readonly reservations: ReadonlyArray<Reservation>
+  /** The call within which the call's own run was started. */
+  readonly above: Caller | undefined
+  /** Whether this is a call that still waits for a reservation: nothing can draw on it, and others do not wait for it. */
+  readonly isWaiting?: boolean | undefined
+}
+
+/** The call within which a run is started; none by default. Every call of a run with an account sets it. */
+export const Caller: Context.Reference<Caller | undefined> = Context.Reference("@divisi/core/Caller", {
+  defaultValue: (): Caller | undefined => undefined
+})
+
+/** The reservations that a run within a call may draw on, the closest call first. */
+export function* drawable(caller: Caller | undefined): Generator<Reservation> {
+  for (let one = caller; one !== undefined; one = one.above) {
+    if (one.isWaiting === true) continue
+    for (const reservation of one.reservations) {
+      for (let each: Reservation | undefined = reservation; each !== undefined; each = each.above) yield each
+    }
+  }
+}
+
+/** Whether a reservation is made for a run within another call. */
+export const isNested = (caller: Caller | undefined): boolean => !drawable(caller).next().done
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reservations that cannot end
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The reservations of calls that wait for a reservation, their own or one of a run within them; how often each does. */
+const blocked = new Map<Reservation, number>()
+
+/** The checks of reservations that wait within other calls: each ends its own wait if nothing else can end it. */
+const waits = new Set<() => boolean>()
+
+/** Whether a reservation cannot be settled before another one is made. */
+export const isBlocked = (reservation: Reservation): boolean => blocked.has(reservation)
+
+/** The reservations that cannot be settled before another one is made. */
+export const blockedOnes = (): Iterable<Reservation> => blocked.keys()
+
+const count = (reservation: Reservation, by: 1 | -1): void => {
+  const times = (blocked.get(reservation) ?? 0) + by
+  if (times === 0) blocked.delete(reservation)
+  else blocked.set(reservation, times)
+  if (reservation.above !== undefined) count(reservation.above, by)
+}
+
+const countAll = (caller: Caller | undefined, by: 1 | -1): void => {
+  for (let one = caller; one !== undefined; one = one.above) for (const each of one.reservations) count(each, by)
+}
+
+/** Ends every wait within a call that nothing else can end any more, one after the other. */
+export const endStuck = (): void => {
+  for (const check of [...waits]) if (waits.has(check)) check()
+}
+
+/**
+ * Notes that a reservation is waited for; returns what ends this. `check` ends the wait and returns true if no other call
+ * can make room.
+ */
+export const waiting = (caller: Caller, check?: () => boolean): (() => void) => {
+  countAll(caller, 1)
+  if (check !== undefined) waits.add(check)
+  let isOver = false
+  return () => {
+    if (isOver) return
+    isOver = true
+    countAll(caller, -1)
+    if (check !== undefined) waits.delete(check)
+  }
+}

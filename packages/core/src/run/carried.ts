@@ -1,0 +1,82 @@
+/**
+ * Carries the call within which code runs through promises: an async function of a worker that starts another run has left
+ * the fiber that asked it.
+ *
+ * Nothing of it is used before the first run with an account, and nothing at all where there is no `AsyncLocalStorage`
+ * (browsers): runs that are started there by promises are not known to be within a call.
+ */
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Tracer from "effect/Tracer"
+import { type ActiveSpans, type Part, within as withinSpan } from "../record/activeSpan.ts"
+import { Caller } from "./Caller.ts"
+
+/** What is used of `AsyncLocalStorage`. */
+interface Storage {
+  getStore(): Caller | undefined
+  run<A>(store: Caller | undefined, evaluate: () => A): A
+}
+
+type GetModule = (name: string) => { readonly AsyncLocalStorage: new () => Storage } | undefined
+
+let storage: Storage | undefined
+let isOpened = false
+
+/** Opens the storage with the first run that needs it. */
+const open = (): void => {
+  isOpened = true
+  const { process } = globalThis as { process?: { getBuiltinModule?: GetModule } }
+  const hooks = process?.getBuiltinModule?.("node:async_hooks")
+  if (hooks !== undefined) storage = new hooks.AsyncLocalStorage()
+}
+
+/**
+ * Whether the code of a run is told within which call it runs. Once one run needs it, all do: otherwise code of one run
+ * that continues in a turn of another would take over its call.
+ */
+export const isCarrying = (isNeeded: boolean): boolean => {
+  if (isNeeded && !isOpened) open()
+  return isOpened
+}
+
+/** The call within which a promise was begun. */
+export const carriedCaller = (): Caller | undefined => storage?.getStore()
+
+const carriers = new WeakMap<Tracer.Tracer, Tracer.Tracer>()
+
+/** A tracer that runs everything within the call of its fiber, and is otherwise the given one. */
+const carrierOf = (tracer: Tracer.Tracer, inner: Storage): Tracer.Tracer => {
+  const known = carriers.get(tracer)
+  if (known !== undefined) return known
+  const evaluate = <X>(primitive: Tracer.EffectPrimitive<X>, fiber: Fiber.Fiber<unknown, unknown>): X =>
+    tracer.context === undefined ? primitive["~effect/Effect/evaluate"](fiber) : tracer.context(primitive, fiber)
+  const carrier: Tracer.Tracer = {
+    span: (options) => tracer.span(options),
+    context: (primitive, fiber) => {
+      const caller = fiber.getRef(Caller)
+      return inner.getStore() === caller
+        ? evaluate(primitive, fiber)
+        : inner.run(caller, () => evaluate(primitive, fiber))
+    }
+  }
+  carriers.set(tracer, carrier)
+  carriers.set(carrier, carrier)
+  return carrier
+}
+
+/** An effect whose code knows within which call it runs, promises included. */
+export const carrying = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.tracer, (tracer) =>
+    storage === undefined ? effect : Effect.provideService(effect, Tracer.Tracer, carrierOf(tracer, storage))
+  )
+
+/** An effect within a part of a run: with its span, if there is one, and within the call around the run. */
+export const within = <A, E, R>(
+  { isCarried, spans }: { readonly spans: ActiveSpans | undefined; readonly isCarried: boolean },
+  part: Part,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  // The tracer of a span takes the place of the one that carries.
+  const isReplaced = spans !== undefined || part.type === "run"
+  return withinSpan(spans, part, isCarried && isReplaced ? carrying(effect) : effect)
+}
