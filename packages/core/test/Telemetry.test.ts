@@ -206,14 +206,27 @@ describe("recorder", () => {
       { ...base, ...completion, at: 45, attempt: 1, completion: "lists" }
     ]
     for (const event of events) listener(event)
-    const [, round, first, second] = spans
-    expect([first!.name, endOf(first!), second!.name, endOf(second!)]).toEqual(["plan p", "Fail", "plan p", "well"])
-    expect([parentOf(first!), parentOf(second!)]).toEqual([round, round])
+    const planned: RunEvent = {
+      ...base,
+      type: "workflow-proposed",
+      at: 50,
+      round: 0,
+      policy: "p",
+      workflow: { steps: [] },
+      notes: [],
+      durationMillis: 30
+    }
+    const [, round, plan, first, second] = spans
+    expect([first!.name, endOf(first!), second!.name, endOf(second!)]).toEqual(["chat", "Fail", "chat", "well"])
+    expect([parentOf(plan!), parentOf(first!), parentOf(second!)]).toEqual([round, plan, plan])
+    expect([plan!.name, plan!.kind, first!.kind, endOf(plan!)]).toEqual(["plan p", "internal", "client", "open"])
+    listener(planned)
+    expect(plan!.status).toMatchObject({ startTime: 20_000_000n, endTime: 50_000_000n })
+    expect(attributesOf(plan!)).toEqual({ "gen_ai.operation.name": "plan", "gen_ai.agent.name": "p" })
     expect(first!.status).toMatchObject({ startTime: 20_000_000n, endTime: 30_000_000n })
     expect(second!.status).toMatchObject({ startTime: 30_000_000n, endTime: 45_000_000n })
     expect(attributesOf(second!)).toEqual({
-      "gen_ai.operation.name": "plan",
-      "gen_ai.agent.name": "p",
+      "gen_ai.operation.name": "chat",
       "gen_ai.usage.input_tokens": 9,
       "gen_ai.usage.output_tokens": 5,
       "gen_ai.usage.cache_read.input_tokens": 4,
@@ -221,6 +234,37 @@ describe("recorder", () => {
       "divisi.attempt": 1,
       "divisi.cached": false
     })
+  })
+
+  it("names the call of a tool, and its arguments only with content", () => {
+    for (const content of [false, true]) {
+      const { named, tracer } = collector()
+      const { listener } = Telemetry.recorder(tracer, { content, provider: () => "openai" })
+      const base = { runId: "r", round: 0 }
+      const step = { step: 0, turn: 0, worker: "a" }
+      const used = { usage: { inputTokens: 1, outputTokens: 1 }, costUsd: 0, durationMillis: 1, cached: false }
+      const toolCalls = [{ id: "call-1", name: "look", arguments: '{"at":1}' }]
+      const place = { step: 0, turn: 0, index: 0, name: "look" }
+      const task = { id: "t", messages: [{ role: "user" as const, content: "Why?" }] }
+      const pool = [{ id: "a" }]
+      const events: ReadonlyArray<RunEvent> = [
+        { type: "run-started", runId: "r", at: 10, version: 1, task, pool, policy: "p", seed: 0 },
+        { ...base, type: "round-started", at: 20 },
+        { ...base, type: "step-started", at: 21, step: 0, worker: "a" },
+        { ...base, type: "turn-finished", at: 22, ...step, text: "", toolCalls, ...used },
+        { ...base, type: "tool-started", at: 23, ...place },
+        { ...base, type: "tool-finished", at: 24, ...place, content: "seen", isError: false, durationMillis: 1 }
+      ]
+      for (const event of events) listener(event)
+      expect(attributesOf(named("execute_tool look"))).toEqual({
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": "call-1",
+        ...(content ? { "gen_ai.tool.call.arguments": '{"at":1}', "gen_ai.tool.call.result": "seen" } : {})
+      })
+      expect(attributesOf(named("invoke_agent a"))["gen_ai.provider.name"]).toBe("openai")
+    }
   })
 
   it.effect("hangs a nested run under its step", () =>

@@ -14,7 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import { type Message, text } from "../task/Message.ts"
+import { type Message, type ToolCall, text } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import { type ActiveSpans, type Part, register } from "./activeSpan.ts"
@@ -68,6 +68,10 @@ interface OpenRound {
   readonly steps: Map<number, OpenStep>
   readonly tools: Map<string, Tracer.Span>
   readonly calls: Array<OpenCall>
+  /** The planning that goes on: the calls of the policy's models are within it. */
+  plan: Tracer.Span | undefined
+  /** The tool calls that turns have asked for, by step and turn. */
+  readonly asked: Map<string, ReadonlyArray<ToolCall>>
   /** When the policy began to write what it completes next. */
   planningSince: number
 }
@@ -165,14 +169,36 @@ const startRun = (recording: Recording, { at, parent, policy, runId, seed, task 
 const startRound = (recording: Recording, run: OpenRun, { at, round }: Of<"round-started">) => {
   const span = start(recording, `round ${round}`, "internal", at, run.span)
   span.attribute("divisi.round", round)
-  run.round = { span, steps: new Map(), tools: new Map(), calls: [], planningSince: at }
+  run.round = {
+    span,
+    steps: new Map(),
+    tools: new Map(),
+    calls: [],
+    plan: undefined,
+    asked: new Map(),
+    planningSince: at
+  }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The span of a call, begun: of a policy it is a plan, of all others a chat. */
+/** The span of the planning of a round, begun with its first call of a model. */
+const planOf = (recording: Recording, run: OpenRun, round: OpenRound, at: number): Tracer.Span => {
+  if (round.plan !== undefined) return round.plan
+  round.plan = start(recording, `plan ${run.policy}`, "internal", at, round.span)
+  round.plan.attribute("gen_ai.operation.name", "plan")
+  round.plan.attribute("gen_ai.agent.name", run.policy)
+  return round.plan
+}
+
+const endPlan = (round: OpenRound, at: number, exit: Exit.Exit<void>) => {
+  round.plan?.end(nanos(at), exit)
+  round.plan = undefined
+}
+
+/** The span of a call, begun. One of a policy is within the plan. */
 const startCall = (
   recording: Recording,
   run: OpenRun,
@@ -180,11 +206,10 @@ const startCall = (
   { by, step, worker }: Pick<OpenCall, "by" | "step" | "worker">,
   at: number
 ): Tracer.Span => {
-  const parent = (step === undefined ? undefined : round.steps.get(step)?.span) ?? round.span
-  const isPlan = by === "policy"
-  const span = start(recording, isPlan ? `plan ${run.policy}` : `chat ${worker}`, "client", at, parent)
-  span.attribute("gen_ai.operation.name", isPlan ? "plan" : "chat")
-  if (isPlan) span.attribute("gen_ai.agent.name", run.policy)
+  const ofStep = step === undefined ? undefined : round.steps.get(step)?.span
+  const parent = by === "policy" ? planOf(recording, run, round, at) : (ofStep ?? round.span)
+  const span = start(recording, `chat ${worker}`.trimEnd(), "client", at, parent)
+  span.attribute("gen_ai.operation.name", "chat")
   if (worker !== "") span.attribute("gen_ai.request.model", worker)
   const provider = worker === "" ? undefined : recording.provider?.(worker)
   if (provider !== undefined) span.attribute("gen_ai.provider.name", provider)
@@ -302,6 +327,8 @@ const startStep = (recording: Recording, round: OpenRound, { at, step, worker }:
   const span = start(recording, `invoke_agent ${worker}`, "internal", at, round.span)
   span.attribute("gen_ai.operation.name", "invoke_agent")
   span.attribute("gen_ai.agent.name", worker)
+  const provider = recording.provider?.(worker)
+  if (provider !== undefined) span.attribute("gen_ai.provider.name", provider)
   span.attribute("divisi.step", step)
   round.steps.set(step, { span, since: at, isNested: false })
 }
@@ -313,10 +340,19 @@ const finishStep = (round: OpenRound, span: Tracer.Span, { at, step }: Of<"step-
 
 const keyOf = ({ index, step, turn }: Pick<Of<"tool-started">, "step" | "turn" | "index">) => `${step}.${turn}.${index}`
 
-const startTool = (recording: Recording, parent: Tracer.Span, name: string, at: number): Tracer.Span => {
+const startTool = (
+  recording: Recording,
+  round: OpenRound,
+  parent: Tracer.Span,
+  { at, index, name, step, turn }: Of<"tool-started" | "tool-finished">
+): Tracer.Span => {
   const span = start(recording, `execute_tool ${name}`, "internal", at, parent)
   span.attribute("gen_ai.operation.name", "execute_tool")
   span.attribute("gen_ai.tool.name", name)
+  span.attribute("gen_ai.tool.type", "function")
+  const call = round.asked.get(`${step}.${turn}`)?.[index]
+  if (call !== undefined) span.attribute("gen_ai.tool.call.id", call.id)
+  if (call !== undefined && recording.content) span.attribute("gen_ai.tool.call.arguments", call.arguments)
   return span
 }
 
@@ -324,7 +360,7 @@ const startTool = (recording: Recording, parent: Tracer.Span, name: string, at: 
 const endTool = (recording: Recording, round: OpenRound, parent: Tracer.Span, event: Of<"tool-finished">) => {
   const open = round.tools.get(keyOf(event))
   round.tools.delete(keyOf(event))
-  const span = open ?? startTool(recording, parent, event.name, event.at)
+  const span = open ?? startTool(recording, round, parent, event)
   if (open === undefined) span.attribute("divisi.replayed", true)
   if (recording.content) span.attribute("gen_ai.tool.call.result", text(event.content))
   if (event.isError)
@@ -346,6 +382,7 @@ const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.Exit<vo
   for (const { span } of round.calls) span.end(nanos(at), Exit.interrupt())
   for (const span of round.tools.values()) span.end(nanos(at), Exit.interrupt())
   for (const { span } of round.steps.values()) span.end(nanos(at), Exit.interrupt())
+  endPlan(round, at, exit)
   round.span.end(nanos(at), exit)
   run.round = undefined
 }
@@ -377,10 +414,12 @@ const onStep = (recording: Recording, run: OpenRun, round: OpenRound, step: Open
       span.event("step_reassigned", nanos(event.at), { "divisi.from": event.from, "divisi.to": event.to })
       return span.attribute("gen_ai.agent.name", event.to)
     case "turn-finished":
+      round.asked.set(`${event.step}.${event.turn}`, event.toolCalls)
+      return endCall(recording, run, round, event)
     case "check-answered":
       return endCall(recording, run, round, event)
     case "tool-started":
-      return void round.tools.set(keyOf(event), startTool(recording, span, event.name, event.at))
+      return void round.tools.set(keyOf(event), startTool(recording, round, span, event))
     case "tool-finished":
       return endTool(recording, round, span, event)
     case "step-checked":
@@ -415,6 +454,7 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
     case "call-lost":
       return endCall(recording, run, round, event)
     case "workflow-proposed":
+      endPlan(round, event.at, Exit.void)
       round.span.attribute("divisi.policy", event.policy)
       if (recording.content) round.span.attribute("divisi.workflow", JSON.stringify(event.workflow))
       return round.span.attribute("divisi.steps", event.workflow.steps.length)
@@ -426,6 +466,7 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
         "divisi.reason": event.reason
       })
     case "round-revised":
+      endPlan(round, event.at, Exit.void)
       return round.span.event("round_revised", nanos(event.at), {
         "divisi.policy": event.policy,
         "divisi.decision": event.decision
