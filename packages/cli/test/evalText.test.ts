@@ -20,7 +20,13 @@ const report = (means: Readonly<Record<string, number>>, questions = 10): Report
     pool: [],
     config: { policies: names.map((name) => ({ name })) },
     benchmarks: [{ benchmark: "gym" }],
-    cells: names.map((policy) => ({ policy, benchmark: "gym", score: score(policy), unpricedCalls: 0 })),
+    cells: names.map((policy) => ({
+      policy,
+      benchmark: "gym",
+      score: score(policy),
+      unpricedCalls: 0,
+      failedCalls: 0
+    })),
     overall: names.map((policy) => ({ policy, ...score(policy), costUsd: 0.01, steps: 1, millis: 100 })),
     comparisons: names.slice(1).map((against) => ({
       policy: names[0]!,

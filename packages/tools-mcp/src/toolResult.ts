@@ -59,16 +59,18 @@ const partOf = (block: unknown): ContentPart => {
   }
 }
 
-/** Larger schemas, and those that can take long to check, are not checked. */
+/** Larger schemas and values are not checked, nor those whose check is not linear in the value. */
 const maxSchemaCharacters = 20_000
+const maxValueCharacters = 1_000_000
+const isSlow = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|uniqueItems|format)":/
 
 /** What is wrong with structured content by the schema that its tool declares; `undefined` if nothing is. */
 const missOf = (schema: JsonSchema, value: unknown): string | undefined => {
   if (value === undefined) return "it has no structured content"
-  const written = JSON.stringify(schema)
-  const isLong = written.length > maxSchemaCharacters
-  if (isLong || /"(?:\$ref|\$dynamicRef|pattern|patternProperties)":/.test(written)) return
   try {
+    const written = JSON.stringify(schema)
+    if (written.length > maxSchemaCharacters || isSlow.test(written)) return undefined
+    if (JSON.stringify(value).length > maxValueCharacters) return undefined
     const checked = fromJsonSchema(schema)["~standard"].validate(value)
     if (checked instanceof Promise || checked.issues === undefined) return undefined
     return checked.issues
@@ -76,7 +78,7 @@ const missOf = (schema: JsonSchema, value: unknown): string | undefined => {
       .join("; ")
       .slice(0, 300)
   } catch {
-    // A schema that is invalid says nothing of the result.
+    // A schema that is invalid, or a value that is nested too deep, says nothing about the result.
     return undefined
   }
 }

@@ -150,6 +150,68 @@ describe("an odd result", () => {
     assert.match(JSON.stringify(given[0]), /"text":"7".*does not match the output schema of its tool: .*number/)
   })
 
+  it("is read by itself, whatever output schema its tool declares", async () => {
+    const number = { type: "object", properties: { degrees: { type: "number" } }, required: ["degrees"] }
+    const items = { type: "array", uniqueItems: true }
+    const schemas: Readonly<Record<string, unknown>> = {
+      absent: undefined,
+      empty: {},
+      text: "object",
+      list: [],
+      null: null,
+      unknown: { type: "nonsense" },
+      wrong: { type: "object", properties: 5 },
+      dangling: { $ref: "#/$defs/none" },
+      slow: { type: "object", properties: { degrees: items } },
+      number
+    }
+    const long = Array.from({ length: 50_000 }, (_, at) => ({ at }))
+    const structured: Readonly<Record<string, unknown>> = {
+      none: undefined,
+      right: { degrees: 7 },
+      other: { degrees: "warm" },
+      null: null,
+      list: [7],
+      text: "warm",
+      long: { degrees: long }
+    }
+    const cases = Object.entries(schemas).flatMap(([schema, outputSchema]) =>
+      Object.entries(structured).map(([value, structuredContent]) => ({
+        name: `${schema}_${value}`,
+        outputSchema,
+        result: { content: [text("7")], structuredContent }
+      }))
+    )
+    const tools = cases.map(({ name, outputSchema }) => ({ ...good, name, outputSchema }))
+    const server = await serving({ tools }, (name, id, response) => {
+      const { result } = cases.find((one) => one.name === name)!
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
+    })
+    await using servers = await openTools({ t: { url: server.url } })
+    assert.deepStrictEqual([servers.problems, servers.tools.length], [[], cases.length])
+    const asked = cases.map(({ name }): Ask => [`t__${name}`])
+    const { results } = await asking(servers.tools, asked, { maxToolRounds: asked.length })
+    const noted: Array<string> = []
+    for (const [at, { content, isError }] of results.entries()) {
+      const { name } = cases[at]!
+      assert.isFalse(isError, name)
+      assert.include(JSON.stringify(content), "7", name)
+      if (/does not match the output schema/.test(JSON.stringify(content))) noted.push(name)
+    }
+    assert.strictEqual(results.length, cases.length)
+    // Of a value that is too large for a check nothing is said; a schema that is invalid is none.
+    assert.deepStrictEqual(
+      noted.filter((name) => name.startsWith("number_")),
+      ["number_none", "number_other", "number_null", "number_list", "number_text", "number_long"]
+    )
+    assert.deepStrictEqual(
+      noted.filter((name) => /^(?:absent|empty_right|text|list|null)_/.test(name) || name === "empty_right"),
+      []
+    )
+    await server.close()
+  })
+
   it("is an error where it calls itself one, or is none", async () => {
     const results = {
       a: { result: { content: [text("no")], isError: true } },

@@ -143,11 +143,12 @@ const misreported = (report: Report): ReadonlyArray<string> => {
 
 /** What counts as wrong without an answer, and what is in no mean. */
 const failures = (report: Report): ReadonlyArray<string> => {
-  const [unparsed, unanswered, missing, unpriced] = [
+  const [unparsed, unanswered, missing, unpriced, lost] = [
     sum(report, ({ score }) => score.unparsed),
     sum(report, ({ score }) => score.unanswered),
     sum(report, ({ score }) => score.missing),
-    sum(report, ({ unpricedCalls }) => unpricedCalls)
+    sum(report, ({ unpricedCalls }) => unpricedCalls),
+    sum(report, ({ failedCalls }) => failedCalls)
   ]
   const reasons = report.cells.flatMap(({ score }) => Object.entries(score.missingBy))
   const by = [...Map.groupBy(reasons, ([reason]) => reason)].map(
@@ -161,6 +162,7 @@ const failures = (report: Report): ReadonlyArray<string> => {
       : [
           `${Format.count(missing, "sample")} not measured, in no mean (${by.join(", ")}); --retry-missing measures them`
         ]),
+    ...(lost === 0 ? [] : [`${Format.count(lost, "call")} failed, retries included`]),
     ...misreported(report),
     ...(unpriced === 0 ? [] : [`${Format.count(unpriced, "call")} of unknown price, in no cost`])
   ]

@@ -175,6 +175,10 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
     return yield* failed(`${folder} is there already, and not an empty folder: name another one with --directory.`)
   }
   const files = yield* Effect.mapError(writeWhole(name, to), ({ message }) => failed(message))
+  if (input.json) {
+    stdout.write(`${JSON.stringify({ folder: to, files })}\n`)
+    return
+  }
   yield* Effect.sync(() =>
     stdout.write(
       [

@@ -2,6 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { toggle } from "../invocation/flags.ts"
 
 export const flags = {
   name: Argument.String("name").pipe(
@@ -11,7 +12,8 @@ export const flags = {
     Flag.withMetavar("<folder>"),
     Flag.withDescription("Where to write it; by default the new folder divisi-provider-<name>"),
     Flag.optional
-  )
+  ),
+  json: toggle("json", "Print the folder and its files as JSON")
 }
 
 /** What `divisi provider new` is asked for. */
