@@ -11,6 +11,7 @@ import type { RunEvent } from "../src/record/RunEvent.ts"
 import * as Telemetry from "../src/record/Telemetry.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Task from "../src/task/Task.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const collector = () => {
@@ -245,7 +246,7 @@ describe("recorder", () => {
       const used = { usage: { inputTokens: 1, outputTokens: 1 }, costUsd: 0, durationMillis: 1, cached: false }
       const toolCalls = [{ id: "call-1", name: "look", arguments: '{"at":1}' }]
       const place = { step: 0, turn: 0, index: 0, name: "look" }
-      const task = { id: "t", messages: [{ role: "user" as const, content: "Why?" }] }
+      const task = Task.make({ id: "t", question: "Why?" })
       const pool = [{ id: "a" }]
       const events: ReadonlyArray<RunEvent> = [
         { type: "run-started", runId: "r", at: 10, version: 1, task, pool, policy: "p", seed: 0 },
