@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import * as Account from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
-import { noSpend, type Spend } from "@divisi/core/Usage"
+import { type BudgetExceeded, noSpend, type Spend } from "@divisi/core/Usage"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -24,11 +24,6 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly 
 
 /** The accounts of a database. */
 export type Accounts = Account.Accounts<AccountsError>
-
-/** A reservation in the database, with the accounts that it is on. */
-interface Hold extends Budget.Reservation {
-  readonly hold: Pick<AccountBook.Hold, "id" | "chain">
-}
 
 /** How long it is known of a call that it was charged: longer than anybody waits to go on with a run. */
 const keptMillis = 90 * 86_400_000
@@ -88,47 +83,51 @@ export const make = Effect.fnUntraced(function* (
       Effect.forEach(left, perform, { concurrency: "unbounded", discard: true })
     )
 
-  const look = (account: AccountBook.Named, isGiven: boolean) =>
+  const look = (account: Account.Named, isGiven: boolean) =>
     Effect.map(perform({ type: "open", account, isGiven }), () => seen.get(account.name)!)
+
+  const holds = new Set<Account.Hold<AccountBook.Hold>>()
 
   const account = (
     chain: ReadonlyArray<Account.AccountOptions>,
     limits: Account.Limits
   ): Account.Account<AccountsError> => {
     const own = chain[0]!
-    const named = (): ReadonlyArray<AccountBook.Named> =>
+    const named = (): ReadonlyArray<Account.Named> =>
       chain.map((one) => ({ name: Account.nameAt(one, now()), limits: one.limits }))
-    const here = (): AccountBook.Named => {
+    const here = (): Account.Named => {
       const { name, limits } = named()[0]!
       if (!seen.has(name)) seen.set(name, nothing(name))
       return { name, limits }
     }
 
-    const take = (amount: Budget.Amount, call: string | undefined, occurrence: Budget.Occurrence) =>
-      Effect.suspend(() => {
-        here()
-        return perform({
-          type: "reserve",
-          id: randomUUID(),
-          account: own.name,
-          chain: named(),
-          call,
-          occurrence,
-          amount
+    const ledger = Account.reserving<AccountBook.Hold>({
+      holds,
+      chain: named,
+      take: (accounts, wanted, draws) =>
+        Effect.suspend(() => {
+          here()
+          const task = {
+            type: "reserve",
+            id: randomUUID(),
+            account: own.name,
+            chain: accounts,
+            draws,
+            ...wanted
+          } as const
+          return Effect.orDie(perform(task)) as Effect.Effect<Account.Taken<AccountBook.Hold> | "wait" | BudgetExceeded>
+        }),
+      // What cannot be written now stays set aside at its worst case, and no answer is lost for it.
+      close: ({ chain, id }, used, isDrawn, draws) =>
+        Effect.ignore(perform({ type: "close", id, chain, used, isDrawn, draws })),
+      standings: Effect.orDie(
+        Effect.forEach(named(), (one) => {
+          if (!seen.has(one.name)) seen.set(one.name, nothing(one.name))
+          return look(one, false)
         })
-      })
-
-    const reserve = Account.reserving({
-      take: (...asked) => Effect.orDie(take(...asked)),
-      reservation: (amount, taken): Hold => ({ amount, hold: taken as AccountBook.Hold }),
+      ),
       bury: Effect.orDie(bury("dead"))
     })
-
-    /** What cannot be written now stays set aside at its worst case, and no answer is lost for it. */
-    const close = (reservation: Budget.Reservation, used: Extract<AccountBook.Task, { type: "close" }>["used"]) => {
-      const { chain, id } = (reservation as Hold).hold
-      return Effect.ignore(perform({ type: "close", id, chain, used }))
-    }
 
     return {
       name: own.name,
@@ -137,9 +136,7 @@ export const make = Effect.fnUntraced(function* (
       costLimit: Budget.lowest(limits.costUsd, own.parent?.costLimit),
       // Another process may set limits at any time.
       isLimited: true,
-      reserve,
-      settle: close,
-      release: (reservation) => close(reservation, undefined),
+      ...ledger,
       charge: (costUsd, call) =>
         Effect.orDie(
           Effect.suspend(() =>

@@ -9,7 +9,6 @@
 import path from "node:path"
 import * as Shared from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
-import type { Paid } from "@divisi/core/Usage"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -82,12 +81,7 @@ export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("accounts
 
 const namedAt =
   (now: number) =>
-  (options: AccountOptions): AccountTable.Named => ({ name: Shared.nameAt(options, now), limits: options.limits })
-
-/** A reservation in the file. */
-interface Hold extends Budget.Reservation {
-  readonly hold: number
-}
+  (options: AccountOptions): Shared.Named => ({ name: Shared.nameAt(options, now), limits: options.limits })
 
 /**
  * Opens a file of accounts; it is closed with its scope.
@@ -152,6 +146,8 @@ export const make = Effect.fnUntraced(function* (
     if (dead.length > 0) yield* write(() => table.bury(dead, now()))
   })
 
+  const holds = new Set<Shared.Hold<number>>()
+
   const account = (chain: ReadonlyArray<AccountOptions>, { limits, total }: AccountTable.Row): Account => {
     const { name } = chain[0]!
     const named = () => chain.map(namedAt(now()))
@@ -163,28 +159,31 @@ export const make = Effect.fnUntraced(function* (
       return row
     }
 
-    const take = (amount: Budget.Amount, call: string | undefined, occurrence: Budget.Occurrence) =>
-      write(() => {
-        const asked = { chain: named(), account: name, call, occurrence, amount, owner: self, now: now() }
-        const taken = table.reserve(asked)
-        read()
-        return taken
-      })
-
-    const reserve = Shared.reserving({
-      take: (...asked) => Effect.orDie(Effect.andThen(own, take(...asked))),
-      reservation: (amount, hold): Hold => ({ amount, hold }),
+    const ledger = Shared.reserving<number>({
+      holds,
+      chain: named,
+      take: (accounts, wanted, draws) =>
+        Effect.orDie(
+          Effect.andThen(
+            own,
+            write(() => {
+              const taken = table.reserve({ ...wanted, chain: accounts, account: name, draws, owner: self, now: now() })
+              read()
+              return taken
+            })
+          )
+        ),
+      // What cannot be written now stays set aside at its worst case, and no answer is lost for it.
+      close: (hold, used, isDrawn, draws) =>
+        Effect.ignore(
+          write(() => {
+            table.close({ hold, used, isDrawn, draws, now: now() })
+            read()
+          })
+        ),
+      standings: Effect.orDie(write(() => named().map((one) => table.open(one, now(), false)))),
       bury: Effect.orDie(bury)
     })
-
-    /** What cannot be written now stays set aside at its worst case, and no answer is lost for it. */
-    const close = (work: (hold: number) => void) => (reservation: Budget.Reservation) =>
-      Effect.ignore(
-        write(() => {
-          work((reservation as Hold).hold)
-          read()
-        })
-      )
 
     return {
       name,
@@ -193,9 +192,7 @@ export const make = Effect.fnUntraced(function* (
       costLimit: Budget.lowest(limits.costUsd, chain[0]!.parent?.costLimit),
       // Another process may set limits at any time.
       isLimited: true,
-      reserve,
-      settle: (reservation, used: Paid) => close((hold) => table.settle(hold, used, now()))(reservation),
-      release: close((hold) => table.release(hold, now())),
+      ...ledger,
       charge: (costUsd, call) =>
         Effect.orDie(
           write(() => {

@@ -1,17 +1,11 @@
 /** What is asked of accounts in Postgres, and what becomes of it. `account_tasks` of the schema does it. */
-import type { Limits, Standing } from "@divisi/core/Account"
+import type { Draw, Named, Standing, Taken } from "@divisi/core/Account"
 import type * as Budget from "@divisi/core/Budget"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
-
-/** An account by the name that it has now, that of its day included. */
-export interface Named {
-  readonly name: string
-  readonly limits: Limits | undefined
-}
 
 /** An account as it stands. */
 export type Row = Standing
@@ -34,6 +28,8 @@ export type Task =
       readonly call: string | undefined
       readonly occurrence: Budget.Occurrence
       readonly amount: Budget.Amount
+      /** What is taken of other holds. */
+      readonly draws: ReadonlyArray<Draw<Hold>>
     }
   /** Replaces what was set aside by what was used, or gives it back. */
   | {
@@ -41,6 +37,10 @@ export type Task =
       readonly id: string
       readonly chain: ReadonlyArray<string>
       readonly used: Paid | undefined
+      /** Whether others have drawn on it: an account is then charged no more than its limit allows. */
+      readonly isDrawn: boolean
+      /** What goes back to other holds (negative), or is taken of them. */
+      readonly draws: ReadonlyArray<Draw<Hold>>
     }
   | {
       readonly type: "charge"
@@ -54,7 +54,7 @@ export type Task =
   | { readonly type: "bury"; readonly id: string; readonly chain: ReadonlyArray<string>; readonly owner: string }
 
 /** What became of a task: a hold, where one is asked for. */
-export type Done = Hold | "wait" | BudgetExceeded | undefined
+export type Done = Taken<Hold> | "wait" | BudgetExceeded | undefined
 
 /** The accounts that a task needs. */
 export const namesOf = (task: Task): ReadonlyArray<Named> => {

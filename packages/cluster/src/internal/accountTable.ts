@@ -1,5 +1,5 @@
 /** Accounts and holds in Postgres: how tasks are done in one statement, however many there are. */
-import { type Adjustment, type Correction, readLimits } from "@divisi/core/Account"
+import { type Adjustment, type Correction, type Draw, readLimits } from "@divisi/core/Account"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -66,15 +66,20 @@ const refusalOf = ([, limit, , allowed, spent, needed]: Row): BudgetExceeded =>
     needed: needed === null ? undefined : Number(needed)
   })
 
-const doneOf = (row: Row): AccountBook.Done => {
+const doneOf = (row: Row, task: AccountBook.Task): AccountBook.Done => {
   const [kind, id, chain] = row
-  if (kind === "hold") return { id: String(id), chain: JSON.parse(String(chain)) }
+  if (kind === "hold") {
+    const hold = { id: String(id), chain: JSON.parse(String(chain)) }
+    return { hold, isNew: task.type === "reserve" && task.id === id }
+  }
   if (kind === "wait") return kind
   return kind === "refused" ? refusalOf(row) : undefined
 }
 
 /** A task as the function of the database reads it. */
 const given = (task: AccountBook.Task, position: (name: string) => number): object => {
+  const drawn = (draws: ReadonlyArray<Draw<AccountBook.Hold>>) =>
+    draws.map(({ account, costUsd, from, tokens }) => ({ from: from.id, at: position(account), cost: costUsd, tokens }))
   const chain = AccountBook.namesOf(task).map(({ name }) => position(name))
   switch (task.type) {
     case "open": {
@@ -83,15 +88,16 @@ const given = (task: AccountBook.Task, position: (name: string) => number): obje
       return { type: "open", chain, limits }
     }
     case "reserve": {
-      const { amount, chain: accounts, ...rest } = task
+      const { amount, chain: accounts, draws, ...rest } = task
       const names = JSON.stringify(accounts.map(({ name }) => name))
-      return { ...rest, chain, names, cost: amount.costUsd, tokens: amount.tokens }
+      return { ...rest, chain, names, cost: amount.costUsd, tokens: amount.tokens, draws: drawn(draws) }
     }
     case "close": {
-      const { id, used } = task
-      if (used === undefined) return { type: "close", id, chain, used: false }
+      const { draws, id, isDrawn, used } = task
+      const closed = { type: "close", id, chain, draws: drawn(draws), is_drawn: isDrawn }
+      if (used === undefined) return { ...closed, used: false }
       const { inputTokens: input, outputTokens: output } = used.usage
-      return { type: "close", id, chain, used: true, cost: used.costUsd, input, output }
+      return { ...closed, used: true, cost: used.costUsd, input, output }
     }
     case "charge": {
       const { chain: accounts, costUsd, ...rest } = task
@@ -116,7 +122,7 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
       const limits = column([...named.values()], ({ limits }) => JSON.stringify(limits ?? {}))
       const asked = JSON.stringify(tasks.map((task) => given(task, (name) => positions.get(name)!)))
       return Effect.map(session.query(perform, [self, `${now}`, [...named.keys()], limits, asked]), (rows) => ({
-        done: rows.slice(0, tasks.length).map(doneOf),
+        done: tasks.map((task, index) => doneOf(rows[index]!, task)),
         accounts: new Map(rows.slice(tasks.length).map((row) => [String(row[1]), accountIn(row)]))
       }))
     },

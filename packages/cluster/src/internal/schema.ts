@@ -81,6 +81,33 @@ const withPaces = (schema: string) => `
   ) WITH (fillfactor = 50)
 `
 
+/** The parts of other holds that a task takes (or gives back, where they are negative), as far as these are open. */
+const draws = (schema: string) => `
+  SELECT given.* FROM jsonb_to_recordset(coalesce(task.draws, '[]'::jsonb)) AS given (
+    "from" text, at integer, cost double precision, tokens double precision
+  ) JOIN ${schema}.holds AS known ON known.id = given."from" AND known.state = 'open'`
+
+/** What is taken of other holds is not reserved for them. */
+const drawn = (schema: string, sign: "+" | "-") => `FOR draw IN ${draws(schema)} LOOP
+            reserved[draw.at] := reserved[draw.at] ${sign} draw.cost;
+            tokens_reserved[draw.at] := tokens_reserved[draw.at] ${sign} draw.tokens;
+            changed[draw.at] := true;
+          END LOOP;`
+
+/** Notes on other holds what is taken of them. */
+const drawing = (schema: string) => `FOR draw IN ${draws(schema)} LOOP
+            UPDATE ${schema}.holds AS known SET drawn = jsonb_set(known.drawn, ARRAY[names[draw.at]], jsonb_build_array(
+              coalesce((known.drawn->names[draw.at]->>0)::double precision, 0) + draw.cost,
+              coalesce((known.drawn->names[draw.at]->>1)::double precision, 0) + draw.tokens))
+            WHERE known.id = draw."from";
+          END LOOP;`
+
+/** What calls within a call have drawn of its hold, by the names of accounts: USD and tokens. */
+const withDraws = (schema: string) => [
+  `ALTER TABLE ${schema}.holds ADD COLUMN drawn jsonb NOT NULL DEFAULT '{}'`,
+  withAccountTasks(schema)
+]
+
 /**
  * What tasks do to accounts and holds, as a function of the database: a flush is one statement, so that a process that
  * stops in the middle of one holds no lock. All tasks of a flush see the accounts as the task before has left them, and
@@ -121,6 +148,14 @@ const withAccountTasks = (schema: string) => `
     d_output double precision;
     d_calls integer;
     d_unpriced integer;
+    -- How what was drawn of a hold changes what is reserved, and what counts as spent.
+    s_reserved integer;
+    s_spent integer;
+    drawn_usd double precision;
+    drawn_tokens double precision;
+    clips boolean;
+    excess double precision;
+    draw record;
   BEGIN
     -- In one order, so that two processes do not wait for each other.
     INSERT INTO ${schema}.accounts (name, limits, changed_at)
@@ -147,7 +182,8 @@ const withAccountTasks = (schema: string) => `
 
     FOR task IN SELECT * FROM jsonb_to_recordset(tasks) AS given (
       type text, id text, account text, call text, occurrence text, chain integer[], names text, cost double precision,
-      tokens double precision, used boolean, input double precision, output double precision, owner text, limits text
+      tokens double precision, used boolean, input double precision, output double precision, owner text, limits text,
+      draws jsonb, is_drawn boolean
     ) LOOP
       kind := 'done';
       detail := NULL;
@@ -163,6 +199,9 @@ const withAccountTasks = (schema: string) => `
       d_output := 0;
       d_calls := 0;
       d_unpriced := 0;
+      s_reserved := 0;
+      s_spent := 0;
+      clips := false;
       SELECT known.* INTO hold FROM ${schema}.holds AS known WHERE known.id = task.id;
       has_hold := FOUND;
 
@@ -196,6 +235,7 @@ const withAccountTasks = (schema: string) => `
           chain := hold.chain;
         ELSE
           waits := false;
+          ${drawn(schema, "-")}
           FOREACH i IN ARRAY task.chain LOOP
             IF task.cost IS NULL AND limited_usd[i] IS NOT NULL THEN
               kind := 'refused';
@@ -229,9 +269,13 @@ const withAccountTasks = (schema: string) => `
             END IF;
             EXIT WHEN kind = 'refused';
           END LOOP;
+          IF kind = 'refused' OR waits THEN
+            ${drawn(schema, "+")}
+          END IF;
           IF kind <> 'refused' AND waits THEN
             kind := 'wait';
           ELSIF kind <> 'refused' THEN
+            ${drawing(schema)}
             INSERT INTO ${schema}.holds (id, account, call, chain, cost_usd, tokens, state, owner, changed_at)
               VALUES (task.id, task.account, task.call, task.names, task.cost, task.tokens, 'open', self, at_millis);
             d_open := 1;
@@ -257,9 +301,12 @@ const withAccountTasks = (schema: string) => `
         -- What a hold counts for is taken back.
         IF hold.state = 'open' THEN
           d_open := -1;
+          s_reserved := 1;
+          clips := task.used AND task.is_drawn;
           d_reserved := -coalesce(hold.cost_usd, 0);
           d_tokens := -hold.tokens;
         ELSE
+          s_spent := 1;
           d_cost := -coalesce(hold.cost_usd, 0);
           d_input := -hold.tokens;
           d_calls := -1;
@@ -268,11 +315,14 @@ const withAccountTasks = (schema: string) => `
         IF task.type = 'bury' THEN
           -- Its process may live after all, and say what was used.
           UPDATE ${schema}.holds AS known SET state = 'doubtful', changed_at = at_millis WHERE known.id = hold.id;
+          s_spent := s_spent - 1;
           d_cost := d_cost + coalesce(hold.cost_usd, 0);
           d_input := d_input + hold.tokens;
           d_calls := d_calls + 1;
           d_unpriced := d_unpriced + (hold.cost_usd IS NULL)::integer;
         ELSE
+          ${drawn(schema, "-")}
+          ${drawing(schema)}
           IF task.used THEN
             d_cost := d_cost + coalesce(task.cost, 0);
             d_input := d_input + task.input;
@@ -288,15 +338,26 @@ const withAccountTasks = (schema: string) => `
         END IF;
       END IF;
 
-      IF d_open <> 0 OR d_calls <> 0 OR d_cost <> 0 OR d_input <> 0 OR d_output <> 0 OR d_unpriced <> 0 THEN
+      IF d_open <> 0 OR d_calls <> 0 OR d_cost <> 0 OR d_input <> 0 OR d_output <> 0 OR d_unpriced <> 0
+        OR s_spent <> 0 THEN
         FOREACH i IN ARRAY task.chain LOOP
+          drawn_usd := coalesce((hold.drawn->names[i]->>0)::double precision, 0);
+          drawn_tokens := coalesce((hold.drawn->names[i]->>1)::double precision, 0);
           opened[i] := opened[i] + d_open;
           -- With nothing open, the sum is exactly zero: rounding errors do not stay.
-          reserved[i] := CASE WHEN opened[i] = 0 THEN 0 ELSE reserved[i] + d_reserved END;
-          tokens_reserved[i] := tokens_reserved[i] + d_tokens;
-          cost[i] := cost[i] + d_cost;
-          input[i] := input[i] + d_input;
+          reserved[i] := CASE WHEN opened[i] = 0 THEN 0 ELSE reserved[i] + d_reserved + s_reserved * drawn_usd END;
+          tokens_reserved[i] := tokens_reserved[i] + d_tokens + s_reserved * drawn_tokens;
+          cost[i] := cost[i] + d_cost + s_spent * drawn_usd;
+          input[i] := input[i] + d_input + s_spent * drawn_tokens;
           output[i] := output[i] + d_output;
+          IF clips THEN
+            -- Calls within it have used a part of its reservation: no more is charged than the limit allows.
+            cost[i] := cost[i] - least(coalesce(task.cost, 0),
+              greatest(0, coalesce(cost[i] + reserved[i] - limited_usd[i], 0)));
+            excess := greatest(0, coalesce(input[i] + output[i] + tokens_reserved[i] - limited_tokens[i], 0));
+            output[i] := output[i] - least(excess, task.output);
+            input[i] := input[i] - least(greatest(0, excess - task.output), task.input);
+          END IF;
           made[i] := made[i] + d_calls;
           unpriced[i] := unpriced[i] + d_unpriced;
           changed[i] := true;
@@ -374,7 +435,8 @@ const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   (schema) => first(schema).split(";"),
   (schema) => [withPaces(schema)],
   (schema) => [withAccountTasks(schema)],
-  withAdjustments
+  withAdjustments,
+  withDraws
 ]
 
 /** The version of the tables that are there, in whole; 0 where there are none. */

@@ -8,8 +8,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import { BudgetExceeded } from "../task/Usage.ts"
-import type * as Budget from "./Budget.ts"
+import { BudgetExceeded, type Paid } from "../task/Usage.ts"
+import * as Budget from "./Budget.ts"
+import { type Caller, drawable, endStuck, isBlocked, isNested, waiting } from "./Caller.ts"
 
 /** What an account limits: USD, tokens, calls. An absent limit does not limit. */
 export type Limits = Omit<Budget.Limits, "durationMillis">
@@ -102,6 +103,9 @@ export interface Accounts<E extends AccountsError = AccountsError> {
   readonly adjustments: Effect.Effect<ReadonlyArray<Adjustment>, E>
 }
 
+/** An account by the name that it has now, that of its day included. */
+export type Named = Pick<AccountOptions, "name" | "limits">
+
 /** A day in UTC, as in 2026-11-24. */
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
@@ -115,47 +119,260 @@ const napMillis = 25
 /** After so many naps it looks whether one of the others has died. */
 const napsToLook = 20
 
+/** What a call takes of the reservation of a call around it on one account, or gives back to it where it is negative. */
+export interface Draw<A> extends Budget.Part {
+  /** The reservation of the call around, as `Place.take` gave it. */
+  readonly from: A
+  /** The name of the account, that of its day included. */
+  readonly account: string
+}
+
+/** A reservation that was made on a place. */
+export interface Taken<A> {
+  readonly hold: A
+  /** Whether something was set aside; otherwise the accounts were charged for a call of this name before. */
+  readonly isNew: boolean
+}
+
+/** What is to be reserved. */
+export interface Wanted {
+  readonly amount: Budget.Amount
+  readonly call: string | undefined
+  readonly occurrence: Budget.Occurrence
+}
+
 /** How amounts are set aside on an account that other processes write, too. */
 export interface Place<A> {
-  /** Sets an amount aside; `"wait"` where it may fit once others have settled for less. */
+  /** The reservations of this process on all accounts of the place, whichever of them made them. */
+  readonly holds: Set<Hold<A>>
+  /** The account and those above it, by the names that they have now. */
+  readonly chain: () => ReadonlyArray<Named>
+  /** Sets an amount aside, of which `draws` are taken from other reservations; `"wait"` if others may make room. */
   readonly take: (
-    amount: Budget.Amount,
-    call: string | undefined,
-    occurrence: Budget.Occurrence
-  ) => Effect.Effect<A | "wait" | BudgetExceeded>
-  readonly reservation: (amount: Budget.Amount, taken: A) => Budget.Reservation
+    chain: ReadonlyArray<Named>,
+    wanted: Wanted,
+    draws: ReadonlyArray<Draw<A>>
+  ) => Effect.Effect<Taken<A> | "wait" | BudgetExceeded>
+  /**
+   * Replaces a reservation by what was used, or gives it back without `used`. If others have drawn on it, an account is
+   * charged no more than its limit allows.
+   */
+  readonly close: (
+    hold: A,
+    used: Paid | undefined,
+    isDrawn: boolean,
+    draws: ReadonlyArray<Draw<A>>
+  ) => Effect.Effect<void>
+  /** The account and those above it as they are now. */
+  readonly standings: Effect.Effect<ReadonlyArray<Pick<Standing, "limits" | keyof Budget.Standing>>>
   /** Counts what the dead have set aside as spent. */
   readonly bury: Effect.Effect<void>
 }
 
-/** Makes the `reserve` of an account: of the calls that have to wait, one looks again and again, for all of its process. */
-export const reserving = <A>({ bury, reservation, take }: Place<A>): Budget.Ledger["reserve"] => {
-  const turn = Semaphore.makeUnsafe(1)
-  const granted = (amount: Budget.Amount, taken: A | BudgetExceeded) =>
-    taken instanceof BudgetExceeded ? Effect.fail(taken) : Effect.succeed(reservation(amount, taken))
-  const wait = (
+/** A reservation of this process. */
+class Hold<A> implements Budget.Reservation {
+  readonly amount: Budget.Amount
+  readonly hold: A
+  readonly place: Set<Hold<A>>
+  readonly caller: Caller | undefined
+  /** What it has taken of the calls around. */
+  readonly draws: ReadonlyArray<OwnDraw<A>>
+  /** What calls within this one have left of it, by account. */
+  readonly left: Map<string, Budget.Part>
+  isDrawn = false
+
+  constructor(
     amount: Budget.Amount,
-    call: string | undefined,
-    occurrence: Budget.Occurrence,
-    naps: number
-  ): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
-    Effect.gen(function* () {
-      const taken = yield* take(amount, call, occurrence)
-      if (taken !== "wait") return yield* granted(amount, taken)
-      if (naps % napsToLook === 0) yield* bury
-      yield* Effect.interruptible(Effect.sleep(napMillis))
-      return yield* wait(amount, call, occurrence, naps + 1)
+    taken: A,
+    place: Set<Hold<A>>,
+    accounts: ReadonlyArray<string>,
+    caller: Caller | undefined,
+    draws: ReadonlyArray<OwnDraw<A>>
+  ) {
+    this.amount = amount
+    this.hold = taken
+    this.place = place
+    this.caller = caller
+    this.draws = draws
+    this.left = new Map(accounts.map((name) => [name, partOfAmount(amount)]))
+  }
+
+  get isOpen(): boolean {
+    return this.place.has(this)
+  }
+
+  /** Takes a part, or gives it back. */
+  move(account: string, part: Budget.Part, sign: 1 | -1): void {
+    const { costUsd, tokens } = this.left.get(account)!
+    this.isDrawn = true
+    this.left.set(account, { costUsd: costUsd + sign * part.costUsd, tokens: tokens + sign * part.tokens })
+  }
+}
+
+export type { Hold }
+
+interface OwnDraw<A> extends Budget.Part {
+  readonly from: Hold<A>
+  readonly account: string
+}
+
+const nothing: Budget.Part = { costUsd: 0, tokens: 0 }
+
+const partOfAmount = ({ costUsd = 0, tokens }: Budget.Amount): Budget.Part => ({ costUsd, tokens })
+
+/** Takes what can be had of an amount from the reservations of the calls around. */
+const draw = <A>(
+  place: Place<A>,
+  caller: Caller | undefined,
+  amounts: ReadonlyMap<string, Budget.Part>
+): ReadonlyArray<OwnDraw<A>> => {
+  const draws: Array<OwnDraw<A>> = []
+  if (caller === undefined) return draws
+  for (const [account, amount] of amounts) {
+    let needed = amount
+    for (const from of drawable(caller)) {
+      if (!(from instanceof Hold) || !place.holds.has(from)) continue
+      const left = from.left.get(account)
+      if (left === undefined) continue
+      const part = Budget.covered(needed, left)
+      if (part.costUsd === 0 && part.tokens === 0) continue
+      needed = Budget.minus(needed, part)
+      from.move(account, part, -1)
+      draws.push({ from, account, ...part })
+    }
+  }
+  return draws
+}
+
+const undo = <A>(draws: ReadonlyArray<OwnDraw<A>>): void => {
+  for (const { account, from, ...part } of draws) if (from.isOpen) from.move(account, part, 1)
+}
+
+const told = <A>(draws: ReadonlyArray<OwnDraw<A>>, sign: 1 | -1): ReadonlyArray<Draw<A>> =>
+  draws.map(({ account, costUsd, from, tokens }) => ({
+    from: from.hold,
+    account,
+    costUsd: sign * costUsd,
+    tokens: sign * tokens
+  }))
+
+/** Closes a reservation: what it has drawn and not used goes back, and what it has used beyond it is drawn. */
+const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): ReadonlyArray<Draw<A>> => {
+  place.holds.delete(hold)
+  const rests = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(left, used)]))
+  // What it has reserved beyond what it has drawn is free first.
+  for (const [account, rest] of rests) {
+    const drawn = hold.draws.filter((one) => one.account === account).reduce(Budget.plus, nothing)
+    rests.set(account, Budget.minus(rest, Budget.minus(partOfAmount(hold.amount), drawn)))
+  }
+  const given: Array<OwnDraw<A>> = []
+  for (const { account, from, ...drawn } of hold.draws) {
+    const rest = rests.get(account)
+    if (rest === undefined || !from.isOpen) continue
+    const back = Budget.covered(rest, drawn)
+    rests.set(account, Budget.minus(rest, back))
+    from.move(account, back, 1)
+    given.push({ account, from, ...back })
+  }
+  const beyond = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(used, left)]))
+  return [...told(given, -1), ...told(draw(place, hold.caller, beyond), 1)]
+}
+
+/** Whether a call of this process is open that can settle by itself: a call within another waits for nothing else. */
+const mayFree = <A>({ chain, holds }: Place<A>): boolean => {
+  const accounts = new Set(chain().map(({ name }) => name))
+  for (const hold of holds) {
+    if (!isBlocked(hold) && [...hold.left.keys()].some((name) => accounts.has(name))) return true
+  }
+  return false
+}
+
+/**
+ * Makes what reserves and settles on an account: of the calls that have to wait, one looks again and again, for all of
+ * its process. Calls within others look for themselves: the one that looks may wait for the calls around them.
+ */
+export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "settle" | "release"> => {
+  const turn = Semaphore.makeUnsafe(1)
+
+  const take = (wanted: Wanted, caller: Caller | undefined): Effect.Effect<Hold<A> | "wait", BudgetExceeded> =>
+    Effect.suspend(() => {
+      const { amount } = wanted
+      const chain = place.chain()
+      const names = chain.map(({ name }) => name)
+      const draws = draw(place, caller, new Map(names.map((name) => [name, partOfAmount(amount)])))
+      const taking = Effect.onError(place.take(chain, wanted, told(draws, 1)), () => Effect.sync(() => undo(draws)))
+      return Effect.flatMap(taking, (taken): Effect.Effect<Hold<A> | "wait", BudgetExceeded> => {
+        const isMade = typeof taken === "object" && "hold" in taken && taken.isNew
+        if (!isMade) undo(draws)
+        if (taken === "wait") return Effect.succeed(taken)
+        if (taken instanceof BudgetExceeded) return Effect.fail(taken)
+        const hold = new Hold(amount, taken.hold, place.holds, isMade ? names : [], caller, isMade ? draws : [])
+        place.holds.add(hold)
+        return Effect.succeed(hold)
+      })
     })
-  return (amount, call, occurrence = "replayed") =>
-    Effect.uninterruptible(
-      Effect.flatMap(take(amount, call, occurrence), (taken) =>
-        taken === "wait"
-          ? Effect.acquireUseRelease(
-              Effect.interruptible(turn.take(1)),
-              () => wait(amount, call, occurrence, 0),
-              () => turn.release(1)
-            )
-          : granted(amount, taken)
-      )
-    )
+
+  const refused = ({ amount }: Wanted): Effect.Effect<never, BudgetExceeded> =>
+    Effect.flatMap(place.standings, (standings) => {
+      const found = standings.map((one) => Budget.refusal(one.limits, one, amount)).find((one) => one !== undefined)
+      const { calls } = standings[0]!.total
+      return Effect.fail(found ?? new BudgetExceeded({ limit: "calls", allowed: calls, spent: calls, needed: 1 }))
+    })
+
+  /** Waits for others to settle. A call within others, for which only these could make room, calls `end` and is refused. */
+  const wait = (
+    wanted: Wanted,
+    caller: Caller | undefined,
+    end: () => void,
+    { naps, isStuck }: { readonly naps: number; readonly isStuck: boolean }
+  ): Effect.Effect<Hold<A>, BudgetExceeded> =>
+    Effect.gen(function* () {
+      const taken = yield* take(wanted, caller)
+      if (taken !== "wait") return taken
+      if (isNested(caller) && !mayFree(place)) {
+        // Others may have settled while it was looked.
+        if (!isStuck) return yield* wait(wanted, caller, end, { naps, isStuck: true })
+        end()
+        return yield* refused(wanted)
+      }
+      if (naps % napsToLook === 0) yield* place.bury
+      yield* Effect.interruptible(Effect.sleep(napMillis))
+      return yield* wait(wanted, caller, end, { naps: naps + 1, isStuck: false })
+    })
+
+  const queue = (wanted: Wanted, caller: Caller | undefined): Effect.Effect<Hold<A>, BudgetExceeded> =>
+    Effect.suspend(() => {
+      const end = caller === undefined ? () => {} : waiting(caller)
+      const start = { naps: 0, isStuck: false }
+      endStuck()
+      const waits = isNested(caller)
+        ? wait(wanted, caller, end, start)
+        : Effect.acquireUseRelease(
+            Effect.interruptible(turn.take(1)),
+            () => wait(wanted, caller, end, start),
+            () => turn.release(1)
+          )
+      return Effect.ensuring(waits, Effect.sync(end))
+    })
+
+  const close = (reservation: Budget.Reservation, used: Paid | undefined) =>
+    Effect.suspend(() => {
+      const own = reservation as Hold<A>
+      const draws = closing(place, own, used === undefined ? nothing : Budget.partOf(used))
+      return place.close(own.hold, used, own.isDrawn, draws)
+    })
+
+  return {
+    reserve: (amount, call, occurrence = "replayed", caller) =>
+      Effect.uninterruptible(
+        Effect.suspend(() => {
+          const wanted: Wanted = { amount, call, occurrence }
+          return Effect.flatMap(take(wanted, caller), (taken) =>
+            taken === "wait" ? queue(wanted, caller) : Effect.succeed(taken)
+          )
+        })
+      ),
+    settle: close,
+    release: (reservation) => close(reservation, undefined)
+  }
 }

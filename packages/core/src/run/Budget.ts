@@ -268,9 +268,10 @@ const isOn = ({ charged, isClosed, node }: Held, ledger: LedgerNode): boolean =>
   return false
 }
 
+const partOfAmount = ({ costUsd = 0, tokens }: Amount): Part => ({ costUsd, tokens })
+
 /** What a reservation sets aside on a ledger. */
-const leftOf = ({ amount, left }: Held, ledger: LedgerNode): Part =>
-  left?.get(ledger) ?? { costUsd: amount.costUsd ?? 0, tokens: amount.tokens }
+const leftOf = ({ amount, left }: Held, ledger: LedgerNode): Part => left?.get(ledger) ?? partOfAmount(amount)
 
 /** What can be taken of the reservations of the calls around for an amount. */
 const drawsOn = (ledger: LedgerNode, caller: Caller, amount: Part): ReadonlyArray<Draw> => {
@@ -423,7 +424,7 @@ class LedgerNode implements Ledger, Standing {
         charged.add(ledger)
         continue
       }
-      const drawn = caller && drawsOn(ledger, caller, { costUsd: amount.costUsd ?? 0, tokens: amount.tokens })
+      const drawn = caller && drawsOn(ledger, caller, partOfAmount(amount))
       const found = ledger.isLimited ? fit(ledger.limits, ledger.standing(isReplayed, drawn), amount) : "fits"
       if (found !== "fits") return found === "wait" ? ledger : found
       if (drawn !== undefined && drawn.length > 0) draws = [...(draws ?? []), ...drawn]
@@ -565,9 +566,11 @@ class LedgerNode implements Ledger, Standing {
     const { caller, draws = [] } = held
     const left = leftOf(held, this)
     this.closeHere(held)
-    let rest = minus(left, used)
-    for (const draw of draws) {
-      if (draw.ledger !== this || !isOn(draw.from, this)) continue
+    const drawn = draws.filter(({ ledger }) => ledger === this)
+    // What it has reserved beyond what it has drawn is free first.
+    let rest = minus(minus(left, used), minus(partOfAmount(held.amount), sumOf(drawn)))
+    for (const draw of drawn) {
+      if (!isOn(draw.from, this)) continue
       const back = covered(rest, draw)
       rest = minus(rest, back)
       this.move({ ...draw, ...back }, 1)

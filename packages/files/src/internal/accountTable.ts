@@ -3,7 +3,16 @@
  * function is a part of a transaction: between what it reads and what it writes comes no other process.
  */
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
-import { type Adjustment, type Correction, correctedUsd, type Limits, readLimits } from "@divisi/core/Account"
+import {
+  type Adjustment,
+  type Correction,
+  correctedUsd,
+  type Draw,
+  type Limits,
+  type Named,
+  readLimits,
+  type Taken
+} from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 import { type Kind, pragma, transact } from "./database.ts"
@@ -14,7 +23,8 @@ const applicationId = 0x44697641
 /** The version of the schema below. A file of another one is not read. */
 const schemaVersion = 1
 
-// A hold is what is set aside for one call on all the accounts that it is charged to. `state`: open, doubtful (its
+// A hold is what is set aside for one call on all the accounts that it is charged to. `chain` has their ids; where calls
+// within the call have drawn on it, `[id, USD, tokens]` with what they have drawn. `state`: open, doubtful (its
 // process has ended, and its worst case counts as spent), settled (kept so that a call with a name is charged once).
 const schema = `
   CREATE TABLE accounts (
@@ -73,12 +83,6 @@ export const kind: Kind = { applicationId, schemaVersion, prepare }
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An account in the table: by the name of its day, where it has one. */
-export interface Named {
-  readonly name: string
-  readonly limits: Limits | undefined
-}
-
 /** An account as it stands. */
 export interface Row extends Budget.Standing {
   readonly id: number
@@ -95,12 +99,31 @@ export interface Asked {
   readonly call: string | undefined
   readonly occurrence: Budget.Occurrence
   readonly amount: Budget.Amount
+  /** What is taken of other holds. */
+  readonly draws: ReadonlyArray<Draw<number>>
   readonly owner: string
   readonly now: number
 }
 
 /** What is charged without a reservation. */
-export type Charged = Omit<Asked, "occurrence" | "amount">
+export type Charged = Omit<Asked, "occurrence" | "amount" | "draws">
+
+/** A hold that is closed: settled with what was used, or released without it. */
+export interface Closed {
+  readonly hold: number
+  readonly used: Paid | undefined
+  /** Whether others have drawn on it: an account is then charged no more than its limit allows. */
+  readonly isDrawn: boolean
+  /** What goes back to other holds (negative), or is taken of them. */
+  readonly draws: ReadonlyArray<Draw<number>>
+  readonly now: number
+}
+
+/** An account of a hold, and what was drawn of the hold on it. */
+interface Link {
+  readonly id: number
+  readonly drawn: Budget.Part
+}
 
 type Record = { readonly [column: string]: SQLOutputValue }
 
@@ -119,11 +142,33 @@ const rowOf = (row: Record): Row => ({
   reservedTokens: Number(row.reserved_tokens)
 })
 
-/** What a hold counts for once its process has ended: its worst case. */
-const worstOf = (hold: Record): Paid => ({
-  usage: { inputTokens: Number(hold.tokens), outputTokens: 0 },
-  costUsd: hold.cost_usd === null ? undefined : Number(hold.cost_usd)
+/** What a hold counts for once its process has ended: its worst case, less what was drawn of it. */
+const worstOf = (hold: Record, { drawn }: Link): Paid => ({
+  usage: { inputTokens: Number(hold.tokens) - drawn.tokens, outputTokens: 0 },
+  costUsd: hold.cost_usd === null ? undefined : Number(hold.cost_usd) - drawn.costUsd
 })
+
+const chainOf = (row: Record): ReadonlyArray<Link> => {
+  const chain: ReadonlyArray<number | readonly [number, number, number]> = JSON.parse(String(row.chain))
+  return chain.map((one) =>
+    typeof one === "number"
+      ? { id: one, drawn: { costUsd: 0, tokens: 0 } }
+      : { id: one[0], drawn: { costUsd: one[1], tokens: one[2] } }
+  )
+}
+
+const chainText = (chain: ReadonlyArray<Link>): string =>
+  JSON.stringify(
+    chain.map(({ drawn, id }) => (drawn.costUsd === 0 && drawn.tokens === 0 ? id : [id, drawn.costUsd, drawn.tokens]))
+  )
+
+/** A standing with what is drawn on it not reserved. */
+const drawnOn = (row: Row, draws: ReadonlyArray<Draw<number>>): Row => {
+  const own = draws.filter(({ account }) => account === row.name)
+  if (own.length === 0) return row
+  const { costUsd, tokens } = own.reduce<Budget.Part>(Budget.plus, { costUsd: 0, tokens: 0 })
+  return { ...row, reservedCostUsd: row.reservedCostUsd - costUsd, reservedTokens: row.reservedTokens - tokens }
+}
 
 /** How long it is known of a call with a name that it was charged: longer than anybody waits to go on with a run. */
 const keptMillis = 90 * 86_400_000
@@ -137,9 +182,8 @@ export interface AccountTable {
   /** Finds an account, or makes it. The limits that one has are changed where `isGiven` says that these are new. */
   readonly open: (account: Named, now: number, isGiven: boolean) => Row
   /** Sets an amount aside on all accounts or on none; gives the id of the hold. */
-  readonly reserve: (asked: Asked) => number | "wait" | BudgetExceeded
-  readonly settle: (hold: number, used: Paid, now: number) => void
-  readonly release: (hold: number, now: number) => void
+  readonly reserve: (asked: Asked) => Taken<number> | "wait" | BudgetExceeded
+  readonly close: (closed: Closed) => void
   readonly charge: (asked: Charged, costUsd: number) => void
   /** Who has something set aside. */
   readonly owners: () => ReadonlyArray<string>
@@ -192,7 +236,25 @@ export const make = (database: DatabaseSync): AccountTable => {
 
   const adjustmentOf = (row: Record): Adjustment => JSON.parse(String(row.body))
 
-  const chainOf = (row: Record): ReadonlyArray<number> => JSON.parse(String(row.chain))
+  const shift = database.prepare(`
+    UPDATE accounts SET reserved_usd = reserved_usd - ?, reserved_tokens = reserved_tokens - ? WHERE id = ?
+  `)
+  const redraw = database.prepare("UPDATE holds SET chain = ? WHERE id = ?")
+  const byId = database.prepare("SELECT * FROM accounts WHERE id = ?")
+
+  /** Takes parts of other holds, or gives them back. A hold that has been closed has none. */
+  const move = (draws: ReadonlyArray<Draw<number>>) => {
+    for (const { account, costUsd, from, tokens } of draws) {
+      const hold = get.get(from)
+      const id = Number(find.get(account)?.id)
+      if (hold?.state !== "open") continue
+      const chain = chainOf(hold).map((link) =>
+        link.id === id ? { id, drawn: Budget.plus(link.drawn, { costUsd, tokens }) } : link
+      )
+      redraw.run(chainText(chain), from)
+      shift.run(costUsd, tokens, id)
+    }
+  }
 
   const book = (account: number, { costUsd, usage }: Paid, sign: 1 | -1, now: number) => {
     const { inputTokens, outputTokens } = usage
@@ -201,9 +263,10 @@ export const make = (database: DatabaseSync): AccountTable => {
   }
 
   const close = (row: Record, now: number) => {
-    for (const id of chainOf(row)) {
-      if (row.state === "open") free.run(Number(row.cost_usd ?? 0), Number(row.tokens), now, id)
-      else book(id, worstOf(row), -1, now)
+    for (const link of chainOf(row)) {
+      const { costUsd = 0, usage } = worstOf(row, link)
+      if (row.state === "open") free.run(costUsd, usage.inputTokens, now, link.id)
+      else book(link.id, worstOf(row, link), -1, now)
     }
   }
 
@@ -218,38 +281,38 @@ export const make = (database: DatabaseSync): AccountTable => {
 
   return {
     open,
-    reserve: ({ account, amount, call, chain, now, occurrence, owner }) => {
+    reserve: ({ account, amount, call, chain, draws, now, occurrence, owner }) => {
       const before = call === undefined ? undefined : known.get(account, call)
       const isSame = occurrence === "replayed" || (occurrence === "resumed" && before?.state !== "settled")
       if (before !== undefined && isSame) {
         take.run(owner, before.id!)
-        return Number(before.id)
+        return { hold: Number(before.id), isNew: false }
       }
       const rows = chain.map((one) => open(one, now, false))
-      const fits = rows.map((row) => Budget.fit(row.limits, row, amount))
+      const fits = rows.map((row) => Budget.fit(row.limits, drawnOn(row, draws), amount))
       const refused = fits.find((fit) => typeof fit === "object")
       if (refused !== undefined) return refused
       if (fits.includes("wait")) return "wait"
+      move(draws)
       for (const { id } of rows) hold.run(amount.costUsd ?? 0, amount.tokens, now, id)
       const ids = JSON.stringify(rows.map(({ id }) => id))
       // Another call has the name already.
       const name = before === undefined ? (call ?? null) : null
       const { lastInsertRowid } = add.run(account, name, ids, amount.costUsd ?? null, amount.tokens, owner, now)
-      return Number(lastInsertRowid)
+      return { hold: Number(lastInsertRowid), isNew: true }
     },
-    settle: (id, used, now) => {
+    close: ({ draws, hold: id, isDrawn, now, used }) => {
       const row = get.get(id)
       if (row === undefined || row.state === "settled") return
       close(row, now)
-      for (const account of chainOf(row)) book(account, used, 1, now)
+      move(draws)
+      if (used === undefined) return void drop.run(id)
+      for (const link of chainOf(row)) {
+        const account = isDrawn ? rowOf(byId.get(link.id)!) : undefined
+        book(link.id, account === undefined ? used : Budget.chargeable(account.limits, account, used), 1, now)
+      }
       if (row.call === null) drop.run(id)
       else mark.run("settled", now, id)
-    },
-    release: (id, now) => {
-      const row = get.get(id)
-      if (row === undefined || row.state === "settled") return
-      close(row, now)
-      drop.run(id)
     },
     charge: ({ account, call, chain, now, owner }, costUsd) => {
       if (call !== undefined && known.get(account, call) !== undefined) return
@@ -263,7 +326,7 @@ export const make = (database: DatabaseSync): AccountTable => {
     bury: (dead, now) => {
       for (const row of dead.flatMap((owner) => openOf.all(owner))) {
         close(row, now)
-        for (const account of chainOf(row)) book(account, worstOf(row), 1, now)
+        for (const link of chainOf(row)) book(link.id, worstOf(row, link), 1, now)
         if (row.call === null) drop.run(row.id!)
         else mark.run("doubtful", now, row.id!)
       }

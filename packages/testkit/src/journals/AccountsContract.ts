@@ -57,6 +57,15 @@ const standing = (open: Open, name: string) =>
     })
   )
 
+/** What is reserved on every account, as the next process reads it. */
+const reserved = (open: Open) =>
+  Effect.scoped(
+    Effect.map(
+      Effect.flatMap(open, ({ list }) => list),
+      (all) => Object.fromEntries(all.map(({ name, reservedCostUsd }) => [name, reservedCostUsd]))
+    )
+  )
+
 // -------------------------------------------------------------------------------------------------------------------
 // Cases
 // -------------------------------------------------------------------------------------------------------------------
@@ -137,6 +146,80 @@ export const cases: ReadonlyArray<Case> = [
         yield* other.release(second)
         assert.deepEqual(yield* standing(open, "a"), { calls: 1, costUsd: 0.25, open: 0, reservedCostUsd: 0 })
       })
+  ),
+  define(
+    "reserve/within",
+    "a call within another draws on its reservation, on the accounts that they share, and gives back what it leaves",
+    (open) =>
+      Effect.gen(function* () {
+        const accounts = yield* open
+        const all = yield* accounts.open({ name: "all", limits: { costUsd: 1 } })
+        const red = yield* accounts.open({ name: "red", parent: all })
+        const blue = yield* accounts.open({ name: "blue", limits: { costUsd: 0.9 }, parent: all })
+        const outer = yield* red.reserve(amount(0.75))
+        const caller = { reservations: [outer], above: undefined }
+        const inner = yield* blue.reserve(amount(0.875), "r/0/0/0/0", "resumed", caller)
+        assert.deepEqual(yield* reserved(open), { all: 0.875, red: 0.75, blue: 0.875 })
+        const within = { reservations: [inner], above: caller }
+        const third = yield* red.reserve(amount(0.5), undefined, "new", within)
+        assert.deepEqual(yield* reserved(open), { all: 0.875, red: 0.75, blue: 0.875 })
+        yield* red.settle(third, used(0.25))
+        assert.deepEqual(yield* reserved(open), { all: 0.625, red: 0.5, blue: 0.875 })
+        yield* blue.settle(inner, used(0.125))
+        assert.deepEqual(yield* reserved(open), { all: 0.375, red: 0.5, blue: 0 })
+        yield* red.settle(outer, used(0.25))
+        assert.deepEqual(yield* reserved(open), { all: 0, red: 0, blue: 0 })
+        assert.deepEqual(yield* standing(open, "all"), { calls: 3, costUsd: 0.625, open: 0, reservedCostUsd: 0 })
+        assert.deepEqual(yield* standing(open, "red"), { calls: 2, costUsd: 0.5, open: 0, reservedCostUsd: 0 })
+        // What replays a call reserves nothing, and draws nothing.
+        const again = yield* red.reserve(amount(0.25))
+        const replayed = yield* blue.reserve(amount(0.875), "r/0/0/0/0", "replayed", {
+          reservations: [again],
+          above: undefined
+        })
+        assert.deepEqual(yield* reserved(open), { all: 0.25, red: 0.25, blue: 0 })
+        yield* blue.settle(replayed, used(0.125))
+        yield* red.release(again)
+        assert.deepEqual(yield* reserved(open), { all: 0, red: 0, blue: 0 })
+      })
+  ),
+  define("reserve/stuck", "a call within another does not wait for what only that one can free", (open) =>
+    Effect.gen(function* () {
+      const account = yield* openIn(open, { name: "a", limits: { costUsd: 1 } })
+      const outers = [yield* account.reserve(amount(0.5)), yield* account.reserve(amount(0.375))]
+      const within = (outer: Budget.Reservation, costUsd: number) =>
+        account.reserve(amount(costUsd), undefined, "new", { reservations: [outer], above: undefined })
+      // Each could wait for the other; one of them is refused, and its call settles.
+      const refused = yield* Effect.raceFirst(
+        Effect.as(Effect.flip(within(outers[0]!, 0.75)), 0),
+        Effect.as(Effect.flip(within(outers[1]!, 0.75)), 1)
+      )
+      const [left, right] = [outers[refused]!, outers[1 - refused]!]
+      yield* account.settle(left, used(0.125))
+      const inner = yield* within(right, 0.75)
+      yield* account.settle(inner, used(0.5))
+      yield* account.settle(right, used(0.5))
+      // Of what the outer one has used beyond its reservation, as much is charged as the limit allows.
+      assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 1, open: 0, reservedCostUsd: 0 })
+    })
+  ),
+  define("reserve/within-dead", "what a killed process had set aside within a call counts once", (open) =>
+    Effect.gen(function* () {
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const account = yield* openIn(open, { name: "a", limits: { costUsd: 1 } })
+          const outer = yield* account.reserve(amount(0.75))
+          const caller = { reservations: [outer], above: undefined }
+          yield* account.settle(yield* account.reserve(amount(0.5), undefined, "new", caller), used(0.25))
+          yield* account.reserve(amount(0.25), "r/0/0/0/0", "resumed", caller)
+        })
+      )
+      const after = yield* openIn(open, { name: "a" })
+      assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 0.75, open: 0, reservedCostUsd: 0 })
+      const again = yield* after.reserve(amount(0.25), "r/0/0/0/0", "resumed")
+      yield* after.settle(again, used(0.125))
+      assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 0.625, open: 0, reservedCostUsd: 0 })
+    })
   ),
   define("reserve/at-once", "of a thousand calls at once in two processes as many are made as fit", (open) =>
     Effect.gen(function* () {
