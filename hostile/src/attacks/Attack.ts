@@ -93,10 +93,46 @@ const tooled = (schema: Json): Readonly<Record<Wire, Json>> => ({
   messages: { tools: [{ name: "f", input_schema: schema }] }
 })
 
-const results: Readonly<Record<Wire, readonly [field: string, item: string]>> = {
-  chat: ["messages", '{"role":"tool","tool_call_id":"x","content":"b"}'],
-  responses: ["input", '{"type":"function_call_output","call_id":"x","output":"b"}'],
-  messages: ["messages", '{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"b"}]}']
+/** For each wire the field of the conversation, a call of a tool in it, and a result of that. */
+const results: Readonly<Record<Wire, readonly [field: string, call: string, item: string]>> = {
+  chat: [
+    "messages",
+    '{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"x","type":"function","function":{"name":"f","arguments":"{}"}}]}',
+    '{"role":"tool","tool_call_id":"x","content":"b"}'
+  ],
+  responses: [
+    "input",
+    '{"role":"user","content":"a"},{"type":"function_call","call_id":"x","name":"f","arguments":"{}"}',
+    '{"type":"function_call_output","call_id":"x","output":"b"}'
+  ],
+  messages: [
+    "messages",
+    '{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"x","name":"f","input":{}}]}',
+    '{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"b"}]}'
+  ]
+}
+
+const withResults = (wire: Wire, count: number): string => {
+  const [field, call, item] = results[wire]
+  return `{"model":"divisi","max_tokens":9,"${field}":[${call},${repeated(count, item)}]}`
+}
+
+/** A message with parts, in each wire's form. */
+const withParts = (wire: Wire, parts: ReadonlyArray<Json>, fields: Json = {}): string => {
+  const messages = [{ role: "user", content: parts }]
+  return withFields(wire, { ...fields, ...(wire === "responses" ? { input: messages } : { messages }) })
+}
+
+const long = "a b ".repeat((3.5 * mebi) / 4)
+
+const textParts = (wire: Wire, texts: ReadonlyArray<string>): ReadonlyArray<Json> =>
+  texts.map((text) => ({ type: wire === "responses" ? "input_text" : "text", text }))
+
+const imagePart = (wire: Wire, data: string): Json => {
+  const url = `data:image/png;base64,${data}`
+  if (wire === "chat") return { type: "image_url", image_url: { url } }
+  if (wire === "responses") return { type: "input_image", image_url: url }
+  return { type: "image", source: { type: "base64", media_type: "image/png", data } }
 }
 
 /** A body of spaces, which a parser of JSON would pass over, far beyond the limit once it is decoded. */
@@ -189,7 +225,7 @@ export const all: ReadonlyArray<Attack> = [
   },
   {
     name: "20 bodies of 28 MB at once",
-    expected: ["200", "429", "503"],
+    expected: ["413", "429", "503"],
     lanes: 20,
     prepare: bodies((wire) => withField(wire, "other", `[${repeated(7, JSON.stringify("a b ".repeat(1_000_000)))}]`))
   },
@@ -209,18 +245,25 @@ export const all: ReadonlyArray<Attack> = [
     )
   },
   {
-    name: "WebSocket frames of 31 MiB",
+    name: "WebSocket frames of 7 MiB",
     wires: ["responses"],
     expected: ["413", "429", "503"],
     lanes: 1,
-    prepare: frames(4, () => JSON.stringify({ type: "response.create", input: "a b ".repeat((31 * mebi) / 4) }))
+    prepare: frames(16, () => JSON.stringify({ type: "response.create", input: "a b ".repeat((7 * mebi) / 4) }))
   },
   {
-    name: "WebSocket frames of 33 MiB",
+    name: "WebSocket frames of 7 MiB that are answered",
+    wires: ["responses"],
+    expected: ["200", "429", "503"],
+    lanes: 8,
+    prepare: frames(2, () => withParts("responses", textParts("responses", [long, long]), { type: "response.create" }))
+  },
+  {
+    name: "WebSocket frames of 31 MiB",
     wires: ["responses"],
     expected: ["1009"],
     lanes: 1,
-    prepare: frames(1, () => JSON.stringify({ type: "response.create", input: "a b ".repeat((33 * mebi) / 4) }))
+    prepare: frames(1, () => JSON.stringify({ type: "response.create", input: "a b ".repeat((31 * mebi) / 4) }))
   },
   { name: "200 small WebSocket frames", wires: ["responses"], expected: ["200"], prepare: frames(200, () => small) },
   { name: "1,000 wrong WebSocket frames", wires: ["responses"], expected: ["400"], prepare: frames(1_000, () => "{") },
@@ -232,10 +275,70 @@ export const all: ReadonlyArray<Attack> = [
   {
     name: "200,000 results of tools",
     expected: ["400"],
+    prepare: bodies((wire) => withResults(wire, 200_000))
+  },
+  {
+    name: "as many results of tools as a body may have",
+    expected: ["200"],
+    prepare: bodies((wire) => withResults(wire, wire === "messages" ? 14_000 : 28_000))
+  },
+  {
+    name: "as many keys as a body may have",
+    expected: ["200"],
     prepare: bodies((wire) => {
-      const [field, item] = results[wire]
-      return `{"model":"divisi","max_tokens":9,"${field}":[${repeated(200_000, item)}]}`
+      const object = (from: number) => `{${Array.from({ length: 9_980 }, (_, at) => `"k${from + at}":1`).join()}}`
+      return withField(wire, "metadata", `[${Array.from({ length: 10 }, (_, at) => object(at * 10_000)).join()}]`)
     })
+  },
+  {
+    name: "as many numbers as a body may have",
+    expected: ["200"],
+    prepare: bodies((wire) => withField(wire, "metadata", `[${repeated(199_000, "1.5e300")}]`))
+  },
+  {
+    name: "as long texts as a body may have",
+    expected: ["200"],
+    prepare: bodies((wire) =>
+      withParts(
+        wire,
+        textParts(
+          wire,
+          Array.from({ length: 2 }, () => "a 日 ".repeat(650_000))
+        )
+      )
+    )
+  },
+  {
+    name: "as many short texts as a body may have",
+    expected: ["200"],
+    prepare: bodies((wire) =>
+      withParts(
+        wire,
+        textParts(
+          wire,
+          Array.from({ length: 39_000 }, () => "a".repeat(150))
+        )
+      )
+    )
+  },
+  {
+    name: "as many escapes as a body may have",
+    expected: ["200"],
+    prepare: bodies((wire) =>
+      withParts(wire, textParts(wire, ["@", "@"])).replaceAll('"@"', `"${"\\u65e5".repeat(690_000)}"`)
+    )
+  },
+  {
+    name: "a picture of 23 MB",
+    expected: ["200", "429", "503"],
+    prepare: bodies((wire) => withParts(wire, [imagePart(wire, "A".repeat(23_000_000))]))
+  },
+  {
+    name: "a picture of 23 MB among other alphabets",
+    expected: ["200", "429", "503"],
+    prepare: bodies((wire) =>
+      withParts(wire, [...textParts(wire, ["日本語"]), imagePart(wire, "A/".repeat(11_500_000))])
+    )
   },
   {
     name: "a model's name of 30 MB",

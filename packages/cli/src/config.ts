@@ -50,6 +50,8 @@ export interface RequestLimits {
   readonly bodyBytes?: number | undefined
   readonly depth?: number | undefined
   readonly values?: number | undefined
+  readonly plainBytes?: number | undefined
+  readonly frameBytes?: number | undefined
   readonly textBytes?: number | undefined
   readonly mediaBytes?: number | undefined
   readonly inFlightBytes?: number | undefined
@@ -78,9 +80,10 @@ export interface Serve {
   /** The web pages that may use the server, by their origins, as in `["http://localhost:3000"]`. `--allow-origin` adds to them. */
   readonly origins?: ReadonlyArray<string> | undefined
   /**
-   * What a request may have: the bytes of its body (`bodyBytes`), its depth (`depth`), its values and keys (`values`), one
-   * text (`textBytes`), one inline image or file (`mediaBytes`), bytes in flight of all callers (`inFlightBytes`) and of
-   * one (`callerInFlightBytes`). They hold from the start of the server.
+   * What a request may have: the bytes of its body (`bodyBytes`), of its body without inline images and files
+   * (`plainBytes`), of a WebSocket frame (`frameBytes`), its depth (`depth`), its values and keys (`values`), one text
+   * (`textBytes`), one inline image or file (`mediaBytes`), bytes in flight of all callers (`inFlightBytes`) and of one
+   * (`callerInFlightBytes`). They hold from the start of the server.
    */
   readonly limits?: RequestLimits | undefined
   /**

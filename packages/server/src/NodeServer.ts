@@ -89,7 +89,7 @@ export const make = Effect.fnUntraced(function* (
   const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
   const node = Http.createServer(limitsOf(requestMillis), handler)
   node.maxConnections = maxConnections
-  const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: Limits.of(options).bodyBytes })
+  const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: Limits.of(options).frameBytes })
   node.on("upgrade", yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope }))
   yield* Effect.addFinalizer(() => close(node, sockets))
   yield* listen(node, host, port)

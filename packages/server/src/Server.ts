@@ -339,6 +339,7 @@ export const make = Effect.fnUntraced(function* (given: Options): Effect.fn.Retu
         authenticate,
         limits: { ...limits, bodyBytes: 64 * kibi },
         inFlight: inFlight.open,
+        lane: context.lane,
         keep: options.keepRating,
         content
       })

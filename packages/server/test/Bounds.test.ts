@@ -7,6 +7,8 @@ import * as Effect from "effect/Effect"
 import { assert, describe, expect, it } from "vitest"
 import { JsonScan } from "../src/http/JsonScan.ts"
 import * as Limits from "../src/http/Limits.ts"
+import { Pieces } from "../src/http/Pieces.ts"
+import * as Turns from "../src/http/Turns.ts"
 import type * as RequestLog from "../src/RequestLog.ts"
 import { serving } from "./serving.ts"
 import { alone, said, worker } from "./teams.ts"
@@ -46,8 +48,10 @@ const beyond: ReadonlyArray<readonly [what: string, json: string, status: number
   ["lists in lists", `${"[".repeat(5_000)}${"]".repeat(5_000)}`, 400, /100 levels/],
   ["a million lists", listed(1_000_000, "[]"), 400, /200000 values/],
   ["many numbers", listed(250_000, "1"), 400, /200000 values/],
-  ["many keys", `{${Array.from({ length: 120_000 }, (_, at) => `"k${at}":1`).join()}}`, 400, /200000 values/],
-  ["many equal keys", `{${Array.from({ length: 120_000 }).fill('"k":1').join()}}`, 400, /200000 values/],
+  ["many keys", `{${Array.from({ length: 12_000 }, (_, at) => `"k${at}":1`).join()}}`, 400, /10000 keys/],
+  ["many equal keys", `{${Array.from({ length: 12_000 }).fill('"k":1').join()}}`, 400, /10000 keys/],
+  ["many objects with a key", listed(80_000, '{"k":1}'), 400, /200000 values/],
+  ["many long texts", listed(10, JSON.stringify("a b ".repeat(240_000))), 413, /8388608 bytes without its inline/],
   ["a long key", `{"${"k".repeat(20_000)}":1}`, 400, /key/],
   ["a long number", "1".repeat(1_000_000), 400, /digits/],
   ["a long fraction", `0.${"1".repeat(1_000_000)}`, 400, /digits/],
@@ -270,6 +274,178 @@ describe("an encoded body", () => {
           `content-encoding: gzip\r\ncontent-length: ${sent.length}\r\n\r\n`
       )
       expect(await answer).toMatch(/HTTP\/1\.1 200 OK/)
+    }))
+})
+
+describe("a large body", () => {
+  /** Base64 without a repetition, so that each part of it has one place. */
+  const pictureOf = (seed: number): string => {
+    const bytes = Buffer.alloc(3 * 2 ** 20)
+    for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(Seed.derive(seed, "picture", at) >>> 0, at)
+    return bytes.toString("base64")
+  }
+  const pictures = [pictureOf(1), pictureOf(2)]
+  const urls = pictures.map((data) => `data:image/png;base64,${data}`)
+
+  const withPictures: Readonly<Record<string, object>> = {
+    "chat/completions": {
+      model: "divisi",
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "日本 1" },
+            { type: "image_url", image_url: { url: urls[0] } },
+            { type: "text", text: "\\u65e5 2" },
+            { type: "image_url", image_url: { url: urls[1] } }
+          ]
+        }
+      ]
+    },
+    responses: {
+      model: "divisi",
+      input: [
+        {
+          role: "user",
+          content: [
+            { type: "input_text", text: "日本 1" },
+            { type: "input_image", image_url: urls[0] },
+            { type: "input_text", text: "\\u65e5 2" },
+            { type: "input_image", image_url: urls[1] }
+          ]
+        }
+      ]
+    },
+    messages: {
+      model: "divisi",
+      max_tokens: 9,
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "日本 1" },
+            { type: "image", source: { type: "base64", media_type: "image/png", data: pictures[0] } },
+            { type: "text", text: "\\u65e5 2" },
+            { type: "image", source: { type: "base64", media_type: "image/png", data: pictures[1] } }
+          ]
+        }
+      ]
+    }
+  }
+
+  for (const [path, body] of Object.entries(withPictures)) {
+    it(`of ${path} gives its worker the pictures as they were sent, also with escapes of PHP`, () => {
+      const a = worker("a", said("here"))
+      return serving(alone({ ...a, capabilities: { ...a.capabilities, images: true } }), async ({ url }) => {
+        const json = JSON.stringify(body)
+        for (const sent of [json, json.replaceAll("/", "\\/")]) {
+          const response = await asking(url)(path, sent)
+          assert.strictEqual(response.status, 200, await response.text())
+          const content = a.calls.at(-1)!.messages.findLast(({ role }) => role === "user")!.content
+          const data = typeof content === "string" ? [] : content.map((part) => ("data" in part ? part.data : part))
+          assert.lengthOf(data, 4)
+          assert.isTrue(data[1] === pictures[0] && data[3] === pictures[1])
+          expect(data[0]).toEqual({ type: "text", text: "日本 1" })
+          expect(data[2]).toEqual({ type: "text", text: "\\u65e5 2" })
+        }
+      })
+    })
+  }
+
+  it("that comes in pieces of a few bytes is read as it is", () => {
+    const a = worker("a", said("here"))
+    return serving(alone(a), async ({ port }) => {
+      const content = "日本語 ".repeat(2_000)
+      const bytes = Buffer.from(JSON.stringify({ model: "divisi", messages: [{ role: "user", content }] }))
+      const chunks = Array.from({ length: Math.ceil(bytes.length / 5) }, (_, at) => {
+        const chunk = bytes.subarray(at * 5, at * 5 + 5)
+        return Buffer.concat([Buffer.from(`${chunk.length}\r\n`), chunk, Buffer.from("\r\n")])
+      })
+      const socket = connect(port, "127.0.0.1")
+      const answer = new Promise<string>((resolve) => {
+        let text = ""
+        socket.on("data", (data) => (text += String(data))).on("close", () => resolve(text))
+      })
+      const head = "host: localhost\r\nconnection: close\r\ntransfer-encoding: chunked"
+      socket.write(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n`)
+      socket.write(Buffer.concat([...chunks, Buffer.from("0\r\n\r\n")]))
+      expect(await answer).toMatch(/200 OK/)
+      assert.strictEqual(a.calls[0]!.messages.at(-1)!.content, content)
+    })
+  })
+
+  it("is stored in blocks, however small its pieces are", () => {
+    const pieces = new Pieces()
+    const text = "日本".repeat(100_000)
+    for (const byte of Buffer.from(text)) pieces.add(Buffer.of(byte))
+    assert.strictEqual(pieces.size, 600_000)
+    assert.isAtMost(pieces.blocks, 10)
+    return Effect.runPromise(pieces.text(0, pieces.size)).then((read) => assert.isTrue(read === text))
+  })
+
+  it("is read one piece in a turn of the event loop, also where many come at once", async () => {
+    const order: Array<string> = []
+    const all = Array.from(
+      { length: 3 },
+      (_, at) => new Promise<void>((resolve) => Turns.next(() => resolve(void order.push(`piece ${at}`))))
+    )
+    const turn = (at: number): void => {
+      order.push(`turn ${at}`)
+      if (at < 2) setImmediate(turn, at + 1)
+    }
+    setImmediate(turn, 0)
+    await Promise.all(all)
+    assert.deepStrictEqual(order.slice(0, 5), ["piece 0", "turn 0", "piece 1", "turn 1", "piece 2"])
+  })
+})
+
+describe("a WebSocket", () => {
+  /** Opens one without a client's library, so that frames may stay unfinished. */
+  const opened = (port: number, owner: string) => {
+    const socket = connect(port, "127.0.0.1").on("error", () => {})
+    const received: Array<Buffer> = []
+    socket.on("data", (data) => received.push(data))
+    const key = "dGhlIHNhbXBsZSBub25jZQ=="
+    socket.write(
+      `GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nauthorization: ${owner}\r\nupgrade: websocket\r\n` +
+        `connection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: ${key}\r\n\r\n`
+    )
+    const closed = new Promise<Buffer>((resolve) => socket.on("close", () => resolve(Buffer.concat(received))))
+    return { socket, closed }
+  }
+
+  /** The head of a masked text frame of so many bytes; the mask changes nothing. */
+  const headOf = (bytes: number) => {
+    const head = Buffer.alloc(14)
+    head.writeUInt8(0x81, 0)
+    head.writeUInt8(0x80 + 127, 1)
+    head.writeBigUInt64BE(BigInt(bytes), 2)
+    return head
+  }
+
+  const authenticate = (headers: Readonly<Record<string, string | undefined>>) =>
+    Effect.succeed({ owner: headers.authorization ?? "" })
+
+  it("is closed if its frame is beyond the limit, with a code that says so", () =>
+    serving({ ...server(), authenticate, limits: { frameBytes: 1_000 } }, async ({ port }) => {
+      const { closed, socket } = opened(port, "alice")
+      socket.write(headOf(1_001))
+      // The last frame is a close with code 1009.
+      expect((await closed).toString("hex")).toMatch(/88..03f1/)
+    }))
+
+  it("counts the bytes of unfinished frames, and is closed if its caller has too many in flight", () =>
+    serving({ ...server(), authenticate, limits: { callerInFlightBytes: 2 ** 20 } }, async ({ port, url }) => {
+      const all = Array.from({ length: 4 }, () => opened(port, "mallory"))
+      for (const { socket } of all) {
+        socket.write(headOf(8_000_000))
+        socket.write(Buffer.alloc(400_000, "A"))
+      }
+      expect((await Promise.race(all.map(({ closed }) => closed))).toString("hex")).toMatch(/88..03f5/)
+      const body = withField("chat/completions", JSON.stringify("A".repeat(900_000)))
+      const response = await asking(url)("chat/completions", body, { authorization: "alice" })
+      assert.strictEqual(response.status, 200)
+      for (const { socket } of all) socket.destroy()
     }))
 })
 

@@ -143,6 +143,8 @@ const ConfigSchema = Schema.Struct({
           bodyBytes: optional(whole(1)),
           depth: optional(whole(1)),
           values: optional(whole(1)),
+          plainBytes: optional(whole(1)),
+          frameBytes: optional(whole(1)),
           textBytes: optional(whole(1)),
           mediaBytes: optional(whole(1)),
           inFlightBytes: optional(whole(1)),

@@ -171,6 +171,15 @@ export const content = (input: ContentInput): Content => {
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
+/** The characters at each end that are checked: the whole of a large picture would take long. */
+const checkedCharacters = 2 ** 16
+
+/** Whether a text looks like base64. */
+const isBase64 = (text: string): boolean =>
+  text.length % 4 === 0 &&
+  /^[A-Za-z0-9+/]+$/.test(text.slice(0, Math.min(checkedCharacters, text.length - 2))) &&
+  /^[A-Za-z0-9+/]*={0,2}$/.test(text.slice(-checkedCharacters))
+
 const mediaProblem = (what: "picture" | "file", part: object): string | undefined => {
   const { data, mediaType, url } = part as { readonly [Member in "data" | "mediaType" | "url"]?: unknown }
   if (data === undefined) {
@@ -184,8 +193,7 @@ const mediaProblem = (what: "picture" | "file", part: object): string | undefine
   if (what === "picture" && !mediaType.startsWith("image/")) return `${mediaType} is no picture; it may be a file`
   if (!isText(data) && !(data instanceof Uint8Array)) return `the data of a ${what} is bytes, or their base64`
   if (data.length === 0) return `the data of a ${what} is empty`
-  if (isText(data) && (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)))
-    return `the data of a ${what} is no base64`
+  if (isText(data) && !isBase64(data)) return `the data of a ${what} is no base64`
   return undefined
 }
 

@@ -35,8 +35,21 @@ export type Input =
     }
   | (Omit<Task, "id"> & { readonly id?: string | undefined })
 
-const idOf = (messages: ReadonlyArray<Message>): string =>
-  `task-${(Hash.string(JSON.stringify(messages)) >>> 0).toString(16).padStart(8, "0")}`
+/** Of longer texts so many characters count, evenly spread: a picture of 20 MB takes no longer than a page. */
+const countedCharacters = 16_384
+
+const counted = (text: string): string => {
+  const step = text.length / countedCharacters
+  if (step <= 1) return text
+  let sample = ""
+  for (let at = 0; at < countedCharacters; at++) sample += text[Math.floor(at * step)]
+  return `${text.length} ${sample}`
+}
+
+const idOf = (messages: ReadonlyArray<Message>): string => {
+  const text = JSON.stringify(messages, (_, value: unknown) => (typeof value === "string" ? counted(value) : value))
+  return `task-${(Hash.string(text) >>> 0).toString(16).padStart(8, "0")}`
+}
 
 const isContent = (input: Input): input is ContentInput => typeof input === "string" || Array.isArray(input)
 
@@ -45,7 +58,8 @@ const isContent = (input: Input): input is ContentInput => typeof input === "str
  *
  * **Details**
  *
- * Without an `id` the task is named by a hash of its messages, so the same question has the same id everywhere.
+ * Without an `id` the task is named by a hash of its messages, so the same question has the same id everywhere. Of each
+ * text its length and up to 16,384 characters count.
  *
  * **Example**
  *

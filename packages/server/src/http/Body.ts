@@ -1,14 +1,18 @@
-/** The text of a request's body: bounded while it comes, and its encoding undone. */
+/** The JSON of a request's body: bounded while it comes, its encoding undone, and read in turns of the event loop. */
+import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Stream from "effect/Stream"
 import { ApiError } from "../wire/ApiError.ts"
+import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as Encoding from "./Encoding.ts"
 import type { Held } from "./InFlight.ts"
 import { JsonScan } from "./JsonScan.ts"
 import type { Limits } from "./Limits.ts"
+import { Pieces } from "./Pieces.ts"
+import * as Turns from "./Turns.ts"
 
 /** Whose body is read, and where its bytes are counted. */
 export interface Options {
@@ -20,24 +24,129 @@ export interface Options {
 const tooLarge = (maxBytes: number): ApiError =>
   new ApiError({ kind: "too-large", message: `The body of a request may have ${maxBytes} bytes at most.` })
 
+/** A body of up to so many bytes is read as it comes. */
+const smallBytes = 2 ** 16
+
 const unreadable = (): ApiError =>
   new ApiError({ kind: "invalid-request", message: "The body of the request cannot be read." })
 
-const decode = (pieces: ReadonlyArray<Buffer>): string => {
-  const text = (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)).toString("utf8")
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+/** A body that was received, and is not read yet. */
+export interface Received {
+  readonly bytes: number
+  /** Reads the body, once. */
+  readonly json: Effect.Effect<JsonObject, ApiError>
 }
 
-type Done = (body: Effect.Effect<string, ApiError>) => void
+/** Larger bodies are read in several turns of the event loop, and while they come, one piece in a turn. */
+export const largeBytes = 2 ** 18
+
+/** No client knows it, so no text of a body is taken for a mark. */
+const secret = randomUUID()
+
+const markOf = (index: number): string => `${secret}-${index}`
+
+/** The value that a text is. A byte order mark before it is left out. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  } catch {
+    throw new ApiError({ kind: "invalid-request", message: "The body of the request is no JSON." })
+  }
+}
+
+const objectOf = (value: unknown): JsonObject => {
+  if (isObject(value)) return value
+  throw new ApiError({ kind: "invalid-request", message: "The body of the request must be an object of JSON." })
+}
+
+/** Puts texts where their marks are. */
+const unmark = (root: unknown, texts: ReadonlyMap<string, string>): void => {
+  const pending: Array<unknown> = [root]
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+    if (typeof value !== "object" || value === null) continue
+    const parent = value as Record<string, unknown>
+    for (const [key, child] of Object.entries(parent)) {
+      if (typeof child === "object") pending.push(child)
+      const text = typeof child === "string" && child.startsWith(secret) ? texts.get(child) : undefined
+      if (text !== undefined) parent[key] = text
+    }
+  }
+}
+
+/** Reads a body whose long inline images and files the parser does not see. */
+const read = Effect.fnUntraced(function* (
+  pieces: Pieces,
+  media: JsonScan["media"]
+): Effect.fn.Return<JsonObject, ApiError> {
+  const texts = new Map<string, string>()
+  let json = ""
+  let at = 0
+  for (const [from, to] of media) {
+    json += yield* pieces.text(at, from)
+    const text = yield* pieces.text(from, to)
+    // The parser reads escapes, such as the slashes of PHP.
+    if (text.includes("\\")) json += text
+    else {
+      const mark = markOf(texts.size)
+      texts.set(mark, text)
+      json += mark
+    }
+    at = to
+  }
+  json += yield* pieces.text(at, pieces.size)
+  pieces.clear()
+  if (media.length > 0) yield* Effect.yieldNow
+  return yield* attempt(() => {
+    const body = parsed(json)
+    if (texts.size > 0) unmark(body, texts)
+    return objectOf(body)
+  })
+})
+
+const received = (pieces: Pieces, { media }: JsonScan): Received => ({
+  bytes: pieces.size,
+  json: Effect.suspend(() => read(pieces, media))
+})
+
+/** Runs what throws an `ApiError`. */
+export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(read())
+    } catch (error) {
+      return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
+    }
+  })
+
+/** Receives a text that has come as a whole, such as a frame; a large one in several turns of the event loop. */
+export const ofText = Effect.fnUntraced(function* (
+  text: string,
+  { held, limits, owner }: Options
+): Effect.fn.Return<Received, ApiError> {
+  const bytes = Buffer.from(text)
+  const scan = new JsonScan(limits)
+  const pieces = new Pieces()
+  const refused = held.take(owner, bytes.length)
+  if (refused !== undefined) return yield* Effect.fail(refused)
+  for (let at = 0; at < bytes.length; at += largeBytes) {
+    if (at > 0) yield* Effect.yieldNow
+    const problem = scan.push(bytes.subarray(at, at + largeBytes))
+    if (problem !== undefined) return yield* Effect.fail(problem)
+  }
+  pieces.add(bytes)
+  return received(pieces, scan)
+})
+
+type Done = (body: Effect.Effect<Received, ApiError>) => void
 
 /** Receives the pieces of a body, encoded ones or not, and looks at each once. */
 const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Options, done: Done) => {
   const { bodyBytes } = limits
-  const pieces: Array<Buffer> = []
+  const pieces = new Pieces()
   const scan = new JsonScan(limits)
   let size = 0
   let isOver = false
-  const finish = (body: Effect.Effect<string, ApiError>) => {
+  const finish = (body: Effect.Effect<Received, ApiError>) => {
     if (isOver) return
     isOver = true
     decoder?.close()
@@ -46,7 +155,7 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
   const fail = (error: ApiError) => {
     // What is refused is dropped at once, so that it does not refuse others.
     held.release()
-    pieces.length = 0
+    pieces.clear()
     finish(Effect.fail(error))
   }
   const take = (piece: Buffer): boolean => {
@@ -54,18 +163,23 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
     size += piece.length
     const problem = size > bodyBytes ? tooLarge(bodyBytes) : (held.take(owner, piece.length) ?? scan.push(piece))
     if (problem !== undefined) fail(problem)
-    else pieces.push(piece)
+    else pieces.add(piece)
     return problem === undefined
   }
-  const end = () => finish(Effect.suspend(() => Effect.succeed(decode(pieces))))
+  const end = () => finish(Effect.succeed(received(pieces, scan)))
   const decoder = Encoding.decoder(encodings, bodyBytes, { take, end, fail })
   let encoded = 0
   return {
     /** Takes a piece; with `false` the next one has to wait until `more` is called. */
     write: (piece: Buffer, more: () => void): boolean => {
       if (isOver) return true
-      if (decoder === undefined) return take(piece) || true
       encoded += piece.length
+      if (decoder === undefined) {
+        take(piece)
+        if (encoded <= smallBytes) return true
+        Turns.next(more)
+        return false
+      }
       if (encoded <= bodyBytes) return decoder.write(piece, more)
       fail(tooLarge(bodyBytes))
       return true
@@ -86,8 +200,8 @@ const generic = Effect.fnUntraced(function* (
   request: Request,
   encodings: ReadonlyArray<string>,
   options: Options
-): Effect.fn.Return<string, ApiError> {
-  const body = yield* Deferred.make<string, ApiError>()
+): Effect.fn.Return<Received, ApiError> {
+  const body = yield* Deferred.make<Received, ApiError>()
   const into = receiver(encodings, options, (done) => Deferred.doneUnsafe(body, done))
   const reading = Stream.runForEach(request.stream, (piece) =>
     Effect.callback<void>((resume) => {
@@ -107,6 +221,10 @@ const discard = (message: IncomingMessage): void => {
   message.on("data", (piece: Buffer) => {
     left -= piece.length
     if (left < 0) message.destroy()
+    else {
+      message.pause()
+      Turns.next(() => message.resume())
+    }
   })
   message.resume()
 }
@@ -116,7 +234,7 @@ const ofNode = (
   message: IncomingMessage,
   encodings: ReadonlyArray<string>,
   options: Options
-): Effect.Effect<string, ApiError> =>
+): Effect.Effect<Received, ApiError> =>
   Effect.callback((resume) => {
     const leave = () => message.off("data", take).off("end", end).off("close", fail).off("error", fail)
     const into = receiver(encodings, options, (body) => {
@@ -139,8 +257,8 @@ const ofNode = (
     })
   })
 
-/** The text of a body. Fails with the first limit that it exceeds, while it comes. */
-export const text = (request: Request, options: Options): Effect.Effect<string, ApiError> =>
+/** Receives a body. Fails with the first limit that it exceeds, while it comes. */
+export const receive = (request: Request, options: Options): Effect.Effect<Received, ApiError> =>
   Effect.suspend(() => {
     const { headers, source } = request
     const { bodyBytes } = options.limits

@@ -19,7 +19,7 @@ import * as Turn from "../segment/Turn.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import { isHousekeeping } from "../wire/Housekeeping.ts"
-import { isObject, type JsonObject } from "../wire/Json.ts"
+import type { JsonObject } from "../wire/Json.ts"
 import { headerOf } from "../wire/Reading.ts"
 import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
@@ -69,44 +69,28 @@ export const draining = new ApiError({
 
 type IncomingRequest = HttpServerRequest.HttpServerRequest
 
+/** Reads a body. Large ones are read one after another, so that small requests get their turns between them. */
+export const inLane = <A, E, R>(
+  { lane }: Pick<Context, "lane">,
+  { bytes }: Body.Received,
+  read: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  bytes < Body.largeBytes ? read : lane.withPermits(1)(Effect.andThen(Effect.yieldNow, read))
+
 /** Reads the body of a request, and holds its bytes for as long as it is used. */
 export const withBody = <A>(
-  { inFlight, limits }: Pick<Context, "inFlight" | "limits">,
+  context: Pick<Context, "inFlight" | "lane" | "limits">,
   request: IncomingRequest,
   owner: string,
   use: (body: JsonObject, bytes: number) => Effect.Effect<A, ApiError>
 ): Effect.Effect<A, ApiError> =>
   Effect.suspend(() => {
+    const { inFlight, limits } = context
     const held = inFlight()
-    const used = Effect.flatMap(Body.text(request, { limits, owner, held }), (text) =>
-      Effect.flatMap(
-        attempt(() => parse(text)),
-        (body) => use(body, Buffer.byteLength(text))
-      )
+    const used = Effect.flatMap(Body.receive(request, { limits, owner, held }), (received) =>
+      Effect.flatMap(inLane(context, received, received.json), (body) => use(body, received.bytes))
     )
     return Effect.ensuring(used, Effect.sync(held.release))
-  })
-
-/** The object that a body is. Throws an `ApiError`. */
-export const parse = (text: string): JsonObject => {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    throw new ApiError({ kind: "invalid-request", message: "The body of the request is no JSON." })
-  }
-  if (isObject(body)) return body
-  throw new ApiError({ kind: "invalid-request", message: "The body of the request must be an object of JSON." })
-}
-
-/** Runs what throws an `ApiError`. */
-export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(read())
-    } catch (error) {
-      return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
-    }
   })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -224,16 +208,11 @@ export interface Joining {
 /** A request, on whatever connection it came. */
 export interface Asked {
   readonly headers: Headers
-  /** The body, which is read once it is known whose it is. */
-  readonly text: (owner: string) => Effect.Effect<string, ApiError>
-  /** The body as an object, where its connection has read it already. */
-  readonly body?: JsonObject | undefined
+  /** Receives the body, once the caller is known. */
+  readonly receive: (owner: string) => Effect.Effect<Body.Received, ApiError>
   /** Runs the segments of a response as one; the first alone by default. */
   readonly join?: ((joining: Joining) => Turn.Prepared["run"]) | undefined
 }
-
-/** A request of so many characters is large. */
-const largeCharacters = 2 ** 18
 
 /** Finds or begins the segment of a request. */
 export const open = Effect.fnUntraced(function* <State>(
@@ -248,10 +227,8 @@ export const open = Effect.fnUntraced(function* <State>(
   logged.owner = caller.owner
   // Nothing is read for a key that may ask nothing.
   yield* Spent.refuse(caller, context.ledger)
-  const text = yield* asked.text(caller.owner)
-  const begun = begin(context, wire, keeping, asked, logged, caller, text)
-  if (text.length < largeCharacters) return yield* begun
-  return yield* context.lane.withPermits(1)(Effect.andThen(Effect.yieldNow, begun))
+  const received = yield* asked.receive(caller.owner)
+  return yield* inLane(context, received, begin(context, wire, keeping, asked, logged, caller, received))
 })
 
 /** Reads a request, and finds or begins its segment. */
@@ -262,21 +239,20 @@ const begin = Effect.fnUntraced(function* <State>(
   asked: Asked,
   logged: RequestLog.Open,
   caller: Caller,
-  text: string
+  { bytes, json }: Body.Received
 ): Effect.fn.Return<Segment, ApiError> {
   const clock = yield* Clock.Clock
   const { headers } = asked
   const { owner } = caller
-  const isLarge = text.length >= largeCharacters
   /** Between the parts of a large request others get their turns. */
-  const pause = isLarge ? Effect.yieldNow : Effect.void
-  const body = asked.body ?? (yield* attempt(() => parse(text)))
+  const pause = bytes < Body.largeBytes ? Effect.void : Effect.yieldNow
+  const body = yield* json
   yield* pause
   const recalled = yield* keeping.recall(body, owner)
-  const request = yield* attempt(() => wire.read(recalled, headers))
+  const request = yield* Body.attempt(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()
-  const team = yield* attempt(() => teamOf(offer, caller, request))
+  const team = yield* Body.attempt(() => teamOf(offer, caller, request))
   yield* pause
   const key = RequestKey.make(owner, wire, headers, request, body)
   yield* pause
@@ -295,7 +271,7 @@ const begin = Effect.fnUntraced(function* <State>(
   }
   const again = (body: JsonObject) =>
     Effect.flatMap(
-      attempt(() => wire.read(body, headers)),
+      Body.attempt(() => wire.read(body, headers)),
       (next) => prepare(next)
     )
   const run = asked.join?.({ about, body: recalled, turn, again }) ?? turn.run
@@ -303,7 +279,7 @@ const begin = Effect.fnUntraced(function* <State>(
     key,
     isRepeated: RequestKey.isRepeated(headers),
     about,
-    characters: text.length,
+    characters: bytes,
     run: (tell) => offer.use(run(tell))
   })
   logged.segment = segment
@@ -327,7 +303,7 @@ export const make =
       const held = context.inFlight()
       const asked = {
         headers: incoming.headers,
-        text: (owner: string) => Body.text(incoming, { limits: context.limits, owner, held })
+        receive: (owner: string) => Body.receive(incoming, { limits: context.limits, owner, held })
       }
       let isEnded = false
       const end = (status: number, isCut: boolean) => {

@@ -9,6 +9,9 @@ import type { Limits } from "./Limits.ts"
 /** The largest number of fields of the whole. */
 const maxFields = 1_000
 
+/** The largest number of keys of any other object: a parser takes long for the keys that it has not seen yet. */
+const maxKeys = 10_000
+
 /** The longest key, in bytes: parsers take very long for longer ones. */
 const maxKeyBytes = 1_000
 
@@ -18,11 +21,16 @@ const maxNumberBytes = 1_000
 /** So much of a text shows whether it is base64 or a `data:` URL. */
 const headBytes = 32
 
+/** A longer inline image or file is decoded on its own: a parser would read it in one turn of the event loop. */
+const longMediaBytes = 2 ** 18
+
 const quote = 0x22
 const backslash = 0x5c
+const colon = 0x3a
 
+/** PHP escapes the slashes of base64. */
 const isMedia = (head: string): boolean =>
-  head.startsWith("data:") || (head.length === headBytes && /^[A-Za-z0-9+/=_-]+$/.test(head))
+  head.startsWith("data:") || (head.length === headBytes && /^(?:[A-Za-z0-9+/=_-]|\\\/)+\\?$/.test(head))
 
 /** Whether a byte is written between values: a space, a tab, a line break. */
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
@@ -32,12 +40,17 @@ export class JsonScan {
   readonly #limits: Limits
   #depth = 0
   #values = 1
-  #fields = 0
+  /** The keys of the object at each depth. */
+  readonly #keys: Array<number> = []
   #isInText = false
   #isEscaped = false
   #textBytes = 0
   #head = ""
   #otherBytes = 0
+  #offset = 0
+  #mediaBytes = 0
+  /** Where long inline images and files begin and end, in bytes. */
+  readonly media: Array<readonly [from: number, to: number]> = []
 
   constructor(limits: Limits) {
     this.#limits = limits
@@ -45,12 +58,19 @@ export class JsonScan {
 
   /** Takes the next bytes. Returns the error of the first limit that is exceeded. */
   push(bytes: Uint8Array): ApiError | undefined {
+    const problem = this.#scan(bytes)
+    this.#offset += bytes.length
+    return problem ?? this.#plainProblem()
+  }
+
+  #scan(bytes: Uint8Array): ApiError | undefined {
     let at = 0
     while (at < bytes.length) {
       if (this.#isInText) {
         at = this.#text(bytes, at)
         const problem = this.#textProblem()
         if (problem !== undefined) return problem
+        if (!this.#isInText) this.#endText(this.#offset + at - 1)
         continue
       }
       const byte = bytes[at]!
@@ -98,9 +118,26 @@ export class JsonScan {
 
   #readHead(bytes: Uint8Array, from: number): void {
     const more = headBytes - this.#head.length
-    for (let at = from; at < Math.min(bytes.length, from + more) && bytes[at] !== quote; at++) {
+    for (let at = from; at < Math.min(bytes.length, from + more); at++) {
       this.#head += String.fromCharCode(bytes[at]!)
+      // With a quote, escaped or not, it is not the head of base64.
+      if (bytes[at] === quote) return
     }
+  }
+
+  /** A text has ended before a byte of the whole. */
+  #endText(end: number): void {
+    if (this.#textBytes < longMediaBytes || !isMedia(this.#head)) return
+    this.media.push([end - this.#textBytes, end])
+    this.#mediaBytes += this.#textBytes
+  }
+
+  /** What is not an inline image or file is bounded, too, in all. */
+  #plainProblem(): ApiError | undefined {
+    const { plainBytes } = this.#limits
+    const open = this.#isInText && isMedia(this.#head) ? this.#textBytes : 0
+    if (this.#offset - this.#mediaBytes - open <= plainBytes) return undefined
+    return tooLarge(`The request has more than ${plainBytes} bytes without its inline images and files.`)
   }
 
   #textProblem(): ApiError | undefined {
@@ -119,14 +156,15 @@ export class JsonScan {
       case 0x7b: // {
         this.#depth += 1
         this.#values += 1
+        this.#keys[this.#depth] = 0
         break
       case 0x5d: // ]
       case 0x7d: // }
         this.#depth -= 1
         break
-      case 0x3a: // :
+      case colon:
         this.#values += 1
-        if (this.#depth === 1) this.#fields += 1
+        this.#keys[this.#depth]! += 1
         if (this.#textBytes > maxKeyBytes) return exceeds(`A key has more than ${maxKeyBytes} bytes.`)
         break
       case 0x2c: // ,
@@ -140,7 +178,9 @@ export class JsonScan {
     const { depth, values } = this.#limits
     if (this.#depth > depth) return exceeds(`It is nested more than ${depth} levels deep.`)
     if (this.#values > values) return exceeds(`It has more than ${values} values and keys.`)
-    return this.#fields > maxFields ? exceeds(`It has more than ${maxFields} fields.`) : undefined
+    const isWhole = this.#depth === 1
+    if (byte !== colon || this.#keys[this.#depth]! <= (isWhole ? maxFields : maxKeys)) return undefined
+    return exceeds(isWhole ? `It has more than ${maxFields} fields.` : `An object has more than ${maxKeys} keys.`)
   }
 }
 
@@ -148,7 +188,3 @@ const exceeds = (what: string): ApiError =>
   new ApiError({ kind: "invalid-request", message: `The body of the request cannot be read. ${what}` })
 
 const tooLarge = (message: string): ApiError => new ApiError({ kind: "too-large", message })
-
-/** The limit that a JSON text exceeds, as an error. */
-export const problemOf = (text: string, limits: Limits): ApiError | undefined =>
-  new JsonScan(limits).push(Buffer.from(text))

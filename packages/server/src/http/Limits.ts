@@ -2,8 +2,12 @@
 
 /** Limits of requests. Sizes are in bytes of the body as it is after its encoding is undone. */
 export interface Limits {
-  /** A whole body, and a frame of a WebSocket; 32 MiB by default. */
+  /** A whole body; 32 MiB by default. */
   readonly bodyBytes: number
+  /** A body without its inline images and files of 256 KiB and more; 8 MiB by default. */
+  readonly plainBytes: number
+  /** A frame of a WebSocket, inline images and files included; 8 MiB by default. */
+  readonly frameBytes: number
   /** How deeply lists and objects are nested; 100 by default. */
   readonly depth: number
   /** Values and keys together; 200,000 by default. */
@@ -23,6 +27,8 @@ const mebi = 2 ** 20
 /** The default limits. */
 export const defaults: Limits = {
   bodyBytes: 32 * mebi,
+  plainBytes: 8 * mebi,
+  frameBytes: 8 * mebi,
   depth: 100,
   values: 200_000,
   textBytes: 4 * mebi,

@@ -14,6 +14,7 @@ import * as Rights from "../Rights.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
+import * as Body from "./Body.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Respond from "./Respond.ts"
 import * as Runs from "./Runs.ts"
@@ -41,7 +42,7 @@ export interface Rating {
 export type Keep = (transcript: Transcript.Transcript, rating: Rating) => Effect.Effect<void, ApiError>
 
 /** What the endpoint stands on. */
-export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits" | "inFlight"> {
+export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits" | "inFlight" | "lane"> {
   readonly journal: Journal.Journal
   /** Absent where no ratings are kept. */
   readonly keep: Keep | undefined
@@ -208,7 +209,7 @@ const answer = Effect.fnUntraced(function* (
   if (context.content === "none") return yield* ContentSetting.refused("Rating of runs")
   if (keep === undefined) return yield* keepsNone
   const id = idIn(incoming)
-  const said = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Endpoint.attempt(() => read(body)))
+  const said = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Body.attempt(() => read(body)))
   yield* mayRate(caller, said)
   const transcript = Transcript.fromEvents(yield* Runs.eventsOf(journal, caller, id))
   const rating: Rating = { ...said, rater: caller.owner, at: yield* Clock.currentTimeMillis }

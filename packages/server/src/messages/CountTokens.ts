@@ -3,6 +3,7 @@ import * as Usage from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Body from "../http/Body.ts"
 import * as Endpoint from "../http/Endpoint.ts"
 import * as Respond from "../http/Respond.ts"
 import type * as Models from "../Models.ts"
@@ -31,7 +32,7 @@ const count = Effect.fnUntraced(function* (
 ): Effect.fn.Return<number, ApiError> {
   const caller = yield* context.authenticate(incoming.headers)
   return yield* Endpoint.withBody(context, incoming, caller.owner, (body) =>
-    Endpoint.attempt(() => {
+    Body.attempt(() => {
       const request = readCounted(body, incoming.headers)
       return tokensOf(request, Endpoint.teamOf(context.offer(), caller, request))
     })

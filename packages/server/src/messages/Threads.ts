@@ -3,7 +3,8 @@
  * `thread: { type: "create" }` begins one, `{ type: "continue", previous_message_id }` goes on from a response of it.
  */
 import * as Effect from "effect/Effect"
-import * as Endpoint from "../http/Endpoint.ts"
+import * as Body from "../http/Body.ts"
+import type * as Endpoint from "../http/Endpoint.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import { isObject, type JsonObject, name, sizeOf } from "../wire/Json.ts"
@@ -74,7 +75,7 @@ export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
     })
 
   return {
-    recall: (body, owner) => Endpoint.attempt(() => recall(body, owner)),
+    recall: (body, owner) => Body.attempt(() => recall(body, owner)),
     keep,
     atOnce: () => undefined
   }

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Endpoint from "../http/Endpoint.ts"
+import * as Body from "../http/Body.ts"
 import * as Failure from "../segment/Failure.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
@@ -194,7 +194,7 @@ export const make = Effect.fnUntraced(function* ({
     const items = Effect.forEach(input, (item: unknown) =>
       isReference(item)
         ? Effect.flatMap(
-            Endpoint.attempt(() => name(item.id, "input.id")),
+            Body.attempt(() => name(item.id, "input.id")),
             (id) => itemOf(id, owner)
           )
         : Effect.succeed(item)
@@ -217,7 +217,7 @@ export const make = Effect.fnUntraced(function* ({
       }
       return body
     }
-    const kept = yield* find(yield* Endpoint.attempt(() => name(previous, "previous_response_id")), owner)
+    const kept = yield* find(yield* Body.attempt(() => name(previous, "previous_response_id")), owner)
     if (kept === undefined) return yield* gone(String(previous))
     if (!kept.segment.isOver()) {
       return yield* invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)

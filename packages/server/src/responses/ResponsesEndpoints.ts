@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Body from "../http/Body.ts"
 import * as Endpoint from "../http/Endpoint.ts"
 import * as Respond from "../http/Respond.ts"
 import { tokensOf } from "../messages/CountTokens.ts"
@@ -114,7 +115,7 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
       const caller = yield* context.authenticate(request.headers)
       return yield* Endpoint.withBody(context, request, caller.owner, (body) =>
         Effect.flatMap(store.recall(body, caller.owner), (recalled) =>
-          Endpoint.attempt(() => {
+          Body.attempt(() => {
             const asked = read(recalled, request.headers)
             return {
               object: "response.input_tokens",
@@ -126,8 +127,8 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
     })
 
   return {
-    retrieve: of((kept, request) => Effect.flatten(Endpoint.attempt(() => retrieve(kept, request)))),
-    input: of((kept, request) => Endpoint.attempt(() => inputOf(kept, request))),
+    retrieve: of((kept, request) => Effect.flatten(Body.attempt(() => retrieve(kept, request)))),
+    input: of((kept, request) => Body.attempt(() => inputOf(kept, request))),
     cancel: of(cancel),
     remove: of((kept) =>
       Effect.as(store.forget(kept.id), Respond.json({ id: kept.id, object: "response", deleted: true }))

@@ -1,16 +1,19 @@
 /** Responses over a WebSocket: one after another on one connection, which keeps for itself what is not to be stored. */
+import { IncomingMessage } from "node:http"
 import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import type * as Socket from "effect/socket/Socket"
+import * as Socket from "effect/socket/Socket"
+import * as Body from "../http/Body.ts"
 import * as Endpoint from "../http/Endpoint.ts"
 import type { Held } from "../http/InFlight.ts"
-import * as JsonScan from "../http/JsonScan.ts"
 import * as Respond from "../http/Respond.ts"
+import * as Turns from "../http/Turns.ts"
 import * as RequestLog from "../RequestLog.ts"
 import * as CallId from "../segment/CallId.ts"
 import type { Segment } from "../segment/Segments.ts"
@@ -55,6 +58,9 @@ const shared = (headers: Headers): Headers => ({
 
 /** So many frames wait for the one before them; a client that sends more has to wait itself. */
 const waitingFrames = 16
+
+/** The code that closes a connection of a client that has too many bytes in flight. */
+const tryAgainLater = 1013
 
 /** How long a connection lives. */
 const lifeMillis = 3_600_000
@@ -105,29 +111,28 @@ const say = (connection: Connection, segment: Segment): Effect.Effect<void, Sock
 
 /** A frame of a client: its bytes count as in flight until it is released. */
 interface Frame {
-  readonly text: string
-  /** What it says, or why it cannot be read. */
-  readonly body: Json.JsonObject | ApiError
+  /** The bytes and the value, or why it cannot be read. */
+  readonly received: Body.Received & { readonly body: Json.JsonObject | ApiError }
   readonly held: Held
 }
 
-const frameOf = ({ inFlight, limits }: Endpoint.Context, owner: string, text: string): Frame => {
+const frameOf = (context: Endpoint.Context, owner: string, text: string): Effect.Effect<Frame> => {
+  const { inFlight, limits } = context
   const held = inFlight()
-  const problem = held.take(owner, Buffer.byteLength(text)) ?? JsonScan.problemOf(text, limits)
-  if (problem !== undefined) {
+  const read = Effect.flatMap(Body.ofText(text, { limits, owner, held }), (received) =>
+    Effect.map(Endpoint.inLane(context, received, received.json), (body) => ({
+      received: { bytes: received.bytes, json: Effect.succeed(body), body },
+      held
+    }))
+  )
+  return Effect.catch(read, (error) => {
     held.release()
-    return { text: "", body: problem, held }
-  }
-  try {
-    return { text, body: Endpoint.parse(text), held }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return { text: "", body: error, held }
-  }
+    return Effect.succeed({ received: { bytes: 0, json: Effect.fail(error), body: error }, held })
+  })
 }
 
 /** The request that a frame is. */
-const requestOf = ({ body }: Frame): Json.JsonObject => {
+const requestOf = ({ received: { body } }: Frame): Json.JsonObject => {
   if (body instanceof ApiError) throw body
   if (body.type === "response.create") return body
   throw invalid("type", "type must be response.create.")
@@ -141,7 +146,7 @@ const inject = (
 ): Effect.Effect<void, Socket.SocketError> => {
   const { desk, lastNumber: sequence_number, own, send, store } = connection
   const taking = Effect.gen(function* () {
-    const { input, isTaken, response_id } = yield* Endpoint.attempt(() => {
+    const { input, isTaken, response_id } = yield* Body.attempt(() => {
       const response_id = Json.name(body.response_id, "response_id")
       const input = Json.list(body.input, "input")
       return { response_id, input, isTaken: desk.give(response_id, input) }
@@ -170,8 +175,8 @@ const turn = (connection: Connection, frame: Frame): Effect.Effect<void, Socket.
       RequestLog.tell(context.log, logged, status, clock.currentTimeMillisUnsafe(), isCut)
     const forget = (previous: unknown) => (typeof previous === "string" ? own.forget(previous) : Effect.void)
     const answered = Effect.gen(function* () {
-      const body = yield* Endpoint.attempt(() => requestOf(frame))
-      const asked = { headers, text: () => Effect.succeed(frame.text), body, join }
+      const body = yield* Body.attempt(() => requestOf(frame))
+      const asked = { headers, receive: () => Effect.succeed(frame.received), join }
       const failing = Effect.tapError(Endpoint.open(context, responses, keepingOf(connection), asked, logged), () =>
         forget(body.previous_response_id)
       )
@@ -203,6 +208,16 @@ const connect = Effect.fnUntraced(function* (
   const socket = yield* request.upgrade
   const { pull } = yield* socket.reader
   const writer = yield* socket.writer
+  const unread = context.inFlight()
+  const refused = yield* Deferred.make<ApiError>()
+  const node = request.source instanceof IncomingMessage ? request.source.socket : undefined
+  // The bytes of a frame count from the first on, before it is whole.
+  if (node !== undefined) {
+    Turns.pace(node, (bytes) => {
+      const refusal = unread.take(owner, bytes)
+      if (refusal !== undefined) Deferred.doneUnsafe(refused, Effect.succeed(refusal))
+    })
+  }
   const own = yield* ResponseStore.make({ maxCharacters: ownCharacters, keepsAll: true })
   const send = ([first, ...rest]: ReadonlyArray<string>) =>
     first === undefined ? Effect.void : writer.writeAll([first, ...rest])
@@ -211,19 +226,22 @@ const connect = Effect.fnUntraced(function* (
   const held = new Set<Held>()
   const desk = Injected.desk(() => Queue.sizeUnsafe(frames) > 0)
   const connection: Connection = { context, desk, lastNumber: 0, headers: shared(request.headers), store, own, send }
-  const take = (text: string) => {
-    const frame = frameOf(context, owner, text)
-    const { body } = frame
+  const take = Effect.fnUntraced(function* (text: string) {
+    const frame = yield* frameOf(context, owner, text)
+    const { body } = frame.received
     if (!(body instanceof ApiError) && body.type === "response.inject") {
-      return Effect.ensuring(inject(connection, owner, body), Effect.sync(frame.held.release))
+      return yield* Effect.ensuring(inject(connection, owner, body), Effect.sync(frame.held.release))
     }
     held.add(frame.held)
     // Who asks for something else has the response that waits end with its calls.
     desk.end()
-    return Queue.offer(frames, frame)
-  }
+    yield* Queue.offer(frames, frame)
+  })
   const reading = Effect.forever(
-    Effect.flatMap(pull, (news) => Effect.forEach(news, (frame) => take(textOf(frame)), { discard: true }))
+    Effect.flatMap(pull, (news) => {
+      unread.release()
+      return Effect.forEach(news, (frame) => take(textOf(frame)), { discard: true })
+    })
   )
   const answering = Effect.forever(
     Effect.flatMap(Queue.take(frames), (frame) =>
@@ -236,11 +254,20 @@ const connect = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       desk.end()
+      unread.release()
       for (const { release } of held) release()
     })
   )
+  const refusing = Effect.flatMap(Deferred.await(refused), ({ message }) =>
+    Effect.andThen(
+      writer.write(new Socket.CloseEvent(tryAgainLater, message)),
+      // The client is not waited for: it may still be sending the frame.
+      Effect.sync(() => node?.destroySoon())
+    )
+  )
   // A client that goes away is noticed while it is answered, too.
-  yield* Effect.timeoutOption(Effect.raceFirst(reading, answering), lifeMillis)
+  const all = Effect.raceFirst(Effect.raceFirst(reading, answering), refusing)
+  yield* Effect.timeoutOption(all, lifeMillis)
 }, Effect.scoped)
 
 /** The endpoint: it takes over the connection of a request. */

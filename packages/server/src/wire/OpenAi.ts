@@ -45,9 +45,12 @@ export const errorBody = (error: ApiError): Json.JsonObject => ({ error: errorOf
 /** Where a picture or a file is: a `data:` URL holds its bytes. */
 export const sourceOf = (url: string, field: string): Source => {
   if (!url.startsWith("data:")) return { url }
-  const match = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(url)
-  if (match === null) throw invalid(field, `${field} must be a URL, or a data: URL with a media type and base64.`)
-  return { mediaType: match[1]!, data: match[2]! }
+  const comma = url.indexOf(",")
+  const mediaType = /^data:([^;,]+)(?:;.*)?;base64$/s.exec(url.slice(0, Math.max(0, comma)))?.[1]
+  if (mediaType === undefined) {
+    throw invalid(field, `${field} must be a URL, or a data: URL with a media type and base64.`)
+  }
+  return { mediaType, data: url.slice(comma + 1) }
 }
 
 /** A file by its bytes. One that was uploaded to a vendor is known to that vendor alone. */
