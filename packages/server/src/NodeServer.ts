@@ -8,6 +8,7 @@ import type * as Scope from "effect/Scope"
 import { isThisMachine } from "./Caller.ts"
 import * as ContentSetting from "./ContentSetting.ts"
 import * as Limits from "./http/Limits.ts"
+import * as Upgrades from "./http/Upgrades.ts"
 import * as Server from "./Server.ts"
 
 /** The options of a server, and where it listens. */
@@ -90,7 +91,8 @@ export const make = Effect.fnUntraced(function* (
   const node = Http.createServer(limitsOf(requestMillis), handler)
   node.maxConnections = maxConnections
   const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: Limits.of(options).frameBytes })
-  node.on("upgrade", yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope }))
+  const upgrade = yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope })
+  node.on("upgrade", Upgrades.webSocketsOnly(node, upgrade))
   yield* Effect.addFinalizer(() => close(node, sockets))
   yield* listen(node, host, port)
   const address = node.address()
