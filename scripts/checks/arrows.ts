@@ -56,7 +56,7 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "tools-mcp", to: ["core", "files"] },
   { from: "cluster", to: ["core"] },
   // Its bench serves a model behind HTTP, as its users do.
-  { from: "server", to: ["core"], tests: ["providers-openai"] },
+  { from: "server", to: ["core", "provider-kit"], tests: ["providers-openai"] },
   // Pages are drawn from data alone; tests hold them to the data that evaluations and trainings give.
   { from: "report", to: ["core"], tests: ["evals", "trainer"] },
   { from: "studio", to: ["core", "report"] },

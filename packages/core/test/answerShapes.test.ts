@@ -1,4 +1,4 @@
-import { type ConductOptions, conduct, policy, single, worker } from "@divisi/core/promise"
+import { type ConductOptions, conduct, policy, single, tool, worker } from "@divisi/core/promise"
 import { assert, describe, expect, it } from "@effect/vitest"
 import { toStandardJsonSchema } from "@valibot/to-json-schema"
 import { type } from "arktype"
@@ -49,6 +49,27 @@ describe("an answer of a shape", () => {
         assert.deepInclude(sent.schema, { type: "object", required: ["name"] })
         assert.notProperty(sent.schema, "$schema")
       }
+    }
+  })
+
+  it("is asked for in words where a worker holds no answer to JSON of any form, or none with tools", async () => {
+    const look = tool({ name: "look", input: { type: "object" }, execute: () => "Ulm" })
+    const rows: ReadonlyArray<readonly [Capabilities, ConductOptions["output"], Partial<ConductOptions>, boolean]> = [
+      [{ jsonSchema: true }, { type: "json" }, {}, true],
+      [{ jsonSchema: true, json: false }, { type: "json" }, {}, false],
+      [{ jsonSchema: true, json: false }, city, {}, true],
+      [{ jsonSchema: false, json: true }, { type: "json" }, {}, true],
+      [{ jsonSchema: true, tools: true }, city, { tools: [look] }, true],
+      [{ jsonSchema: true, tools: true, shapesWithTools: false }, city, { tools: [look] }, false],
+      [{ jsonSchema: true, tools: true, shapesWithTools: false }, city, { tools: [look], toolChoice: "none" }, true],
+      [{ jsonSchema: true, shapesWithTools: false }, city, {}, true]
+    ]
+    for (const [capabilities, output, more, isHeld] of rows) {
+      const { asked, worker } = saying(['{"name":"Ulm"}'], capabilities)
+      const { value } = await ask([worker], output, more)
+      assert.deepStrictEqual(value, { name: "Ulm" })
+      assert.strictEqual(asked[0]!.output !== undefined, isHeld, JSON.stringify([capabilities, output]))
+      assert.strictEqual(/Answer with JSON/.test(text(asked[0]!.messages.at(-1)!.content)), !isHeld)
     }
   })
 

@@ -9,6 +9,7 @@ import type { HeaderNames } from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Capabilities, Limits, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
 import { WorkerError, type WorkerPart } from "@divisi/core/Worker"
+import { Preferences } from "@divisi/provider-kit/Dialects"
 import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
 import * as Json from "@divisi/provider-kit/VendorJson"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
@@ -63,7 +64,7 @@ export interface Options {
   readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
   /**
    * Maps `parallelToolCalls` to the vendor's `providerOptions`, as the AI SDK has no such setting. Without it a request
-   * for one tool at a time fails.
+   * for one tool at a time fails, unless it may be left out.
    */
   readonly parallelOptions?: ((parallelToolCalls: boolean) => SharedV4ProviderOptions | undefined) | undefined
   /** Sent with every call. */
@@ -73,8 +74,9 @@ export interface Options {
   /** The longest silence in milliseconds, before and within an answer; no limit by default. */
   readonly timeoutMillis?: number | undefined
   /**
-   * What to do when the model reports that it does not support a setting: fail with `InvalidRequest` (default), or go
-   * on without it.
+   * What to do when the model does not support a preference (temperature, seed, reasoning, parallel calls): fail with
+   * `InvalidRequest` (default), or continue without it and report a notice. An unsupported demand (a shape, a tool
+   * choice, stop sequences, an output limit) always fails.
    */
   readonly unsupported?: "fail" | "ignore" | undefined
   /**
@@ -190,7 +192,9 @@ const call = (
 ): Stream.Stream<WorkerPart, WorkerError> =>
   Effect.gen(function* () {
     const target = { version: model.specificationVersion, model: ownerOf(model) }
-    const converted = callOptions(target, options, request)
+    const { notices, omit } = Preferences.collector()
+    const mayOmit = options.unsupported === "ignore" || request.preferences === "omit"
+    const converted = callOptions(target, options, request, mayOmit ? omit : undefined)
     if (Result.isFailure(converted)) return yield* new WorkerError({ worker, reason: converted.failure })
     const abortSignal = yield* Effect.abortSignal
     const clock = yield* Clock.Clock
@@ -203,10 +207,13 @@ const call = (
     const reading: Parts.Reading = {
       model: target.model,
       messages: request.messages,
-      ignoresUnsupported: options.unsupported === "ignore"
+      mayOmit
     }
     const allowance = allowanceOf(response?.headers, options.rateLimitHeaders, clock.currentTimeMillisUnsafe())
-    const left: ReadonlyArray<WorkerPart> = allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
+    const left: ReadonlyArray<WorkerPart> = [
+      ...(allowance === undefined ? [] : [{ type: "allowance", ...allowance } as const]),
+      ...Preferences.partsOf(notices)
+    ]
     const parts = Stream.fromReadableStream({ evaluate: () => stream, onError: fail }).pipe(
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(

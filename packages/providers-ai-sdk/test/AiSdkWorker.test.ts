@@ -77,8 +77,47 @@ describe("aiSdk", () => {
     const { message, reason } = await failure(aiSdk(claude(server.url)), { seed: 1 })
     assert.strictEqual(reason._tag, "InvalidRequest")
     assert.match(message, /does not support seed/)
-    const parts = await generate(aiSdk(claude(server.url), { unsupported: "ignore" }), { seed: 1 })
-    assert.deepStrictEqual(parts[0], { type: "text", text: "ok" })
+    const notice = { type: "notice", notice: "seed: the model does not support it: left out" } as const
+    assert.deepStrictEqual(await generate(aiSdk(claude(server.url), { unsupported: "ignore" }), { seed: 1 }), [
+      notice,
+      { type: "text", text: "ok" },
+      ...(await generate(aiSdk(claude(server.url)), {})).slice(1)
+    ])
+    assert.deepEqual((await generate(aiSdk(claude(server.url)), { seed: 1, preferences: "omit" }))[0], notice)
+  })
+
+  it("maps or leaves out reasoning only where it is a preference", async () => {
+    await using server = await serveClaude()
+    const budget = { reasoning: { type: "budget", tokens: 2000 } } as const
+    assert.match((await failure(aiSdk(claude(server.url)), budget)).message, /"reasoningOptions"/)
+    const parts = await generate(aiSdk(claude(server.url)), { ...budget, preferences: "omit" })
+    assert.strictEqual(parts[0]?.type === "notice" && parts[0].notice.includes('replaced by "'), true)
+  })
+
+  it("never leaves out a demand", async () => {
+    const stream = (feature: string) =>
+      new MockLanguageModelV4({
+        doStream: async () => ({
+          stream: simulateReadableStream({
+            chunks: [
+              { type: "stream-start", warnings: [{ type: "unsupported", feature }] },
+              { type: "text-delta", id: "1", delta: "Hi" },
+              {
+                type: "finish",
+                finishReason: { unified: "stop", raw: "stop" },
+                usage: { inputTokens: {}, outputTokens: {} }
+              }
+            ] as never
+          })
+        })
+      })
+    for (const feature of ["responseFormat", "toolChoice", "stopSequences", "tool weather"]) {
+      const { message, reason } = await failure(aiSdk(stream(feature), { unsupported: "ignore" }), {
+        preferences: "omit"
+      })
+      assert.strictEqual(reason._tag, "InvalidRequest")
+      assert.include(message, feature)
+    }
   })
 
   it("shows no secret that it was told of", async () => {

@@ -31,7 +31,7 @@ export interface Family extends Readonly<Record<keyof Worker.Limits, number>> {
 }
 
 /** True of every model since 4.5. */
-const able = { tools: true, images: true, files: true, jsonSchema: true }
+const able = { tools: true, images: true, files: true, jsonSchema: true, json: false, shapesWithTools: true }
 
 const everything: Capabilities = { ...able, thinking: "either", effort: true, off: "disabled", temperature: true }
 const always: Capabilities = { ...able, thinking: "adaptive", effort: true, off: "none", temperature: false }
@@ -81,9 +81,11 @@ export const limitsOf = (model: string): Worker.Limits => {
 }
 
 /** What a worker of such a model says of itself. */
-export const ofWorker = ({ files, images, jsonSchema, tools }: Capabilities): Worker.Capabilities => ({
-  tools,
-  images,
+export const ofWorker = ({
   files,
-  jsonSchema
-})
+  images,
+  json,
+  jsonSchema,
+  shapesWithTools,
+  tools
+}: Capabilities): Worker.Capabilities => ({ tools, images, files, jsonSchema, json, shapesWithTools })

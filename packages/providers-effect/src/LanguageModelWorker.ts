@@ -15,6 +15,7 @@ import {
   type WorkerRequest,
   withDefaults
 } from "@divisi/core/Worker"
+import { Preferences } from "@divisi/provider-kit/Dialects"
 import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import type * as AiError from "effect/ai/AiError"
@@ -209,10 +210,9 @@ const call = (
     const clock = yield* Clock.Clock
     const fail = (error: unknown) =>
       new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis: clock.currentTimeMillisUnsafe() }) })
-    const settings = Request.settingsOf(request)
-    const lost = Object.keys(settings).find((name) => !passes(options, name as keyof Settings))
-    if (lost !== undefined) {
-      const detail = `${lost}: nobody said how to pass it to this LanguageModel; name it in "settings"`
+    const passed = Request.passedOf(request, (name) => passes(options, name))
+    if ("lost" in passed) {
+      const detail = `${passed.lost}: nobody said how to pass it to this LanguageModel; name it in "settings"`
       return yield* new WorkerError({ worker, reason: { _tag: "InvalidRequest", detail } })
     }
     const reading: Parts.Reading = { model: worker, messages: request.messages }
@@ -221,8 +221,8 @@ const call = (
       catch: () => new WorkerError({ worker, reason: noUrl })
     })
     const plain = answerOf(model, prompt, request)
-    const answer = passing === undefined ? plain : passing.apply(settings, plain)
-    return answer.pipe(
+    const answer = passing === undefined ? plain : passing.apply(passed.settings, plain)
+    const parts = answer.pipe(
       // A model that dies of its vendor's events must not end the run.
       Stream.catchDefect((defect) => Stream.fail(defect)),
       Stream.mapError(fail),
@@ -233,4 +233,5 @@ const call = (
         (turn, part) => Effect.try({ try: () => Parts.next(turn, part, reading), catch: fail })
       )
     )
+    return Stream.concat(Stream.fromArray(Preferences.partsOf(passed.notices)), parts)
   }).pipe(Stream.unwrap)

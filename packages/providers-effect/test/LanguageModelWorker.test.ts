@@ -105,6 +105,24 @@ describe("a LanguageModel with tools", () => {
     })
   )
 
+  it.effect("leaves out preferences that it is not given if it may, and never a demand", () =>
+    Effect.gen(function* () {
+      const worker = yield* LanguageModelWorker.make({ id: "lab" })
+      const ask = (request: Partial<WorkerRequest>) =>
+        Stream.runCollect(WorkerStream.generate(worker, { ...question, preferences: "omit", ...request }))
+      assert.strictEqual((yield* ask({})).length, 1)
+      const left = { temperature: 0.5, seed: 1, reasoning: { type: "off" } } as const
+      const notices = (yield* ask({ ...left, tools: [weather], parallelToolCalls: false })).filter(
+        ({ type }) => type === "notice"
+      )
+      assert.strictEqual(notices.length, 4)
+      for (const demand of [{ output: { type: "json" } }, { stopSequences: ["."] }, { maxOutputTokens: 9 }] as const) {
+        const { message } = yield* Effect.flip(ask(demand))
+        assert.include(message, `${Object.keys(demand)[0]}: nobody said how`)
+      }
+    }).pipe(Effect.provide(model({ type: "finish", reason: "stop", usage })))
+  )
+
   it.effect("fails on one tool at a time, and on a shape, where nobody said how to pass them on", () =>
     Effect.gen(function* () {
       const worker = yield* LanguageModelWorker.make({ id: "lab", capabilities: { files: false } })

@@ -36,6 +36,8 @@ const everything: Capabilities = {
   images: true,
   files: true,
   jsonSchema: true,
+  json: true,
+  shapesWithTools: true,
   temperature: "always",
   efforts: ["minimal", "low", "medium", "high"],
   isReasoningFixed: false,
@@ -116,20 +118,23 @@ const familyOf = (model: string): Family | undefined =>
     .filter(({ prefix }) => isOf(model, prefix))
     .sort((left, right) => right.prefix.length - left.prefix.length)[0]
 
-/** What a model accepts, with the caller's overrides. */
+/** What a model accepts, with the caller's overrides. A server without schemas is not assumed to have other JSON. */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...everything,
   ...familyOf(model)?.capabilities,
+  ...(override.jsonSchema === undefined ? {} : { json: override.jsonSchema }),
   ...override
 })
 
 /** What a worker of such a model says of itself. */
-export const ofWorker = ({ files, images, jsonSchema, tools }: Capabilities): Worker.Capabilities => ({
-  tools,
-  images,
+export const ofWorker = ({
   files,
-  jsonSchema
-})
+  images,
+  json,
+  jsonSchema,
+  shapesWithTools,
+  tools
+}: Capabilities): Worker.Capabilities => ({ tools, images, files, jsonSchema, json, shapesWithTools })
 
 /** The token limits of a model; absent when they are unknown. */
 export const limitsOf = (model: string): Worker.Limits | undefined => {

@@ -50,7 +50,6 @@ describe("preferences", () => {
     { reasoning_effort: 7 },
     { thinking: { type: "enabled", budget_tokens: "many" } },
     { reasoning: "high" },
-    { stop: { a: 1 } },
     { service_tier: "flex" },
     { parallel_tool_calls: "perhaps" },
     { frequency_penalty: 0.2, presence_penalty: 0.2, logit_bias: { "1": 2 } }
@@ -104,12 +103,70 @@ describe("preferences", () => {
   })
 
   it("are no demands: what a client must get is refused where no worker has it", async () => {
+    const demands: ReadonlyArray<object> = [
+      { n: 2 },
+      { best_of: 3 },
+      { logprobs: true },
+      { top_logprobs: 2 },
+      { include: ["message.output_text.logprobs"] },
+      { modalities: ["text", "audio"] },
+      { audio: { voice: "a" } },
+      { prompt: { id: "pmpt_1" } },
+      { guided_regex: "[0-9]+" },
+      { guided_choice: ["yes", "no"] },
+      { guided_grammar: "root ::= [a-z]" },
+      { grammar: "root ::= [a-z]" },
+      { structured_outputs: { choice: ["yes", "no"] } },
+      { response_format: { type: "grammar" } },
+      { stop: { a: 1 } },
+      { stop: [7] },
+      { max_completion_tokens: "many" },
+      { tool_choice: "required" },
+      { tools: [{ type: "function", name: "f" }], tool_choice: { type: "function", name: "g" } },
+      { tools: [{ type: "web_search" }], tool_choice: "required" }
+    ]
     for (const path of paths) {
-      for (const body of [{ n: 2 }, { logprobs: true }, { modalities: ["text", "audio"] }, { audio: { voice: "a" } }]) {
+      for (const body of demands) {
         const { body: refused, request, status } = await send(path, body)
         assert.strictEqual(status, 400, `${path} ${JSON.stringify(body)}`)
-        assert.include(refused.error?.message, Object.keys(body)[0])
+        assert.match(
+          refused.error?.message ?? "",
+          new RegExp(Object.keys(body).join("|").replace("tool_choice", "tool_choice|toolChoice"))
+        )
         assert.isUndefined(request)
+      }
+    }
+  })
+})
+
+describe("the shape of an answer", () => {
+  const schema = { type: "object", properties: { text: { type: "string" } } }
+  const json = { type: "json" }
+  const shape = { type: "json-schema", schema }
+  const forms: ReadonlyArray<readonly [body: object, output: object | undefined]> = [
+    [{ response_format: { type: "text" } }, undefined],
+    [{ response_format: { type: "json_object" } }, json],
+    [{ response_format: { type: "json_object", schema } }, shape],
+    [{ response_format: { type: "json_schema", json_schema: { name: "a", schema, strict: true } } }, shape],
+    [{ response_format: { type: "json_schema", name: "a", schema } }, shape],
+    [{ text: { format: { type: "json_schema", name: "a", schema } } }, shape],
+    [{ text: { format: { type: "json_object" } } }, json],
+    [{ output_config: { format: { type: "json_schema", schema } } }, shape],
+    [{ output_format: { type: "json_schema", schema } }, shape],
+    [{ guided_json: schema }, shape],
+    [{ guided_json: JSON.stringify(schema) }, shape],
+    [{ structured_outputs: { json: schema } }, shape],
+    [{ json_schema: schema }, shape]
+  ]
+
+  it("is read in the form of any vendor, on every wire", async () => {
+    for (const path of paths) {
+      for (const [body, output] of forms) {
+        const { request, status } = await send(path, body, said('{"text":"a"}'))
+        const where = `${path} ${JSON.stringify(body)}`
+        assert.strictEqual(status, 200, where)
+        if (output === undefined) assert.isUndefined(request?.output, where)
+        else assert.deepInclude(request?.output, output, where)
       }
     }
   })

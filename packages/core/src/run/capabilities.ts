@@ -1,7 +1,7 @@
 /** Fits requests to what their worker can do, so that nothing is sent, or paid for, that a vendor would refuse. */
 import type { Content, ContentPart, Message } from "../task/Message.ts"
 import type { OutputFormat } from "../task/Tool.ts"
-import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
+import { type Capabilities, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 
 /** What happens where a worker takes no pictures, files or tools. */
 export type Unsupported = "error" | "omit"
@@ -76,6 +76,16 @@ const instructionOf = (output: OutputFormat): string => {
   return `Answer with JSON of this schema, and with nothing else:\n${JSON.stringify(output.schema)}`
 }
 
+/** Whether a worker holds the answer to a request to its shape. */
+const holdsShape = (
+  { jsonSchema, json = jsonSchema, shapesWithTools = true }: Capabilities,
+  output: OutputFormat,
+  { toolChoice, tools = [] }: WorkerRequest
+): boolean => {
+  const isAlone = tools.length === 0 || toolChoice === "none"
+  return (output.type === "json" ? json : jsonSchema) === true && (shapesWithTools || isAlone)
+}
+
 /** A request as its worker can take it, and what was left out; or why it cannot. */
 export const fit = (
   worker: Worker,
@@ -103,7 +113,7 @@ export const fit = (
     }
     fitted = { ...fitted, messages: fitted.messages.map(untooled) }
   }
-  if (output !== undefined && output.type !== "text" && capabilities.jsonSchema !== true) {
+  if (output !== undefined && output.type !== "text" && !holdsShape(capabilities, output, fitted)) {
     fitted = {
       ...fitted,
       output: undefined,

@@ -132,6 +132,10 @@ export interface Capabilities {
   readonly files?: boolean | undefined
   /** Holds its answer to a JSON Schema. Other workers are asked for it in words. */
   readonly jsonSchema?: boolean | undefined
+  /** Holds its answer to JSON of any form; as `jsonSchema` when absent. Other workers are asked for it in words. */
+  readonly json?: boolean | undefined
+  /** Holds its answer to a shape in requests that offer tools; true when absent. */
+  readonly shapesWithTools?: boolean | undefined
 }
 
 /** The options of capabilities, for `Options.check`. */
@@ -139,7 +143,9 @@ export const capabilitiesShape: Options.ShapeOf<Capabilities> = {
   tools: Options.flag,
   images: Options.flag,
   files: Options.flag,
-  jsonSchema: Options.flag
+  jsonSchema: Options.flag,
+  json: Options.flag,
+  shapesWithTools: Options.flag
 }
 
 /** How a call goes on whose process ended: its vendor goes on with it, and can be asked for the same answer again. */

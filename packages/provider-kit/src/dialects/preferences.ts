@@ -4,127 +4,33 @@
  */
 import type { WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import * as VendorError from "../VendorError.ts"
-
-/** A preference or a demand in the body of a request. */
-export interface Row {
-  /** Its place in the body: a name, or a path such as `generationConfig.seed`. */
-  readonly field: string
-  /** The names that errors use for it; by default the field's own. */
-  readonly names?: ReadonlyArray<string> | undefined
-  /** Whether the names are common words, which an error may use for something else. */
-  readonly isWord?: boolean | undefined
-  /** Whether the names are those of the object around it, and count only if that object has no other member. */
-  readonly isContainer?: boolean | undefined
-}
+import { type Api, type Field, fieldsOf, cacheHints as hints } from "./fields.ts"
 
 /** The fields of an API. A field that is not listed is a demand. */
 export interface Family {
-  readonly name: string
-  readonly preferences: ReadonlyArray<Row>
+  readonly name: Api
+  readonly preferences: ReadonlyArray<Field>
   /** An error that names one of these in the body does not refuse a preference. */
-  readonly demands: ReadonlyArray<Row>
+  readonly demands: ReadonlyArray<Field>
   /** The fields that limit the output. */
   readonly limits: ReadonlyArray<string>
 }
 
-const rows = (fields: ReadonlyArray<string>, isWord = false): ReadonlyArray<Row> =>
-  fields.map((field) => ({ field, isWord }))
-
-const thinks = ["support thinking", "support reasoning", "think value", "thinking is not enabled"]
-
-/** Chat Completions and Responses. */
-export const openai: Family = {
-  name: "openai",
-  preferences: [
-    ...rows([
-      "reasoning_effort",
-      "enable_thinking",
-      "chat_template_kwargs",
-      "thinking_budget",
-      "service_tier",
-      "parallel_tool_calls",
-      "stream_options",
-      "frequency_penalty",
-      "presence_penalty",
-      "repetition_penalty",
-      "logit_bias",
-      "top_p",
-      "top_k",
-      "min_p",
-      "top_logprobs",
-      "safety_identifier",
-      "prompt_cache_key",
-      "prompt_cache_retention",
-      "temperature",
-      "verbosity",
-      "logprobs"
-    ]),
-    ...rows(
-      ["reasoning", "thinking", "seed", "store", "metadata", "user", "include", "truncation", "options", "usage"],
-      true
-    ),
-    // Ollama names no field: "tiny" does not support thinking.
-    ...["reasoning_effort", "reasoning", "enable_thinking", "thinking"].map((field) => ({ field, names: thinks })),
-    // Without it, an answer comes whole. OpenAI streams some models to verified organizations alone.
-    { field: "stream", names: ["to stream", "streaming", "'stream'", '"stream"', "parameter: stream"] }
-  ],
-  demands: [],
-  limits: ["max_tokens", "max_completion_tokens", "max_output_tokens"]
-}
-
-/** The hints on blocks about which part of a prompt to cache: they are in several places of a body of Messages. */
-const hints = "cache_control"
-
-/** The Messages API. */
-export const messages: Family = {
-  name: "messages",
-  preferences: [
-    ...rows([hints, "context_management", "service_tier", "temperature", "top_p", "top_k"]),
-    { field: "output_config.effort" },
-    { field: "output_config.effort", names: ["output_config"], isContainer: true },
-    { field: "output_config.effort", names: ["effort"], isWord: true },
-    { field: "thinking", names: ["budget_tokens"] },
-    ...rows(["thinking", "metadata"], true)
-  ],
-  demands: [
-    ...rows(["max_tokens", "tool_choice", "output_config.format", "stop_sequences"]),
-    ...rows(["tools", "messages", "system"], true)
-  ],
-  limits: ["max_tokens"]
-}
-
-const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-const spelled = (names: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...new Set(names.flatMap((name) => [name, snake(name)]))
-]
-
-const generation = (name: string, isWord = false, others: ReadonlyArray<string> = []): Row => ({
-  field: `generationConfig.${name}`,
-  names: spelled([name, ...others]),
-  isWord
+const family = (name: Api, limits: ReadonlyArray<string>, demands = fieldsOf(name, "demand")): Family => ({
+  name,
+  preferences: fieldsOf(name, "preference"),
+  demands,
+  limits
 })
 
-/** The `generateContent` API. Google's errors spell names in either case. */
-export const generateContent: Family = {
-  name: "generateContent",
-  preferences: [
-    generation("thinkingConfig", false, ["thinkingBudget", "thinkingLevel", "includeThoughts"]),
-    ...["temperature", "topP", "topK", "presencePenalty", "frequencyPenalty", "mediaResolution"].map((name) =>
-      generation(name)
-    ),
-    ...["responseLogprobs", "logprobs"].map((name) => generation(name)),
-    generation("seed", true)
-  ],
-  demands: [
-    ...["maxOutputTokens", "stopSequences", "responseMimeType", "responseJsonSchema"].map((name) => generation(name)),
-    { field: "toolConfig", names: [...spelled(["toolConfig"]), ...spelled(["functionCallingConfig"])] },
-    { field: "systemInstruction", names: spelled(["systemInstruction"]) },
-    { field: "tools", names: spelled(["tools", "functionDeclarations"]), isWord: true },
-    ...rows(["contents"], true)
-  ],
-  limits: ["generationConfig.maxOutputTokens"]
-}
+/** Chat Completions and Responses. Their servers name demands in refusals of preferences ("with tools", for one). */
+export const openai: Family = family("openai", ["max_tokens", "max_completion_tokens", "max_output_tokens"], [])
+
+/** The Messages API. */
+export const messages: Family = family("messages", ["max_tokens"])
+
+/** The `generateContent` API. */
+export const generateContent: Family = family("generateContent", ["generationConfig.maxOutputTokens"])
 
 // -------------------------------------------------------------------------------------------------------------------
 // Places
@@ -187,7 +93,7 @@ const without = (body: object, field: string): object => {
 const complaint =
   /unsupport|support|unknown|unrecogni[sz]|unexpected|not (?:permitted|allowed|recogni[sz]ed|valid|available|enabled)|extra|invalid|must be|\bonly\b|deprecat|forbid|does(?: not|n't) (?:take|accept|have)|cannot|disallow|no such|additional propert/i
 
-const isNamed = ({ field, isWord, names = [field] }: Row, words: string): boolean =>
+const isNamed = ({ isWord, name: field, names = [field] }: Field, words: string): boolean =>
   names.some((given) => {
     // `presence_penalty` is `presencePenalty` at xAI, and "presence penalty" in words.
     const name = given.replaceAll(".", "\\.").replaceAll("_", "[_ -]?")
@@ -198,8 +104,8 @@ const isNamed = ({ field, isWord, names = [field] }: Row, words: string): boolea
     return new RegExp(near, "im").test(words)
   })
 
-/** Whether a row's names can mean it in this body. */
-const applies = (body: object, { field, isContainer }: Row): boolean => {
+/** Whether a field's names can mean it in this body. */
+const applies = (body: object, { isContainer, name: field }: Field): boolean => {
   if (!has(body, field)) return false
   const [object] = containerOf(body, field)
   return isContainer !== true || Object.keys(object as object).length === 1
@@ -214,8 +120,8 @@ const refusedIn = (body: object, reason: WorkerErrorReason, family: Family): str
   if (reason._tag !== "InvalidRequest") return undefined
   const words = reason.detail ?? ""
   if (!complaint.test(words)) return undefined
-  const isOf = (row: Row) => applies(body, row) && isNamed(row, words)
-  const field = family.preferences.find(isOf)?.field
+  const isOf = (row: Field) => applies(body, row) && isNamed(row, words)
+  const field = family.preferences.find(isOf)?.name
   // A hint is named with its block: "messages.0.content.0.cache_control".
   return field === hints || !family.demands.some(isOf) ? field : undefined
 }

@@ -15,8 +15,6 @@ export type { Effort } from "../dialects/reasoning.ts"
 
 /** What a model accepts. */
 export interface Capabilities extends Required<Worker.Capabilities> {
-  /** Whether one request may have tools and the shape of an answer. */
-  readonly shapesWithTools: boolean
   /** Whether the result of a tool holds pictures and files. Others see them beside it. */
   readonly mediaInResults: boolean
   /** Whether a call of a function must come back with its signature. */
@@ -43,7 +41,7 @@ export interface Family extends Readonly<Record<keyof Worker.Limits, number>> {
 const all: ReadonlyArray<Effort> = ["minimal", "low", "medium", "high"]
 const any: readonly [number, number] = [1, Number.POSITIVE_INFINITY]
 
-const able = { tools: true, images: true, files: true, jsonSchema: true }
+const able = { tools: true, images: true, files: true, jsonSchema: true, json: true }
 
 const everything: Capabilities = {
   ...able,

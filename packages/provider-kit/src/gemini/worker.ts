@@ -96,7 +96,7 @@ const generator = (worker: string, target: Target, options: WorkerOptions, conne
 export const overConnection = (model: string, options: WorkerOptions, connection: Connection): Worker => {
   const id = options.id ?? connection.id
   const capabilities = capabilitiesOf(model, options.capabilities)
-  const { files, images, jsonSchema, tools } = capabilities
+  const { files, images, json, jsonSchema, shapesWithTools, tools } = capabilities
   const target = { model, capabilities, omitUnsupported: options.unsupported === "omit" }
   return {
     id,
@@ -107,7 +107,7 @@ export const overConnection = (model: string, options: WorkerOptions, connection
     settings: { ...connection.settings, ...defaultsOf(options) },
     pricing: options.pricing ?? priceOf(model),
     limits: options.limits ?? limitsOf(model),
-    capabilities: { tools, images, files, jsonSchema },
+    capabilities: { tools, images, files, jsonSchema, json, shapesWithTools },
     maxOutputTokens: options.maxOutputTokens,
     generate: generator(id, target, options, connection)
   }

@@ -21,7 +21,8 @@ export interface Reading {
   /** Whose turns the model can read again. */
   readonly model: string
   readonly messages: ReadonlyArray<Message>
-  readonly ignoresUnsupported: boolean
+  /** Whether a preference that the model does not support is left out with a notice; it fails the call otherwise. */
+  readonly mayOmit: boolean
 }
 
 /** The end of a stream, as an event. */
@@ -37,8 +38,7 @@ export const next = (
 ): ModelTurn.Next => {
   switch (part.type) {
     case "stream-start":
-      warn(part.warnings, reading)
-      return [turn, noParts]
+      return [turn, warned(part.warnings, reading)]
     case "text-start":
     case "text-end":
     case "text-delta":
@@ -97,13 +97,24 @@ const called = (turn: ModelTurn.ModelTurn, part: Part<"tool-call">): ModelTurn.N
   return ModelTurn.call(turn, { id, name, input, metadata })
 }
 
-const warn = (warnings: ReadonlyArray<SharedV4Warning>, { ignoresUnsupported }: Reading): void => {
-  const refused = warnings.find((warning) => warning.type === "unsupported")
-  if (refused === undefined || ignoresUnsupported) return
-  const { details, feature: functionality } = refused
-  const message = `The model does not support ${functionality}${details === undefined ? "" : `: ${details}`}`
-  throw new UnsupportedFunctionalityError({ functionality, message })
-}
+/** The AI SDK's names of what the caller must get. Everything else says how to answer. */
+const demand =
+  /^(?:responseFormat|toolChoice|stopSequences|tools?\b|strict|provider-defined tool|.*structuredOutputMode)/
+
+/** The notices of preferences that the model does not support. A demand that it does not support fails. */
+const warned = (warnings: ReadonlyArray<SharedV4Warning>, { mayOmit }: Reading): ReadonlyArray<WorkerPart> =>
+  warnings.flatMap((warning): ReadonlyArray<WorkerPart> => {
+    if (warning.type !== "unsupported") return noParts
+    const { details, feature: functionality } = warning
+    const because = details === undefined ? "" : `: ${details}`
+    if (mayOmit && !demand.test(functionality)) {
+      return [{ type: "notice", notice: `${functionality}: the model does not support it${because}: left out` }]
+    }
+    throw new UnsupportedFunctionalityError({
+      functionality,
+      message: `The model does not support ${functionality}${because}`
+    })
+  })
 
 const finished = (turn: ModelTurn.ModelTurn, part: Part<"finish">, { messages, model }: Reading): ModelTurn.Next => {
   const { raw, unified } = Json.fields(part.finishReason)

@@ -9,6 +9,7 @@ import type {
 import { defined } from "@divisi/core/Fields"
 import type { OutputFormat, ToolDefinition } from "@divisi/core/Tool"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import { Reasoning as Dialect } from "@divisi/provider-kit/Dialects"
 import * as Result from "effect/Result"
 import { promptOf, type Target } from "./prompt.ts"
 
@@ -21,7 +22,6 @@ export interface Defaults {
   readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
   readonly parallelOptions?: ((parallelToolCalls: boolean) => SharedV4ProviderOptions | undefined) | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly unsupported?: "fail" | "ignore" | undefined
 }
 
 /** Merges the options of each vendor. */
@@ -31,12 +31,16 @@ const merged = (left: SharedV4ProviderOptions | undefined, right: SharedV4Provid
   return Object.fromEntries(vendors.map((vendor) => [vendor, { ...left[vendor], ...right[vendor] }]))
 }
 
+/** Takes a notice of a preference that is mapped or left out; absent where one that cannot be sent is refused. */
+type Omit = ((notice: string) => void) | undefined
+
 type Sent = Pick<LanguageModelV4CallOptions, "reasoning" | "providerOptions">
 
 const reasoningOf = (
   version: "v3" | "v4",
   { providerOptions, reasoningOptions }: Defaults,
-  reasoning: Reasoning | undefined
+  reasoning: Reasoning | undefined,
+  omit: Omit
 ): Result.Result<Sent, WorkerErrorReason> => {
   const own = reasoning === undefined ? undefined : reasoningOptions?.(reasoning)
   const all = merged(providerOptions, own)
@@ -45,6 +49,14 @@ const reasoningOf = (
   if (reasoning === undefined || own !== undefined) return Result.succeed(sent)
   if (version === "v4" && reasoning.type === "effort") return Result.succeed({ ...sent, reasoning: reasoning.effort })
   if (version === "v4" && reasoning.type === "off") return Result.succeed({ ...sent, reasoning: "none" })
+  if (omit !== undefined) {
+    const effort =
+      version === "v4" && reasoning.type === "budget" && Dialect.effortOf(reasoning.tokens, Dialect.efforts)
+    omit(
+      `reasoning ${reasoning.type}: the AI SDK has no such setting: ${effort ? `replaced by "${effort}"` : "left out"}`
+    )
+    return Result.succeed(effort ? { ...sent, reasoning: effort } : sent)
+  }
   const name = { budget: "budget in tokens", effort: "effort", off: '"off"' }[reasoning.type]
   const detail =
     `reasoning: version ${version.slice(1)} of the AI SDK's specification has no reasoning ${name}; ` +
@@ -69,13 +81,18 @@ const formatOf = (output: OutputFormat | undefined): LanguageModelV4CallOptions[
 
 /** The switch is no part of the AI SDK's specification. */
 const parallelOf = (
-  { parallelOptions, unsupported }: Defaults,
-  { parallelToolCalls, tools = [] }: WorkerRequest
+  { parallelOptions }: Defaults,
+  { parallelToolCalls, tools = [] }: WorkerRequest,
+  omit: Omit
 ): Result.Result<SharedV4ProviderOptions | undefined, WorkerErrorReason> => {
   if (parallelToolCalls === undefined || tools.length === 0) return Result.succeed(undefined)
   const own = parallelOptions?.(parallelToolCalls)
   // Models may ask for several tools unless they are told otherwise.
-  if (own !== undefined || parallelToolCalls || unsupported === "ignore") return Result.succeed(own)
+  if (own !== undefined || parallelToolCalls) return Result.succeed(own)
+  if (omit !== undefined) {
+    omit("parallelToolCalls off: the AI SDK has no such setting: left out")
+    return Result.succeed(undefined)
+  }
   const detail =
     "parallelToolCalls: the AI SDK's specification has no such setting; " +
     'say with "parallelOptions" how this vendor writes it'
@@ -88,11 +105,12 @@ const noUrl: WorkerErrorReason = { _tag: "InvalidRequest", detail: "the URL of a
 export const callOptions = (
   target: Target,
   defaults: Defaults,
-  request: WorkerRequest
+  request: WorkerRequest,
+  omit: Omit
 ): Result.Result<LanguageModelV4CallOptions, WorkerErrorReason> =>
   Result.gen(function* () {
-    const parallel = yield* parallelOf(defaults, request)
-    const reasoning = yield* reasoningOf(target.version, defaults, request.reasoning ?? defaults.reasoning)
+    const parallel = yield* parallelOf(defaults, request, omit)
+    const reasoning = yield* reasoningOf(target.version, defaults, request.reasoning ?? defaults.reasoning, omit)
     const { messages, output, seed, stopSequences, toolChoice, tools = [] } = request
     const prompt = yield* Result.try({ try: () => promptOf(messages, target), catch: () => noUrl })
     return defined({

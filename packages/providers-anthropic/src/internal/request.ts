@@ -11,7 +11,7 @@ import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import { Failure } from "@divisi/provider-kit/VendorError"
 import * as Result from "effect/Result"
 import { systemOf, turnsOf } from "./conversation.ts"
-import { choiceOf, type Model, type Settings, settingsOf } from "./settings.ts"
+import { checkChoice, type Model, type Settings, settingsOf } from "./settings.ts"
 import { toolsOf } from "./tools.ts"
 
 /** Which part of a prompt the vendor should cache, and for how long. */
@@ -47,8 +47,9 @@ const mark = (block: Markable | undefined, { keepFor }: PromptCache) => {
  * The cache stores everything up to a marked block: first the tools, then the system text, which many calls share. A
  * later call may share all but the last block of a conversation: the last one is the worker's own.
  */
-const promptOf = (request: WorkerRequest, { capabilities, model, promptCache }: Target) => {
-  const { tool_choice, tools } = toolsOf(request, capabilities)
+const promptOf = (request: WorkerRequest, target: Target) => {
+  const { model, promptCache } = target
+  const { tool_choice, tools } = toolsOf(request, target)
   const system = systemOf(request.messages)
   const messages = turnsOf(request.messages, model)
   if (promptCache.prefix !== "none") mark(system.at(-1) ?? tools?.at(-1), promptCache)
@@ -75,14 +76,14 @@ const bodyOf = (given: WorkerRequest, target: Target): Body => {
   const request = { ...given, reasoning: reasoningOf(given, target) }
   const maxTokens = request.maxOutputTokens ?? target.maxTokens
   const settings = settingsOf(target, request, maxTokens)
-  const toolChoice = choiceOf(target, request.toolChoice, settings)
+  if ((request.tools ?? []).length > 0) checkChoice(target, request.toolChoice, settings)
   // The SDK's types have no parameter that is undefined.
   return defined({
     model: target.model,
     max_tokens: maxTokens,
-    ...promptOf({ ...request, toolChoice }, target),
+    ...promptOf(request, target),
     ...settings,
-    stop_sequences: request.stopSequences?.slice(),
+    stop_sequences: request.stopSequences?.length ? request.stopSequences.slice() : undefined,
     ...target.body,
     stream: true
   })

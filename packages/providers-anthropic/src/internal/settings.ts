@@ -117,6 +117,8 @@ const temperatureOf = (target: Model, temperature: number | undefined, thinks: b
     return unsupported(target, `temperature: ${target.model} takes only its default, 1`)
   }
   if (thinks) return unsupported(target, `temperature: ${target.model} takes one only where reasoning is off`)
+  // OpenAI's go up to 2.
+  if (temperature > 1) return unsupported(target, `temperature: ${target.model} takes at most 1, its default`)
   return { temperature }
 }
 
@@ -136,13 +138,14 @@ const loosened = (schema: JsonSchema): JsonSchema => {
   }
 }
 
+/** The shape of an answer. It is a demand, which is never left out. */
 const formatOf = (target: Model, output: OutputFormat | undefined): Settings => {
   if (output === undefined || output.type === "text") return nothing
-  if (output.type === "json") {
-    return unsupported(target, "output json: the Messages API has JSON of a schema only; give one")
-  }
+  if (output.type === "json") throw refused("output json: the Messages API has JSON of a schema only; give one")
   if (!target.capabilities.jsonSchema) {
-    return unsupported(target, `output json-schema: ${target.model} cannot hold its answer to a schema`)
+    throw refused(
+      `output json-schema: ${target.model} cannot hold its answer to a schema; ask for the form in words, or use another model`
+    )
   }
   const schema = output.strict === false ? loosened(output.schema) : output.schema
   return { output_config: { format: { type: "json_schema", schema } } }
@@ -152,12 +155,16 @@ const formatOf = (target: Model, output: OutputFormat | undefined): Settings => 
 const thinksIn = ({ capabilities }: Model, { thinking }: Settings): boolean =>
   thinking === undefined ? capabilities.off === "none" : thinking.type === "adaptive" || thinking.type === "enabled"
 
-/** The choice of a tool that the model can be held to: one that thinks cannot be made to call any. */
-export const choiceOf = (target: Model, choice: ToolChoice | undefined, settings: Settings): ToolChoice | undefined => {
-  if (choice === undefined || choice === "auto" || choice === "none" || !thinksIn(target, settings)) return choice
+/** Refuses a forced call, which is a demand, if the model thinks: then it cannot be made to call a tool. */
+export const checkChoice = (target: Model, choice: ToolChoice | undefined, settings: Settings): void => {
+  if (choice === undefined || choice === "auto" || choice === "none" || !thinksIn(target, settings)) return
   const forced = choice === "required" ? "required" : `"${choice.name}"`
-  unsupported(target, `toolChoice ${forced}: ${target.model} can be made to call a tool only where reasoning is off`)
-  return "auto"
+  const { model } = target
+  throw refused(
+    target.capabilities.off === "none"
+      ? `toolChoice ${forced}: ${model} always reasons, and can then not be made to call a tool; use "auto", or another model`
+      : `toolChoice ${forced}: ${model} can be made to call a tool only if reasoning is off; turn it off, or use "auto"`
+  )
 }
 
 /** The settings of a request; throws a `Failure` at one that the model does not have. */

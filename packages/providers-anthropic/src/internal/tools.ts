@@ -4,15 +4,21 @@ import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
 import type { ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerRequest } from "@divisi/core/Worker"
-import type { Capabilities } from "../capabilities.ts"
+import { type Model, unsupported } from "./settings.ts"
 
-const toolOf = ({ description, input, name, strict }: ToolDefinition, { jsonSchema }: Capabilities): Tool =>
+/** Strict arguments and schemas of answers are one feature of a model. */
+const strictOf = (target: Model, { name, strict }: ToolDefinition): boolean | undefined => {
+  if (target.capabilities.jsonSchema || strict !== true) return target.capabilities.jsonSchema ? strict : undefined
+  unsupported(target, `tools.${name}.strict: ${target.model} cannot hold arguments to a schema`)
+  return undefined
+}
+
+const toolOf = (tool: ToolDefinition, target: Model): Tool =>
   defined({
-    name,
-    description,
-    input_schema: { ...input, type: "object" },
-    // Both are one feature of a model.
-    strict: jsonSchema ? strict : undefined
+    name: tool.name,
+    description: tool.description,
+    input_schema: { ...tool.input, type: "object" },
+    strict: strictOf(target, tool)
   })
 
 /** The tools that a conversation names, which the vendor wants to be defined. */
@@ -37,11 +43,11 @@ const choiceOf = ({ parallelToolCalls, toolChoice }: WorkerRequest): ToolChoice 
 /** The tools of a request and the choice among them. Where only its past has tools, they are named and forbidden. */
 export const toolsOf = (
   request: WorkerRequest,
-  capabilities: Capabilities
+  target: Model
 ): { readonly tools?: Array<Tool> | undefined; readonly tool_choice?: ToolChoice | undefined } => {
   const { messages, tools = [] } = request
   if (tools.length > 0) {
-    return { tools: tools.map((tool) => toolOf(tool, capabilities)), tool_choice: choiceOf(request) }
+    return { tools: tools.map((tool) => toolOf(tool, target)), tool_choice: choiceOf(request) }
   }
   const named = namedIn(messages)
   return named.length === 0 ? {} : { tools: named, tool_choice: { type: "none" } }

@@ -97,15 +97,36 @@ export const toolsOf = ({ toolChoice = "auto", tools = [] }: WorkerRequest) => (
 // -------------------------------------------------------------------------------------------------------------------
 
 /** What an adapter passes on: the request without what a `LanguageModel` has itself. */
-export type Settings = Omit<WorkerRequest, "messages" | "format" | "tools" | "toolChoice">
+export type Settings = Omit<WorkerRequest, "messages" | "format" | "tools" | "toolChoice" | "preferences">
 
 /** The settings that a request sets. What models do anyway is none: to answer in text, and to ask for several tools. */
-export const settingsOf = (request: WorkerRequest): Settings => {
-  const { format: _, messages: __, output, parallelToolCalls, toolChoice: ___, tools = [], ...settings } = request
+const settingsOf = (request: WorkerRequest): Settings => {
+  const { output, parallelToolCalls, tools = [] } = request
+  const { maxOutputTokens, reasoning, seed, stopSequences, temperature } = request
   const isOneAtATime = tools.length > 0 && parallelToolCalls === false
   return defined({
-    ...settings,
+    maxOutputTokens,
+    temperature,
+    seed,
+    stopSequences,
+    reasoning,
     output: output?.type === "text" ? undefined : output,
     parallelToolCalls: isOneAtATime ? false : undefined
   })
+}
+
+/** The settings that say how to answer, and not what the caller must get. */
+const preferences: ReadonlySet<string> = new Set(["temperature", "seed", "reasoning", "parallelToolCalls"])
+
+/** The settings that can be passed on, and a notice for each preference that was left out; or a setting that is lost. */
+export const passedOf = (
+  request: WorkerRequest,
+  passes: (name: keyof Settings) => boolean
+): { readonly settings: Settings; readonly notices: ReadonlyArray<string> } | { readonly lost: string } => {
+  const given = settingsOf(request)
+  const unknown = (Object.keys(given) as Array<keyof Settings>).filter((name) => !passes(name))
+  const lost = unknown.find((name) => request.preferences !== "omit" || !preferences.has(name))
+  if (lost !== undefined) return { lost }
+  const settings = Object.fromEntries(Object.entries(given).filter(([name]) => passes(name as keyof Settings)))
+  return { settings, notices: unknown.map((name) => `${name}: this LanguageModel is not given it: left out`) }
 }

@@ -29,7 +29,8 @@ const lack = (
   if (tools.length > 0 && !capabilities.tools) return `tools: ${model} calls none`
   if (has("image") && !capabilities.images) return `images: ${model} sees none`
   if (has("file") && !capabilities.files) return `files: ${model} reads none`
-  if (output?.type === "json-schema" && !capabilities.jsonSchema) return `output: ${model} has no JSON Schema`
+  if (output?.type === "json-schema" && !capabilities.jsonSchema)
+    return `output: ${model} has no JSON Schema; ask for the form in words`
   return fileUrl !== undefined && contents.some(isFileUrl) ? `files by URL: ${fileUrl}` : undefined
 }
 

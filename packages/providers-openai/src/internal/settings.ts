@@ -60,13 +60,15 @@ const seedOf = (target: Target, { seed }: Defaults): Checked<"seed"> => {
     : unsupported(target, `seed: ${target.model} has no such parameter here`)
 }
 
-/** Too many stop sequences are always refused: nobody knows which of them could be left out. */
+/** Stop sequences are a demand, which is never left out: they decide where the answer ends. */
 const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"stopSequences"> => {
   const { capabilities, model } = target
   if (stopSequences === undefined) return Result.succeed({})
-  if (capabilities.maxStopSequences === 0) return unsupported(target, `stopSequences: ${model} takes none here`)
+  if (capabilities.maxStopSequences === 0) {
+    return refused(`stopSequences: ${model} takes none here; leave them out and cut the text at them`)
+  }
   return stopSequences.length > capabilities.maxStopSequences
-    ? refused(`stopSequences: ${model} takes at most ${capabilities.maxStopSequences}`)
+    ? refused(`stopSequences: ${model} takes at most ${capabilities.maxStopSequences}; send fewer`)
     : Result.succeed({ stopSequences })
 }
 

@@ -1,7 +1,6 @@
 /** Reads requests of Chat Completions. */
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
 import { kindOf } from "@divisi/core/Options"
-import type { Output } from "@divisi/core/Tool"
 import { isArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
@@ -9,6 +8,7 @@ import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
+import * as Shape from "../wire/Shape.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 
@@ -102,35 +102,6 @@ const messagesOf = (value: unknown, reading: Reading.Reading): Request["messages
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Shapes
-// -------------------------------------------------------------------------------------------------------------------
-
-const outputOf = (value: unknown, field: string): Output | undefined => {
-  const format = Json.object(value, field)
-  switch (format.type) {
-    case "text":
-      return undefined
-    case "json_object":
-      return { type: "json" }
-    case "json_schema": {
-      // Responses and some servers write the shape flat.
-      const isNested = Json.isObject(format.json_schema)
-      const of = isNested ? `${field}.json_schema` : field
-      const shape = isNested ? Json.object(format.json_schema, of) : format
-      return {
-        type: "json-schema",
-        name: Json.optional(shape.name, `${of}.name`, Json.text) ?? "answer",
-        description: Json.optional(shape.description, `${of}.description`, Json.text),
-        schema: Json.optional(shape.schema, `${of}.schema`, Json.object) ?? {},
-        strict: Json.optional(shape.strict, `${of}.strict`, Json.flag)
-      }
-    }
-    default:
-      return Preferences.unknownShape(format.type, field)
-  }
-}
-
-// -------------------------------------------------------------------------------------------------------------------
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
@@ -146,7 +117,7 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
     toolChoice,
     // The legacy form has one call in an answer.
     parallelToolCalls: Tools.isLegacy(body) ? false : Preferences.parallelToolCalls(body, reading),
-    output: Json.optional(body.response_format, "response_format", outputOf),
+    output: Shape.read(body),
     settings: Preferences.read(body, reading, 2),
     choice: Choice.read(model, body, headers),
     // Nothing in a message of this wire comes back as it was.

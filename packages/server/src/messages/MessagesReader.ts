@@ -7,7 +7,6 @@ import type {
   ToolCall,
   ToolMessage
 } from "@divisi/core/Message"
-import type { Output } from "@divisi/core/Tool"
 import { isArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
@@ -15,6 +14,7 @@ import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
+import * as Shape from "../wire/Shape.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 
@@ -172,16 +172,6 @@ const messagesOf = (body: Json.JsonObject, reading: Reading.Reading): Request["m
   return system === "" ? said : [{ role: "system", content: system }, ...said]
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Shapes
-// -------------------------------------------------------------------------------------------------------------------
-
-const outputOf = (value: unknown, field: string): Output => {
-  const format = Json.object(value, field)
-  if (format.type !== "json_schema") throw invalid(`${field}.type`, `${field}.type must be json_schema.`)
-  return { type: "json-schema", name: "answer", schema: Json.object(format.schema, `${field}.schema`) }
-}
-
 /** The states of runs that blocks of thinking carry. */
 const sealsIn = (messages: unknown): ReadonlyArray<string> =>
   (Array.isArray(messages) ? messages : [])
@@ -199,15 +189,13 @@ export const readCounted = (body: Json.JsonObject, headers: Choice.Headers): Req
   const reading = Reading.make(Reading.dotted)
   const model = Json.name(body.model, "model")
   const { toolChoice, tools } = Tools.read(body, reading)
-  const output = Json.isObject(body.output_config) ? body.output_config : {}
   return {
     model,
     messages: messagesOf(body, reading),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),
-    // `output_format` is the name that the beta of structured outputs had.
-    output: Json.optional(output.format ?? body.output_format, "output_config.format", outputOf),
+    output: Shape.read(body),
     settings: Preferences.read(body, reading, 1),
     choice: Choice.read(model, body, headers),
     seals: sealsIn(body.messages),

@@ -1,6 +1,5 @@
 /** Reads requests of Responses. */
 import type { Message } from "@divisi/core/Message"
-import type { Output } from "@divisi/core/Tool"
 import { isArrayNonEmpty } from "effect/Array"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
@@ -8,6 +7,7 @@ import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
+import * as Shape from "../wire/Shape.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 import { addItem } from "./ResponsesItems.ts"
@@ -31,26 +31,6 @@ const sealsIn = (input: unknown): ReadonlyArray<string> =>
       : []
   )
 
-const outputOf = (value: unknown, field: string): Output | undefined => {
-  const format = Json.object(value, field)
-  switch (format.type) {
-    case "text":
-      return undefined
-    case "json_object":
-      return { type: "json" }
-    case "json_schema":
-      return {
-        type: "json-schema",
-        name: Json.optional(format.name, `${field}.name`, Json.text) ?? "answer",
-        description: Json.optional(format.description, `${field}.description`, Json.text),
-        schema: Json.optional(format.schema, `${field}.schema`, Json.object) ?? {},
-        strict: Json.optional(format.strict, `${field}.strict`, Json.flag)
-      }
-    default:
-      return Preferences.unknownShape(format.type, field)
-  }
-}
-
 /** How verbose an answer is: a preference that no worker gets. */
 const noteVerbosity = (text: Json.JsonObject, reading: Reading.Reading) => {
   if (text.verbosity === undefined || text.verbosity === null || text.verbosity === "medium") return
@@ -70,7 +50,7 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),
-    output: Json.optional(text.format, "text.format", outputOf),
+    output: Shape.read(body),
     settings: Preferences.read(body, reading, 2),
     choice: Choice.read(model, body, headers),
     seals: sealsIn(body.input),

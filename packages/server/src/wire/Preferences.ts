@@ -1,83 +1,116 @@
 /**
- * Fields by which a client says how to answer. They are preferences: a worker that has one gets it, any other worker
- * answers without it, and a notice says what was left out. Fields that say what the client must get (tools, a schema, an
- * image, `n`) are demands: without a worker that meets them, the request is refused.
+ * What becomes of the fields of a request. A worker that has a preference gets it, any other worker answers without it,
+ * and a notice says what was left out. Without a worker that meets a demand, the request is refused. Clients send the
+ * fields of one vendor on the wire of another, so all fields are read on all wires.
  */
 
-import { kindOf } from "@divisi/core/Options"
 import type { Reasoning } from "@divisi/core/Worker"
+import { Fields } from "@divisi/provider-kit/Dialects"
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 import * as OpenAi from "./OpenAi.ts"
 import { preference, type Reading } from "./Reading.ts"
 import type { Settings } from "./Wire.ts"
 
-/** What becomes of a field. */
-export interface Field {
-  readonly name: string
-  readonly kind: "preference" | "demand"
-  /** The setting that it becomes; absent for a field that no worker gets. */
-  readonly setting?: keyof Settings | undefined
-  /** Values that ask for nothing beyond the default, e.g. `top_p: 1`. */
-  readonly neutral?: ReadonlyArray<unknown> | undefined
-  /** Why a demand is refused, with what to do. */
-  readonly refusal?: string | undefined
-}
-
-const passed = (setting: keyof Settings, ...names: ReadonlyArray<string>): ReadonlyArray<Field> =>
-  names.map((name) => ({ name, kind: "preference", setting }))
-
-const dropped = (name: string, ...neutral: ReadonlyArray<unknown>): Field => ({ name, kind: "preference", neutral })
-
-const refused = (name: string, neutral: ReadonlyArray<unknown>, refusal: string): Field => ({
-  name,
-  kind: "demand",
-  neutral,
-  refusal
-})
+// -------------------------------------------------------------------------------------------------------------------
+// What becomes of each field
+// -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The fields of all wires: clients send those of one vendor to another's wire, too. A field that is in no row is read
- * elsewhere (messages, tools, shapes), or says nothing about the answer (`user`, `metadata`, `store`).
+ * What this server does with a field: it becomes a setting of workers, it is read elsewhere (messages, tools, shapes), it
+ * says nothing about the answer (`silent`), no worker gets it (`omitted`, with a notice), or it is refused with a reason.
  */
-export const fields: ReadonlyArray<Field> = [
-  ...passed("maxOutputTokens", "max_completion_tokens", "max_output_tokens", "max_tokens"),
-  ...passed("temperature", "temperature"),
-  ...passed("seed", "seed"),
-  ...passed("stopSequences", "stop", "stop_sequences"),
-  ...passed(
-    "reasoning",
-    "reasoning_effort",
-    "reasoning",
-    "thinking",
-    "output_config",
-    "enable_thinking",
-    "chat_template_kwargs"
-  ),
-  dropped("top_p", 1),
-  dropped("top_k", 0, -1),
-  dropped("min_p", 0),
-  dropped("typical_p", 1),
-  dropped("frequency_penalty", 0),
-  dropped("presence_penalty", 0),
-  dropped("repetition_penalty", 1),
-  dropped("logit_bias"),
-  dropped("verbosity", "medium"),
-  dropped("service_tier", "auto", "default", "standard_only"),
-  dropped("prediction"),
-  dropped("top_logprobs", 0),
-  dropped("max_tool_calls"),
-  dropped("truncation", "disabled", "auto"),
-  dropped("context_management"),
-  dropped("web_search_options"),
-  dropped("mcp_servers"),
-  dropped("container"),
-  refused("n", [1], "n must be 1: a team gives one answer. Send the request again for another."),
-  refused("best_of", [1], "best_of must be 1: a team gives one answer. Send the request again for another."),
-  refused("logprobs", [false, 0], "logprobs must be false: a team has no probabilities of its answer's tokens."),
-  refused("audio", [], "audio must be absent: this server answers with text. Remove the field."),
-  refused("prompt", [], "prompt must be absent: this server stores no prompts. Send instructions and input.")
-]
+type Fate = { readonly setting: keyof Settings } | "read" | "silent" | "omitted" | { readonly refusal: string }
+
+const another = "must be 1: a team gives one answer. Send the request again for another."
+const noProbabilities = "a team has no probabilities of its answer's tokens."
+const noGrammars = "must be absent: this server holds answers to JSON schemas alone. Send response_format."
+
+const limit = { setting: "maxOutputTokens" } as const
+const stopping = { setting: "stopSequences" } as const
+const thought = { setting: "reasoning" } as const
+
+/** A field of the table without an entry here does not compile. */
+const fates: { readonly [Name in Fields.Name]: Fate } = {
+  max_tokens: limit,
+  max_completion_tokens: limit,
+  max_output_tokens: limit,
+  stop: stopping,
+  stop_sequences: stopping,
+  temperature: { setting: "temperature" },
+  seed: { setting: "seed" },
+  reasoning_effort: thought,
+  reasoning: thought,
+  thinking: thought,
+  thinking_budget: thought,
+  enable_thinking: thought,
+  chat_template_kwargs: thought,
+  "output_config.effort": thought,
+  top_p: "omitted",
+  top_k: "omitted",
+  min_p: "omitted",
+  typical_p: "omitted",
+  frequency_penalty: "omitted",
+  presence_penalty: "omitted",
+  repetition_penalty: "omitted",
+  logit_bias: "omitted",
+  verbosity: "omitted",
+  service_tier: "omitted",
+  prediction: "omitted",
+  max_tool_calls: "omitted",
+  truncation: "omitted",
+  context_management: "omitted",
+  web_search_options: "omitted",
+  mcp_servers: "omitted",
+  container: "omitted",
+  cache_control: "silent",
+  stream: "read",
+  stream_options: "read",
+  parallel_tool_calls: "read",
+  include: "read",
+  safety_identifier: "silent",
+  prompt_cache_key: "silent",
+  prompt_cache_retention: "silent",
+  store: "read",
+  metadata: "read",
+  user: "silent",
+  options: "silent",
+  usage: "silent",
+  tools: "read",
+  tool_choice: "read",
+  response_format: "read",
+  "text.format": "read",
+  "output_config.format": "read",
+  output_format: "read",
+  structured_outputs: "read",
+  guided_json: "read",
+  json_schema: "read",
+  guided_regex: { refusal: `guided_regex ${noGrammars}` },
+  guided_choice: { refusal: `guided_choice ${noGrammars}` },
+  guided_grammar: { refusal: `guided_grammar ${noGrammars}` },
+  grammar: { refusal: `grammar ${noGrammars}` },
+  regex: { refusal: `regex ${noGrammars}` },
+  ebnf: { refusal: `ebnf ${noGrammars}` },
+  n: { refusal: `n ${another}` },
+  best_of: { refusal: `best_of ${another}` },
+  logprobs: { refusal: `logprobs must be false: ${noProbabilities}` },
+  top_logprobs: { refusal: `top_logprobs must be 0: ${noProbabilities}` },
+  audio: { refusal: "audio must be absent: this server answers with text. Remove the field." },
+  modalities: "read",
+  prompt: { refusal: "prompt must be absent: this server stores no prompts. Send instructions and input." },
+  messages: "read",
+  input: "read",
+  instructions: "read",
+  system: "read"
+}
+
+/** The fields that no setting holds, and that are not read elsewhere. */
+const reviewed = Fields.fields.flatMap((field: Fields.Field) => {
+  const fate = fates[field.name as Fields.Name]
+  if (fate === "read" || fate === "silent") return []
+  if (typeof fate === "object" && "setting" in fate) return []
+  return [{ ...field, refusal: fate === "omitted" ? undefined : fate.refusal }]
+})
 
 const isNothing = (value: unknown): boolean =>
   value === undefined ||
@@ -85,18 +118,25 @@ const isNothing = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (Json.isObject(value) && Object.keys(value).length === 0)
 
-const isNeutral = ({ neutral = [] }: Field, value: unknown): boolean => isNothing(value) || neutral.includes(value)
+const isNeutral = ({ neutral = [] }: Fields.Field, value: unknown): boolean =>
+  isNothing(value) || neutral.includes(value)
+
+/** Probabilities of tokens, as Responses asks for them. */
+const probabilities = "message.output_text.logprobs"
 
 /** Refuses demands that no worker can meet, and notes the preferences that no worker gets. Throws an `ApiError`. */
 const review = (body: Json.JsonObject, reading: Reading): void => {
-  for (const field of fields) {
+  for (const field of reviewed) {
     const value = body[field.name]
-    if (field.setting !== undefined || isNeutral(field, value)) continue
+    if (isNeutral(field, value)) continue
     if (field.refusal !== undefined) throw invalid(field.name, field.refusal)
     reading.notice(`${field.name} was left out: no worker gets it.`)
   }
   if (Array.isArray(body.modalities) && body.modalities.some((mode) => mode !== "text")) {
     throw invalid("modalities", "modalities must be text alone: this server answers with text.")
+  }
+  if (Array.isArray(body.include) && body.include.includes(probabilities)) {
+    throw invalid("include", `include must not have ${probabilities}: ${noProbabilities}`)
   }
 }
 
@@ -122,9 +162,9 @@ const number =
 const seed = (value: unknown, field: string): number => Json.whole(Number.MIN_SAFE_INTEGER)(numeric(value), field)
 
 const stops = (value: unknown, field: string): ReadonlyArray<string> =>
-  (typeof value === "string" ? [value] : Json.list(value, field)).filter(
-    (stop): stop is string => typeof stop === "string" && stop !== ""
-  )
+  (typeof value === "string" ? [value] : Json.list(value, field))
+    .map((stop, at) => Json.optional(stop, `${field}[${at}]`, Json.text) ?? "")
+    .filter((stop) => stop !== "")
 
 const budget = (value: unknown, field: string): Reasoning => ({
   type: "budget",
@@ -163,19 +203,20 @@ const reasoningIn = (body: Json.JsonObject, reading: Reading): Reasoning | undef
     preference(reading, body.reasoning, "reasoning", reasoning) ??
     preference(reading, body.reasoning_effort, "reasoning_effort", effort) ??
     preference(reading, output.effort, "output_config.effort", effort) ??
+    preference(reading, body.thinking_budget, "thinking_budget", budget) ??
     switched(body.enable_thinking) ??
     switched(template.enable_thinking)
   )
 }
 
-const first = <A>(
+/** A demand in the first of some fields that has it. Unlike a preference, one that cannot be read fails the request. */
+const demand = <A>(
   body: Json.JsonObject,
-  names: ReadonlyArray<string>,
-  reading: Reading,
+  names: ReadonlyArray<Fields.Name>,
   read: (value: unknown, field: string) => A | undefined
 ): A | undefined => {
   for (const name of names) {
-    const value = preference(reading, body[name], name, read)
+    const value = Json.optional(body[name], name, read)
     if (value !== undefined) return value
   }
   return undefined
@@ -189,10 +230,10 @@ const parallelIn = (choice: unknown): boolean | undefined =>
 export const read = (body: Json.JsonObject, reading: Reading, mostTemperature: number): Settings => {
   review(body, reading)
   return {
-    maxOutputTokens: first(body, ["max_completion_tokens", "max_output_tokens", "max_tokens"], reading, tokens),
+    maxOutputTokens: demand(body, ["max_completion_tokens", "max_output_tokens", "max_tokens"], tokens),
     temperature: preference(reading, body.temperature, "temperature", number(0, mostTemperature)),
     seed: preference(reading, body.seed, "seed", seed),
-    stopSequences: first(body, ["stop", "stop_sequences"], reading, stops),
+    stopSequences: demand(body, ["stop", "stop_sequences"], stops),
     reasoning: reasoningIn(body, reading)
   }
 }
@@ -203,8 +244,3 @@ export const parallelToolCalls = (body: Json.JsonObject, reading: Reading): bool
   preference(reading, body.parallel_tool_calls, "parallel_tool_calls", (value, field) =>
     Json.flag(value === "true" || value === "false" ? value === "true" : value, field)
   )
-
-/** Refuses a shape of a type that no wire has. */
-export const unknownShape = (type: unknown, field: string): never => {
-  throw invalid(`${field}.type`, `${field}.type must be text, json_object or json_schema, and is ${kindOf(type)}.`)
-}

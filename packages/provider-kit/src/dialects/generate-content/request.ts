@@ -34,9 +34,24 @@ export interface Target {
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
+/** Source: https://ai.google.dev/api/generate-content#generationconfig, read in November 2026. */
+const mostStopSequences = 5
+
+/** Stop sequences are a demand, which is never left out: they decide where the answer ends. */
+const stopSequencesOf = ({
+  stopSequences = []
+}: WorkerRequest): Result.Result<Array<string> | undefined, WorkerErrorReason> => {
+  if (stopSequences.length > mostStopSequences) {
+    const detail = `stopSequences: Google takes at most ${mostStopSequences}; send fewer`
+    return Result.fail({ _tag: "InvalidRequest", detail })
+  }
+  return Result.succeed(stopSequences.length === 0 ? undefined : [...stopSequences])
+}
+
 /** The body of a streamed call, or why the model cannot take this request. */
 export const toBody = (request: WorkerRequest, target: Target): Result.Result<Body, WorkerErrorReason> =>
   Result.gen(function* () {
+    const stopSequences = yield* stopSequencesOf(request)
     const thinkingConfig = yield* thinkingOf(target, request.reasoning)
     const { shape, ...tooling } = yield* toolingOf(request, target)
     return {
@@ -46,7 +61,7 @@ export const toBody = (request: WorkerRequest, target: Target): Result.Result<Bo
         maxOutputTokens: request.maxOutputTokens,
         temperature: request.temperature,
         seed: request.seed,
-        stopSequences: request.stopSequences && [...request.stopSequences],
+        stopSequences,
         thinkingConfig,
         ...shape
       })

@@ -67,7 +67,8 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   const isApart = isShaped && !capabilities.shapesWithTools
   // Where a model takes only one of both, we leave out the tools, as they must not be called.
   if (isApart && toolChoice === "none") return Result.succeed({ shape })
-  if (isApart && !omitUnsupported) return invalid(`output with tools: ${model} takes one of both`)
+  // Both are demands, so neither is left out.
+  if (isApart) return invalid(`output with tools: ${model} takes one of both; leave one out, or use Gemini 3 or later`)
   if (parallelToolCalls === false) {
     const detail = `parallelToolCalls off: ${model} may always call several functions at once`
     if (!omitUnsupported) return invalid(detail)
@@ -80,6 +81,6 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   return Result.succeed({
     tools: [{ functionDeclarations: tools.map(declarationOf) }],
     toolConfig: functionCallingConfig && { functionCallingConfig },
-    shape: isApart ? {} : shape
+    shape
   })
 }

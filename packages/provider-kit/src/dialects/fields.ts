@@ -1,0 +1,175 @@
+/**
+ * The fields of requests, by vendor API: which of them say how to answer (preferences), and which say what the caller must
+ * get (demands). A preference is mapped or left out with a notice; a demand is met or refused. For providers, whose server
+ * may refuse a field, and for servers, whose clients send the fields of one vendor on the wire of another.
+ *
+ * Sources: https://developers.openai.com/api/reference/resources/chat,
+ * https://developers.openai.com/api/reference/resources/responses, https://platform.claude.com/docs/en/api/messages,
+ * https://ai.google.dev/api/generate-content, https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html and
+ * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, read in November 2026.
+ */
+
+/** A vendor API. Chat Completions and Responses are one: servers name most of their fields alike. */
+export type Api = "openai" | "messages" | "generateContent"
+
+/** A field of a request. */
+export interface Field {
+  /** Its place in the body: a name, or a path such as `generationConfig.seed`. */
+  readonly name: string
+  readonly kind: "preference" | "demand"
+  /** The APIs that have it. */
+  readonly apis: ReadonlyArray<Api>
+  /** Values that ask for nothing beyond the default, e.g. 1 of `top_p`. */
+  readonly neutral?: ReadonlyArray<unknown> | undefined
+  /** The names that errors use for it; by default its own. */
+  readonly names?: ReadonlyArray<string> | undefined
+  /** Whether its names are common words, which an error may use for something else. */
+  readonly isWord?: boolean | undefined
+  /** Whether its names are those of the object around it, and count only if that object has no other member. */
+  readonly isContainer?: boolean | undefined
+}
+
+const openai = ["openai"] as const
+const messages = ["messages"] as const
+const both = ["openai", "messages"] as const
+
+const thinks = ["support thinking", "support reasoning", "think value", "thinking is not enabled"]
+const streams = ["to stream", "streaming", "'stream'", '"stream"', "parameter: stream"]
+
+/** The hints on blocks about which part of a prompt to cache: they are in several places of a body of Messages. */
+export const cacheHints = "cache_control" as const
+
+/** The fields of Chat Completions, Responses and Messages. */
+export const fields = [
+  // An error names it with its block: "messages.0.content.0.cache_control".
+  { name: cacheHints, kind: "preference", apis: messages },
+  // How to sample.
+  { name: "temperature", kind: "preference", apis: both },
+  { name: "top_p", kind: "preference", apis: both, neutral: [1] },
+  { name: "top_k", kind: "preference", apis: both, neutral: [0, -1] },
+  { name: "min_p", kind: "preference", apis: openai, neutral: [0] },
+  { name: "typical_p", kind: "preference", apis: openai, neutral: [1] },
+  { name: "frequency_penalty", kind: "preference", apis: openai, neutral: [0] },
+  { name: "presence_penalty", kind: "preference", apis: openai, neutral: [0] },
+  { name: "repetition_penalty", kind: "preference", apis: openai, neutral: [1] },
+  { name: "logit_bias", kind: "preference", apis: openai },
+  { name: "seed", kind: "preference", apis: openai, isWord: true },
+  // How much to think and to say.
+  { name: "reasoning_effort", kind: "preference", apis: openai },
+  { name: "reasoning", kind: "preference", apis: openai, isWord: true },
+  { name: "thinking", kind: "preference", apis: messages, names: ["budget_tokens"] },
+  { name: "thinking", kind: "preference", apis: both, isWord: true },
+  { name: "thinking_budget", kind: "preference", apis: openai },
+  { name: "enable_thinking", kind: "preference", apis: openai },
+  { name: "chat_template_kwargs", kind: "preference", apis: openai },
+  { name: "output_config.effort", kind: "preference", apis: messages },
+  { name: "output_config.effort", kind: "preference", apis: messages, names: ["output_config"], isContainer: true },
+  { name: "output_config.effort", kind: "preference", apis: messages, names: ["effort"], isWord: true },
+  { name: "verbosity", kind: "preference", apis: openai, neutral: ["medium"] },
+  // Ollama names no field: "tiny" does not support thinking.
+  { name: "reasoning_effort", kind: "preference", apis: openai, names: thinks },
+  { name: "reasoning", kind: "preference", apis: openai, names: thinks },
+  { name: "enable_thinking", kind: "preference", apis: openai, names: thinks },
+  { name: "thinking", kind: "preference", apis: openai, names: thinks },
+  // How to serve it.
+  { name: "service_tier", kind: "preference", apis: both, neutral: ["auto", "default", "standard_only"] },
+  { name: "parallel_tool_calls", kind: "preference", apis: openai },
+  { name: "max_tool_calls", kind: "preference", apis: openai },
+  { name: "prediction", kind: "preference", apis: openai },
+  { name: "truncation", kind: "preference", apis: openai, neutral: ["disabled", "auto"], isWord: true },
+  { name: "context_management", kind: "preference", apis: both },
+  { name: "web_search_options", kind: "preference", apis: openai },
+  { name: "mcp_servers", kind: "preference", apis: messages },
+  { name: "container", kind: "preference", apis: messages, isWord: true },
+  // Without it, an answer comes whole. OpenAI streams some models to verified organizations alone.
+  { name: "stream", kind: "preference", apis: openai, names: streams },
+  { name: "stream_options", kind: "preference", apis: openai },
+  { name: "safety_identifier", kind: "preference", apis: openai },
+  { name: "prompt_cache_key", kind: "preference", apis: openai },
+  { name: "prompt_cache_retention", kind: "preference", apis: openai },
+  { name: "store", kind: "preference", apis: openai, isWord: true },
+  { name: "metadata", kind: "preference", apis: both, isWord: true },
+  { name: "user", kind: "preference", apis: openai, isWord: true },
+  { name: "include", kind: "preference", apis: openai, isWord: true },
+  { name: "options", kind: "preference", apis: openai, isWord: true },
+  { name: "usage", kind: "preference", apis: openai, isWord: true },
+  // Where the answer ends.
+  { name: "max_tokens", kind: "demand", apis: both },
+  { name: "max_completion_tokens", kind: "demand", apis: openai },
+  { name: "max_output_tokens", kind: "demand", apis: openai },
+  { name: "stop", kind: "demand", apis: openai, isWord: true },
+  { name: "stop_sequences", kind: "demand", apis: messages },
+  // Tools and shapes.
+  { name: "tools", kind: "demand", apis: both, isWord: true },
+  { name: "tool_choice", kind: "demand", apis: both },
+  { name: "response_format", kind: "demand", apis: openai },
+  { name: "text.format", kind: "demand", apis: openai },
+  { name: "output_config.format", kind: "demand", apis: messages },
+  { name: "output_format", kind: "demand", apis: messages },
+  { name: "structured_outputs", kind: "demand", apis: openai },
+  { name: "guided_json", kind: "demand", apis: openai },
+  { name: "guided_regex", kind: "demand", apis: openai },
+  { name: "guided_choice", kind: "demand", apis: openai },
+  { name: "guided_grammar", kind: "demand", apis: openai },
+  { name: "json_schema", kind: "demand", apis: openai },
+  { name: "grammar", kind: "demand", apis: openai, isWord: true },
+  { name: "regex", kind: "demand", apis: openai, isWord: true },
+  { name: "ebnf", kind: "demand", apis: openai },
+  // More than one text.
+  { name: "n", kind: "demand", apis: openai, neutral: [1], isWord: true },
+  { name: "best_of", kind: "demand", apis: openai, neutral: [1] },
+  { name: "logprobs", kind: "demand", apis: openai, neutral: [false, 0] },
+  { name: "top_logprobs", kind: "demand", apis: openai, neutral: [0] },
+  { name: "audio", kind: "demand", apis: openai, isWord: true },
+  { name: "modalities", kind: "demand", apis: openai },
+  { name: "prompt", kind: "demand", apis: openai, isWord: true },
+  // The conversation.
+  { name: "messages", kind: "demand", apis: both, isWord: true },
+  { name: "input", kind: "demand", apis: openai, isWord: true },
+  { name: "instructions", kind: "demand", apis: openai, isWord: true },
+  { name: "system", kind: "demand", apis: messages, isWord: true }
+] as const satisfies ReadonlyArray<Field>
+
+/** The name of a field of Chat Completions, Responses or Messages. */
+export type Name = (typeof fields)[number]["name"]
+
+const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** Google's errors spell names in either case. */
+const spelled = (names: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(names.flatMap((name) => [name, snake(name)]))
+]
+
+const google = (kind: Field["kind"], path: string, more: ReadonlyArray<string> = [], isWord = false): Field => ({
+  name: path,
+  kind,
+  apis: ["generateContent"],
+  names: spelled([path.replace(/^generationConfig\./, ""), ...more]),
+  isWord
+})
+
+/** The fields of `generateContent`. */
+export const generationFields: ReadonlyArray<Field> = [
+  google("preference", "generationConfig.thinkingConfig", ["thinkingBudget", "thinkingLevel", "includeThoughts"]),
+  google("preference", "generationConfig.temperature"),
+  google("preference", "generationConfig.topP"),
+  google("preference", "generationConfig.topK"),
+  google("preference", "generationConfig.presencePenalty"),
+  google("preference", "generationConfig.frequencyPenalty"),
+  google("preference", "generationConfig.mediaResolution"),
+  google("preference", "generationConfig.seed", [], true),
+  google("demand", "generationConfig.maxOutputTokens"),
+  google("demand", "generationConfig.stopSequences"),
+  google("demand", "generationConfig.responseMimeType"),
+  google("demand", "generationConfig.responseJsonSchema"),
+  google("demand", "generationConfig.responseLogprobs"),
+  google("demand", "generationConfig.logprobs"),
+  google("demand", "toolConfig", ["functionCallingConfig"]),
+  google("demand", "systemInstruction"),
+  google("demand", "tools", ["functionDeclarations"], true),
+  google("demand", "contents", [], true)
+]
+
+/** The fields of an API of a kind. */
+export const fieldsOf = (api: Api, kind: Field["kind"]): ReadonlyArray<Field> =>
+  [...fields, ...generationFields].filter((field: Field) => field.kind === kind && field.apis.includes(api))

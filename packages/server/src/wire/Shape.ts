@@ -1,0 +1,94 @@
+/**
+ * Reads the shape that a client wants its answer in. Clients and servers write it in several fields, and send those of one
+ * vendor on the wire of another, so each form is read on every wire. It is a demand: a shape that cannot be read, or that
+ * no worker can be held to, fails the request.
+ *
+ * Sources: https://developers.openai.com/api/docs/guides/structured-outputs,
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
+ * https://docs.vllm.ai/en/latest/features/structured_outputs.html and
+ * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md.
+ */
+import { kindOf } from "@divisi/core/Options"
+import type { Output } from "@divisi/core/Tool"
+import { invalid } from "./ApiError.ts"
+import * as Json from "./Json.ts"
+
+/** A schema, which some clients send as the text of its JSON. */
+const schemaOf = (value: unknown, field: string): Json.JsonObject => {
+  if (typeof value !== "string") return Json.object(value, field)
+  try {
+    return Json.object(JSON.parse(value), field)
+  } catch {
+    throw invalid(field, `${field} must be a JSON schema.`)
+  }
+}
+
+const ofSchema = (value: unknown, field: string): Output => ({
+  type: "json-schema",
+  name: "answer",
+  schema: schemaOf(value, field)
+})
+
+/** A shape with its name: nested on Chat Completions, flat on Responses and Messages. */
+const named = (format: Json.JsonObject, field: string): Output => {
+  const isNested = Json.isObject(format.json_schema)
+  const of = isNested ? `${field}.json_schema` : field
+  const shape = isNested ? Json.object(format.json_schema, of) : format
+  return {
+    type: "json-schema",
+    name: Json.optional(shape.name, `${of}.name`, Json.text) ?? "answer",
+    description: Json.optional(shape.description, `${of}.description`, Json.text),
+    schema: Json.optional(shape.schema, `${of}.schema`, schemaOf) ?? {},
+    strict: Json.optional(shape.strict, `${of}.strict`, Json.flag)
+  }
+}
+
+/** A format with a type. Some servers take the schema of `json_object` beside it. */
+const formatOf = (value: unknown, field: string): Output => {
+  const format = Json.object(value, field)
+  switch (format.type) {
+    case "text":
+      return { type: "text" }
+    case "json_object":
+      return Json.optional(format.schema, `${field}.schema`, ofSchema) ?? { type: "json" }
+    case "json_schema":
+      return named(format, field)
+    default:
+      throw invalid(
+        `${field}.type`,
+        `${field}.type must be text, json_object or json_schema, and is ${kindOf(format.type)}.`
+      )
+  }
+}
+
+/** `structured_outputs` of vLLM: JSON, or a constraint that only its own servers have. */
+const structured = (value: unknown, field: string): Output | undefined => {
+  const given = Json.object(value, field)
+  if (given.json_object === true) return { type: "json" }
+  const json = Json.optional(given.json, `${field}.json`, ofSchema)
+  const [other] = ["regex", "choice", "grammar", "structural_tag"].filter((name) => given[name] != null)
+  if (json !== undefined || other === undefined) return json
+  throw invalid(
+    `${field}.${other}`,
+    `${field}.${other} must be absent: this server holds answers to JSON schemas alone. Send ${field}.json.`
+  )
+}
+
+const within = (body: Json.JsonObject, name: string): unknown => {
+  const object = body[name]
+  return Json.isObject(object) ? object.format : undefined
+}
+
+/** Reads the shape of a request; `undefined` for text. Throws an `ApiError`. */
+export const read = (body: Json.JsonObject): Output | undefined => {
+  const output =
+    Json.optional(body.response_format, "response_format", formatOf) ??
+    Json.optional(within(body, "text"), "text.format", formatOf) ??
+    Json.optional(within(body, "output_config"), "output_config.format", formatOf) ??
+    // The name that the beta of Messages had.
+    Json.optional(body.output_format, "output_format", formatOf) ??
+    Json.optional(body.structured_outputs, "structured_outputs", structured) ??
+    Json.optional(body.guided_json, "guided_json", ofSchema) ??
+    Json.optional(body.json_schema, "json_schema", ofSchema)
+  return output?.type === "text" ? undefined : output
+}
