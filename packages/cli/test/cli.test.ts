@@ -394,7 +394,9 @@ describe.concurrent("divisi gym", () => {
       "isPlay",
       "costUsd",
       "meanSteps",
-      "tasks"
+      "tasks",
+      "notMeasured",
+      "notMeasuredBy"
     ])
     assert.strictEqual(report.tasks, 20)
     assert.isAbove(report.accuracy, 0.8)

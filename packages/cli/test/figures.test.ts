@@ -21,8 +21,18 @@ describe("figures", () => {
   it("count a run without an answer as wrong", () => {
     assert.deepStrictEqual(Figures.gaps(samples), { unanswered: 1, unpricedCalls: 4 })
     assert.strictEqual(Figures.of("p", samples, false).accuracy, 0.5)
-    assert.deepStrictEqual(Figures.gaps([...samples, lost]), { unanswered: 2, unpricedCalls: 4 })
-    assert.strictEqual(Figures.of("p", [...samples, lost], false).accuracy, 0.4)
+  })
+
+  it("measure no run that an outage has cut short", () => {
+    assert.deepStrictEqual(Figures.gaps([...samples, lost]), { unanswered: 1, unpricedCalls: 4 })
+    const figures = Figures.of("p", [...samples, lost], false)
+    assert.deepInclude(figures, { accuracy: 0.5, tasks: 5, notMeasured: 1, notMeasuredBy: { worker: 1 } })
+    const line = "1 task not measured, in no accuracy (worker 1)"
+    assert.include(ReportText.one(figures, Figures.gaps(samples)), line)
+    assert.include(ReportText.several([figures]), `p: ${line}`)
+    const none = Figures.of("p", [lost], false)
+    assert.strictEqual(none.accuracy, null)
+    assert.include(ReportText.one(none, Figures.gaps([lost])), "accuracy  –")
   })
 
   it("give the accuracy with the standard error of a mean of zeros and ones", () => {
@@ -35,12 +45,14 @@ describe("figures", () => {
   it("say nothing false of one task, or of none", () => {
     assert.deepStrictEqual(Figures.of("p", [], false), {
       policy: "p",
-      accuracy: 0,
+      accuracy: null,
       standardError: 0,
       costUsd: 0,
       isPlay: false,
       meanSteps: 0,
-      tasks: 0
+      tasks: 0,
+      notMeasured: 0,
+      notMeasuredBy: {}
     })
     assert.strictEqual(Figures.of("p", samples.slice(0, 1), false).standardError, 0)
   })

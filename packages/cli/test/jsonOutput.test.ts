@@ -54,7 +54,7 @@ const cases: Readonly<Record<string, Case>> = {
   "pool list": { works: noisy, fails: [...noisy, "--pool", "nobody"] },
   "pool check": { works: noisy, fails: [...noisy, "--pool", "nobody"] },
   "gym sample": { works: ["--count", "2"], fails: ["--count", "0"] },
-  "gym solve": { works: ["--tasks", "2", ...noisy], fails: ["--tasks", "2", "--policy", "psychic", ...noisy] },
+  "gym solve": { works: ["--tasks", "2", "--max-missing", "1", ...noisy], fails: ["--tasks", "2", "--policy", "psychic", ...noisy] },
   train: {
     works: ["--recipe", "toy", "--iterations", "1", "--out", "trained", ...noisy],
     fails: ["--recipe", "nothing", ...noisy]

@@ -36,11 +36,18 @@ export default {
 }
 `
 
+const gone = `
+import { worker } from "@divisi/core/promise"
+const ask = async () => (await fetch("http://127.0.0.1:9/")).text()
+export default { pool: [worker({ id: "gone", answer: ask })], retry: { maxAttempts: 1 } }
+`
+
 const inOwn = (
   use: (ask: (...args: ReadonlyArray<string>) => ReturnType<typeof divisi>, cwd: string) => Promise<void>
 ) =>
   inFolder(async (cwd) => {
     writeFileSync(path.join(cwd, "divisi.config.mjs"), config())
+    writeFileSync(path.join(cwd, "gone.config.mjs"), gone)
     const rows = [1, 2, 3, 4].map((n) =>
       JSON.stringify({ id: `q${n}`, question: `How much is ${n}?`, answer: "right" })
     )
@@ -79,6 +86,16 @@ describe("an outage of a vendor", () => {
       assert.strictEqual(requests, 2)
       assert.lengthOf(noted(), 4)
       assert.strictEqual((await ask(...evaluation, "--max-missing", "2")).code, 2)
+    }))
+
+  it("is no wrong answer in the gym", () =>
+    inOwn(async (ask) => {
+      const args = ["gym", "solve", "--tasks", "4", "--policy", "single:gone", "--config", "gone.config.mjs", "--json"]
+      const lost = await ask(...args)
+      assert.strictEqual(lost.code, 1)
+      assert.deepInclude(JSON.parse(lost.output), { accuracy: null, notMeasured: 4, notMeasuredBy: { Network: 4 } })
+      assert.include(lost.errors, "4 of 4 samples (100 %) were not measured")
+      assert.strictEqual((await ask(...args, "--max-missing", "1")).code, 0)
     }))
 
   it("leaves the answered steps of a run to rate, and not the run", () =>

@@ -17,7 +17,7 @@ describe("the output of a command with a config that prints", () => {
         ["run", "--json", "--durable", "--run-id", "noisy", "--approve", "all", "?", ...noisy],
         ["run", "--json", "?", ...noisy],
         ["pool", "list", "--json", ...noisy],
-        ["gym", "solve", "--json", "--tasks", "2", ...noisy],
+        ["gym", "solve", "--json", "--tasks", "2", "--max-missing", "1", ...noisy],
         ["runs", "--json"],
         ["runs", "show", "noisy", "--json"],
         ["runs", "resume", "noisy", "--json", ...noisy]

@@ -32,6 +32,7 @@ import { stdout } from "../invocation/Output.ts"
 import * as Contenders from "./Contenders.ts"
 import * as Embedders from "./Embedders.ts"
 import type { EvalInput } from "./flags.ts"
+import * as NotMeasured from "./NotMeasured.ts"
 import * as Offline from "./Offline.ts"
 import * as Outputs from "./Outputs.ts"
 import * as Progress from "./Progress.ts"
@@ -262,14 +263,14 @@ const withoutFolder = (folder: string) =>
     }
   })
 
-/** Says that too much was lost to outages for the scores to be relied on; `undefined` if it was not. */
+/** Says that too much was lost to outages; `undefined` if it was not. */
 const tooManyMissing = ({ cells }: Report.Report, { maxMissing, offline }: EvalInput): string | undefined => {
+  // Without calls, what was not recorded is expected to be missing.
+  if (Option.isSome(offline)) return undefined
   const missing = cells.reduce((sum, { score }) => sum + score.missing, 0)
   const samples = cells.reduce((sum, { score }) => sum + score.samples, missing)
-  // Without calls, what was not recorded is expected to be missing.
-  if (Option.isSome(offline) || missing <= maxMissing * samples) return undefined
-  const share = (100 * missing) / samples
-  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)} %) were not measured, more than the share of ${maxMissing} that --max-missing allows. Measure them with --retry-missing.`
+  const problem = NotMeasured.problem(missing, samples, maxMissing)
+  return problem && `${problem} Measure them with --retry-missing.`
 }
 
 /** Measures, writes the report and shows it. */

@@ -5,6 +5,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import { conductorFlags, cost, profiles, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+import { maxMissing } from "./NotMeasured.ts"
 
 const file = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description), Flag.optional)
@@ -155,17 +156,7 @@ export const evalFlags = {
     Flag.withDefault(8)
   ),
   retryMissing: toggle("retry-missing", "Try only those again that an earlier run could not measure, and what is new"),
-  maxMissing: Flag.Finite("max-missing").pipe(
-    Flag.filter(
-      (value) => value >= 0 && value <= 1,
-      () => "Expected a share from 0 to 1"
-    ),
-    Flag.withMetavar("<share>"),
-    Flag.withDescription(
-      "The largest share of samples that may be missing as workers or graders failed (default 0.05); with more, the exit code is 1"
-    ),
-    Flag.withDefault(0.05)
-  ),
+  maxMissing,
   transcripts: toggle("transcripts", "Keep the whole record of each run, for `divisi replay` and for training"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),

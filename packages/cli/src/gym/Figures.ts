@@ -5,8 +5,11 @@ import type { Sample } from "@divisi/evals/Report"
 /** The figures that are reported. */
 export interface Figures {
   readonly policy: string
-  /** The share of tasks that were answered correctly, 0 to 1. Runs without an answer count as wrong. */
-  readonly accuracy: number
+  /**
+   * The share of measured tasks that were answered correctly, 0 to 1; `null` if none was measured. Runs without an answer
+   * count as wrong.
+   */
+  readonly accuracy: number | null
   /** The standard error of the accuracy for all tasks like these; 0 where one task says nothing. */
   readonly standardError: number
   /** USD, over all tasks. */
@@ -16,6 +19,10 @@ export interface Figures {
   /** Steps of the plans, over all rounds, for each task. */
   readonly meanSteps: number
   readonly tasks: number
+  /** Tasks that were lost to outages, as a vendor that is down, and are in no mean. */
+  readonly notMeasured: number
+  /** How many of them for each reason. */
+  readonly notMeasuredBy: Readonly<Record<string, number>>
 }
 
 /** What is missing from the figures, or counts as wrong in them. */
@@ -29,20 +36,26 @@ const mean = (values: ReadonlyArray<number>): number => (values.length === 0 ? 0
 
 /** The figures of a policy's samples. */
 export const of = (policy: string, samples: ReadonlyArray<Sample>, isPlay: boolean): Figures => {
-  const scores = samples.map(({ correct }) => (correct === true ? 1 : 0))
+  const measured = samples.filter(({ missing }) => missing === undefined)
+  const scores = measured.map(({ correct }) => (correct === true ? 1 : 0))
+  const reasons = samples.flatMap(({ missing }) => (missing === undefined ? [] : [missing.reason ?? missing.cause]))
   return {
     policy,
-    accuracy: mean(scores),
+    accuracy: scores.length === 0 ? null : mean(scores),
     standardError: scores.length < 2 ? 0 : Statistics.standardError(scores),
     isPlay,
     costUsd: samples.reduce((sum, { costUsd }) => sum + costUsd, 0),
     meanSteps: mean(samples.map(({ steps }) => steps.length)),
-    tasks: samples.length
+    tasks: samples.length,
+    notMeasured: reasons.length,
+    notMeasuredBy: Object.fromEntries(
+      [...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length])
+    )
   }
 }
 
 /** What the figures lack. */
 export const gaps = (samples: ReadonlyArray<Sample>): Gaps => ({
-  unanswered: samples.filter(({ missing, rung }) => missing !== undefined || rung === "no-answer").length,
+  unanswered: samples.filter(({ missing, rung }) => missing === undefined && rung === "no-answer").length,
   unpricedCalls: samples.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0)
 })

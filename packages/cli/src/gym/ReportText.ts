@@ -6,7 +6,13 @@ import type { Figures, Gaps } from "./Figures.ts"
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
 const accuracy = ({ accuracy, standardError }: Figures): string =>
-  `${percent(accuracy)} ± ${(100 * standardError).toFixed(1)}`
+  accuracy === null ? "–" : `${percent(accuracy)} ± ${(100 * standardError).toFixed(1)}`
+
+/** Tasks that are in no accuracy, and why. */
+const notMeasured = ({ notMeasured, notMeasuredBy }: Figures): string => {
+  const by = Object.entries(notMeasuredBy).map(([reason, count]) => `${reason} ${count}`)
+  return `${Format.count(notMeasured, "task")} not measured, in no accuracy (${by.join(", ")})`
+}
 
 const perTask = ({ costUsd, tasks }: Figures): number => (tasks === 0 ? 0 : costUsd / tasks)
 
@@ -18,6 +24,7 @@ export const one = (report: Figures, gaps: Gaps): string =>
     `accuracy  ${accuracy(report)}`,
     `cost      ${Format.cost(report.costUsd, report.isPlay)}, ${Format.cost(perTask(report), report.isPlay)} per task`,
     `steps     ${report.meanSteps.toFixed(2)} per task`,
+    ...(report.notMeasured === 0 ? [] : [`          ${notMeasured(report)}`]),
     ...(gaps.unanswered === 0 ? [] : [`          ${Format.count(gaps.unanswered, "task")} without an answer`]),
     ...(gaps.unpricedCalls === 0 ? [] : [`          ${Format.count(gaps.unpricedCalls, "call")} of unknown price`])
   ].join("\n")
@@ -33,5 +40,6 @@ export const several = (reports: ReadonlyArray<Figures>): string => {
       report.meanSteps.toFixed(2)
     ])
   ]
-  return table(rows)
+  const lost = reports.filter(({ notMeasured }) => notMeasured > 0)
+  return [table(rows), ...lost.map((report) => `${report.policy}: ${notMeasured(report)}`)].join("\n")
 }

@@ -18,6 +18,7 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import type { Config } from "../config.ts"
 import * as Contenders from "../eval/Contenders.ts"
+import * as NotMeasured from "../eval/NotMeasured.ts"
 import * as Progress from "../eval/Progress.ts"
 import * as Suites from "../eval/Suites.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
@@ -118,11 +119,14 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
     onTranscript: (_, sample) => void samples.push(sample)
   })
   const told = Effect.mapError(run, (error) => failed(error.message))
-  yield* Effect.ensuring(
+  const evaluated = yield* Effect.ensuring(
     Services.provide(told, services),
     Effect.sync(() => {
       progress.close()
       print(policies, Report.sorted(samples), WorkerPool.isPlay(pool), input.json)
     })
   )
+  const lost = evaluated.samples.filter(({ missing }) => missing !== undefined).length
+  const problem = NotMeasured.problem(lost, evaluated.samples.length, input.maxMissing)
+  if (problem !== undefined) return yield* failed(problem)
 })

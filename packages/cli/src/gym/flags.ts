@@ -1,6 +1,7 @@
 /** What `divisi gym` is asked for. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { maxMissing } from "../eval/NotMeasured.ts"
 import { conductorFlags, seed, toggle, whole } from "../invocation/flags.ts"
 
 const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
@@ -45,6 +46,7 @@ export const solveFlags = {
     Flag.withDescription("How many runs at once (default 16)"),
     Flag.withDefault(16)
   ),
+  maxMissing,
   json: toggle("json", "Print the figures of each policy as a line of JSON")
 }
 

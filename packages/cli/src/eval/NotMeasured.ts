@@ -1,0 +1,21 @@
+/** How many samples may be lost to outages until a command fails: an outage is no wrong answer, and no result either. */
+import * as Flag from "effect/cli/Flag"
+
+export const maxMissing = Flag.Finite("max-missing").pipe(
+  Flag.filter(
+    (value) => value >= 0 && value <= 1,
+    () => "Expected a share from 0 to 1"
+  ),
+  Flag.withMetavar("<share>"),
+  Flag.withDescription(
+    "The largest share of samples that may be missing as workers or graders failed (default 0.05); with more, the exit code is 1"
+  ),
+  Flag.withDefault(0.05)
+)
+
+/** Says that too many samples are missing for the scores to be relied on; `undefined` if they are not. */
+export const problem = (missing: number, samples: number, allowed: number): string | undefined => {
+  if (missing <= allowed * samples) return undefined
+  const share = (100 * missing) / samples
+  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)} %) were not measured, more than the share of ${allowed} that --max-missing allows.`
+}
