@@ -308,6 +308,125 @@ describe("tokens of a request", () => {
   })
 })
 
+describe("a trigger of compaction", () => {
+  type Item = { readonly type: string; readonly encrypted_content?: string; readonly id?: string }
+  type Event = {
+    readonly type: string
+    readonly item?: Item
+    readonly response?: { readonly output: ReadonlyArray<Item> }
+  }
+
+  const trigger = { type: "compaction_trigger" }
+  const history = [
+    { role: "user", content: "I am Ann. I launch on Tuesday." },
+    { type: "function_call", call_id: "c1", name: "look", arguments: "{}" },
+    { type: "function_call_output", call_id: "c1", output: "sunny" }
+  ]
+  const tools = [{ type: "function", name: "look" }]
+
+  const eventsOf = async (url: string, body: object): Promise<ReadonlyArray<Event>> => {
+    const response = await fetch(`${url}/responses`, {
+      method: "POST",
+      body: JSON.stringify({ model: "divisi", stream: true, ...body })
+    })
+    const text = await response.text()
+    return text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []))
+  }
+
+  it("is answered by one item, which stands for the conversation afterwards", () => {
+    const a = worker("a", said("Ann launches ", "on Tuesday."), said("Tuesday"))
+    return serving(alone(a), async ({ client, url }) => {
+      const events = await eventsOf(url, {
+        input: [...history, trigger],
+        tools,
+        text: { format: { type: "json_schema", name: "x", schema: { type: "object" } } }
+      })
+      assert.deepStrictEqual(
+        events.map(({ type }) => type),
+        ["created", "in_progress", "output_item.added", "output_item.done", "completed"].map(
+          (type) => `response.${type}`
+        )
+      )
+      const { item } = events[3]!
+      assert.strictEqual(item?.type, "compaction")
+      assert.deepStrictEqual(events[4]?.response?.output, [item])
+      const asked = a.calls[0]!
+      assert.deepInclude(asked, { toolChoice: "none", output: undefined })
+      assert.deepStrictEqual(
+        asked.messages.map(({ role }) => role),
+        ["user", "assistant", "tool", "user"]
+      )
+      // As Codex builds its history: what the user said, and the item.
+      const input = [history[0], item, { role: "user", content: "When?" }]
+      const response = await client.responses.create({ model: "divisi", input: input as never })
+      assert.strictEqual(response.output_text, "Tuesday")
+      assert.include(a.calls[1]?.messages[1]?.content, "Ann launches on Tuesday.")
+    })
+  })
+
+  it("is found wherever it is, in the form of the first versions of Codex, and in a whole response", () => {
+    const a = worker("a", said("one"), said("two"), said("three"))
+    return serving(alone(a), async ({ client }) => {
+      const inputs = [
+        [trigger, history[0]],
+        [history[0], { type: "context_compaction" }]
+      ]
+      for (const input of inputs) {
+        const { output } = await client.responses.create({ model: "divisi", input: input as never })
+        assert.deepStrictEqual(
+          output.map(({ type }) => type as string),
+          ["compaction"]
+        )
+      }
+      const [aliased] = (await client.responses.create({ model: "divisi", input: inputs[0] as never })).output
+      for (const type of ["compaction_summary", "context_compaction"]) {
+        const input = [
+          { ...aliased, type },
+          { role: "user", content: "When?" }
+        ]
+        await client.responses.create({ model: "divisi", input: input as never })
+        assert.include(a.calls.at(-1)?.messages[0]?.content, "three")
+      }
+    })
+  })
+
+  it("replaces what came before in a stored conversation", () => {
+    const a = worker("a", said("Hello"), said("The summary"), said("Tuesday"))
+    return serving(alone(a), async ({ client }) => {
+      const first = await client.responses.create({ model: "divisi", input: "I am Ann." })
+      const second = await client.responses.create({
+        model: "divisi",
+        previous_response_id: first.id,
+        input: [trigger] as never
+      })
+      assert.strictEqual(second.output.length, 1)
+      assert.strictEqual(a.calls[1]?.messages.length, 3)
+      await client.responses.create({ model: "divisi", previous_response_id: second.id, input: "When?" })
+      const { messages } = a.calls[2]!
+      assert.strictEqual(messages.length, 2)
+      assert.include(messages[0]?.content, "The summary")
+      assert.deepStrictEqual(messages[1], { role: "user", content: "When?" })
+    })
+  })
+
+  it("gives no item where the model wrote no summary, or a part of one", () => {
+    const cut = {
+      parts: [
+        { type: "text", text: "Ann lau" },
+        { type: "finish", reason: "length", usage }
+      ]
+    } as const
+    const a = worker("a", said(" "), cut)
+    return serving(alone(a), async ({ url }) => {
+      for (const end of ["response.failed", "response.incomplete"]) {
+        const events = await eventsOf(url, { input: [...history, trigger], tools })
+        assert.strictEqual(events.at(-1)?.type, end)
+        assert.deepStrictEqual(events.at(-1)?.response?.output, [])
+      }
+    })
+  })
+})
+
 describe("a conversation in short", () => {
   it("takes the place of the conversation", () => {
     const a = worker("a", said("Ann launches on Tuesday."), said("Tuesday"))

@@ -7,9 +7,9 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { CallbackError, called, type Given } from "../Callback.ts"
-import { JournalError, JournalMismatch } from "../record/journalErrors.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
@@ -162,8 +162,9 @@ const isKnown = (error: unknown): boolean =>
   isA(error, PolicyError) ||
   isA(error, WorkerError) ||
   isA(error, BudgetExceeded) ||
-  isA(error, JournalError) ||
-  isA(error, JournalMismatch)
+  // By their tags, as what a policy is stands below what records it.
+  Predicate.isTagged(error, "JournalError") ||
+  Predicate.isTagged(error, "JournalMismatch")
 
 const failed = (policy: string, callback: string, cause: unknown) =>
   new PolicyError({ policy, detail: `its ${callback} failed: ${messageOf(cause)}`, cause })

@@ -1,10 +1,51 @@
-/** The item that carries a conversation in short, in the place of all that came before. */
+/**
+ * Compaction: the item that carries a conversation in short, instead of all that came before, and how it is asked for. A
+ * client asks at `/v1/responses/compact`, or by a trigger in the input of a response (Codex), which then has that item as
+ * its only output.
+ *
+ * Sources: https://developers.openai.com/api/docs/guides/compaction, and openai/codex#22809 and #20773.
+ */
 import { invalid } from "../wire/ApiError.ts"
 import { isObject, type JsonObject, text } from "../wire/Json.ts"
+import type { Request } from "../wire/Wire.ts"
 
-/** What an item carries. It is the client's own conversation, so it hides nothing. */
-export const sealed = (summary: string): string =>
-  Buffer.from(JSON.stringify({ version: 1, summary })).toString("base64")
+// -------------------------------------------------------------------------------------------------------------------
+// Requests
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Whether an item asks for compaction. The first versions of Codex sent an empty `context_compaction`. */
+export const isTrigger = ({ encrypted_content, type }: JsonObject): boolean =>
+  type === "compaction_trigger" || (type === "context_compaction" && encrypted_content == null)
+
+/** Whether an input asks for compaction, wherever its trigger is. */
+export const isTriggered = (input: unknown): boolean =>
+  Array.isArray(input) && input.some((item) => isObject(item) && isTrigger(item))
+
+const prompt =
+  "Write down what this conversation comes to, for somebody who goes on with it and has not read it: what the user wants, word for word where that matters; what was found out, decided and done, with names, paths and figures; what is left to do. Write nothing else."
+
+/** A request for a summary of its conversation. It calls no tools, and its shape and stops are those of other answers. */
+export const summarizing = (request: Request): Request => {
+  const [first, ...rest] = request.messages
+  return {
+    ...request,
+    messages: [first, ...rest, { role: "user", content: prompt }],
+    toolChoice: request.tools.length === 0 ? undefined : "none",
+    output: undefined,
+    settings: { ...request.settings, stopSequences: undefined }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Items
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The item of a summary. It is of the client's own conversation, so it hides nothing. */
+export const make = (id: string, summary: string): JsonObject => ({
+  type: "compaction",
+  id: `cmp_${id}`,
+  encrypted_content: Buffer.from(JSON.stringify({ version: 1, summary })).toString("base64")
+})
 
 const opened = (content: string): unknown => {
   try {

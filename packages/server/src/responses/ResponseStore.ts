@@ -12,6 +12,7 @@ import * as Json from "../wire/Json.ts"
 import { isObject, type JsonObject, name } from "../wire/Json.ts"
 import type { Part } from "../wire/Wire.ts"
 import * as Archive from "./Archive.ts"
+import * as CompactionItem from "./CompactionItem.ts"
 import { whole } from "./ResponsesWriter.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -64,7 +65,8 @@ const prefixes: Readonly<Record<string, string>> = {
   function_call_output: "fco",
   custom_tool_call: "ctc",
   custom_tool_call_output: "ctco",
-  reasoning: "rs"
+  reasoning: "rs",
+  compaction: "cmp"
 }
 
 /** An item as it is listed: with an id and its type. */
@@ -223,7 +225,9 @@ export const make = Effect.fnUntraced(function* ({
       return yield* invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)
     }
     const output = bodyOf(kept).output as ReadonlyArray<JsonObject>
-    return { ...body, input: [...kept.input, ...output, ...itemsOf(body.input)] }
+    // A summary stands for all that came before it.
+    const before = CompactionItem.isTriggered(kept.input) ? [] : kept.input
+    return { ...body, input: [...before, ...output, ...itemsOf(body.input)] }
   })
 
   const keep = (segment: Segment, body: JsonObject, owner: string) =>

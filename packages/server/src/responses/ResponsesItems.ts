@@ -11,7 +11,7 @@ import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
 import type { Reading } from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
-import { summaryOf } from "./CompactionItem.ts"
+import { isTrigger, summaryOf } from "./CompactionItem.ts"
 
 /** The messages so far, which items add to: there may be very many. */
 type Messages = Array<Message>
@@ -162,6 +162,11 @@ const addOther = (messages: Messages, item: Json.JsonObject, field: string, read
   reading.notice(`${field} was left out: items of the type ${kindOf(item.type)} are not read.`)
 }
 
+const summaryMessage = (item: Json.JsonObject, field: string): Message => ({
+  role: "developer",
+  content: `Summary of the conversation so far:\n${summaryOf(item, field)}`
+})
+
 /** Adds an item to the messages so far. */
 export const addItem = (messages: Messages, value: unknown, field: string, reading: Reading, calls: Calls): void => {
   if (typeof value === "string") {
@@ -186,11 +191,17 @@ export const addItem = (messages: Messages, value: unknown, field: string, readi
       messages.push(resultOf(callId, item.output, field, reading, calls))
       return
     }
+    case "compaction_trigger":
+      return
+    case "context_compaction":
+      // Without a content it asks for compaction.
+      if (isTrigger(item)) return
+      messages.push(summaryMessage(item, field))
+      return
     case "compaction":
-      messages.push({
-        role: "developer",
-        content: `Summary of the conversation so far:\n${summaryOf(item, field)}`
-      })
+    // Codex has both names for it.
+    case "compaction_summary":
+      messages.push(summaryMessage(item, field))
       return
     default:
       addOther(messages, item, field, reading, calls)

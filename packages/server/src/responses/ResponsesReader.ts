@@ -10,6 +10,7 @@ import * as Reading from "../wire/Reading.ts"
 import * as Shape from "../wire/Shape.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
+import * as CompactionItem from "./CompactionItem.ts"
 import { addItem } from "./ResponsesItems.ts"
 
 const messagesOf = (body: Json.JsonObject, reading: Reading.Reading): Request["messages"] => {
@@ -44,7 +45,7 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
   const { toolChoice, tools } = Tools.read(body, reading)
   const text = Json.optional(body.text, "text", Json.object) ?? {}
   noteVerbosity(text, reading)
-  return {
+  const request: Request = {
     model,
     messages: messagesOf(body, reading),
     tools: tools.map(({ definition }) => definition),
@@ -60,4 +61,5 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
     isTagged: Choice.isTagged(body, headers),
     notices: reading.notices
   }
+  return CompactionItem.isTriggered(body.input) ? CompactionItem.summarizing(request) : request
 }

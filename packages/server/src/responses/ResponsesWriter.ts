@@ -5,6 +5,7 @@ import * as OpenAi from "../wire/OpenAi.ts"
 import * as Reading from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
 import { type About, event, type Part, type Written } from "../wire/Wire.ts"
+import * as CompactionItem from "./CompactionItem.ts"
 import * as ResponseObject from "./ResponseObject.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -28,6 +29,8 @@ export interface ResponsesState {
   /** The items that are whole. */
   readonly output: ReadonlyArray<JsonObject>
   readonly open: Open | undefined
+  /** The summary so far, if that is what the client asks for; none of it is sent before it is whole. */
+  readonly summary?: string | undefined
   readonly progress: Pick<ResponseObject.Progress, "status" | "finish" | "incomplete" | "error">
   /** The number of the next event. */
   readonly sequence: number
@@ -254,7 +257,30 @@ const finish = (before: ResponsesState, part: Extract<Part, { readonly type: "fi
   return [state, [...events, { type: `response.${status}`, response: objectOf(state) }]]
 }
 
-const step = (state: ResponsesState, part: Part): Step => {
+/** The end of a summary: the item that carries it, which is the only one. A part of a summary carries nothing. */
+const summarized = (state: ResponsesState, summary: string, part: Extract<Part, { readonly type: "finish" }>): Step => {
+  if (part.reason === "length") return finish(state, part)
+  if (part.reason === "refusal" || summary.trim() === "") {
+    const error = { code: "server_error", message: "The model wrote no summary: send the request again." }
+    const failed = { ...state, progress: { status: "failed", error, finish: part } } as const
+    return [failed, [{ type: "response.failed", response: objectOf(failed) }]]
+  }
+  const item = CompactionItem.make(state.about.id, summary)
+  const [ready, events] = done(state, item, [added(state, item)])
+  const [ended, last] = finish(ready, part)
+  return [ended, [...events, ...last]]
+}
+
+const summarize = (state: ResponsesState, summary: string, part: Part): Step => {
+  if (part.type === "text") return [{ ...state, summary: summary + part.text }, []]
+  if (part.type === "finish") return summarized(state, summary, part)
+  return part.type === "error" ? answer(state, part) : [state, []]
+}
+
+const step = (state: ResponsesState, part: Part): Step =>
+  state.summary === undefined ? answer(state, part) : summarize(state, state.summary, part)
+
+const answer = (state: ResponsesState, part: Part): Step => {
   switch (part.type) {
     case "text":
       return say(state, "output_text", part.text, part.by)
@@ -303,6 +329,7 @@ const start = (about: About, after: number): ResponsesState => ({
   tools: Tools.offered(about.body, Reading.make(Reading.bracketed)),
   output: [],
   open: undefined,
+  summary: CompactionItem.isTriggered(about.body.input) ? "" : undefined,
   progress: { status: "in_progress" },
   sequence: 0,
   after
