@@ -82,11 +82,28 @@ const served = (pool: string, env: Readonly<Record<string, string>>): Effect.Eff
     ({ url }) => url
   )
 
+/** The address of `divisi serve` in front of a pool. */
+const serve = (name: string): Effect.Effect<string, unknown, Scope.Scope> => {
+  const { env, workers } = pools[name]!
+  return Effect.flatMap(env, (env) => served(workers, env))
+}
+
+/** Checks a client in front of a server without a name, and of a mixed pool. */
+export const checkOn = async (check: (url: string) => Promise<Report>): Promise<ReadonlyArray<Check>> => {
+  const checks: Array<Check> = []
+  for (const name of ["unnamed-server", "mixed-pool"]) {
+    const all = Effect.flatMap(serve(name), (url) => Effect.promise(() => check(url)))
+    const report = await Effect.runPromise(Effect.scoped(all))
+    checks.push(...report.checks.map((one) => ({ ...one, name: `${name}: ${one.name}` })))
+  }
+  return checks
+}
+
 /** Lets each agent do its task. */
 export const check = (name: string): Promise<Report> => {
-  const { env, workers } = pools[name]!
+  const { workers } = pools[name]!
   const all = Effect.gen(function* () {
-    const url = yield* served(workers, yield* env)
+    const url = yield* serve(name)
     const checks = yield* Effect.forEach(Agents.names, (agent) =>
       Effect.map(
         Effect.promise(() => Agents.finish(agent, url)),

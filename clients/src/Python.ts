@@ -35,11 +35,17 @@ const single =
   (file: string, environment = ".venv") =>
   async (url: string): Promise<ReadonlyArray<Check>> => {
     const command = [`${environment}/bin/python`, file, url] as const
-    return [ended("it runs to its end", await run(command, { cwd: folder("python"), seconds: 300 }))]
+    // LiteLLM fetches its table of prices otherwise.
+    const env = { LITELLM_LOCAL_MODEL_COST_MAP: "True" }
+    return [ended("it runs to its end", await run(command, { cwd: folder("python"), env, seconds: 300 }))]
   }
 
-/** Two environments, as some frameworks require the SDK of OpenAI from version 3 and others exclude it. */
-const environments = { recent: ".venv-frameworks", older: ".venv-frameworks-older" } as const
+/** Several environments, as some frameworks require the SDK of OpenAI from version 3 and others exclude it. */
+const environments = {
+  recent: ".venv-frameworks",
+  older: ".venv-frameworks-older",
+  further: ".venv-frameworks-further"
+} as const
 
 /** A framework of agents, with its program. */
 const framework = (name: string, environment: keyof typeof environments, file: string): Client => ({
@@ -67,13 +73,22 @@ const frameworks: Readonly<Record<string, Client>> = {
   instructor: framework("instructor", "older", "instructor_client.py")
 }
 
+/** Frameworks that are also checked on `divisi serve` in front of pools. */
+const onPools: Readonly<Record<string, Client>> = {
+  litellm: framework("litellm", "further", "litellm_client.py"),
+  agno: framework("agno", "further", "agno_client.py"),
+  autogen: framework("autogen_ext", "further", "autogen_client.py"),
+  "semantic-kernel": framework("semantic_kernel", "further", "semantic_kernel_client.py")
+}
+
 const clients: Readonly<Record<string, Client>> = {
   "openai-python": { package: "openai", check: single("openai_client.py") },
   "anthropic-python": { package: "anthropic", check: single("anthropic_client.py") },
   "langchain-tests": { package: "langchain_tests", check: suite("langchain_suite.py") },
   schemathesis: { package: "schemathesis", check: fuzzed },
   llm: { package: "llm", check: single("llm_client.py") },
-  ...frameworks
+  ...frameworks,
+  ...onPools
 }
 
 /** The clients that are checked. */
@@ -83,7 +98,10 @@ export const names = Object.keys(clients)
 export const short = ["openai-python", "anthropic-python", "llm"]
 
 /** The frameworks of agents, by the name `more`. */
-export const more = Object.keys(frameworks)
+export const more = [...Object.keys(frameworks), ...Object.keys(onPools)]
+
+/** Those that are also checked in front of pools. */
+export const pooled = Object.keys(onPools)
 
 /** The files of requirements that clients need, by the virtual environment that they are installed into. */
 export const requirementsOf = (wanted: ReadonlyArray<string>): Readonly<Record<string, ReadonlyArray<string>>> => {
@@ -93,7 +111,8 @@ export const requirementsOf = (wanted: ReadonlyArray<string>): Readonly<Record<s
       ? ["clients.txt"]
       : ["clients.txt", "suites.txt"],
     [environments.recent]: ["frameworks.txt"],
-    [environments.older]: ["frameworks-older.txt"]
+    [environments.older]: ["frameworks-older.txt"],
+    [environments.further]: ["frameworks-further.txt"]
   }
   return Object.fromEntries(Object.entries(files).filter(([environment]) => environmentsOf.has(environment)))
 }

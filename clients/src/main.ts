@@ -12,6 +12,7 @@ import type { RequestLog } from "@divisi/server"
 import * as Effect from "effect/Effect"
 import * as Agents from "./Agents.ts"
 import type { Report } from "./Check.ts"
+import * as Compiled from "./Compiled.ts"
 import * as Folders from "./Folders.ts"
 import * as Given from "./Given.ts"
 import * as Pools from "./Pools.ts"
@@ -23,7 +24,10 @@ import * as Serving from "./Serving.ts"
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 const ofNode = ["llmprobe", ...Sdks.names]
-const everybody = [...ofNode, ...Agents.names, ...Pools.names, ...Python.names]
+const everybody = [...ofNode, ...Agents.names, ...Pools.names, ...Python.names, ...Compiled.names]
+
+/** Frameworks; of compiled languages those that this machine has. */
+const more = () => [...Python.more, ...Compiled.names.filter(Compiled.isAble)]
 
 /** What CI runs; of Python what this machine can. */
 const short = () => {
@@ -42,6 +46,7 @@ const install = async (names: ReadonlyArray<string>) => {
   const python = names.filter((name) => Python.names.includes(name))
   for (const [environment, files] of Object.entries(Python.requirementsOf(python)))
     await Folders.installPython(environment, files)
+  for (const name of names.filter((name) => Compiled.names.includes(name))) await Compiled.install(name)
 }
 
 /** Runs this command again where nothing but this machine can be reached; `undefined` where that cannot be done. */
@@ -54,7 +59,15 @@ const withoutNetwork = (): number | undefined => {
   return spawnSync("unshare", [...cut, ...again], { stdio: "inherit", env }).status ?? 1
 }
 
+/** Checks a client on the server, and on `divisi serve` in front of pools. */
+const checkPooled = async (url: string, check: (url: string) => Promise<Report>): Promise<Report> => {
+  const report = await check(url)
+  return { ...report, checks: [...report.checks, ...(await Pools.checkOn(check))] }
+}
+
 const checkOne = (name: string, served: Agents.Served, forgetful: Agents.Served): Promise<Report> => {
+  if (Compiled.names.includes(name)) return checkPooled(served.url, (url) => Compiled.check(name, url))
+  if (Python.pooled.includes(name)) return checkPooled(served.url, (url) => Python.check(name, url))
   if (name === "llmprobe") return Probe.check(served.url)
   if (Sdks.names.includes(name)) return Sdks.check(name, served.url)
   if (Pools.names.includes(name)) return Pools.check(name)
@@ -98,7 +111,7 @@ const main = async (): Promise<number> => {
     options: { suite: { type: "string" }, openai: { type: "string" }, "open-responses": { type: "string" } }
   })
   const given = Object.fromEntries(Object.entries(values).map(([name, file]) => [name, path.resolve(file)]))
-  const wanted = positionals.flatMap((name) => (name === "more" ? Python.more : [name]))
+  const wanted = positionals.flatMap((name) => (name === "more" ? more() : [name]))
   const names = wanted.includes("all") ? everybody : wanted.length === 0 ? short() : wanted
   const stranger = names.find((name) => !everybody.includes(name))
   if (stranger !== undefined) {
