@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
 import { policy } from "@divisi/core/promise"
 import { openaiCompatible } from "@divisi/providers-openai"
+import * as Effect from "effect/Effect"
 import OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import type * as RequestLog from "../src/RequestLog.ts"
@@ -237,6 +238,33 @@ describe("a team of which a worker fails", () => {
       for (const { failedSteps } of log) assert.deepStrictEqual(failedSteps, failed)
       const metrics = await (await fetch(`${url.replace(/\/v1$/, "")}/metrics`)).text()
       assert.match(metrics, /divisi_failed_steps_total\{[^}]*reason="Authentication"[^}]*\} 6/)
+    })
+  })
+
+  it("shows the provider's words about this server's account to keys with the right admin alone", () => {
+    const words = "Incorrect API key provided: ab***cd of org-secret."
+    const refuses = { fail: { _tag: "Authentication", detail: words } } as const
+    const options = {
+      ...team(worker("a", refuses), worker("b", said("two")), worker("c", said("three"))),
+      settings,
+      authenticate: ({ authorization = "" }) =>
+        Effect.succeed({ owner: "team", rights: authorization === "Bearer boss" ? ["admin"] : ["rate"] })
+    }
+    return serving(options, async ({ url }) => {
+      const as = async (name: string, path: string, init: RequestInit = {}) => {
+        const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${name}` } })
+        return { text: await response.text(), run: response.headers.get("x-divisi-run") }
+      }
+      const sent = { model: "divisi", stream: true, divisi: { notes: "full" }, messages: question }
+      const asked = await as("user", "/chat/completions", { method: "POST", body: JSON.stringify(sent) })
+      assert.notInclude(asked.text, "org-secret")
+      const [{ id }] = JSON.parse((await as("user", "/runs")).text).data
+      for (const path of [`/runs/${id}`, `/runs/${id}/events`]) {
+        const seen = (await as("user", path)).text
+        assert.notInclude(seen, "org-secret", path)
+        assert.include(seen, "a ", path)
+        assert.include((await as("boss", path)).text, "org-secret", path)
+      }
     })
   })
 })

@@ -3,8 +3,10 @@
  * that `Prompt` needs.
  */
 import type * as Arr from "effect/Array"
+import { isA } from "../Thrown.ts"
 import { between, type Message, type PlainMessage } from "../task/Message.ts"
 import * as Task from "../task/Task.ts"
+import { WorkerError } from "../task/Worker.ts"
 import * as Workflow from "./Workflow.ts"
 
 /** The result of a step: its answer, what its worker said instead of one, or why there is none. */
@@ -54,9 +56,15 @@ export const background = (task: Task.Task): ReadonlyArray<Message> => task.mess
 /** What followed the question: the tools that were asked for, and their results. */
 const aftermath = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(questionIndex(task) + 1)
 
+/** Why a step failed. A provider's words about the account of its worker are not for the models of other providers. */
+const whyFailed = ({ cause, message }: Extract<StepAnswer, { readonly type: "failed" }>): string =>
+  isA(cause, WorkerError) && (cause.reason._tag === "Authentication" || cause.reason._tag === "Quota")
+    ? `${cause.worker} cannot be used.`
+    : message
+
 const said = (answer: StepAnswer | undefined): string => {
   if (answer === undefined) return "This step was not run, so it has no answer."
-  if (answer.type === "failed") return `This step failed, so it has no answer: ${answer.message}`
+  if (answer.type === "failed") return `This step failed, so it has no answer: ${whyFailed(answer)}`
   if (answer.text !== "") return answer.text
   return answer.type === "refused" ? "The model of this step declined to answer." : "The answer to this step was empty."
 }
@@ -69,7 +77,8 @@ const said = (answer: StepAnswer | undefined): string => {
  * First the task's system messages and earlier turns; then, in step order, each step that the access list names: its
  * subtask as the user's turn and its answer as the assistant's; then one last user message with the question and the
  * step's own subtask. In a later round, access `"all"` shows the previous final answer before the steps, and then those
- * of earlier rounds that the step names (`Step.earlier`). A step that failed is shown as a turn that says so and why.
+ * of earlier rounds that the step names (`Step.earlier`). A step that failed is shown as a turn that says so and why,
+ * without a provider's words about its key or quota.
  *
  * **Gotchas**
  *

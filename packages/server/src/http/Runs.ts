@@ -12,6 +12,7 @@ import * as ContentSetting from "../ContentSetting.ts"
 import * as Rights from "../Rights.ts"
 import * as Failure from "../segment/Failure.ts"
 import { ownerIn } from "../segment/Owner.ts"
+import * as OwnWords from "../segment/OwnWords.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import { isName } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
@@ -122,7 +123,8 @@ const one = Effect.fnUntraced(function* (
   const summary = yield* Effect.mapError(journal.find(id), unusable)
   if (summary === undefined) return yield* unknown(id)
   if (content === "none") return Respond.json(summaryOf(context, summary))
-  return Respond.json({ ...summaryOf(context, summary), transcript: Transcript.fromEvents(events) })
+  const shown = Rights.has(caller.rights, "admin") ? events : OwnWords.all(events)
+  return Respond.json({ ...summaryOf(context, summary), transcript: Transcript.fromEvents(shown) })
 })
 
 const encoder = new TextEncoder()
@@ -134,13 +136,19 @@ const follow = Effect.fnUntraced(function* (
   id: string,
   from: number
 ): Effect.fn.Return<Response, ApiError> {
-  yield* eventsOf(journal, caller, id)
+  const before = yield* eventsOf(journal, caller, id)
   if (content === "none") return yield* ContentSetting.refused("The list of a run's events")
   let next = from
+  const ownWords = OwnWords.make()
+  const isAdmin = Rights.has(caller.rights, "admin")
+  // Later events may quote failures of earlier ones.
+  if (!isAdmin) for (const event of before) ownWords(event)
   const events = Stream.map(JournalStream.follow(journal, id, { from }), (entry) => {
     const seq = next
     next += 1
-    return encoder.encode(entry.type === "event" ? `id: ${seq}\ndata: ${JSON.stringify(entry.event)}\n\n` : "")
+    if (entry.type !== "event") return encoder.encode("")
+    const event = isAdmin ? entry.event : ownWords(entry.event)
+    return encoder.encode(`id: ${seq}\ndata: ${JSON.stringify(event)}\n\n`)
   })
   return HttpServerResponse.stream(Stream.orDie(events), {
     contentType: "text/event-stream; charset=utf-8",

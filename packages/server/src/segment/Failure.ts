@@ -59,6 +59,15 @@ const unknownModel =
 const rowOf = ({ _tag, detail = "" }: WorkerErrorReason): Row =>
   _tag === "InvalidRequest" && unknownModel.test(detail) ? misconfigured : rows[_tag]
 
+/** This server's words for a failed call; `undefined` if the provider's words are about the request itself. */
+export const ownWords = (worker: string, reason: WorkerErrorReason): string | undefined => {
+  const { words } = rowOf(reason)
+  return words === undefined ? undefined : `${worker} ${words}`
+}
+
+/** This server's words for a failure of a model that is not named. */
+export const unnamed = `A model behind this server ${account.words}`
+
 /** Whether an error without a worker, of an embedder or a nested run, is about an account of this server's. */
 const isAboutAccount = (error: unknown): boolean => {
   const tag = FailedCall.fromThrown(error)?._tag
@@ -68,11 +77,12 @@ const isAboutAccount = (error: unknown): boolean => {
 /** A failed call as an error for its client; `runId` names the run, if there is one. */
 export const ofWorker = (error: WorkerError, message: string, runId?: string | undefined): ApiError => {
   const { reason, worker } = error
-  const { kind, retryAfterMillis, words } = rowOf(reason)
+  const { kind, retryAfterMillis } = rowOf(reason)
+  const words = ownWords(worker, reason)
   const said = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
   return new ApiError({
     kind,
-    message: words === undefined ? message : `${worker} ${words}${runId === undefined ? "" : ` (run ${runId})`}`,
+    message: words === undefined ? message : `${words}${runId === undefined ? "" : ` (run ${runId})`}`,
     retryAfterMillis: said ?? retryAfterMillis,
     providerMessage: words === undefined ? undefined : error.message,
     cause: error
@@ -129,12 +139,7 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   if (failed !== undefined) return ofWorker(failed, message, runId)
   if (isUnreachable(error)) return unreachable
   if (isAboutAccount(error)) {
-    const { kind, words } = account
-    return new ApiError({
-      kind,
-      message: `A model behind this server ${words} (run ${runId})`,
-      providerMessage: message
-    })
+    return new ApiError({ kind: account.kind, message: `${unnamed} (run ${runId})`, providerMessage: message })
   }
   const tag = tagOf(error)
   const isAsked = tag === "Unsupported" || tag === "ShapeError" || tag === "OptionsError"

@@ -15,6 +15,7 @@ import type { FailedStep, FinishReason, Part } from "../wire/Wire.ts"
 import * as CallId from "./CallId.ts"
 import * as Failure from "./Failure.ts"
 import * as Metering from "./Metering.ts"
+import * as OwnWords from "./OwnWords.ts"
 import * as Place from "./Place.ts"
 import * as StopText from "./StopText.ts"
 
@@ -223,6 +224,7 @@ export const make = (options: Options): SegmentParts => {
   let isBegun = false
   const notices = new Set<string>()
   const notes = noting(options.notes)
+  const ownWords = options.notes === "full" ? OwnWords.make() : undefined
   const meter = Metering.make()
   const pathOf = Place.paths()
   const isOurs = beginning(options.given)
@@ -246,7 +248,8 @@ export const make = (options: Options): SegmentParts => {
     if (isRoot) speakers?.hear(event)
     const notice = noticeOf(event)
     if (notice !== undefined && notices.size < maxNotices) notices.add(notice)
-    const noted = isRoot ? notes(event) : nothing
+    const worded = ownWords?.(event) ?? event
+    const noted = isRoot ? notes(worded) : nothing
     if (!isBegun) return nothing
     if (event.type === "turn-finished") {
       if (stop.stoppedBy === undefined) gap += text

@@ -1,0 +1,98 @@
+/**
+ * Events of a run for callers without the right `admin`: where this server's account, hosts or code at a provider are at
+ * fault, they have this server's own words instead of the provider's, as errors of requests do.
+ */
+import { checkFailed } from "@divisi/core/Check"
+import * as FailedCall from "@divisi/core/FailedCall"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import type { StepFailure } from "@divisi/core/StepFailure"
+import type { WorkerErrorReason } from "@divisi/core/Worker"
+import * as Failure from "./Failure.ts"
+
+/** Replaces the provider's words in the events of one run, in their order. */
+export type OwnWords = (event: RunEvent) => RunEvent
+
+/** The most messages of failures that later texts are searched for. Beyond it, such texts are replaced as a whole. */
+const maxRemembered = 64
+
+const isAboutAccount = (text: string): boolean => {
+  const tag = FailedCall.fromThrown(new Error(text))?._tag
+  return tag === "Authentication" || tag === "Quota"
+}
+
+/** A reason without the words of its provider. */
+const bare = ({ detail: _, ...reason }: WorkerErrorReason) => reason as WorkerErrorReason
+
+/** Makes the fold over the events of one run, those of nested runs included. */
+export const make = (): OwnWords => {
+  const remembered = new Map<string, string>()
+  let isFull = false
+
+  /** Own words for a failure of a class; `undefined` if the provider's are about the request itself. */
+  const wordsFor = (worker: string, reason: WorkerErrorReason, message: string): string | undefined => {
+    const words = Failure.ownWords(worker, reason)
+    if (words === undefined || remembered.has(message)) return words
+    if (remembered.size < maxRemembered) remembered.set(message, words)
+    else isFull = true
+    return words
+  }
+
+  /** A text that may quote failures of the run. */
+  const own = (text: string): string => {
+    if (text.startsWith(checkFailed)) return `${checkFailed}${Failure.unnamed}`
+    let said = text
+    for (const [message, words] of remembered) said = said.replaceAll(message, words)
+    return isFull || isAboutAccount(said) ? Failure.unnamed : said
+  }
+
+  /** The fields of a failed or reassigned step. */
+  const ofStep = <A extends Pick<StepFailure, "message" | "reason" | "worker">>(failure: A): A => {
+    const { message, reason, worker } = failure
+    if (reason === undefined) return { ...failure, message: own(message) }
+    const words = wordsFor(worker, { _tag: reason, detail: message }, message)
+    return words === undefined ? failure : { ...failure, message: words }
+  }
+
+  return (event) => {
+    switch (event.type) {
+      case "call-failed": {
+        const words = wordsFor(event.worker, event.reason, event.message)
+        return words === undefined ? event : { ...event, reason: bare(event.reason), message: words }
+      }
+      case "step-reassigned": {
+        const { from, message, reason } = event
+        if (message === undefined) return event
+        return { ...event, message: ofStep({ message, reason, worker: from } as StepFailure).message }
+      }
+      case "step-failed":
+        return ofStep(event)
+      case "step-checked":
+        return event.objection === undefined ? event : { ...event, objection: own(event.objection) }
+      case "turn-finished":
+      case "completion-finished":
+        return event.error === undefined ? event : { ...event, error: own(event.error) }
+      case "workflow-proposed":
+      case "round-revised":
+        return event.notes.length === 0 ? event : { ...event, notes: event.notes.map(own) }
+      case "answer-graded": {
+        const { explanation } = event.grade
+        return explanation === undefined
+          ? event
+          : { ...event, grade: { ...event.grade, explanation: own(explanation) } }
+      }
+      case "run-finished": {
+        const { detail, failures } = event
+        return {
+          ...event,
+          ...(failures === undefined ? {} : { failures: failures.map(ofStep) }),
+          ...(detail === undefined ? {} : { detail: own(detail) })
+        }
+      }
+      default:
+        return event
+    }
+  }
+}
+
+/** The events of one run, from its first. */
+export const all = (events: ReadonlyArray<RunEvent>): ReadonlyArray<RunEvent> => events.map(make())
