@@ -103,7 +103,7 @@ const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>
  *
  * const down = () => Promise.reject(new Error("503 Service Unavailable"))
  * const pool = [worker({ id: "a", answer: down })]
- * const { transcript } = await conduct({ question: "6 times 7?", pool, policy: single("a"), retry: { attempts: 1 } })
+ * const { transcript } = await conduct({ question: "6 times 7?", pool, policy: single("a"), retry: { maxAttempts: 1 } })
  * StepFailure.outagesOf(transcript).map(({ worker, reason }) => `${worker}: ${reason}`) // => ["a: Overloaded"]
  * ```
  */
