@@ -44,6 +44,31 @@ describe("ratings", () => {
     })
   })
 
+  it("of a run that an outage has cut short are taken of its answered steps alone", () => {
+    const { kept, keepRating } = keeping()
+    const workers = [
+      worker("a", { fail: { _tag: "Overloaded" } }),
+      worker("b", said("two")),
+      worker("c", said("three"))
+    ]
+    const options = {
+      ...team(...workers),
+      keepRating,
+      settings: { retry: { maxAttempts: 1 }, reassign: "never" as const }
+    }
+    return serving(options, async ({ client, url }) => {
+      const { response } = await client.chat.completions.create(request).withResponse()
+      const place = `${url}/runs/${response.headers.get("x-divisi-run")}/rating`
+      const refused = await rate(place, { rating: "down" })
+      const { error } = await refused.json()
+      assert.deepStrictEqual([refused.status, error.param], [400, "step"])
+      assert.match(error.message, /A worker failed in the run .* only its answered steps can be rated/)
+      const step = await (await rate(place, { rating: "down", step: { round: 0, step: 1 } })).json()
+      assert.deepInclude(step, { worker: "b", score: 0 })
+      assert.lengthOf(kept, 1)
+    })
+  })
+
   it("are refused in the form of other errors where they say nothing, and kept nowhere", () => {
     const { kept, keepRating } = keeping()
     const options = { ...alone(worker("a", said("one"), asks(["look", {}]))), keepRating }
