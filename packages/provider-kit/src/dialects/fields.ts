@@ -116,7 +116,7 @@ export const fields = [
   { name: "regex", kind: "demand", apis: openai, isWord: true },
   { name: "ebnf", kind: "demand", apis: openai },
   // More than one text.
-  { name: "n", kind: "demand", apis: openai, neutral: [1], isWord: true },
+  { name: "n", kind: "demand", apis: openai, neutral: [1, "1"], isWord: true },
   { name: "best_of", kind: "demand", apis: openai, neutral: [1] },
   { name: "logprobs", kind: "demand", apis: openai, neutral: [false, 0] },
   { name: "top_logprobs", kind: "demand", apis: openai, neutral: [0] },

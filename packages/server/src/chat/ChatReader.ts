@@ -33,7 +33,8 @@ const callOf = (value: unknown, field: string): ToolCall => {
 
 /** The calls of an assistant's message. The legacy `function_call` has no id, so its place stands for it. */
 const callsOf = (message: Json.JsonObject, field: string): ReadonlyArray<ToolCall> => {
-  const calls = Json.optional(message.tool_calls, `${field}.tool_calls`, Json.list) ?? []
+  const isNone = Json.isObject(message.tool_calls) && Object.keys(message.tool_calls).length === 0
+  const calls = isNone ? [] : (Json.optional(message.tool_calls, `${field}.tool_calls`, Json.list) ?? [])
   if (calls.length > 0) return calls.map((call, at) => callOf(call, `${field}.tool_calls[${at}]`))
   const legacy = Json.optional(message.function_call, `${field}.function_call`, Json.object)
   if (legacy === undefined) return []
@@ -53,11 +54,14 @@ interface Calls {
   readonly tools: Map<string, string>
   /** The last call of each tool: messages of the role `function`, and of some servers, name the tool instead of the call. */
   readonly last: Map<unknown, string>
+  /** The ids of those without a result, in order: a result that names neither answers the first of them. */
+  readonly open: Set<string>
 }
 
 const resultOf = (message: Json.JsonObject, field: string, reading: Reading.Reading, calls: Calls): ToolMessage => {
   const given = Json.optional(message.tool_call_id, `${field}.tool_call_id`, Json.name)
-  const callId = given ?? calls.last.get(message.name)
+  const [first] = calls.open
+  const callId = given ?? calls.last.get(message.name) ?? (message.name == null ? first : undefined)
   const name = callId === undefined ? undefined : calls.tools.get(callId)
   if (callId === undefined || name === undefined) {
     throw invalid(
@@ -65,15 +69,25 @@ const resultOf = (message: Json.JsonObject, field: string, reading: Reading.Read
       `${field} answers the tool call ${given ?? kindOf(message.name)}, which no message before it makes.`
     )
   }
+  calls.open.delete(callId)
   return { role: "tool", callId, name, content: Content.read(message.content, `${field}.content`, reading, "tool") }
+}
+
+/** Roles by the names of other vendors and of LangChain. */
+const roles: Readonly<Record<string, string>> = { human: "user", ai: "assistant", model: "assistant", bot: "assistant" }
+
+const roleOf = (role: unknown): unknown => {
+  const name = typeof role === "string" ? role.toLowerCase() : role
+  return typeof name === "string" && Object.hasOwn(roles, name) ? roles[name] : name
 }
 
 const messageOf = (value: unknown, field: string, reading: Reading.Reading, calls: Calls): Message => {
   const message = Json.object(value, field)
-  switch (message.role) {
+  const role = roleOf(message.role)
+  switch (role) {
     case "system":
     case "developer":
-      return { role: message.role, content: Content.textOf(message.content, `${field}.content`, reading, "system") }
+      return { role, content: Content.textOf(message.content, `${field}.content`, reading, "system") }
     case "user":
       return { role: "user", content: Content.read(message.content, `${field}.content`, reading, "user") }
     case "assistant":
@@ -87,15 +101,17 @@ const messageOf = (value: unknown, field: string, reading: Reading.Reading, call
 }
 
 const messagesOf = (value: unknown, reading: Reading.Reading): Request["messages"] => {
-  const calls: Calls = { tools: new Map(), last: new Map() }
-  const messages = Json.list(value, "messages").map((one, at) => {
+  const calls: Calls = { tools: new Map(), last: new Map(), open: new Set() }
+  const messages = Json.list(value, "messages").flatMap((one, at): ReadonlyArray<Message> => {
+    if (one === null) return []
     const message = messageOf(one, reading.at("messages", at), reading, calls)
-    if (message.role !== "assistant") return message
+    if (message.role !== "assistant") return [message]
     for (const { id, name } of message.toolCalls ?? []) {
       calls.tools.set(id, name)
       calls.last.set(name, id)
+      calls.open.add(id)
     }
-    return message
+    return [message]
   })
   if (!isArrayNonEmpty(messages)) throw invalid("messages", "messages must have at least one message.")
   return messages

@@ -25,12 +25,15 @@ const decoders: Readonly<Record<string, (first: number) => Transform>> = {
 
 const unsupported = (message: string): ApiError => new ApiError({ kind: "unsupported-encoding", message })
 
+/** Words that encode nothing: some clients write the charset here. */
+const plain: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8"])
+
 /** The encodings of a body in the order in which they are undone. An error for one that is not known. */
 export const read = (header: string | undefined): ReadonlyArray<string> | ApiError => {
   const names = (header ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== "" && name !== "identity")
+    .filter((name) => !plain.has(name))
   if (names.length > maxEncodings) {
     return unsupported(`A body may have ${maxEncodings} encodings at most, and this one has ${names.length}.`)
   }

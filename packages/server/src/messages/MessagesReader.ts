@@ -139,6 +139,7 @@ const addMessage = (
   reading: Reading.Reading,
   tools: Map<string, string>
 ): void => {
+  if (value === null) return
   const { content, role } = Json.object(value, field)
   switch (role) {
     case "user":
@@ -150,6 +151,7 @@ const addMessage = (
       messages.push(message)
       return
     }
+    case "developer":
     case "system": {
       const parts = Content.partsOf(content, `${field}.content`, reading, "system")
       const rules = Content.textOf(content, `${field}.content`, reading, "system")

@@ -210,7 +210,7 @@ export const make = Effect.fnUntraced(function* ({
   ): Effect.fn.Return<JsonObject, ApiError> {
     const body = yield* resolved(given, owner)
     const { previous_response_id: previous } = body
-    if (previous === undefined || previous === null) {
+    if (previous === undefined || previous === null || previous === "") {
       if (body.conversation !== undefined && body.conversation !== null) {
         return yield* invalid(
           "conversation",

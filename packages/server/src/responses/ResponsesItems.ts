@@ -52,7 +52,7 @@ const messageOf = (item: Json.JsonObject, field: string, reading: Reading): Mess
 const callOf = (item: Json.JsonObject, field: string): ToolCall => {
   const namespace = Json.optional(item.namespace, `${field}.namespace`, Json.name)
   return {
-    id: Json.name(item.call_id, `${field}.call_id`),
+    id: Json.name(item.call_id ?? item.id, `${field}.call_id`),
     name: Tools.nameOf(Json.name(item.name, `${field}.name`), namespace),
     arguments: item.type === "custom_tool_call" ? Tools.inputArguments(item.input) : Tools.argumentsOf(item.arguments)
   }
@@ -169,6 +169,7 @@ const summaryMessage = (item: Json.JsonObject, field: string): Message => ({
 
 /** Adds an item to the messages so far. */
 export const addItem = (messages: Messages, value: unknown, field: string, reading: Reading, calls: Calls): void => {
+  if (value === null) return
   if (typeof value === "string") {
     messages.push({ role: "user", content: value })
     return

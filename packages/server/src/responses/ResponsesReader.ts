@@ -16,7 +16,11 @@ import { addItem } from "./ResponsesItems.ts"
 const messagesOf = (body: Json.JsonObject, reading: Reading.Reading): Request["messages"] => {
   const calls = new Map<string, string>()
   const input =
-    typeof body.input === "string" ? [{ role: "user", content: body.input }] : Json.list(body.input, "input")
+    typeof body.input === "string"
+      ? [{ role: "user", content: body.input }]
+      : Json.isObject(body.input)
+        ? [body.input]
+        : Json.list(body.input, "input")
   const said: Array<Message> = []
   for (const [at, item] of input.entries()) addItem(said, item, reading.at("input", at), reading, calls)
   if (!isArrayNonEmpty(said)) throw invalid("input", "input must have at least one message.")

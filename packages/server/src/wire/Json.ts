@@ -35,9 +35,9 @@ const maxNameCharacters = 1_000
 export const isName = (text: string): boolean =>
   text.length <= maxNameCharacters && !text.includes("\0") && text.isWellFormed()
 
-/** A name or an id. */
+/** A name or an id; some clients number their ids. */
 export const name = (value: unknown, field: string): string => {
-  const name = text(value, field)
+  const name = typeof value === "number" ? String(value) : text(value, field)
   if (isName(name)) return name
   throw invalid(
     field,
@@ -73,9 +73,15 @@ export const optional = <A>(
   read: (value: unknown, field: string) => A
 ): A | undefined => (value === undefined || value === null ? undefined : read(value, field))
 
-/** Yes or no. */
-export const flag = (value: unknown, field: string): boolean =>
-  typeof value === "boolean" ? value : wrong(field, "true or false", value)
+const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  [true, true],
+  [false, false],
+  ["true", true],
+  ["false", false]
+])
+
+/** Yes or no, which some clients write as texts. */
+export const flag = (value: unknown, field: string): boolean => flags.get(value) ?? wrong(field, "true or false", value)
 
 /** A finite number from `least` to `most`. */
 export const number =

@@ -164,12 +164,15 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
   return []
 }
 
+const listOf = (value: unknown, field: string): ReadonlyArray<unknown> => {
+  if (!Json.isObject(value)) return Json.list(value, field)
+  return Object.keys(value).length === 0 ? [] : [value]
+}
+
 /** The tools of a list; those that cannot be offered are left out with a notice. */
 const toolsOf = (value: unknown, field: string, reading: Reading): Tools =>
   // Gemini's own request has one object with all functions.
-  (Json.isObject(value) ? [value] : Json.list(value, field)).flatMap((tool, at) =>
-    toolOf(tool, reading.at(field, at), reading)
-  )
+  listOf(value, field).flatMap((tool, at) => (tool === null ? [] : toolOf(tool, reading.at(field, at), reading)))
 
 // -------------------------------------------------------------------------------------------------------------------
 // The choice among them
@@ -191,6 +194,7 @@ const modeOf = (value: unknown): ToolChoice | undefined =>
 const namedIn = (value: unknown): string | undefined => {
   if (typeof value === "string") return value
   if (!Json.isObject(value)) return undefined
+  if (typeof value.function === "string") return value.function
   const named = Json.isObject(value.function) ? value.function : Json.isObject(value.custom) ? value.custom : value
   if (typeof named.name !== "string") return undefined
   return typeof value.namespace === "string" ? nameOf(named.name, value.namespace) : named.name
