@@ -93,11 +93,14 @@ const overflows = rows("ContextTooLong", [
     /(?:prompt|input|message|request|token|text)s?\b[^.]{0,80} exceed(?:s|ed)? (?:the )?max(?:imum)? (?:message tokens|limit of \d+ tokens|length)/i,
     "bytedance/deer-flow#583 (Volcengine)"
   ],
-  [/exceed(?:s|ed)? (?:the )?maximum allowed content length/i, "DATABRICKS"],
-  [/input tokens[^.]{0,40} (?:cannot exceed|exceeds?) (?:the )?(?:total tokens limit|maximum of|limit)/i, "WATSONX"],
-  [/request payload size exceeds the limit/i, "GEMINISIZE"],
-  [/(?:prompt|input) tokens too long|max length of current question/i, "BAIDU"],
-  [/should not exceed max_seq_len|max_seq_len_exceeded/i, "TRT"],
+  [/exceed(?:s|ed)? (?:the )?maximum allowed content length/i, "Databricks; no public thread found"],
+  [
+    /input tokens[^.]{0,40} (?:cannot exceed|exceeds?) (?:the )?(?:total tokens limit|maximum of|limit)/i,
+    "watsonx; no public thread found"
+  ],
+  [/request payload size exceeds the limit/i, "google-gemini/deprecated-generative-ai-android#26"],
+  [/(?:prompt|input) tokens too long|max length of current question/i, "PaddlePaddle/ERNIE-SDK#336"],
+  [/should not exceed max_(?:seq_len|num_tokens)|max_seq_len_exceeded/i, "NVIDIA/TensorRT-LLM#9277"],
   [/(?:prompt|input)[^.]{0,60}(?:longer|larger|more) than the (?:model|maximum|context)/i, "getkimchi/kimchi#794"],
   [/too many (?:input |prompt )?tokens/i, "https://docs.mistral.ai/api"],
   [
