@@ -1,6 +1,8 @@
 import { assert, describe, it } from "vitest"
 import * as Policy from "../src/policy/Policy.ts"
-import { bestOf, conduct, free, ledger, single, streamRun, worker } from "../src/promise.ts"
+import { bestOf, conduct, free, languagePolicy, ledger, single, streamRun, worker } from "../src/promise.ts"
+import * as Budget from "../src/run/Budget.ts"
+import * as Critic from "../src/task/Critic.ts"
 import type { Pricing } from "../src/task/Usage.ts"
 
 const pricing: Pricing = { inputPerMillion: 1, outputPerMillion: 1_000_000 }
@@ -120,6 +122,59 @@ describe("a limit of cost and a worker without a price", () => {
     assert.deepStrictEqual([ending, other.asked()], ["budget", 0])
     assert.match(detail ?? "", /the worker "other" of unknown price/)
   })
+})
+
+describe("a limit of cost and a planner, a critic or a check without a price", () => {
+  const asked: Array<string> = []
+  const member = (id: string, pricing: Pricing | undefined = free) =>
+    worker({
+      id,
+      ...(id.startsWith("unpriced") ? {} : { pricing }),
+      answer: () => {
+        asked.push(id)
+        return 'model_id = [0]\nsubtasks = ["Multiply."]\naccess_list = [[]]\nScore: 10\nVerdict: right'
+      }
+    })
+  const checked = (by: string | number) =>
+    Policy.fixed("checked", () => ({
+      steps: [{ worker: 0, subtask: "Do it.", access: [], check: { by, onFailure: "revise" as const } }]
+    }))
+  const [priced, unpriced] = [member("priced"), member("unpriced")]
+  const byPayer = () => ({ payer: { account: ledger({ costUsd: 1 }) } })
+  const limits = { budget: { costUsd: 1 } }
+
+  const cases: Readonly<Record<string, Partial<Parameters<typeof conduct>[0]>>> = {
+    "the planner": { policy: languagePolicy({ model: unpriced }), ...limits },
+    "the critic": { critic: Critic.fromWorker(unpriced), ...limits },
+    "the critic of a run with a planner": {
+      policy: languagePolicy({ model: priced }),
+      critic: Critic.fromWorker(unpriced),
+      ...limits
+    },
+    "a check by name": { policy: checked("judge"), checks: { judge: unpriced }, ...limits },
+    "a check by a critic": { policy: checked("judge"), checks: { judge: Critic.fromWorker(unpriced) }, ...limits },
+    "a check by a worker of the pool": { policy: checked(1), pool: [priced, unpriced], ...limits },
+    "every worker of a pool with a planner": {
+      policy: languagePolicy({ model: priced }),
+      pool: [unpriced, member("unpriced too")],
+      ...limits
+    },
+    "a worker, by the payer's account": { pool: [unpriced], ...byPayer() },
+    "a critic, by the payer's account": { critic: Critic.fromWorker(unpriced), ...byPayer() },
+    "a check, by an account above": {
+      policy: checked("judge"),
+      checks: { judge: unpriced },
+      ledger: Budget.make({}, ledger({ costUsd: 1 }))
+    }
+  }
+  for (const [name, options] of Object.entries(cases)) {
+    it(`is refused before the first call: ${name}`, async () => {
+      asked.length = 0
+      const result = await conduct({ question: "Why?", pool: [priced], policy: single(0), ...options })
+      assert.deepStrictEqual([result.ending, result.spend.calls, asked.length], ["budget", 0, 0])
+      assert.match(result.detail ?? "", /the worker "unpriced" of unknown price: give it `pricing`/)
+    })
+  }
 })
 
 describe("a signal that is aborted before the run begins", () => {

@@ -155,16 +155,27 @@ const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<number> 
   return wanted.size === workflow.steps.length ? undefined : wanted
 }
 
-/** The workers of the steps to run. */
+/** The workers of the steps to run, and those that check them. */
 export const workersOf = ({
+  checks,
   pool,
   workflow,
   settings
-}: Pick<Plan, "pool" | "workflow" | "settings">): ReadonlyArray<Worker> => {
+}: Pick<Plan, "checks" | "pool" | "workflow" | "settings">): ReadonlyArray<Worker> => {
   const wanted = wantedOf(workflow, settings.skipUnseen)
-  return workflow.steps.flatMap(({ worker }, step) =>
-    (wanted === undefined || wanted.has(step)) && pool.workers[worker] !== undefined ? [pool.workers[worker]] : []
-  )
+  return workflow.steps.flatMap(({ check, worker }, step) => {
+    if (wanted !== undefined && !wanted.has(step)) return []
+    const own = pool.workers[worker]
+    return [...(own === undefined ? [] : [own]), ...(check === undefined ? [] : checkersOf(check, checks, pool))]
+  })
+}
+
+/** The workers that a check asks. */
+const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): ReadonlyArray<Worker> => {
+  const check = typeof by === "string" ? checks[by] : pool.workers[by]
+  if (check === undefined || typeof check === "function") return []
+  if ("generate" in check) return [check]
+  return "score" in check ? (check.workers ?? []) : []
 }
 
 const sees = ({ access }: Step, step: number): boolean => access === "all" || access.includes(step)

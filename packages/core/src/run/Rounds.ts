@@ -22,7 +22,7 @@ import type { Refusal, WorkerError } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { PastRound } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
-import { refusalOf } from "./accounts.ts"
+import { neededOf, refusalOf } from "./accounts.ts"
 import { answerOf, bestSoFar, failureOf, workersOf } from "./answers.ts"
 import * as Budget from "./Budget.ts"
 import { Caller } from "./Caller.ts"
@@ -278,6 +278,8 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
     state.task,
     state.pool
   )
+  const unpriced = refusalOf(state.context, neededOf(state.pool.workers, state.options.critic))
+  if (unpriced !== undefined) return yield* unpriced
   for (let round = 0; ; round++) {
     const { context, runId } = state
     context.emit?.({ type: "round-started", round })

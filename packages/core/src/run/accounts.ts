@@ -1,6 +1,7 @@
 /** What a call reserves on the accounts that it is charged to, and what becomes of it. */
 import * as Effect from "effect/Effect"
 import { notifyLogged } from "../Callback.ts"
+import type { Critic } from "../task/Critic.ts"
 import { BudgetExceeded, cost, noUsage, type Paid } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { Amount, Ledger, Occurrence, Payer, Reservation } from "./Budget.ts"
@@ -35,16 +36,33 @@ const unpriced = ({ account, allowed, limit, spent }: BudgetExceeded, worker: st
   new BudgetExceeded({ limit, allowed, spent, needed: undefined, account, worker })
 
 /**
- * Why a plan is refused before its first call: an account limits its cost, and a worker of it has no price. Whether a limit
- * is set that another process knows alone is found when the call is reserved.
+ * Why calls of some workers are refused before the first of them: an account limits their cost, and one of the workers has
+ * no price. A limit that only another process knows is found when the call is reserved.
  */
-export const refusalOf = ({ ledger }: Accounts, workers: ReadonlyArray<Worker>): BudgetExceeded | undefined => {
-  const allowed = ledger.costLimit
-  const worker = workers.find(({ pricing }) => cost(pricing, noUsage) === undefined)
-  if (allowed === undefined || worker === undefined) return undefined
-  const spent = ledger.spent().costUsd
-  return new BudgetExceeded({ limit: "costUsd", allowed, spent, needed: undefined, worker: worker.id })
+export const refusalOf = ({ ledger, payer }: Accounts, workers: ReadonlyArray<Worker>): BudgetExceeded | undefined => {
+  const worker = workers.find(isUnpriced)
+  if (worker === undefined) return undefined
+  const refused = (account: Ledger, name?: "payer") =>
+    account.costLimit === undefined
+      ? undefined
+      : new BudgetExceeded({
+          limit: "costUsd",
+          allowed: account.costLimit,
+          spent: account.spent().costUsd,
+          needed: undefined,
+          worker: worker.id,
+          account: name
+        })
+  return refused(ledger) ?? (payer && refused(payer.account, "payer"))
 }
+
+const isUnpriced = ({ pricing }: Worker): boolean => cost(pricing, noUsage) === undefined
+
+/** The workers that every run needs: the critic's, and one of the pool if none of it has a price. */
+export const neededOf = (pool: ReadonlyArray<Worker>, critic: Critic | undefined): ReadonlyArray<Worker> => [
+  ...(pool.every(isUnpriced) ? pool.slice(0, 1) : []),
+  ...(critic?.workers ?? [])
+]
 
 const nothing: Amount = { costUsd: 0, tokens: 0 }
 

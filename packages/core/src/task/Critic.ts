@@ -24,6 +24,8 @@ type AskError = WorkerError | BudgetExceeded
 export interface Critic {
   readonly name: string
   readonly score: (context: Context) => Effect.Effect<Grade, GraderError | AskError>
+  /** The workers that it asks: under a limit of cost, a run with one of unknown price is refused before its first call. */
+  readonly workers?: ReadonlyArray<Worker> | undefined
 }
 
 /** A critic that scores with a grader. It costs nothing. */
@@ -58,6 +60,7 @@ const scoreOf = (text: string): number | undefined => {
  */
 export const fromWorker = (worker: Worker, options: { readonly instruction?: string | undefined } = {}): Critic => ({
   name: worker.id,
+  workers: [worker],
   score: ({ answer, ask, task }) => {
     const content = `${options.instruction ?? defaultInstruction}\n\nQuestion:\n${question(task)}\n\nAnswer:\n${answer}`
     return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ text }) => {
