@@ -1,9 +1,13 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { assert, describe, it } from "vitest"
 import * as Policy from "../src/policy/Policy.ts"
 import { bestOf, conduct, free, languagePolicy, ledger, single, streamRun, worker } from "../src/promise.ts"
 import * as Budget from "../src/run/Budget.ts"
+import * as Conductor from "../src/run/Conductor.ts"
 import * as Critic from "../src/task/Critic.ts"
 import type { Pricing } from "../src/task/Usage.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const pricing: Pricing = { inputPerMillion: 1, outputPerMillion: 1_000_000 }
 
@@ -174,6 +178,33 @@ describe("a limit of cost and a planner, a critic or a check without a price", (
       assert.deepStrictEqual([result.ending, result.spend.calls, asked.length], ["budget", 0, 0])
       assert.match(result.detail ?? "", /the worker "unpriced" of unknown price: give it `pricing`/)
     })
+  }
+})
+
+describe("a fiber that is interrupted before the run begins", () => {
+  const begin = {
+    interrupted: (run: Effect.Effect<unknown>) =>
+      Effect.runPromiseExit(
+        Effect.uninterruptible(
+          Effect.withFiber((fiber) => {
+            fiber.interruptUnsafe()
+            return Effect.interruptible(run)
+          })
+        )
+      ),
+    "by a signal": (run: Effect.Effect<unknown>) =>
+      Effect.runPromiseExit(Effect.andThen(Effect.yieldNow, run), { signal: AbortSignal.abort() })
+  }
+  for (const [name, start] of Object.entries(begin)) {
+    for (const policy of [single(0), bestOf({ n: 3, judge: "one" })]) {
+      it(`calls no worker: ${name}, ${policy.name}`, async () => {
+        let asked = 0
+        const pool = WorkerPool.makeUnsafe([worker({ id: "one", answer: () => `answer ${++asked}` })])
+        const account = ledger()
+        const exit = await start(Conductor.make({ pool, policy }).run("Why?", { ledger: account }))
+        assert.deepStrictEqual([Exit.isFailure(exit), asked, account.spent().calls], [true, 0, 0])
+      })
+    }
   }
 })
 

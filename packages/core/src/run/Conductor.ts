@@ -193,7 +193,11 @@ export class Conductor extends Context.Service<
      * Rounds that begin early, as checks failed (`revisions`), come on top of them.
      */
     readonly maxRounds: number
-    /** Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. */
+    /**
+     * Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. A fiber that
+     * is interrupted already calls no worker. `Effect.runPromise` interrupts for its `signal` only once the effect first
+     * waits: for a signal that may be aborted already, begin with `Effect.yieldNow`.
+     */
     readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>
     /**
      * Goes on with a run that was suspended, stopped or killed: runs it again with its transcript or its journal as the
