@@ -1,11 +1,12 @@
 /**
- * `pnpm durability bytes|disks|kills|points`: many cases for some minutes, or one again.
+ * `pnpm durability bytes|disks|kills|points|chaos`: many cases for some minutes, or one again.
  *
  * What did not hold, and the counts, are printed to standard output, progress to standard error; the exit code is 1
  * when anything did not hold.
  */
 import { parseArgs } from "node:util"
 import * as Bytes from "./Bytes.ts"
+import * as Chaos from "./Chaos.ts"
 import * as Disks from "./Disks.ts"
 import * as Disk from "./disks/Disk.ts"
 import * as Kills from "./Kills.ts"
@@ -110,6 +111,17 @@ const kills = async (killing: Promise<Kills.Found>): Promise<boolean> => {
   return problems.length === 0
 }
 
+const chaos = async (options: Chaos.Options, isJson: boolean): Promise<boolean> => {
+  if (!Chaos.isPossible()) {
+    process.stderr.write("pnpm durability chaos needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n")
+    return false
+  }
+  const found = await Chaos.run(options, show)
+  show("")
+  print(isJson ? JSON.stringify(found, undefined, 2) : Chaos.format(found))
+  return found.problems.length === 0
+}
+
 const main = async (): Promise<boolean> => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -120,6 +132,9 @@ const main = async (): Promise<boolean> => {
       only: { type: "string" },
       seeds: { type: "string", default: "Infinity" },
       kills: { type: "string", default: "1000" },
+      questions: { type: "string", default: "5000" },
+      faults: { type: "string", default: "500" },
+      json: { type: "boolean", default: false },
       folders: { type: "boolean", default: false }
     }
   })
@@ -148,9 +163,14 @@ const main = async (): Promise<boolean> => {
       )
     case "points":
       return kills(Kills.points(show))
+    case "chaos": {
+      const { faults, questions } = values
+      const only = asked.only?.split(",")
+      return chaos({ seed: asked.seed ?? 1, questions: Number(questions), faults: Number(faults), only }, values.json)
+    }
     default:
       process.stderr.write(
-        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
+        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability chaos [--seed 1] [--questions 5000] [--faults 500] [--only KINDS] [--json]\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
       )
       return false
   }

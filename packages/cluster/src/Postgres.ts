@@ -46,6 +46,11 @@ export interface Options {
    * that long to come again.
    */
   readonly graceMillis?: number | undefined
+  /**
+   * How long a process that lost its connection is not taken for dead, in milliseconds; 3,000 by default. It needs a moment
+   * to reconnect. The runs of a killed process are free after that time.
+   */
+  readonly reconnectMillis?: number | undefined
 }
 
 /** A database that is open. */
@@ -55,8 +60,15 @@ export interface Postgres {
   readonly schema: string
   /** The owner that this process is, in the tables. */
   readonly self: string
+  /**
+   * The time by the clock of the database, in milliseconds since 1970: names of days, ages and times that are stored come
+   * from it, since the clocks of servers differ.
+   */
+  readonly now: () => number
   /** A condition of SQL: whether the owner that a column names lives. */
   readonly isAlive: (column: string) => string
+  /** A condition of SQL: whether that owner has its lock now, which is not so while it reconnects. */
+  readonly hasLock: (column: string) => string
   /**
    * Runs a statement, again while the database is away; it is told how often it was run before. There are no transactions
    * of several statements: a process that is frozen in the middle of one would hold its locks.
@@ -204,6 +216,7 @@ export const open = Effect.fnUntraced(function* (
     onWait,
     password,
     patienceMillis = 30_000,
+    reconnectMillis = Owner.reconnectMillis,
     schema = "divisi",
     startMillis = patienceMillis,
     url
@@ -227,14 +240,15 @@ export const open = Effect.fnUntraced(function* (
   const connect = Effect.gen(function* () {
     const pool = yield* PgPool.make({ ...config, maxConnections })
     const found = yield* Session.transact(pool, (session) => Schema.prepare(session, schema))
-    const self = found === "ours" ? yield* Owner.enter({ ...config, applicationName: "divisi owner" }) : ""
-    return { found, pool, self }
+    const owner =
+      found === "ours" ? yield* Owner.enter({ ...config, applicationName: "divisi owner" }, schema) : undefined
+    return { pool, owner }
   })
   const scope = yield* Effect.scope
   const attempt = Effect.flatMap(Scope.fork(scope), (own) =>
     Effect.onError(Scope.provide(connect, own), (cause) => Scope.close(own, Exit.failCause(cause)))
   )
-  const { found, pool, self } = yield* orFail(
+  const { owner, pool } = yield* orFail(
     Session.patiently(() => attempt, startMillis, {
       isPassing: Session.isStarting,
       onWait: (error) =>
@@ -244,7 +258,7 @@ export const open = Effect.fnUntraced(function* (
         )
     })
   )
-  if (found !== "ours") return yield* new PostgresError({ database: name, reason: { _tag: found } })
+  if (owner === undefined) return yield* new PostgresError({ database: name, reason: { _tag: "Newer" } })
   const run: Postgres["run"] = (work) =>
     orFail(
       Session.patiently(
@@ -256,8 +270,9 @@ export const open = Effect.fnUntraced(function* (
   return {
     name,
     schema,
-    self,
-    isAlive: (column) => Owner.isAlive(column, graceMillis / 1_000),
+    ...owner,
+    isAlive: (column) => Owner.isAlive(schema, column, { graceMillis, reconnectMillis }),
+    hasLock: Owner.hasLock,
     isThere: Effect.map(
       Effect.timeoutOption(Effect.result(pool.use((connection) => connection.queryValues("SELECT 1", []))), lookMillis),
       (answered) => Option.isSome(answered) && Result.isSuccess(answered.value)

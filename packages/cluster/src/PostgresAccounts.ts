@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto"
 import * as Account from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
 import { type BudgetExceeded, noSpend, type Spend } from "@divisi/core/Usage"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -62,10 +61,8 @@ const keptMillis = 90 * 86_400_000
 export const make = Effect.fnUntraced(function* (
   postgres: Postgres
 ): Effect.fn.Return<Accounts, AccountsError, Scope.Scope> {
-  const { isAlive, name, schema, self } = postgres
+  const { isAlive, name, now, schema, self } = postgres
   const table = AccountTable.make(schema, self, isAlive)
-  const clock = yield* Clock.Clock
-  const now = () => clock.currentTimeMillisUnsafe()
   const orFail = <A>(effect: Effect.Effect<A, PostgresError>) =>
     Effect.mapError(effect, (cause) => new AccountsError({ cause }))
   /** How accounts stood when they were last looked at, by the names that they have now. */

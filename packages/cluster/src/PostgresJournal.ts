@@ -59,8 +59,8 @@ type Held = JournalTable.Claimed | "claimed"
 export const make = Effect.fnUntraced(function* (
   postgres: Postgres.Postgres
 ): Effect.fn.Return<Journal.Journal, never, Scope.Scope> {
-  const { isAlive, name, schema, self } = postgres
-  const table = JournalTable.make(schema, self, isAlive)
+  const { name, schema, self } = postgres
+  const table = JournalTable.make(schema, self, postgres)
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const now = () => clock.currentTimeMillisUnsafe()

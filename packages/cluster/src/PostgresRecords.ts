@@ -1,7 +1,6 @@
 /**
  * Texts by name in Postgres, of several kinds: what servers keep for their clients, and all of them find.
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Batches from "./internal/batches.ts"
@@ -62,12 +61,10 @@ const countedEvery = 64
  * ```
  */
 export const make = Effect.fnUntraced(function* (
-  { run, schema }: Postgres,
+  { now, run, schema }: Postgres,
   { kind, maxBytes, timeToLive }: Options
 ): Effect.fn.Return<Records> {
   const table = `${schema}.records`
-  const clock = yield* Clock.Clock
-  const now = () => clock.currentTimeMillisUnsafe()
   const lifeMillis = timeToLive === undefined ? undefined : Duration.toMillis(timeToLive)
   const since = () => `${lifeMillis === undefined ? 0 : now() - lifeMillis}`
   let written = 0

@@ -15,6 +15,13 @@ let schemas = 0
 export const fresh = (server: () => PostgresServer.PostgresServer, options: Partial<Postgres.Options> = {}) => {
   const schema = `test_${schemas++}`
   return Effect.suspend(() =>
-    Postgres.open({ url: Redacted.make(server().url), schema, graceMillis: 0, maxConnections: 4, ...options })
+    Postgres.open({
+      url: Redacted.make(server().url),
+      schema,
+      graceMillis: 0,
+      reconnectMillis: 0,
+      maxConnections: 4,
+      ...options
+    })
   )
 }

@@ -64,7 +64,7 @@ describe("a journal in memory with a limit", () => {
       yield* conductor.run(question, { runId: "1", listener: heard.listener("1"), journal: kept })
       const of = (journal: Journal.Journal) =>
         Effect.map(Effect.all([journal.list(), journal.read("1")]), ([[summary], entries]) => {
-          const { bytes: _, changedAt: __, length: ___, ...rest } = summary!
+          const { ageMillis: _, bytes: __, changedAt: ___, length: ____, ...rest } = summary!
           return { rest, events: Journal.eventsOf(entries) }
         })
       assert.deepStrictEqual(yield* of(heard), yield* of(kept))

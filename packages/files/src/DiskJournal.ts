@@ -108,6 +108,7 @@ export const make = Effect.fnUntraced(function* (
         length,
         bytes,
         changedAt: changed_at,
+        ageMillis: Math.max(0, now() - changed_at),
         owner
       })
     )

@@ -46,10 +46,10 @@ import { responses } from "./responses/Responses.ts"
 import * as ResponsesEndpoints from "./responses/ResponsesEndpoints.ts"
 import * as ResponsesSocket from "./responses/ResponsesSocket.ts"
 import * as CallId from "./segment/CallId.ts"
+import * as Failure from "./segment/Failure.ts"
 import * as Seal from "./segment/Seal.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
-import * as Stopped from "./segment/Stopped.ts"
 import { ApiError } from "./wire/ApiError.ts"
 import type { JsonObject } from "./wire/Json.ts"
 import * as OpenAi from "./wire/OpenAi.ts"
@@ -74,8 +74,6 @@ export interface Options extends Replaceable {
    * are dropped when all take more than 32 MiB.
    */
   readonly journal?: Journal.Journal | undefined
-  /** Whether other servers write to the journal, too: their runs are gone on with here once they have ended. */
-  readonly isShared?: boolean | undefined
   /** Whether what it needs is there, such as a database; always by default. `/health/ready` asks it. */
   readonly isReady?: Effect.Effect<boolean> | undefined
   /** Where responses are kept that are asked for again or gone on from, besides memory, which has 64 MiB for them. */
@@ -147,6 +145,12 @@ const noneClosed: Effect.Effect<ReadonlyArray<ClosedProvider>> = Effect.succeed(
 
 const kibi = 2 ** 10
 const mebi = 2 ** 20
+
+/** How long after the end of its run the response of another server may be stored, in milliseconds. */
+const storedWithinMillis = 10_000
+
+/** How often a run that is not in the journal yet is looked for, in milliseconds, and how many times. */
+const [lookMillis, maxLooks] = [250, 40]
 
 /** The most bytes that a journal in memory has. */
 const keptBytes = 32 * mebi
@@ -227,7 +231,6 @@ export const make = Effect.fnUntraced(function* (given: Options): Effect.fn.Retu
   const context: Endpoint.Context = {
     offer: () => offer,
     segments,
-    stopped: options.journal === undefined ? () => undefined : yield* Stopped.find(journal, options.isShared === true),
     authenticate,
     limits,
     inFlight: inFlight.open,
@@ -266,7 +269,22 @@ export const make = Effect.fnUntraced(function* (given: Options): Effect.fn.Retu
     return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
   })
 
-  const store = yield* ContentSetting.storeOf(content, { maxCharacters: 64 * mebi, archive: options.responses })
+  /** The response of a run is stored after the end of the run. */
+  const isAwaited = (run: string, looks = 0): Effect.Effect<boolean, ApiError> =>
+    Effect.matchEffect(journal.find(run), {
+      onFailure: (error) => (Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed(false)),
+      onSuccess: (known) => {
+        // Its server is about to write the first event.
+        if (known === undefined && looks < maxLooks) return Effect.delay(isAwaited(run, looks + 1), lookMillis)
+        const isEnded = known?.ending !== undefined && known.ageMillis < storedWithinMillis
+        return Effect.succeed(known?.owner !== undefined || isEnded)
+      }
+    })
+  const store = yield* ContentSetting.storeOf(content, {
+    maxCharacters: 64 * mebi,
+    archive: options.responses,
+    isAwaited
+  })
   const kept = ResponsesEndpoints.make(context, store)
   const gate = yield* Gate
   const closedProviders = gate?.closed ?? noneClosed

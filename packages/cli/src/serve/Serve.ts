@@ -363,7 +363,6 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     ...offered,
     content,
     journal,
-    isShared: database !== undefined,
     isReady: database?.isThere,
     responses: isStored ? yield* responsesOf(input, isGym, database, keepMillis) : undefined,
     ledger: yield* totalOf(input, database),

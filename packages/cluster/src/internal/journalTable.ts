@@ -2,6 +2,8 @@
 import { type Batch, type Entry, type Head, type Query, readHead } from "@divisi/core/Journal"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Postgres } from "../Postgres.ts"
+import { databaseNow as clockMillis } from "./owner.ts"
 import { column, type Row, type Session } from "./session.ts"
 
 /** A run that is claimed: where it lies in the table. */
@@ -25,9 +27,12 @@ export interface Listed {
   readonly length: number
   readonly bytes: number
   readonly changedAt: number
+  readonly ageMillis: number
   readonly head: ReturnType<typeof readHead>
   /** Present where it lives. */
   readonly owner: string | undefined
+  /** True if the owner may have ended, which is not known soon after a start of the database. */
+  readonly isOwnerUnconfirmed?: true | undefined
 }
 
 type Written<A> = Effect.Effect<A, SqlError>
@@ -36,7 +41,10 @@ type Written<A> = Effect.Effect<A, SqlError>
 export interface JournalTable {
   /** Takes runs, each given once. One that somebody else carries on who lives is not among what it gives. */
   readonly claim: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyMap<string, Claimed>>
-  /** Who has a run, and whether it waits for somebody: then it is about to be given back. */
+  /**
+   * Who has a run, and whether it is about to be free: its run waits for somebody or has ended, or its process has no
+   * connection.
+   */
   readonly holder: (session: Session, run: string) => Written<{ owner: string; waits: boolean } | undefined>
   readonly release: (session: Session, claims: ReadonlyArray<Omit<Claimed, "length">>) => Written<void>
   /** The claims that this process has on some runs, by what the database knows. */
@@ -58,11 +66,14 @@ export interface JournalTable {
   readonly remove: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyArray<string>>
 }
 
-/** Milliseconds since 1970 by the clock of the database: those of servers differ. */
-const databaseNow = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+const databaseNow = `${clockMillis}::bigint`
 
 /** The statements of a schema, for a process. */
-export const make = (schema: string, self: string, isAlive: (column: string) => string): JournalTable => {
+export const make = (
+  schema: string,
+  self: string,
+  { hasLock, isAlive }: Pick<Postgres, "hasLock" | "isAlive">
+): JournalTable => {
   const [runs, batches] = [`${schema}.runs`, `${schema}.batches`]
 
   // In one order, so that two processes do not wait for each other.
@@ -85,17 +96,18 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
     WITH given AS (
       SELECT * FROM unnest(
         $1::text[]::bigint[], $2::text[]::integer[], $3::text[]::integer[], $4::text[]::integer[], $5::text[], $6::text[],
-        $7::text[]
-      ) AS given (id, epoch, seq, count, entries, head, caller)
+        $7::text[], $8::text[]
+      ) AS given (id, epoch, seq, count, entries, head, caller, request)
     ),
     mine AS (
       SELECT runs.id FROM given JOIN ${runs} ON runs.id = given.id AND runs.epoch = given.epoch AND runs.length = given.seq
-      WHERE owner = $8 ORDER BY runs.id FOR UPDATE OF runs
+      WHERE owner = $9 ORDER BY runs.id FOR UPDATE OF runs
     ),
     grown AS (
       UPDATE ${runs} SET length = runs.length + given.count, bytes = runs.bytes + octet_length(given.entries),
         changed_at = ${databaseNow}, head = coalesce(nullif(given.head, ''), runs.head),
-        caller = coalesce(nullif(given.caller, ''), runs.caller)
+        caller = coalesce(nullif(given.caller, ''), runs.caller),
+        request = coalesce(nullif(given.request, ''), runs.request)
       FROM mine JOIN given USING (id) WHERE runs.id = mine.id
       RETURNING runs.id
     )
@@ -113,13 +125,17 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
         (SELECT max(seq) FROM ${batches} WHERE batches.run = runs.id AND seq <= $2::integer), 0
       )
     WHERE runs.run = $1 AND runs.length > $2::integer ORDER BY batches.seq`
+  const isSelf = `owner = '${self.replaceAll("'", "''")}'`
   const listed = `SELECT run, length, bytes::double precision, changed_at::double precision, head,
-    CASE WHEN owner IS NOT NULL AND (owner = '${self.replaceAll("'", "''")}' OR ${isAlive("owner")}) THEN owner END`
+    CASE WHEN owner IS NOT NULL AND (${isSelf} OR ${isAlive("owner")}) THEN owner END,
+    greatest(0, ${databaseNow} - changed_at)::double precision, ${isSelf} OR ${hasLock("owner")}`
   const before = `id < coalesce((SELECT CASE WHEN $1 = '' THEN NULL ELSE coalesce(
     (SELECT id FROM ${runs} WHERE run = $1), 0) END), ${Number.MAX_SAFE_INTEGER})`
   const list = `${listed} FROM ${runs} WHERE ${before} AND head IS NOT NULL ORDER BY id DESC LIMIT nullif($2::bigint, -1)`
   const theirs = `${listed} FROM ${runs} WHERE ${before} AND head IS NOT NULL AND caller = $3
     ORDER BY id DESC LIMIT nullif($2::bigint, -1)`
+  const answering = `${listed} FROM ${runs} WHERE ${before} AND head IS NOT NULL AND request = $3
+    AND ($4 = '' OR caller = $4) ORDER BY id DESC LIMIT nullif($2::bigint, -1)`
   const remove = `
     WITH gone AS (
       DELETE FROM ${runs} AS known WHERE run = ANY ($1::text[]) AND (
@@ -128,13 +144,15 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
     ), emptied AS (DELETE FROM ${batches} USING gone WHERE batches.run = gone.id)
     SELECT run FROM gone`
 
-  const listedOf = ([run, length, bytes, changedAt, head, owner]: Row): Listed => ({
+  const listedOf = ([run, length, bytes, changedAt, head, owner, age, isConfirmed]: Row): Listed => ({
     run: String(run),
     length: Number(length),
     bytes: Number(bytes),
     changedAt: Number(changedAt),
+    ageMillis: Number(age),
     head: readHead(head),
-    owner: owner === null ? undefined : String(owner)
+    owner: owner === null ? undefined : String(owner),
+    ...(owner !== null && isConfirmed === false && { isOwnerUnconfirmed: true })
   })
 
   const entriesOf = (run: string, first: number, rows: ReadonlyArray<Row>): ReadonlyArray<Entry> => {
@@ -163,11 +181,17 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
         return new Map(rows.map(entry))
       }),
     holder: (session, run) =>
-      Effect.map(session.query(`SELECT owner, head FROM ${runs} WHERE run = $1`, [run]), ([row]) => {
-        if (row === undefined || row[0] === null) return undefined
-        const head = readHead(row[1])
-        return { owner: String(row[0]), waits: head.waitsFor !== undefined || head.ending !== undefined }
-      }),
+      Effect.map(
+        session.query(`SELECT owner, head, ${hasLock("owner")} FROM ${runs} WHERE run = $1`, [run]),
+        ([row]) => {
+          if (row === undefined || row[0] === null) return undefined
+          const head = readHead(row[1])
+          return {
+            owner: String(row[0]),
+            waits: head.waitsFor !== undefined || head.ending !== undefined || row[2] !== true
+          }
+        }
+      ),
     release: (session, claims) =>
       Effect.asVoid(
         session.query(release, [column(claims, ({ id }) => id), column(claims, ({ epoch }) => epoch), self])
@@ -194,7 +218,8 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
       ]
       const heads = column(given, ({ head }) => (head === undefined ? "" : JSON.stringify(head satisfies Head)))
       const callers = column(given, ({ head }) => head?.caller ?? "")
-      const written = session.query(append, [...columns, heads, callers, self])
+      const requests = column(given, ({ head }) => head?.request ?? "")
+      const written = session.query(append, [...columns, heads, callers, requests, self])
       const before = isAgain ? session.query(there, columns) : Effect.succeed([])
       return Effect.flatMap(before, (before) =>
         Effect.map(written, (rows) => new Set([...before, ...rows].map(([id]) => String(id))))
@@ -208,13 +233,16 @@ export const make = (schema: string, self: string, isAlive: (column: string) => 
       Effect.map(session.query(`${listed} FROM ${runs} WHERE run = $1 AND head IS NOT NULL`, [run]), ([row]) =>
         row === undefined ? undefined : listedOf(row)
       ),
-    list: (session, { after = "", caller, limit = -1 }) =>
-      Effect.map(
-        caller === undefined
-          ? session.query(list, [after, `${limit}`])
-          : session.query(theirs, [after, `${limit}`, caller]),
-        (rows) => rows.map(listedOf)
-      ),
+    list: (session, { after = "", caller, limit = -1, request }) => {
+      const page = [after, `${limit}`]
+      const found =
+        request !== undefined
+          ? session.query(answering, [...page, request, caller ?? ""])
+          : caller !== undefined
+            ? session.query(theirs, [...page, caller])
+            : session.query(list, page)
+      return Effect.map(found, (rows) => rows.map(listedOf))
+    },
     remove: (session, names) =>
       names.length === 0
         ? Effect.succeed([])

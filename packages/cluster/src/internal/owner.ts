@@ -1,19 +1,25 @@
 /**
- * The processes that share a database: each by an advisory lock that the database frees when the connection of its process
- * ends, however it ends, so that nobody waits for a lease to run out.
+ * The processes that share a database: each has an advisory lock that the database frees when its connection ends. A
+ * process whose connection was cut needs a moment to reconnect, so an owner without its lock counts as ended only when it
+ * was not seen for some seconds. A frozen process keeps its connection, and its runs.
  */
 import { randomInt } from "node:crypto"
 import os from "node:os"
+import * as Elapsed from "@divisi/core/Elapsed"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { lockClass } from "./schema.ts"
-import { sessionOf } from "./session.ts"
+import { type Session, sessionOf } from "./session.ts"
 
 /** How often a process looks whether it still has its lock. */
-const lookMillis = 2_000
+const lookMillis = 1_000
+
+/** How long a process without its lock is waited for, in milliseconds: it reconnects within about a second. */
+export const reconnectMillis = 3_000
 
 /** The number that an owner's lock has stands first in its name. */
 const make = (): string => `${randomInt(1, 2 ** 31)} ${process.pid} ${os.hostname()}`
@@ -24,25 +30,59 @@ export const nameOf = (owner: string): string => {
   return `process ${pid} on ${host.join(" ")}`
 }
 
-/** Whether the owner that a column names lives. After a start of the database all live for a while: they come again. */
-export const isAlive = (column: string, graceSeconds: number): string => `(
-  now() - pg_postmaster_start_time() < interval '${graceSeconds} seconds'
-  OR EXISTS (
-    SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND classid::bigint = ${lockClass} AND objid::bigint = split_part(${column}, ' ', 1)::bigint
+/** Whether the owner that a column names has its lock now. */
+export const hasLock = (column: string): string => `EXISTS (
+  SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND classid::bigint = ${lockClass} AND objid::bigint = split_part(${column}, ' ', 1)::bigint
+)`
+
+/** Milliseconds since 1970 by the clock of the database: those of servers differ. */
+export const databaseNow = "(extract(epoch FROM clock_timestamp()) * 1000)"
+
+/** How long an owner counts as alive, in milliseconds: after a start of the database, and after it was seen last. */
+export interface Patience {
+  readonly graceMillis: number
+  readonly reconnectMillis: number
+}
+
+/** Whether the owner that a column names lives. After a start of the database all live for a while: they reconnect. */
+export const isAlive = (schema: string, column: string, { graceMillis, reconnectMillis }: Patience): string => `(
+  now() - pg_postmaster_start_time() < interval '${graceMillis} milliseconds' OR ${hasLock(column)} OR EXISTS (
+    SELECT FROM ${schema}.owners AS seen WHERE seen.process = ${column} AND seen.seen_at > ${databaseNow} - ${reconnectMillis}
   )
 )`
+
+/** This process among those that share a database. */
+export interface Owner {
+  readonly self: string
+  /** The time by the clock of the database, in milliseconds since 1970: read each second, and counted on from there. */
+  readonly now: () => number
+}
+
+/** How long a process that was not seen is remembered, in milliseconds. */
+const rememberedMillis = 86_400_000
 
 /**
  * Holds a lock of this process until the scope closes, on a connection of its own: taken again where that is lost. What
  * others have taken over meanwhile is fenced.
  */
 export const enter = Effect.fnUntraced(function* (
-  config: PgConnection.Config
-): Effect.fn.Return<string, SqlError, Scope.Scope> {
+  config: PgConnection.Config,
+  schema: string
+): Effect.fn.Return<Owner, SqlError, Scope.Scope> {
   const self = make()
+  const clock = yield* Clock.Clock
   const entered = yield* Deferred.make<void, SqlError>()
+  /** What the clock of the database is ahead of the monotonic clock of this process. */
+  let aheadMillis = 0
+  const owners = `${schema}.owners`
+  const seen = `INSERT INTO ${owners} (process, seen_at) VALUES ($1, ${databaseNow})
+    ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at RETURNING seen_at`
+  const report = (session: Session) =>
+    Effect.map(session.query(seen, [self]), ([row]) => {
+      aheadMillis = Number(row?.[0]) - Elapsed.ticks(clock)
+    })
   const look = Effect.gen(function* () {
     const session = sessionOf(yield* PgConnection.make(config))
     // A database that waits long for a machine that is gone would take it for one that lives.
@@ -55,8 +95,12 @@ export const enter = Effect.fnUntraced(function* (
     while ((yield* session.query("SELECT pg_try_advisory_lock($1::integer, $2::integer)", lock))[0]?.[0] !== true) {
       yield* Effect.sleep(lookMillis / 4)
     }
+    yield* session.query(`DELETE FROM ${owners} WHERE seen_at < ${databaseNow} - ${rememberedMillis}`)
+    yield* report(session)
+    // A process that ends in order is not waited for.
+    yield* Effect.addFinalizer(() => Effect.ignore(session.query(`DELETE FROM ${owners} WHERE process = $1`, [self])))
     yield* Deferred.succeed(entered, undefined)
-    yield* Effect.forever(Effect.andThen(Effect.sleep(lookMillis), session.query("SELECT 1")))
+    yield* Effect.forever(Effect.andThen(Effect.sleep(lookMillis), report(session)))
   })
   const again = Effect.forever(
     Effect.catch(Effect.scoped(look), (error) =>
@@ -65,5 +109,5 @@ export const enter = Effect.fnUntraced(function* (
   )
   yield* Effect.forkScoped(again)
   yield* Deferred.await(entered)
-  return self
+  return { self, now: () => Math.round(aheadMillis + Elapsed.ticks(clock)) }
 })

@@ -430,13 +430,28 @@ const withAdjustments = (schema: string): ReadonlyArray<string> => [
   $body$`
 ]
 
+/** Runs are found by the request that they answer. */
+const withRequests = (schema: string): ReadonlyArray<string> => [
+  `ALTER TABLE ${schema}.runs ADD COLUMN request text`,
+  `CREATE INDEX runs_request ON ${schema}.runs (request, id) WHERE request IS NOT NULL`
+]
+
+/**
+ * When each process was seen last, by the clock of the database. After a crash of the database it is empty, and its clients
+ * reconnect.
+ */
+const withOwners = (schema: string) => `
+  CREATE UNLOGGED TABLE ${schema}.owners (process text PRIMARY KEY, seen_at double precision NOT NULL) WITH (fillfactor = 50)
+`
+
 /** What has made the tables, in its order. Their version is how many of it were done; those of a later one are left alone. */
 const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   (schema) => first(schema).split(";"),
   (schema) => [withPaces(schema)],
   (schema) => [withAccountTasks(schema)],
   withAdjustments,
-  withDraws
+  withDraws,
+  (schema) => [...withRequests(schema), withOwners(schema)]
 ]
 
 /** The version of the tables that are there, in whole; 0 where there are none. */

@@ -19,7 +19,8 @@ const fields: { readonly [Name in keyof Head]-?: (value: unknown) => boolean } =
   costUsd: isNumber,
   calls: isNumber,
   waitsFor: isAbsentOr(isTexts),
-  caller: isAbsentOr(isText)
+  caller: isAbsentOr(isText),
+  request: isAbsentOr(isText)
 }
 
 const placeholder: Head = { question: "", policy: "", workers: [], startedAt: 0, costUsd: 0, calls: 0 }

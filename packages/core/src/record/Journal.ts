@@ -97,6 +97,8 @@ export interface Head {
   readonly waitsFor?: ReadonlyArray<string> | undefined
   /** Who asked: `metadata.owner` of its task, where that is a text. */
   readonly caller?: string | undefined
+  /** The request that it answers: `metadata.request` of its task, where that is a text. */
+  readonly request?: string | undefined
 }
 
 /** A run in a journal. */
@@ -109,14 +111,23 @@ export interface Summary extends Head {
   readonly bytes: number
   /** When something was written last, in milliseconds since 1970. */
   readonly changedAt: number
+  /**
+   * How long ago that was, in milliseconds, by the same clock that `changedAt` is read from. Compare ages and not times:
+   * the clocks of servers that share a journal differ.
+   */
+  readonly ageMillis: number
   /** Who carries it on now, in words; `undefined` when nobody does. */
   readonly owner: string | undefined
+  /** True if the owner may have ended: the database has just started, and its clients are still reconnecting. */
+  readonly isOwnerUnconfirmed?: true | undefined
 }
 
 /** Which runs are listed; all by default. */
 export interface Query {
   /** Those of one caller. */
   readonly caller?: string | undefined
+  /** Those that answer one request. */
+  readonly request?: string | undefined
   /** Those that were begun before a run; none where that run is not known. */
   readonly after?: string | undefined
   /** How many at most. */

@@ -33,7 +33,7 @@ export const heading = () => {
       if (event.runId !== run) return
       if (event.type === "run-started") {
         const { at, policy, pool, task } = event
-        const owner = task.metadata?.owner
+        const { owner, request } = task.metadata ?? {}
         head = {
           question: question(task).slice(0, mostShown),
           policy,
@@ -41,7 +41,8 @@ export const heading = () => {
           startedAt: at,
           costUsd,
           calls,
-          caller: typeof owner === "string" ? owner : undefined
+          caller: typeof owner === "string" ? owner : undefined,
+          request: typeof request === "string" ? request : undefined
         }
       }
       if (event.type === "run-finished" && head !== undefined) head = { ...head, ending: event.ending }

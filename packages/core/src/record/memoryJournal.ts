@@ -168,23 +168,34 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
     }
   }
 
-  const summaryOf = (run: string, { bytes, changedAt, entries, head, owner }: Kept): Summary | undefined =>
-    head && { ...head, run, bytes, changedAt, length: entries.length, owner: owner?.name }
+  const summaryOf = (run: string, { bytes, changedAt, entries, head, owner }: Kept, now: number): Summary | undefined =>
+    head && {
+      ...head,
+      run,
+      bytes,
+      changedAt,
+      ageMillis: Math.max(0, now - changedAt),
+      length: entries.length,
+      owner: owner?.name
+    }
 
   const find = (run: string) =>
-    Effect.sync(() => {
+    Effect.clockWith((clock) => {
       const kept = runs.get(run)
-      return kept && summaryOf(run, kept)
+      return Effect.succeed(kept && summaryOf(run, kept, clock.currentTimeMillisUnsafe()))
     })
 
-  const list = ({ after, caller, limit }: Query = {}) =>
-    Effect.sync(() => {
+  const list = ({ after, caller, limit, request }: Query = {}) =>
+    Effect.clockWith((clock) => {
+      const now = clock.currentTimeMillisUnsafe()
       const before = after === undefined ? Number.POSITIVE_INFINITY : (runs.get(after)?.number ?? 0)
-      return [...runs]
-        .filter(([, { head, number }]) => number < before && (caller === undefined || head?.caller === caller))
+      const isMeant = (head: Head | undefined) =>
+        (caller === undefined || head?.caller === caller) && (request === undefined || head?.request === request)
+      const listed = [...runs]
+        .filter(([, { head, number }]) => number < before && isMeant(head))
         .sort(([, left], [, right]) => right.number - left.number)
-        .flatMap(([run, kept]) => summaryOf(run, kept) ?? [])
-        .slice(0, limit)
+        .flatMap(([run, kept]) => summaryOf(run, kept, now) ?? [])
+      return Effect.succeed(listed.slice(0, limit))
     })
 
   return {

@@ -11,12 +11,18 @@ const applicationId = 0x4469764a
 /** The version of the schema below. A file of another one is not read. */
 const schemaVersion = 1
 
-// A table for whose runs are listed: a row for each run that is written once, however often its head is.
-const callers = `
+// Tables of the runs of a caller and of those that answer a request: rows that are written once for each run, however
+// often its head is.
+const lookups = `
   CREATE TABLE IF NOT EXISTS callers (
     caller TEXT NOT NULL,
     run INTEGER NOT NULL,
     PRIMARY KEY (caller, run)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS requests (
+    request TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    PRIMARY KEY (request, run)
   ) STRICT, WITHOUT ROWID;
 `
 
@@ -51,7 +57,7 @@ const prepare = (database: DatabaseSync): void => {
     if (pragma(database, "user_version") === 0) database.exec(schema)
     else database.exec(`PRAGMA user_version = ${schemaVersion}`)
     // Files of before it have the same version: who does not know of it can leave it be.
-    database.exec(callers)
+    database.exec(lookups)
   })
 }
 
@@ -121,15 +127,22 @@ export const make = (database: DatabaseSync): JournalTable => {
      WHERE callers.caller = ? AND callers.run < coalesce(?, 9e18) AND head IS NOT NULL
      ORDER BY callers.run DESC LIMIT ?`
   )
+  const answering = database.prepare(
+    `SELECT runs.* FROM requests CROSS JOIN runs ON runs.id = requests.run
+     WHERE requests.request = ? AND requests.run < coalesce(?, 9e18) AND head IS NOT NULL
+     ORDER BY requests.run DESC LIMIT ?`
+  )
   const claimed = database.prepare("SELECT DISTINCT owner FROM runs WHERE owner IS NOT NULL")
   const note = database.prepare("INSERT OR IGNORE INTO callers (caller, run) VALUES (?, ?)")
   const forget = database.prepare("DELETE FROM callers WHERE caller = ? AND run = ?")
+  const noteRequest = database.prepare("INSERT OR IGNORE INTO requests (request, run) VALUES (?, ?)")
+  const forgetRequest = database.prepare("DELETE FROM requests WHERE request = ? AND run = ?")
   const empty = database.prepare("DELETE FROM batches WHERE run = ?")
   const drop = database.prepare("DELETE FROM runs WHERE id = ?")
 
   /** Of the runs that were claimed here: a row is found by its id at half the cost. */
   const ids = new Map<string, number>()
-  /** Those whose caller is noted. */
+  /** Those whose caller and request are noted. */
   const noted = new Set<number>()
 
   const rowOf = (run: string) => find.get(run) as Row | undefined
@@ -161,8 +174,9 @@ export const make = (database: DatabaseSync): JournalTable => {
       const { changes } = grow.run(entries.length, Buffer.byteLength(text), now, kept, id, run, epoch, seq)
       if (changes === 0) return false
       add.run(id, seq, sumOf(run, seq, text), text)
-      if (head?.caller !== undefined && !noted.has(id)) {
-        note.run(head.caller, id)
+      if (head !== undefined && !noted.has(id)) {
+        if (head.caller !== undefined) note.run(head.caller, id)
+        if (head.request !== undefined) noteRequest.run(head.request, id)
         noted.add(id)
       }
       return true
@@ -187,8 +201,13 @@ export const make = (database: DatabaseSync): JournalTable => {
       const row = rowOf(run)
       return row?.head == null ? undefined : (row as Listed)
     },
-    list: ({ after, caller, limit = -1 }) => {
+    list: ({ after, caller, limit = -1, request }) => {
       const last = after === undefined ? null : (rowOf(after)?.id ?? 0)
+      if (request !== undefined) {
+        const rows = answering.all(request, last, -1) as unknown as ReadonlyArray<Listed>
+        const theirs = rows.filter(({ head }) => caller === undefined || Journal.readHead(head).caller === caller)
+        return limit < 0 ? theirs : theirs.slice(0, limit)
+      }
       const rows = caller === undefined ? all.all(last, limit) : theirs.all(caller, last, limit)
       return rows as unknown as ReadonlyArray<Listed>
     },
@@ -198,8 +217,9 @@ export const make = (database: DatabaseSync): JournalTable => {
       if (row === undefined || (row.owner !== null && !isDead(row.owner))) return false
       empty.run(row.id)
       drop.run(row.id)
-      const { caller } = Journal.readHead(row.head)
+      const { caller, request } = Journal.readHead(row.head)
       if (caller !== undefined) forget.run(caller, row.id)
+      if (request !== undefined) forgetRequest.run(request, row.id)
       return true
     }
   }

@@ -14,7 +14,6 @@ import * as RequestLog from "../RequestLog.ts"
 import * as CallId from "../segment/CallId.ts"
 import * as Idempotent from "../segment/Idempotent.ts"
 import type { Segment, Segments } from "../segment/Segments.ts"
-import type { Stopped } from "../segment/Stopped.ts"
 import * as Turn from "../segment/Turn.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
@@ -38,7 +37,6 @@ export interface Context {
   /** Who answers now, and how. */
   readonly offer: () => Offer
   readonly segments: Segments
-  readonly stopped: Stopped
   readonly authenticate: Authenticate
   /** What a request may have. */
   readonly limits: Limits
@@ -256,12 +254,10 @@ const begin = Effect.fnUntraced(function* <State>(
   yield* pause
   const key = RequestKey.make(owner, wire, headers, request, body)
   yield* pause
-  const prepare = (
-    request: Request,
-    before: { readonly stopped?: string | undefined; readonly named?: string | undefined } = {}
-  ) =>
-    Turn.prepare(offer.turns, { ...before, key, request, team, owner, ledger: caller.ledger, runId: CallId.random() })
-  const turn = yield* prepare(request, { stopped: context.stopped(key), named: Idempotent.runOf(owner, headers) })
+  const isRepeated = RequestKey.isRepeated(headers)
+  const prepare = (request: Request, first: Pick<Turn.Turn, "isRepeated" | "named"> = {}) =>
+    Turn.prepare(offer.turns, { ...first, key, request, team, owner, ledger: caller.ledger, runId: CallId.random() })
+  const turn = yield* prepare(request, { isRepeated, named: Idempotent.runOf(owner, headers) })
   const about = {
     id: CallId.random(),
     runId: turn.runId,
@@ -277,7 +273,7 @@ const begin = Effect.fnUntraced(function* <State>(
   const run = asked.join?.({ about, body: recalled, turn, again }) ?? turn.run
   const segment = yield* context.segments.open({
     key,
-    isRepeated: RequestKey.isRepeated(headers),
+    isRepeated,
     about,
     characters: bytes,
     run: (tell) => offer.use(run(tell))

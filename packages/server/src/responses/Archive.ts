@@ -14,12 +14,14 @@ export interface Archive {
   readonly remove: (name: string) => Effect.Effect<void>
 }
 
-/** A response that is over. */
+/** A response that is over, or that was in progress when it was written. */
 export interface Record {
   readonly owner: string
   readonly input: ReadonlyArray<JsonObject>
   readonly segment: Segment
   readonly isCancelled: boolean
+  /** True if it was written before its end: its run continues on some server, or was stopped. */
+  readonly isBegun?: boolean | undefined
 }
 
 /** The version of what is written. */
@@ -43,6 +45,29 @@ const told = (about: About, parts: ReadonlyArray<Part>): Segment => ({
 export const ended = ({ about, parts }: Pick<Segment, "about" | "parts">): Segment =>
   told({ ...about, request: { ...about.request, messages: [{ role: "user", content: "" }], tools: [] } }, parts)
 
+/** How often a response of another server is looked at again, in milliseconds. */
+const lookMillis = 250
+
+/** A segment that continues on another server. `look` returns its parts once they are stored. */
+export const elsewhere = <E>(
+  about: About,
+  look: Effect.Effect<ReadonlyArray<Part> | undefined, E>,
+  failed: (error: E) => ReadonlyArray<Part>
+): Segment => {
+  const later: Effect.Effect<ReadonlyArray<Part>> = Effect.flatMap(
+    Effect.catch(look, (error) => Effect.succeed(failed(error))),
+    (parts) => (parts === undefined ? Effect.andThen(Effect.sleep(lookMillis), later) : Effect.succeed(parts))
+  )
+  return {
+    ...told(about, []),
+    isOver: () => false,
+    read: Stream.fromEffect(later),
+    follow: (take) => Effect.map(later, (parts) => void take(parts, true, () => {})),
+    over: Effect.asVoid(later),
+    begun: () => Effect.asVoid(later)
+  }
+}
+
 const plain = (part: Part): unknown => {
   if (part.type !== "error") return part
   const { field, kind, message, retryAfterMillis } = part.error
@@ -53,9 +78,9 @@ const plain = (part: Part): unknown => {
 type Written = Omit<Record, "segment"> & { readonly segment: Pick<Segment, "about" | "parts"> }
 
 /** A response as text. */
-export const encode = ({ input, isCancelled, owner, segment }: Written): string => {
+export const encode = ({ input, isBegun, isCancelled, owner, segment }: Written): string => {
   const { about, parts } = ended(segment)
-  return JSON.stringify({ version, owner, input, about, parts: parts.map(plain), isCancelled })
+  return JSON.stringify({ version, owner, input, about, parts: parts.map(plain), isCancelled, isBegun })
 }
 
 const partOf = (part: Part): Part => (part.type === "error" ? { ...part, error: new ApiError(part.error) } : part)
@@ -64,7 +89,7 @@ const partOf = (part: Part): Part => (part.type === "error" ? { ...part, error: 
 export const decode = (text: string): Record | undefined => {
   const value: unknown = JSON.parse(text)
   if (!isObject(value) || value.version !== version) return undefined
-  const { about, input, isCancelled, owner, parts } = value as unknown as Omit<Record, "segment"> &
+  const { about, input, isBegun, isCancelled, owner, parts } = value as unknown as Omit<Record, "segment"> &
     Pick<Segment, "about" | "parts">
-  return { owner, input, isCancelled, segment: told(about, parts.map(partOf)) }
+  return { owner, input, isCancelled, isBegun, segment: told(about, parts.map(partOf)) }
 }

@@ -28,6 +28,8 @@ export interface Kept {
   readonly segment: Segment
   readonly characters: number
   isCancelled: boolean
+  /** True if it was stored before its end, by this server or another. */
+  readonly isBegun?: boolean | undefined
 }
 
 /** The responses of a server. */
@@ -50,6 +52,8 @@ export interface Options {
   readonly keepsAll?: boolean | undefined
   /** Where they are kept beside, so that they survive this process; nowhere when absent. */
   readonly archive?: Archive.Archive | undefined
+  /** Whether the response of a run is still to come from its server; false by default. */
+  readonly isAwaited?: ((run: string) => Effect.Effect<boolean, ApiError>) | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -114,6 +118,7 @@ const gone = (id: string): ApiError =>
 /** Makes a store. */
 export const make = Effect.fnUntraced(function* ({
   archive,
+  isAwaited = () => Effect.succeed(false),
   keepsAll = false,
   maxCharacters
 }: Options): Effect.fn.Return<ResponseStore, never, Scope.Scope> {
@@ -152,10 +157,27 @@ export const make = Effect.fnUntraced(function* ({
   /** A response that memory has let go of, or that another process has kept. */
   const recalled = (id: string): Effect.Effect<Kept | undefined, ApiError> => {
     if (archive === undefined || !/^resp_[0-9A-Za-z]{1,64}$/.test(id)) return Effect.undefined
-    return Effect.map(archive.get(id), (text) => {
+    const stored = Effect.map(archive.get(id), (text) => {
       const record = text === undefined ? undefined : Archive.decode(text)
       return record && { ...record, id, characters: 0 }
     })
+    return Effect.flatMap(stored, (kept) => (kept?.isBegun === true ? continued(kept, stored) : Effect.succeed(kept)))
+  }
+
+  /** A response that was begun: it continues on another server, or has ended since it was read, or was stopped. */
+  const continued = (
+    kept: Kept,
+    stored: Effect.Effect<Kept | undefined, ApiError>
+  ): Effect.Effect<Kept | undefined, ApiError> => {
+    const { about } = kept.segment
+    const ended: Effect.Effect<Kept | undefined, ApiError> = Effect.flatMap(isAwaited(about.runId), (isAwaited) =>
+      Effect.map(isAwaited ? stored : Effect.succeed(kept), (now) =>
+        isAwaited && now?.isBegun === true ? undefined : now
+      )
+    )
+    const parts = Effect.map(ended, (kept) => kept?.segment.parts)
+    const failed = (error: ApiError): ReadonlyArray<Part> => [{ type: "error", error }]
+    return Effect.map(ended, (now) => now ?? { ...kept, segment: Archive.elsewhere(about, parts, failed) })
   }
 
   const find = (id: string, owner: string): Effect.Effect<Kept | undefined, ApiError> =>
@@ -253,8 +275,8 @@ export const make = Effect.fnUntraced(function* ({
         : // Somebody reads it to its end, so that it goes on when its client has gone.
           Effect.asVoid(Effect.forkIn(segment.over, scope))
       if (archive === undefined) return reading
-      // Who asks for it once this process was killed is told so.
-      const told = Archive.encode({ ...kept, segment: { ...segment, parts: [stopped] } })
+      // Other servers read that it is in progress, and that it was stopped once this process was killed.
+      const told = Archive.encode({ ...kept, isBegun: true, segment: { ...segment, parts: [stopped] } })
       const noted = isInBackground && !segment.isOver() ? archive.set(id, told) : Effect.void
       return Effect.andThen(Effect.andThen(noted, write(archive, kept)), reading)
     })

@@ -90,6 +90,9 @@ const cancel = (kept: ResponseStore.Kept): Effect.Effect<Response, ApiError> => 
   if (segment.about.body.background !== true) {
     return Effect.fail(invalid("response_id", "Only a response that was made with background: true can be cancelled."))
   }
+  if (kept.isBegun === true && !segment.isOver()) {
+    return Effect.fail(invalid("response_id", "This response is in progress on another server: cancel it there."))
+  }
   if (!segment.isOver()) kept.isCancelled = true
   return Effect.map(segment.stop, () => Respond.json(ResponseStore.bodyOf(kept)))
 }

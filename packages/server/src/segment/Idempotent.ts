@@ -4,7 +4,6 @@
  */
 import type * as Conductor from "@divisi/core/Conductor"
 import * as Journal from "@divisi/core/Journal"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
@@ -33,7 +32,7 @@ export const check = Effect.fnUntraced(function* (
     Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed(undefined)
   const known = yield* Effect.catch(journal.find(run), orUnreachable)
   if (known === undefined) return
-  if ((yield* Clock.currentTimeMillis) - known.changedAt > keptMillis) {
+  if (known.ageMillis > keptMillis) {
     yield* Effect.catch(journal.remove([run]), orUnreachable)
     return
   }

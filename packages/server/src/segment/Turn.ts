@@ -25,6 +25,7 @@ import * as Failure from "./Failure.ts"
 import * as History from "./History.ts"
 import * as Idempotent from "./Idempotent.ts"
 import { ownerIn } from "./Owner.ts"
+import * as Repeats from "./Repeats.ts"
 import * as Seal from "./Seal.ts"
 import * as SegmentParts from "./SegmentParts.ts"
 
@@ -51,8 +52,6 @@ export interface Options {
 export interface Turn {
   /** What the same request has the same of. */
   readonly key: string
-  /** The run that was answering the same request when its process ended. */
-  readonly stopped?: string | undefined
   readonly request: Request
   readonly team: Team
   /** Whose it is: results of tools lead back to runs of the same owner alone. */
@@ -63,6 +62,8 @@ export interface Turn {
   readonly runId: string
   /** The run that the `Idempotency-Key` of the request names. */
   readonly named?: string | undefined
+  /** Whether the client says that it has sent the request before. Absent for a later segment of a response. */
+  readonly isRepeated?: boolean | undefined
 }
 
 /** A run that a request goes on with. */
@@ -132,6 +133,12 @@ const resumptionOf = Effect.fnUntraced(function* (
   return { runId: found.runId, results }
 })
 
+/** The run that a request had before, where it is one that was sent again and the journal outlives its process. */
+const beforeOf = ({ journal, recent }: Options, { isRepeated, key, owner }: Turn) =>
+  isRepeated === undefined || recent !== undefined
+    ? Effect.undefined
+    : Repeats.find(journal, { request: key, owner, isRepeated })
+
 /** Why a resumed run did not go on: its journal, what it was begun with, or that its user had gone on without it. */
 const cannotGoOn = ({ ending, error }: Conductor.RunResult): boolean => {
   const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
@@ -176,10 +183,8 @@ export const prepare = Effect.fnUntraced(function* (
   const named = found === undefined ? turn.named : undefined
   if (named !== undefined) yield* Idempotent.check(options.journal, named, turn.key)
   const pieces = found === undefined ? [] : Seal.piecesOf(options.sealer, { owner, ...found, seals: request.seals })
-  const resumption =
-    found === undefined
-      ? named === undefined && turn.stopped && { runId: turn.stopped, results: {} }
-      : yield* resumptionOf(options, turn, found, pieces)
+  const resumption = found === undefined ? undefined : yield* resumptionOf(options, turn, found, pieces)
+  const before = found === undefined && named === undefined ? yield* beforeOf(options, turn) : undefined
   const left = History.leftIn(request.messages)
   if (left !== undefined) yield* Effect.ignore(abandon(options.journal, left, owner))
   const conductor = conductorOf(options, turn)
@@ -249,19 +254,22 @@ export const prepare = Effect.fnUntraced(function* (
     )
   }
 
-  const begin = (runId: string) => (tell: Tell) =>
-    Effect.flatMap(
-      segment(runId, [], tell, (hears) => {
-        const run = conductor.run(
-          { messages: request.messages, metadata: { owner, request: turn.key } },
-          { ...shared, runId, ...hears }
-        )
-        return named === undefined ? run : Idempotent.waitingForOthers(run)
-      }),
-      ({ last }) => last
-    )
+  const go = (runId: string, tell: Tell) =>
+    segment(runId, [], tell, (hears) => {
+      const run = conductor.run(
+        { messages: request.messages, metadata: { owner, request: turn.key } },
+        { ...shared, runId, ...hears }
+      )
+      return runId === turn.runId ? run : Idempotent.waitingForOthers(run)
+    })
+  const begin = (runId: string) => (tell: Tell) => Effect.flatMap(go(runId, tell), ({ last }) => last)
 
-  if (!resumption) return { runId: named ?? turn.runId, run: begin(named ?? turn.runId) }
+  if (before !== undefined) {
+    const run = (tell: Tell) =>
+      Effect.flatMap(go(before, tell), ({ last, result }) => (cannotGoOn(result) ? begin(turn.runId)(tell) : last))
+    return { runId: before, run }
+  }
+  if (resumption === undefined) return { runId: named ?? turn.runId, run: begin(named ?? turn.runId) }
   const goOn = (tell: Tell) =>
     Effect.flatMap(
       segment(resumption.runId, Object.keys(resumption.results), tell, (hears) =>

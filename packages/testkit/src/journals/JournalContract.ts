@@ -312,11 +312,13 @@ export const cases: ReadonlyArray<Case> = [
         runs.map(({ run }) => run),
         ["b", "a"]
       )
-      assert.deepEqual(yield* journal.find("a"), runs[1])
+      const { ageMillis: _, ...found } = (yield* journal.find("a"))!
+      assert.deepEqual({ ...found, ageMillis: runs[1]!.ageMillis }, runs[1])
       for (const run of ["c", "d"]) assert.equal(yield* journal.find(run), undefined)
-      const { bytes, changedAt, owner, ...rest } = runs[1]!
+      const { ageMillis, bytes, changedAt, owner, ...rest } = runs[1]!
       assert.deepEqual(rest, { run: "a", length: each("a").length + 1, ...again })
       assert.ok(bytes > 0 && changedAt > 0 && owner !== undefined && owner !== "")
+      assert.ok(ageMillis >= 0 && ageMillis < 600_000, `it was changed ${ageMillis} ms ago`)
     })
   ),
   define("list/pages", "the runs of one caller are listed, so many at a time", (open) =>
@@ -342,6 +344,31 @@ export const cases: ReadonlyArray<Case> = [
       yield* first.end
       assert.deepEqual(yield* second.remove(["e"]), ["e"])
       assert.equal(yield* listed({ caller: "one" }), "dba")
+    })
+  ),
+  define("list/request", "the runs that answer a request are found, the last begun first", (open) =>
+    Effect.gen(function* () {
+      const first = yield* process(open)
+      for (const [run, request, caller] of [
+        ["a", "one", "x"],
+        ["b", "two", "x"],
+        ["c", "one", "y"],
+        ["d", "one", "x"]
+      ] as const) {
+        const { epoch } = yield* first.journal.claim(run)
+        yield* first.journal.append({ run, epoch, seq: 0, entries: each(run), head: head(run, { caller, request }) })
+      }
+      const second = yield* open
+      const listed = (query: Journal.Query) =>
+        Effect.map(second.list(query), (runs) => runs.map(({ run }) => run).join(""))
+      assert.equal(yield* listed({ request: "one" }), "dca")
+      assert.equal(yield* listed({ request: "one", limit: 1 }), "d")
+      assert.equal(yield* listed({ request: "one", caller: "x" }), "da")
+      assert.equal(yield* listed({ request: "one", caller: "x", after: "d", limit: 1 }), "a")
+      assert.equal(yield* listed({ request: "three" }), "")
+      yield* first.end
+      assert.deepEqual(yield* second.remove(["d"]), ["d"])
+      assert.equal(yield* listed({ request: "one" }), "ca")
     })
   ),
   define("list/owners", "the list says who carries a run on, and nobody once its process has ended", (open) =>
@@ -383,7 +410,7 @@ export const cases: ReadonlyArray<Case> = [
       const journal = yield* open
       const [newest] = yield* journal.list()
       const now = newest!.changedAt
-      assert.deepEqual(yield* Journal.prune(journal, now, { olderThanMillis: 60_000, maxBytes: 1e9 }), [])
+      assert.deepEqual(yield* Journal.prune(journal, now, { olderThanMillis: 600_000, maxBytes: 1e9 }), [])
       assert.deepEqual(yield* Journal.prune(journal, now, { maxBytes: 2.5 * newest!.bytes }), ["a"])
       assert.deepEqual(yield* Journal.prune(journal, now, { olderThanMillis: 1 }), ["b"])
     })
