@@ -298,7 +298,8 @@ class Survival {
       const isSuspended = result?.ending === "suspended"
       if (isSuspended) this.checkWaiting(result)
       const isResumable = process.trouble !== undefined && (result?.ending === "failed" || result?.ending === "budget")
-      if (process.trouble?.what === "outage" && this.answersLeft < 0 && !isResumable) this.isChanged = true
+      const isDown = process.trouble?.what === "outage" && this.answersLeft < 0
+      if (isDown && (!isResumable || process.heard.some(isNestedEndDespiteOutage))) this.isChanged = true
       if (isResumable) this.isReopened = true
       const isEnded = result !== undefined && !isSuspended && result.ending !== "interrupted" && !isResumable
       if (isEnded && !isBroken(result)) {
@@ -400,6 +401,13 @@ class Survival {
       this.complain(`a run that has ended with ${one?.ending} is given again as ${other?.ending}`)
   }
 }
+
+/** Whether a nested run has answered although some of its calls met the outage: that answer is final. */
+const isNestedEndDespiteOutage = (event: RunEvent): boolean =>
+  event.type === "run-finished" &&
+  event.runId !== runId &&
+  (event.ending === "answered" || event.ending === "refused") &&
+  JSON.stringify(event).includes("(outage)")
 
 /** Whether it ended because of its journal: it can be gone on with. */
 const isBroken = ({ error }: Conductor.RunResult): boolean =>

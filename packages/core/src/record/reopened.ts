@@ -105,15 +105,12 @@ const limitsOf = ({ places, plan, steps: answered, workflow }: Round) => {
   return { limits, nested }
 }
 
-/** Why a step's last answer is checked again: its check failed itself, or did not fit the budget. */
-type Recheck = "failed" | "unchecked"
-
 /** Whether an event of a round that is tried again is replaced by a new one. */
 const isReplaced = (
   event: RunEvent,
   at: number,
   limits: ReadonlyMap<string, number>,
-  rechecked: ReadonlyMap<number, Recheck>
+  rechecked: ReadonlySet<number>
 ): boolean => {
   switch (event.type) {
     case "round-finished":
@@ -122,37 +119,29 @@ const isReplaced = (
       return true
     case "step-failed":
     case "step-reassigned":
+    // A limit may have ended the step at an earlier answer than its last one, or before its check.
+    case "step-finished":
       return at > limits.get(`${event.step}`)!
     case "step-checked":
     case "turn-finished":
-      return rechecked.get(event.step) === "failed" && at > limits.get(`${event.step} check`)!
-    case "step-finished":
       return rechecked.has(event.step) && at > limits.get(`${event.step} check`)!
     default:
       return false
   }
 }
 
-/** The steps whose last answer is checked again. */
+/** The steps whose last answer is checked again, as its check failed itself. */
 const recheckedIn = (
-  { steps, workflow }: Round,
   number: number,
   limits: ReadonlyMap<string, number>,
   eachEvent: Each<RunEvent>
-): ReadonlyMap<number, Recheck> => {
-  const checkedAt = new Map<number, number>()
-  const rechecked = new Map<number, Recheck>()
+): ReadonlySet<number> => {
+  const rechecked = new Set<number>()
   eachEvent((event, at) => {
     if (event.type !== "step-checked" || event.round !== number) return
-    checkedAt.set(event.step, at)
     const isFailed = event.objection?.startsWith(checkFailed) === true
-    if (isFailed && at > limits.get(`${event.step} check`)!) rechecked.set(event.step, "failed")
+    if (isFailed && at > limits.get(`${event.step} check`)!) rechecked.add(event.step)
   })
-  for (const [step, { check }] of (workflow?.steps ?? []).entries()) {
-    if (check !== undefined && (checkedAt.get(step) ?? -1) < (steps.get(`${step}`) ?? -1)) {
-      rechecked.set(step, "unchecked")
-    }
-  }
   return rechecked
 }
 
@@ -210,7 +199,7 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
       if (other > number || (!isNested && failed.has(at))) attempts.add(at)
     })
     for (const at of attempts) if (isReportedElsewhere(entries, at)) events.add(at + 1)
-    const rechecked = recheckedIn(round, number, limits, eachEvent)
+    const rechecked = recheckedIn(number, limits, eachEvent)
     eachEvent((event, at) => {
       if (!("round" in event) || event.round < number) return
       if (event.round > number || isReplaced(event, at, limits, rechecked)) events.add(at)

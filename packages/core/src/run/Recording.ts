@@ -152,6 +152,14 @@ const eventOf = ({ entry, worker = "" }: Unreported): CallEvent => {
   return { type: "call-failed", ...all, attempt, message, reason, ...defined({ retryInMillis, unasked }) }
 }
 
+const eventTypes = { failed: "call-failed", interrupted: "call-interrupted", lost: "call-lost" } as const
+
+const isEventOf = ({ entry, worker }: Unreported, event: CallEvent): boolean =>
+  eventTypes[entry.type] === event.type && (worker === undefined || worker === event.worker)
+
+const isSamePaid = ({ entry }: Unreported, { costUsd, usage }: CallEvent): boolean =>
+  entry.costUsd === costUsd && JSON.stringify(entry.usage) === JSON.stringify(usage)
+
 /** Finds the events of attempts that are retired: each follows the entry of its attempt. */
 const retiring = () => {
   const retired = new Map<string, Array<Retired>>()
@@ -161,6 +169,25 @@ const retiring = () => {
     const known = retired.get(place)
     if (known === undefined) retired.set(place, [one])
     else known.push(one)
+  }
+  /**
+   * Takes the attempt that an event reports: one of its place, or one that was reported with another call. What was booked
+   * of a lost call may be less than its entry says.
+   */
+  const takeAttemptOf = (event: CallEvent): Unreported | undefined => {
+    const { by, round, runId, step } = event
+    const own = unreported.get(`${runId}/${round}/${step ?? ""}${by === undefined ? "" : ` ${by}`}`) ?? []
+    const isExact = (one: Unreported) => isEventOf(one, event) && isSamePaid(one, event)
+    const places = [
+      [own, isExact] as const,
+      ...[...unreported.values()].map((all) => [all, isExact] as const),
+      [own, (one: Unreported) => isEventOf(one, event)] as const
+    ]
+    for (const [all, matches] of places) {
+      const at = all.findIndex(matches)
+      if (at >= 0) return all.splice(at, 1)[0]
+    }
+    return undefined
   }
   return {
     retired,
@@ -173,8 +200,7 @@ const retiring = () => {
     },
     /** Takes the event of an attempt; of a round that is begun again, it is reported with the next call. */
     report: (event: CallEvent, isBegunAgain: boolean) => {
-      const { by, round, runId, step } = event
-      const found = unreported.get(`${runId}/${round}/${step ?? ""}${by === undefined ? "" : ` ${by}`}`)?.shift()
+      const found = takeAttemptOf(event)
       if (found?.isRetired !== true) return
       add(isBegunAgain ? nextCall : placeOf(found.entry.call), { name: nameOfAttempt(found.entry), event })
     },
@@ -513,7 +539,7 @@ export const open = Effect.fnUntraced(function* (
         const steps = rounds.get(`${event.runId} ${event.round}`)
         if (steps !== undefined && (event.step ?? -1) < steps) return { event, name }
         const { by: _, step: __, turn: ___, ...whole } = event
-        return { name, event: { ...whole, round: 0 } }
+        return { name, event: { ...whole, runId: run, round: 0 } }
       })
     },
     doubts: () => doubtsIn(past, (call) => visited.has(call)),

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import { defined } from "../Fields.ts"
 import type { Known, Outcome } from "../record/Recorded.ts"
-import type { RunEvent } from "../record/RunEvent.ts"
+import { emitter, type Listener, type RunEvent } from "../record/RunEvent.ts"
 import type { Retired } from "../record/reopened.ts"
 import type { Message } from "../task/Message.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
@@ -205,7 +205,8 @@ const bookDoubt = (
 export const settleRetired = (context: CallContext): Effect.Effect<void> =>
   Effect.forEach(
     context.recording?.unreported() ?? [],
-    (one) => Effect.catch(retire(context, [one]), () => Effect.void),
+    // They may be of runs nested in this one.
+    (one) => Effect.catch(retire(context, [one], context.recording!.listener), () => Effect.void),
     { discard: true }
   )
 
@@ -240,12 +241,17 @@ export const lostDetail = "the process that had asked it ended before its answer
  * Charges and reports attempts that failed before the run was resumed: by their names, so that an account is charged
  * for each of them once.
  */
-export const retire = (context: CallContext, retired: ReadonlyArray<Retired>): Effect.Effect<void, BudgetExceeded> =>
+export const retire = (
+  context: CallContext,
+  retired: ReadonlyArray<Retired>,
+  listener?: Listener
+): Effect.Effect<void, BudgetExceeded> =>
   Effect.forEach(
     retired,
     ({ event, name }) => {
-      const { at: _, runId: __, ...body } = event
-      const report = ({ costUsd, usage }: Paid) => context.emit?.({ ...body, costUsd, usage })
+      const { at: _, runId, ...body } = event
+      const emit = listener === undefined ? context.emit : emitter(runId, context.clock, listener)
+      const report = ({ costUsd, usage }: Paid) => emit?.({ ...body, costUsd, usage })
       if (event.type === "call-failed") {
         return event.unasked === true ? Effect.sync(() => report(unpaid)) : repay(context, name, event, report)
       }
