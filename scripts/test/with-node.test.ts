@@ -32,9 +32,10 @@ fs.mkdirSync("node_modules/node/bin", { recursive: true })
 fs.symlinkSync(process.execPath, "node_modules/node/bin/node")
 `
   )
+  // As its own Node seems old, and the one that is installed into this clone does not.
   write(
     "old.mjs",
-    `if (!process.execPath.includes("node24") && !process.env.PATH.includes("node24"))
+    `if (!process.env.PATH.includes(${JSON.stringify(path.join(clone, ".divisi"))}))
   Object.defineProperty(process, "version", { value: "v16.20.0" })
 `
   )

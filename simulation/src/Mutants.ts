@@ -36,10 +36,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/Executor.ts",
     edits: [
       {
-        from: "const asked = within(context.spans, part, ask(context, plan, answers, running, onAnswer))",
+        from: "const asked = within(context, part, ask(context, plan, answers, running, onAnswer))",
         to: `let kept: Answered | undefined
       const asking = ask(context, plan, answers, running, (answer) => { kept = answer })
-      const asked = Effect.tap(within(context.spans, part, asking), () => Effect.sync(() => kept && onAnswer(kept)))`
+      const asked = Effect.tap(within(context, part, asking), () => Effect.sync(() => kept && onAnswer(kept)))`
       }
     ]
   },

@@ -204,6 +204,10 @@ const shownOf = (step: Transcript.StepRecord | undefined): string | undefined =>
   return step?.state === "failed" ? step.detail : undefined
 }
 
+/** The text of a step as workers see it: a provider's words about the account of its worker are not for others. */
+const seenOf = (step: Transcript.StepRecord | undefined): string | undefined =>
+  step?.reason === "Authentication" || step?.reason === "Quota" ? undefined : shownOf(step)
+
 /** The marks that the worker of a step may see: all of them, and no other. */
 const visibleMarks = ({ rounds, task }: Transcript.Transcript, round: number, step: number): ReadonlySet<string> => {
   const { steps, workflow } = rounds[round]!
@@ -211,12 +215,12 @@ const visibleMarks = ({ rounds, task }: Transcript.Transcript, round: number, st
   const { access, earlier = [] } = workflow!.steps[step]!
   const seesAll = access === "all"
   // A round that made way for another has no failure of its own.
-  const failure = before?.revisions?.at(-1)?.decision === "re-plan" ? undefined : shownOf(before?.steps.at(-1))
+  const failure = before?.revisions?.at(-1)?.decision === "re-plan" ? undefined : seenOf(before?.steps.at(-1))
   const previous = seesAll ? (before?.answer ?? failure) : undefined
   return marksOf(
     ...task.messages.map((message) => text(message)),
-    ...Workflow.visible(workflow!, step).map((index) => shownOf(steps[index])),
-    ...earlier.map((one) => shownOf(rounds[one.round]!.steps[one.step])),
+    ...Workflow.visible(workflow!, step).map((index) => seenOf(steps[index])),
+    ...earlier.map((one) => seenOf(rounds[one.round]!.steps[one.step])),
     previous
   )
 }

@@ -9,7 +9,6 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Postgres from "../src/Postgres.ts"
 import * as PostgresAccounts from "../src/PostgresAccounts.ts"
 import * as PostgresJournal from "../src/PostgresJournal.ts"
-import * as PostgresPaces from "../src/PostgresPaces.ts"
 import * as PostgresRecords from "../src/PostgresRecords.ts"
 import { fresh, hasPostgres } from "./database.ts"
 
@@ -231,11 +230,17 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           const opened = place()
           const before = yield* opened
           yield* (yield* PostgresRecords.make(before, { kind: "a" })).set("x", "kept")
-          yield* before.run((session) => session.query(`DROP TABLE ${before.schema}.paces`))
-          yield* before.run((session) => session.query(`UPDATE ${before.schema}.version SET version = 1`))
+          // As it was before the last step of the schema.
+          for (const statement of [
+            `DROP TABLE ${before.schema}.owners`,
+            `ALTER TABLE ${before.schema}.runs DROP COLUMN request`,
+            `UPDATE ${before.schema}.version SET version = version - 1`
+          ])
+            yield* before.run((session) => session.query(statement))
           const after = yield* opened
           assert.strictEqual(yield* (yield* PostgresRecords.make(after, { kind: "a" })).get("x"), "kept")
-          assert.isUndefined(yield* (yield* PostgresPaces.make(after)).take("key", { requestsPerMinute: 1 }))
+          const journal = yield* PostgresJournal.make(after)
+          assert.deepStrictEqual(yield* journal.list({ request: "none" }), [])
         })
       )
     ))

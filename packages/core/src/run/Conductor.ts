@@ -117,6 +117,8 @@ export interface Round {
   readonly objections?: string | undefined
   /** Why there is no answer, or what is wrong with it; present when another round follows for that. */
   readonly failure?: string | undefined
+  /** The error behind that failure, if there is one. */
+  readonly cause?: unknown
   /** Who declined to answer, and in what words; present when somebody did and another round follows. */
   readonly refusal?: { readonly worker: string; readonly text: string } | undefined
   /** Whether the policy let the previous answer stand. */

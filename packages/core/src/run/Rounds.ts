@@ -386,7 +386,7 @@ const runRound = Effect.fnUntraced(function* (
   const why =
     failure._tag === "Refusal"
       ? { refusal: { worker: failure.worker, text: failure.text } }
-      : { failure: failure.detail }
+      : { failure: failure.detail, cause: failure.cause }
   ended(state, round, { ...done, failed, answer: undefined, ...why })
   return "ended"
 })

@@ -52,9 +52,9 @@ interface Revising {
 // What was before
 // -------------------------------------------------------------------------------------------------------------------
 
-const stepAnswerOf = ({ answer, failure, refusal }: Round): StepAnswer => {
+const stepAnswerOf = ({ answer, cause, failure, refusal }: Round): StepAnswer => {
   if (answer !== undefined) return { type: "answered", text: answer }
-  return refusal === undefined ? { type: "failed", message: failure ?? "" } : { type: "refused", ...refusal }
+  return refusal === undefined ? { type: "failed", message: failure ?? "", cause } : { type: "refused", ...refusal }
 }
 
 const feedbackOf = ({ grade, objections }: Round): string | undefined => {
