@@ -169,6 +169,15 @@ export const requests: ReadonlyArray<Row> = [
     expected: { asked: "Hm" }
   }),
   row({
+    name: "compaction-trigger",
+    wire: "responses",
+    class: "folding",
+    source: from("Soju06/codex-lb", 971, "a trigger of compaction is passed on as a message, and Codex gets no item"),
+    why: "Codex asks for a summary by an item of the input, and fails without exactly one `compaction` in the output.",
+    body: { input: [{ role: "user", content: "Hm" }, { type: "compaction_trigger" }] },
+    expected: { says: ['"type":"compaction"', '"encrypted_content":'] }
+  }),
+  row({
     name: "additional-tools",
     wire: "responses",
     class: "tools",
