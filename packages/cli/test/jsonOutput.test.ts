@@ -49,12 +49,15 @@ const cases: Readonly<Record<string, Case>> = {
   "runs purge": { works: [...noisy, "--keep", "30d"], fails: noisy },
   "key make": { works: ["alice", ...keys, ...noisy], fails: ["alice", ...keys, "--workers", "nobody", ...nowhere] },
   "key list": { works: [...keys, ...noisy], fails: ["--database", "postgres://127.0.0.1:9/none"] },
-  "key adjust": { fails: ["nobody", ...keys, "--add", "1", "--reason", "none", ...noisy] },
+  "key adjust": { fails: ["nobody", ...keys, "--by", "1", "--reason", "none", ...noisy] },
   "key audit": { works: [...keys, ...noisy], fails: ["--database", "postgres://127.0.0.1:9/none"] },
   "pool list": { works: noisy, fails: [...noisy, "--pool", "nobody"] },
   "pool check": { works: noisy, fails: [...noisy, "--pool", "nobody"] },
   "gym sample": { works: ["--count", "2"], fails: ["--count", "0"] },
-  "gym solve": { works: ["--tasks", "2", "--max-missing", "1", ...noisy], fails: ["--tasks", "2", "--policy", "psychic", ...noisy] },
+  "gym solve": {
+    works: ["--tasks", "2", "--max-missing", "1", ...noisy],
+    fails: ["--tasks", "2", "--policy", "psychic", ...noisy]
+  },
   train: {
     works: ["--recipe", "toy", "--iterations", "1", "--out", "trained", ...noisy],
     fails: ["--recipe", "nothing", ...noisy]
