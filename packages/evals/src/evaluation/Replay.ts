@@ -116,12 +116,19 @@ const isRefused = ({ finishReason, state }: StepRecord): boolean => state === "a
 const refusalOf = ({ steps, workflow }: RoundRecord): StepRecord | undefined =>
   (workflow?.answer === "majority" ? steps : steps.slice(-1)).findLast(isRefused)
 
+/** A failed step as later steps were shown it: `Prompt` knows by the error whether they may read its words. */
+const failedAs = (step: StepRecord | undefined): Prompt.StepAnswer => {
+  const { detail = "", reason, worker } = step ?? {}
+  const cause = reason && worker && new WorkerError({ worker, reason: { _tag: reason } as WorkerErrorReason })
+  return { type: "failed", message: detail, cause }
+}
+
 const answerOf = (round: RoundRecord): Prompt.StepAnswer => {
   const { answer, steps } = round
   if (answer !== undefined) return { type: "answered", text: answer }
   const refusal = refusalOf(round)
   return refusal === undefined
-    ? { type: "failed", message: steps.at(-1)?.detail ?? "" }
+    ? failedAs(steps.at(-1))
     : { type: "refused", text: refusal.text, worker: refusal.worker }
 }
 
@@ -226,7 +233,7 @@ const outcomeOf = (step: StepRecord): Prompt.StepAnswer | undefined => {
   const { text, worker } = step
   if (isRefused(step)) return { type: "refused", text, worker }
   if (step.state === "answered") return { type: "answered", text }
-  return step.state === "failed" ? { type: "failed", message: step.detail ?? "" } : undefined
+  return step.state === "failed" ? failedAs(step) : undefined
 }
 
 const sent = (task: Task, round: RoundRecord, workflow: Workflow, step: number, previous: Previous | undefined) =>
