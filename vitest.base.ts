@@ -4,14 +4,17 @@ import { defineConfig } from "vitest/config"
 // Workspace packages resolve to their source, so that tests need no build.
 const conditions = ["@divisi/source"]
 
-/** `vitest --mode long` runs the files `*.long.test.ts` alone, and every other run leaves them out. */
-const long = "test/**/*.long.test.ts"
+/** `vitest --mode long` runs the files `*.long.test.ts` alone, `--mode longest` those of `*.longest.test.ts`, which CI leaves out. */
+const modes = ["long", "longest"]
+const filesOf = (mode: string) => `test/**/*.${mode}.test.ts`
 
 export default defineConfig(({ mode }) => ({
   resolve: { conditions: [...conditions, "module", "node", "development|production"] },
   ssr: { resolve: { conditions: [...conditions, "module", "node", "development|production"] } },
   test: {
-    ...(mode === "long" ? { include: [long] } : { include: ["test/**/*.test.ts"], exclude: [long] }),
+    ...(modes.includes(mode)
+      ? { include: [filesOf(mode)] }
+      : { include: ["test/**/*.test.ts"], exclude: modes.map(filesOf) }),
     // Files share what they import, which takes half a second of computing for each file otherwise.
     isolate: false,
     globalSetup: path.join(import.meta.dirname, "vitest.setup.ts"),
@@ -20,7 +23,7 @@ export default defineConfig(({ mode }) => ({
     env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, ".divisi/compiled") },
     // Tests of the long part train, kill and start over. Others that need more than half a minute on a busy machine say
     // why, beside a patience of their own.
-    testTimeout: mode === "long" ? 300_000 : 30_000,
+    testTimeout: modes.includes(mode) ? 300_000 : 30_000,
     hookTimeout: 30_000
   }
 }))

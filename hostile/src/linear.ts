@@ -4,7 +4,7 @@
  *     pnpm linear [--megabytes 8] [--reader plan] [--shape answer] [--short]
  *
  * `--megabytes` is the length of the longest text, in 2^20 characters. A reader that leaves out what is behind a bound of
- * its own is given longer texts alone. The short form, of `npm run test:long`, tries texts of up to 2^15 characters, a
+ * its own is given longer texts alone. The short form, of `npm run test:longest`, tries texts of up to 2^15 characters, a
  * sixth of the shapes on each reader, in turn, and a few on readers that take long for each. Prints a line for what grows
  * faster or throws, and a summary; exits 1 on any.
  */

@@ -5,5 +5,7 @@ import base from "../../vitest.base.ts"
 const patience = 120_000
 
 export default defineConfig((environment) =>
-  environment.mode === "long" ? base(environment) : mergeConfig(base(environment), { test: { testTimeout: patience } })
+  environment.mode.startsWith("long")
+    ? base(environment)
+    : mergeConfig(base(environment), { test: { testTimeout: patience } })
 )
