@@ -7,6 +7,7 @@ import * as Message from "@divisi/core/Message"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import { FileError } from "@divisi/files/FileError"
 import * as Sealed from "@divisi/files/Sealed"
 import { IntegerGrader } from "@divisi/graders/math"
 import { afterEach, describe, expect, it } from "@effect/vitest"
@@ -181,13 +182,8 @@ describe("a full disk", () => {
       const { asked, pool } = counting()
       let room = 3
       const onTranscript = () => (room-- > 0 ? Effect.void : full)
-      const full = Effect.fail(
-        new (class extends Error {
-          readonly file = path.join(at, "transcripts", "x.json")
-          readonly reason = "Full"
-          override readonly cause = new Error("ENOSPC")
-        })() as never
-      )
+      const file = path.join(at, "transcripts", "x.json")
+      const full = Effect.fail(new FileError({ file, tried: "written", reason: "Full", cause: new Error("ENOSPC") }))
       const error = yield* Effect.flip(evaluate(at, pool, { onTranscript, concurrency: 1 }))
       expect(error.message).toContain(`No space is left on the disk of ${path.join(at, "transcripts")}`)
       const transcripts: Array<string> = []
