@@ -83,12 +83,7 @@ describe.concurrent("hostile text", () => {
         assert.isUndefined(actingIn(text), name)
       }
       await divisi(["eval", "regrade", "one", "--benchmark", "mine.jsonl", "--grader", "math"], { cwd })
-      // Prints a line for each changed verdict, of which there may be none.
-      const regraded = await run(["eval", "regrade", "one", "--grader", "text", "--json"], { cwd })
-      assert.deepStrictEqual(
-        [regraded.code, actingIn(regraded.output), actingIn(regraded.errors)],
-        [0, undefined, undefined]
-      )
+      await divisi(["eval", "regrade", "one", "--grader", "text", "--json"], { cwd })
       await json(["eval", "export", "one", "--to", "answers"], { cwd })
       assert.include((await divisi(["eval", "diff", "one", "one"], { cwd })).output, "benchmark")
       await json(["eval", "diff", "one", "one", "--json"], { cwd })

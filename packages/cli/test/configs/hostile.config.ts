@@ -21,7 +21,8 @@ export default defineConfig({
     ScriptedWorker.make({ id: `answers${hostile}`, description: hostile, replies: [`42 ${hostile}`] }),
     ScriptedWorker.make({
       id: `fails${hostile}`,
-      replies: [{ fail: { _tag: "Malformed", detail: hostile } }]
+      // No outage, so that runs are measured.
+      replies: [{ fail: { _tag: "ContentFiltered", detail: hostile } }]
     })
   ],
   policy: {
