@@ -11,7 +11,7 @@ const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7)
 
 const monthName = (id: string, now: number): string => `${totalName(id)}/${monthOf(now)}`
 
-/** The account of a day begins anew with each. */
+/** Each day has a new account. */
 const daily = (id: string) => ({ name: `${totalName(id)}/day`, per: "day" }) as const
 
 /** The names of a key's accounts of a day, its month and all time, in this order. */

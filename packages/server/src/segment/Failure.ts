@@ -69,7 +69,7 @@ export const ownWords = (worker: string, reason: WorkerErrorReason): string | un
 export const unnamed = `A model behind this server ${account.words}`
 
 /** Whether an error without a worker, of an embedder or a nested run, is about an account of this server's. */
-const isAboutAccount = (error: unknown): boolean => {
+export const isAboutAccount = (error: unknown): boolean => {
   const tag = FailedCall.fromThrown(error)?._tag
   return tag === "Authentication" || tag === "Quota"
 }

@@ -3,7 +3,6 @@
  * fault, they have this server's own words instead of the provider's, as errors of requests do.
  */
 import { checkFailed } from "@divisi/core/Check"
-import * as FailedCall from "@divisi/core/FailedCall"
 import type { RunEvent } from "@divisi/core/RunEvent"
 import type { StepFailure } from "@divisi/core/StepFailure"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
@@ -14,11 +13,6 @@ export type OwnWords = (event: RunEvent) => RunEvent
 
 /** The most messages of failures that later texts are searched for. Beyond it, such texts are replaced as a whole. */
 const maxRemembered = 64
-
-const isAboutAccount = (text: string): boolean => {
-  const tag = FailedCall.fromThrown(new Error(text))?._tag
-  return tag === "Authentication" || tag === "Quota"
-}
 
 /** A reason without the words of its provider. */
 const bare = ({ detail: _, ...reason }: WorkerErrorReason) => reason as WorkerErrorReason
@@ -42,7 +36,7 @@ export const make = (): OwnWords => {
     if (text.startsWith(checkFailed)) return `${checkFailed}${Failure.unnamed}`
     let said = text
     for (const [message, words] of remembered) said = said.replaceAll(message, words)
-    return isFull || isAboutAccount(said) ? Failure.unnamed : said
+    return isFull || Failure.isAboutAccount(new Error(said)) ? Failure.unnamed : said
   }
 
   /** The fields of a failed or reassigned step. */
