@@ -1,9 +1,9 @@
 /** A vendor that asks all calls to wait: the cooldown in `/health/ready`, in the metrics, in `divisi pool check`. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import path from "node:path"
 import { assert, describe, it } from "vitest"
 import { divisi, inFolder } from "./process.ts"
+import { type Running, serving } from "./running.ts"
 
 const answer = [
   { choices: [{ index: 0, delta: { content: "It is fine." } }] },
@@ -44,54 +44,7 @@ const startVendor = async (): Promise<Vendor> => {
   return vendor
 }
 
-interface Running {
-  readonly origin: string
-  /** Waits until the server has written a text. */
-  readonly written: (text: string) => Promise<void>
-  readonly reload: () => void
-}
-
 const pool = ["--pool", "my-server:a"]
-
-/** Runs a test against `divisi serve` in front of a vendor. */
-const serving = (vendor: Vendor, cwd: string, test: (running: Running) => Promise<void>) => {
-  let using: Promise<void> | undefined
-  let all = ""
-  const waiting = new Set<() => void>()
-  const written = (text: string) =>
-    new Promise<void>((resolve) => {
-      const look = () => {
-        if (!all.includes(text)) return
-        waiting.delete(look)
-        resolve()
-      }
-      waiting.add(look)
-      look()
-    })
-  return divisi(["serve", "--port", "0", "--json", "--policy", "single:my-server:a", ...pool], {
-    cwd,
-    environment: {
-      MY_SERVER_BASE_URL: vendor.url,
-      DIVISI_OUTCOMES: "none",
-      DIVISI_RUNS: path.join(cwd, "runs.sqlite"),
-      DIVISI_RESPONSES: path.join(cwd, "responses.sqlite"),
-      DIVISI_ACCOUNTS: path.join(cwd, "accounts.sqlite"),
-      DIVISI_KEYS: path.join(cwd, "keys.json")
-    },
-    onOutput: (output, child) => {
-      all = output
-      for (const look of waiting) look()
-      const origin = /http:\/\/127\.0\.0\.1:\d+(?=\/v1)/.exec(output)?.[0]
-      if (origin === undefined || using !== undefined) return
-      using = test({ origin, written, reload: () => child.kill("SIGHUP") }).finally(() => child.kill("SIGTERM"))
-      // It is awaited below, once the process has ended.
-      using.catch(() => {})
-    }
-  }).then(async ({ errors }) => {
-    if (using === undefined) throw new Error(errors)
-    await using
-  })
-}
 
 const ask = async (origin: string): Promise<number> => {
   const body = JSON.stringify({ model: "divisi", messages: [{ role: "user", content: "How is it?" }] })
@@ -108,7 +61,8 @@ describe("a vendor that asks all calls to wait for a day", () => {
   it("is shown with its reason and its next call, gets no further calls, and is open after a reload", () =>
     inFolder(async (cwd) => {
       await using vendor = await startVendor()
-      await serving(vendor, cwd, async ({ origin, reload, written }) => {
+      const use = async ({ said, tell, url }: Running) => {
+        const { origin } = new URL(url)
         assert.isUndefined(await closedOf(origin))
         assert.notInclude(await metricsOf(origin), "divisi_provider_closed_until_seconds")
         assert.strictEqual(await ask(origin), 429)
@@ -150,12 +104,14 @@ describe("a vendor that asks all calls to wait for a day", () => {
 
         vendor.isGood = true
         assert.strictEqual(await ask(origin), 429)
-        reload()
-        await written('"reloaded"')
+        tell("SIGHUP")
+        await said('"reloaded"')
         assert.isUndefined(await closedOf(origin))
         assert.notInclude(await metricsOf(origin), "divisi_provider_closed_until_seconds")
         assert.strictEqual(await ask(origin), 200)
-      })
+      }
+      const flags = ["--policy", "single:my-server:a", ...pool]
+      await serving(cwd, flags, use, { MY_SERVER_BASE_URL: vendor.url })
     }))
 
   it("is shown by the check itself where no server is asked", () =>

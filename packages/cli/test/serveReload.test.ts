@@ -7,6 +7,7 @@ import { Keys, Models } from "@divisi/server"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Offer from "../src/serve/Offer.ts"
 import { divisi, inFolder, valuesOf } from "./process.ts"
+import { serving } from "./running.ts"
 
 /** A team of workers that say their names, which stands in a file of its own; the first of them takes its time. */
 const teamOf = (...names: ReadonlyArray<string>) => `
@@ -25,53 +26,6 @@ export const team = ${JSON.stringify(names)}.map((id, at) =>
 const configOf = (more: string) => `
 import { team } from "./team.ts"
 export default { pool: team, policy: "single:" + team[0].id, ${more} }`
-
-interface Running {
-  readonly url: string
-  /** Waits until the server has said something. */
-  readonly said: (what: string | RegExp) => Promise<void>
-  readonly tell: (signal: NodeJS.Signals) => void
-}
-
-/** Speaks to `divisi serve` in a folder while it runs, and stops it when `use` has ended. */
-const serving = async (folder: string, flags: ReadonlyArray<string>, use: (running: Running) => Promise<void>) => {
-  let using: Promise<void> | undefined
-  let all = ""
-  const waiting = new Set<() => void>()
-  const said = (what: string | RegExp) =>
-    new Promise<void>((resolve) => {
-      const look = () => {
-        if (all.search(what) < 0) return
-        waiting.delete(look)
-        resolve()
-      }
-      waiting.add(look)
-      look()
-    })
-  const ended = await divisi(["serve", "--port", "0", "--json", ...flags], {
-    cwd: folder,
-    environment: {
-      DIVISI_OUTCOMES: "none",
-      DIVISI_RUNS: path.join(folder, "runs.sqlite"),
-      DIVISI_RESPONSES: path.join(folder, "responses.sqlite"),
-      DIVISI_ACCOUNTS: path.join(folder, "accounts.sqlite"),
-      DIVISI_KEYS: path.join(folder, "keys.json")
-    },
-    onOutput: (output, child) => {
-      all = output
-      const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
-      if (url !== undefined) {
-        using ??= use({ url, said, tell: (signal) => child.kill(signal) }).finally(() => child.kill("SIGTERM"))
-        // It is told below, once the process has ended.
-        using.catch(() => {})
-      }
-      for (const look of waiting) look()
-    }
-  })
-  if (using === undefined) throw new Error(ended.errors)
-  await using
-  return ended
-}
 
 const ask = async (url: string, model: string, headers: Record<string, string> = {}, more: object = {}) => {
   const body = JSON.stringify({ model, messages: [{ role: "user", content: "Who?" }], ...more })
