@@ -24,6 +24,9 @@ const distance = (from: string, to: string): number => {
 
 const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
 
+/** Whether two words are the same but for capitals, hyphens and underscores. */
+export const isSame = (one: string, other: string): boolean => bare(one) === bare(other.slice(0, 64))
+
 /** At most this many letters may be wrong: one in three, and never more than three. */
 const allowed = (word: string): number => Math.min(3, Math.floor(word.length / 3))
 

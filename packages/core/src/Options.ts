@@ -1,31 +1,72 @@
 /**
- * Checks the options that plain JavaScript gives. An unknown or misspelt name, a value of the wrong kind or a missing
- * option is an error in the caller's own words, before anything runs.
+ * The one checker of public configurations: a table of options and ranges, and a function that holds values to it. An
+ * unknown option, a value out of range, a missing option or a contradiction is an error in the caller's words, before
+ * anything runs or is paid for.
  *
- * A {@link Shape} names the options and how each is checked; the compiler holds it to the interface with `satisfies`. It
- * is looked up once for each option that is given, so a check takes about a microsecond.
+ * A {@link Shape} has one row for each option; the compiler holds it to the interface with `satisfies`, so an option
+ * without a row does not compile. No schema library is loaded, and a check takes about a microsecond: each given option
+ * is looked up once.
  */
 import * as Data from "effect/Data"
-import { nearest } from "./Nearest.ts"
+import { isSame, nearest } from "./Nearest.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What an option must be, for people; `undefined` where the value is right. */
-export type Check = (value: unknown) => string | undefined
-
-/** The options that there are. A shape in a shape is an object of options. */
-export interface Shape {
-  readonly [option: string]: Check | Shape
+/** The numbers that a check accepts, both ends included. */
+export interface Range {
+  readonly least: number
+  readonly most: number
+  readonly isWhole: boolean
 }
 
-/** A shape that names every option of an interface. */
-export type ShapeOf<A> = { readonly [Option in keyof A]-?: Check | Shape }
+/** Returns what a value must be, in words, or `undefined` if it is accepted. */
+export interface Check {
+  (value: unknown): string | undefined
+  /** The range of a check of numbers. */
+  readonly range?: Range | undefined
+}
+
+/** The options of a configuration: one row each. A shape in a shape is an object of options. */
+export interface Shape {
+  readonly [option: string]: Row
+}
+
+/** A row of a shape. */
+export type Row = Check | Shape | Table | Each
+
+/** A shape with a row for every option of an interface. */
+export type ShapeOf<A> = { readonly [Option in keyof A]-?: Row }
+
+/** Returns what is wrong with options that are valid one by one, as a sentence, or `undefined`. */
+export type Rule = (options: Readonly<Record<string, unknown>>) => string | undefined
+
+/** What a table holds besides its rows. */
+export interface Notes {
+  /** The options that must be given. */
+  readonly required?: ReadonlyArray<string> | undefined
+  /** Names that people know from other libraries, with ours: `{ prompt: "question" }`. Their spelling does not count. */
+  readonly called?: Readonly<Record<string, string>> | undefined
+  /** Contradictions, checked in order once every option is valid: {@link needs}, {@link excludes}, {@link ordered}. */
+  readonly rules?: ReadonlyArray<Rule> | undefined
+}
+
+/** A shape with its notes. */
+export interface Table extends Notes {
+  readonly kind: "table"
+  readonly shape: Shape
+}
+
+/** Values of one row: the elements of a list, or the values of a record whose keys are free. */
+export interface Each {
+  readonly kind: "list" | "record"
+  readonly each: Row
+}
 
 /** Options that cannot be used, and why. */
 export class OptionsError extends Data.TaggedError("OptionsError")<{
-  /** What they were given to, e.g. `conduct`. */
+  /** The function or file that the options were given to, e.g. `conduct`. */
   readonly what: string
   readonly detail: string
 }> {
@@ -40,9 +81,12 @@ export class OptionsError extends Data.TaggedError("OptionsError")<{
 
 const shortest = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
-/** What a value is, in a few words. It never throws. */
+/** A value in the wrong option may be a credential: these are not repeated. */
+const credential = /\bsk-|bearer\s|:\/\/[^/\s]*@/i
+
+/** Describes a value in a few words. It never throws, and never repeats a credential. */
 export const kindOf = (value: unknown): string => {
-  if (typeof value === "string") return JSON.stringify(shortest(value))
+  if (typeof value === "string") return credential.test(value) ? "a text" : JSON.stringify(shortest(value))
   if (typeof value === "function") return "a function"
   if (Array.isArray(value)) return "a list"
   if (value instanceof Promise) return "a promise (await it)"
@@ -66,16 +110,23 @@ export const flag = expects("true or false", (value) => typeof value === "boolea
 export const aFunction = expects("a function", (value) => typeof value === "function")
 export const anObject = expects("an object", (value) => typeof value === "object" && value !== null)
 
-/** A finite number from `least` on. */
-export const number = (least: number): Check =>
-  expects(`a number of at least ${least}`, (value) => Number.isFinite(value) && (value as number) >= least)
+const within = (what: string, { isWhole, least, most }: Range): Check => {
+  const words = most >= Number.MAX_SAFE_INTEGER ? `${what} of at least ${least}` : `${what} from ${least} to ${most}`
+  const test = (value: unknown) =>
+    typeof value === "number" && value >= least && value <= most && (!isWhole || Number.isSafeInteger(value))
+  return Object.assign(expects(words, test), { range: { least, most, isWhole } })
+}
 
-/** A whole number from `least` on. */
-export const whole = (least: number): Check =>
-  expects(`a whole number of at least ${least}`, (value) => Number.isInteger(value) && (value as number) >= least)
+/** A finite number from `least` to `most`. */
+export const number = (least: number, most = Number.MAX_VALUE): Check =>
+  within("a number", { least, most, isWhole: false })
+
+/** A whole number from `least` to `most`. */
+export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
+  within("a whole number", { least, most, isWhole: true })
 
 /** A limit: a number from 0 on, infinity included. */
-export const limit = expects("a number of at least 0", (value) => typeof value === "number" && value >= 0)
+export const limit = within("a number", { least: 0, most: Infinity, isWhole: false })
 
 /** One of some words. */
 export const oneOf = (...words: ReadonlyArray<string>): Check =>
@@ -90,69 +141,139 @@ export const either =
   }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Options
+// Tables
 // -------------------------------------------------------------------------------------------------------------------
 
-const unknown = (path: string, option: string, shape: Shape): string => {
+/** A shape with what is required, other names of its options, and contradictions. */
+export const table = (shape: Shape, notes: Notes = {}): Table => ({ kind: "table", shape, ...notes })
+
+/** A list of which each element is checked. */
+export const listOf = (each: Row): Each => ({ kind: "list", each })
+
+/** An object with keys of the caller's choice, of which each value is checked. */
+export const recordOf = (each: Row): Each => ({ kind: "record", each })
+
+/** The rule that an option has an effect only together with another one. */
+export const needs =
+  (option: string, other: string): Rule =>
+  (options) =>
+    options[option] === undefined || options[other] !== undefined ? undefined : `"${option}" needs "${other}".`
+
+/** The rule that at most one of two options is given. */
+export const excludes =
+  (option: string, other: string): Rule =>
+  (options) =>
+    options[option] === undefined || options[other] === undefined
+      ? undefined
+      : `"${option}" and "${other}" exclude each other.`
+
+/** The rule that one number is at most as large as another. */
+export const ordered =
+  (lower: string, upper: string): Rule =>
+  (options) =>
+    (options[lower] as number) > (options[upper] as number)
+      ? `"${lower}" must be at most "${upper}", ${options[upper]}, not ${options[lower]}.`
+      : undefined
+
+const isStructure = (row: Row): row is Table | Each => typeof (row as { readonly kind?: unknown }).kind === "string"
+
+/** The table of a row that is an object of options. */
+export const tableOf = (row: Table | Shape): Table => (isStructure(row) ? row : table(row))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Check
+// -------------------------------------------------------------------------------------------------------------------
+
+const unknown = (path: string, option: string, { called = {}, shape }: Table): string => {
   const known = Object.keys(shape)
+  const start = `there is no option "${path}${shortest(option)}".`
+  const habit = Object.keys(called).find((one) => isSame(one, option))
+  if (habit !== undefined) return `${start} Use "${called[habit]}".`
   const meant = nearest(option, known)
-  const said = `there is no option "${path}${option}".`
-  return meant === undefined ? `${said} There are: ${known.join(", ")}.` : `${said} Did you mean "${path}${meant}"?`
+  return meant === undefined ? `${start} There are: ${known.join(", ")}.` : `${start} Did you mean "${path}${meant}"?`
 }
 
-const problemOf = (options: object, shape: Shape, path: string): string | undefined => {
+const lacking = (path: string, option: string, row: Row): string => {
+  const wanted = typeof row === "function" ? row(undefined) : "an object"
+  return `"${path}${option}" is missing${wanted === undefined ? "." : `: ${wanted}.`}`
+}
+
+const problemOfOptions = (options: Readonly<Record<string, unknown>>, table: Table, path: string) => {
+  const { required = [], rules = [], shape } = table
   for (const option of Object.keys(options)) {
-    const value = (options as Record<string, unknown>)[option]
-    const check = Object.hasOwn(shape, option) ? shape[option]! : undefined
-    if (check === undefined) {
-      // An option that is left out on purpose is none.
-      if (value !== undefined) return unknown(path, option, shape)
-    } else if (value !== undefined) {
-      const problem = problemOfValue(value, check, `${path}${option}`)
-      if (problem !== undefined) return problem
-    }
+    const value = options[option]
+    // An option that is `undefined` is absent.
+    if (value === undefined) continue
+    if (!Object.hasOwn(shape, option)) return unknown(path, option, table)
+    const problem = problemOf(value, shape[option]!, `${path}${option}`)
+    if (problem !== undefined) return problem
+  }
+  for (const option of required) if (options[option] === undefined) return lacking(path, option, shape[option]!)
+  for (const rule of rules) {
+    const problem = rule(options)
+    if (problem !== undefined) return path === "" ? problem : `in "${path.slice(0, -1)}", ${problem}`
   }
   return undefined
 }
 
-const problemOfValue = (value: unknown, check: Check | Shape, path: string): string | undefined => {
-  const wanted = typeof check === "function" ? check(value) : anObject(value)
-  if (wanted !== undefined) return `"${path}" must be ${wanted}, not ${kindOf(value)}.`
-  return typeof check === "function" ? undefined : problemOf(value as object, check, `${path}.`)
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const problemOfEach = (value: unknown, { each, kind }: Each, path: string): string | undefined => {
+  const isRight = kind === "list" ? Array.isArray(value) : isRecord(value)
+  if (!isRight) return `"${path}" must be ${kind === "list" ? "a list" : "an object"}, not ${kindOf(value)}.`
+  for (const key of Object.keys(value as object)) {
+    const at = kind === "list" ? `${path}[${key}]` : `${path}.${shortest(key)}`
+    const problem = problemOf((value as Readonly<Record<string, unknown>>)[key], each, at)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+/** Returns what is wrong with a value that is held to a row, as a sentence, or `undefined`. */
+export const problemOf = (value: unknown, row: Row, path: string): string | undefined => {
+  if (typeof row === "function") {
+    const wanted = row(value)
+    return wanted === undefined ? undefined : `"${path}" must be ${wanted}, not ${kindOf(value)}.`
+  }
+  if (isStructure(row) && row.kind !== "table") return problemOfEach(value, row, path)
+  if (!isRecord(value)) return `"${path}" must be an object, not ${kindOf(value)}.`
+  return problemOfOptions(value, tableOf(row), `${path}.`)
 }
 
 /**
- * Throws an {@link OptionsError} where the options are not of the shape, or lack what is `required`.
+ * Throws an {@link OptionsError} if the options do not fit the table.
  *
  * **Example**
  *
  * ```ts
  * import * as Options from "@divisi/core/Options"
  *
- * const shape = { name: Options.name, budget: { costUsd: Options.limit } }
- * const told = (options: object): string => {
+ * const table = Options.table(
+ *   { name: Options.name, attempts: Options.whole(1), budget: { costUsd: Options.limit } },
+ *   { required: ["name"], called: { title: "name" } }
+ * )
+ * const problem = (options: object): string => {
  *   try {
- *     Options.check("serve", options, shape, ["name"])
- *     return "right"
+ *     Options.check("serve", options, table)
+ *     return "none"
  *   } catch (error) {
  *     return (error as Error).message
  *   }
  * }
- * told({ name: "a", budget: { costUSD: 1 } }) // => 'serve: there is no option "budget.costUSD". Did you mean "budget.costUsd"?'
- * told({ budget: {} }) // => 'serve: "name" is missing: a text that is not empty.'
+ * problem({ name: "a", budget: { costUSD: 1 } }) // => 'serve: there is no option "budget.costUSD". Did you mean "budget.costUsd"?'
+ * problem({ title: "a" }) // => 'serve: there is no option "title". Use "name".'
+ * problem({ name: "a", attempts: 0 }) // => 'serve: "attempts" must be a whole number of at least 1, not 0.'
+ * problem({ budget: {} }) // => 'serve: "name" is missing: a text that is not empty.'
  * ```
  */
-export const check = (what: string, options: unknown, shape: Shape, required: ReadonlyArray<string> = []): void => {
-  const detail = typeof options === "object" && options !== null ? problemOf(options, shape, "") : undefined
+export const check = (what: string, options: unknown, row: Table | Shape): void => {
+  const table = tableOf(row)
+  if (!isRecord(options)) {
+    const { required = Object.keys(table.shape) } = table
+    const detail = `it takes one object of options, ${what}({ ${required.join(", ")} }), not ${kindOf(options)}.`
+    throw new OptionsError({ what, detail })
+  }
+  const detail = problemOfOptions(options, table, "")
   if (detail !== undefined) throw new OptionsError({ what, detail })
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    const example = `${what}({ ${(required.length > 0 ? required : Object.keys(shape)).join(", ")} })`
-    throw new OptionsError({ what, detail: `it takes one object of options, ${example}, not ${kindOf(options)}.` })
-  }
-  for (const option of required) {
-    if ((options as Record<string, unknown>)[option] !== undefined) continue
-    const check = shape[option]!
-    const wanted = typeof check === "function" ? check(undefined) : "an object"
-    throw new OptionsError({ what, detail: `"${option}" is missing${wanted === undefined ? "." : `: ${wanted}.`}` })
-  }
 }

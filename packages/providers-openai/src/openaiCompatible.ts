@@ -46,6 +46,8 @@ const compatibleShape = {
   source: Options.text
 } satisfies Options.ShapeOf<CompatibleOptions & { readonly source: string }>
 
+const table = Options.table(compatibleShape, { required: ["baseURL", "model"] })
+
 /**
  * What is assumed of a model behind a server. One that calls no tools, or has no schemas, says so itself; many that see
  * nothing leave pictures and files out in silence, so whoever has a model that sees says so.
@@ -83,7 +85,7 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
  * ```
  */
 export const openaiCompatible = (options: CompatibleOptions): Worker => {
-  Options.check("openaiCompatible", options, compatibleShape, ["baseURL", "model"])
+  Options.check("openaiCompatible", options, table)
   const { model } = options
   // A base URL that is none is refused below, without being shown.
   const name = options.name ?? (URL.canParse(options.baseURL) ? new URL(options.baseURL).host : "a server")

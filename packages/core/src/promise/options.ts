@@ -5,6 +5,7 @@ import type { Retry } from "../run/Resilience.ts"
 import type { RunSettings, WorkerSettings } from "../run/RunSettings.ts"
 import { isChecks } from "../task/Check.ts"
 import * as Message from "../task/Message.ts"
+import { reasoningTable } from "../task/Worker.ts"
 import type { ConductOptions } from "./runs.ts"
 import { limits } from "./shared.ts"
 
@@ -23,7 +24,7 @@ const madeBy = (what: string, member: string) => Options.expects(what, (value) =
 const worker: Options.ShapeOf<WorkerSettings> = {
   maxOutputTokens: Options.whole(1),
   temperature: Options.number(0),
-  reasoning: Options.anObject,
+  reasoning: reasoningTable,
   preferences: Options.oneOf("require", "omit"),
   timeoutMillis: Options.limit,
   silenceMillis: Options.number(0)
@@ -113,6 +114,8 @@ const shape = {
   journal: madeBy("a journal, as openJournal() gives", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
+const table = Options.table(shape, { required: ["question", "pool"] })
+
 const isGiven = (value: unknown): boolean =>
   isText(value) ||
   has(value, "approved", (approved) => typeof approved === "boolean") ||
@@ -131,7 +134,7 @@ export const checkResults = (results: object = {}): void => {
 
 /** Throws an `OptionsError` where a run cannot be started with these options. */
 export const checkOptions = (what: string, options: ConductOptions): void => {
-  Options.check(what, options, shape, ["question", "pool"])
+  Options.check(what, options, table)
   for (const [at, member] of options.pool.entries()) {
     const stranger = strangerOf(member)
     if (stranger !== undefined) {

@@ -13,6 +13,7 @@ import {
 import type * as Prompt from "../policy/Prompt.ts"
 import { messageOf } from "../Thrown.ts"
 import { type Checks, isChecks } from "../task/Check.ts"
+import { reasoningTable } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 
 /** What a policy does on evidence. */
@@ -115,7 +116,7 @@ const shape = {
   } satisfies Options.ShapeOf<Prompt.ConductorOptions>,
   maxOutputTokens: Options.whole(1),
   temperature: Options.number(0),
-  reasoning: Options.anObject,
+  reasoning: reasoningTable,
   mode: Options.oneOf("tolerant", "strict", "thought-then-strict"),
   refusal: Options.aFunction,
   resamples: Options.whole(0),
@@ -124,6 +125,8 @@ const shape = {
     (value) => typeof value === "object" && value !== null && "propose" in value
   )
 } satisfies Options.ShapeOf<LanguagePolicy.Options>
+
+const table = Options.table(shape, { required: ["model"] })
 
 /**
  * A policy of a model that writes the plan, trained for it or not: `LanguagePolicy.make`, with its options checked.
@@ -146,7 +149,7 @@ const shape = {
  * ```
  */
 export const languagePolicy = (options: LanguagePolicy.Options): Policy => {
-  Options.check("languagePolicy", options, shape, ["model"])
+  Options.check("languagePolicy", options, table)
   const { fallback, ...rest } = options
   const policy: Policy = {
     name: rest.name ?? rest.model.id,

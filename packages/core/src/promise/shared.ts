@@ -40,11 +40,14 @@ export const ledger = (limit: Budget.Limits = {}): Budget.Ledger => {
   return Budget.make(limit)
 }
 
-const bounds: Options.ShapeOf<ResponseCache.MemoryOptions> = {
-  maxEntries: Options.limit,
-  maxBytes: Options.limit,
-  timeToLive: Options.anything
-}
+const bounds = Options.table(
+  {
+    maxEntries: Options.limit,
+    maxBytes: Options.limit,
+    timeToLive: Options.anything
+  } satisfies Options.ShapeOf<ResponseCache.MemoryOptions>,
+  { required: ["maxEntries"] }
+)
 
 /**
  * Keeps answers in memory between the runs that it is given to: equal calls of the same seed are paid for once.
@@ -63,7 +66,7 @@ const bounds: Options.ShapeOf<ResponseCache.MemoryOptions> = {
  * ```
  */
 export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache.ResponseCache => {
-  Options.check("memoryCache", options, bounds, ["maxEntries"])
+  Options.check("memoryCache", options, bounds)
   return ResponseCache.makeMemory(options)
 }
 

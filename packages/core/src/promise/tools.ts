@@ -29,6 +29,8 @@ const shape = {
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<ToolOptions<Shape>>
 
+const table = Options.table(shape, { required: ["name", "input"] })
+
 /**
  * A tool from a function, for `tools`.
  *
@@ -66,7 +68,7 @@ const shape = {
  * ```
  */
 export const tool = <const S extends Shape>(options: ToolOptions<S>): Tool<TypeOf<S>> => {
-  Options.check("tool", options, shape, ["name", "input"])
+  Options.check("tool", options, table)
   const { execute, ...about } = options
   return {
     ...about,

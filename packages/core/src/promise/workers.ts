@@ -65,6 +65,8 @@ const shape = {
   maxOutputTokens: Options.whole(1)
 } satisfies Options.ShapeOf<WorkerOptions>
 
+const table = Options.table(shape, { required: ["id", "answer"] })
+
 /** An error for a worker to throw; its reason decides whether the call is retried. */
 export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })
 
@@ -201,7 +203,7 @@ const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerReq
  * ```
  */
 export const worker = (options: WorkerOptions): Worker => {
-  Options.check("worker", options, shape, ["id", "answer"])
+  Options.check("worker", options, table)
   const { answer, ...about } = options
   return { ...about, generate: (request) => ask(about.id, answer, request) }
 }

@@ -56,11 +56,11 @@ export interface Pricing {
 
 /** The options of a price, for `Options.check`. */
 export const pricingShape: Options.ShapeOf<Pricing> = {
-  inputPerMillion: Options.anything,
-  outputPerMillion: Options.anything,
-  cachedInputPerMillion: Options.anything,
-  cacheWritePerMillion: Options.anything,
-  perCall: Options.anything,
+  inputPerMillion: Options.number(0),
+  outputPerMillion: Options.number(0),
+  cachedInputPerMillion: Options.number(0),
+  cacheWritePerMillion: Options.number(0),
+  perCall: Options.number(0),
   isPlay: Options.flag,
   source: Options.text,
   date: Options.text
