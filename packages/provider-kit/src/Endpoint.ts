@@ -151,17 +151,65 @@ export interface Refused {
   readonly body: unknown
 }
 
-/** What may be wrong with the address of a request that there is nothing for. */
-const hintOf = (url: string): string | undefined => {
-  const path = URL.canParse(url) ? new URL(url).pathname : ""
-  const twice = /\/(v\d+\w*)\/\1(?:\/|$)/.exec(path)
-  if (twice !== null) return `the base URL and the path both have /${twice[1]}: take it out of the base URL`
-  return /\/v\d/.test(path) ? undefined : "the base URL has no version: if the API is under /v1, add that to it"
+/** A mistake in a base URL that the path of a request shows, and what to do about it. */
+interface Hint {
+  readonly pattern: RegExp
+  readonly says: (part: string) => string
 }
 
+/** The paths of calls, which people paste with the rest of an address. */
+const calls =
+  "chat/completions|completions|responses|messages|embeddings|models|models/[^/:]+:(?:streamG|g)enerateContent"
+
+/** The first that fits counts. They are matched against the host and the path. */
+const hints: ReadonlyArray<Hint> = [
+  {
+    pattern: /^[^/]+\/api\/(?!.*v\d)()(?=.*(?:completions|responses|messages)$)/,
+    says: () => "the base URL is under /api: if the server is Ollama, end it with /v1 in its place, else with /api/v1"
+  },
+  {
+    pattern: new RegExp(`/(${calls})/(?:v\\d\\w*/)?(?:${calls})$`),
+    says: (path) => `the base URL has the path of a call in it: take /${path} out of it`
+  },
+  {
+    pattern: /\/(v\d+\w*)\/\1(?:\/|$)/,
+    says: (version) => `the base URL and the path both have /${version}: take it out of the base URL`
+  },
+  {
+    pattern: /^[^/]+\.azure\.(?:com|us|cn)\/(?!openai\/v1\/)()/,
+    says: () => "the API of Azure that needs no api-version is under /openai/v1: end the base URL with that"
+  },
+  {
+    pattern: /^generativelanguage\.googleapis\.com\/(?!.*\/openai\/)()(?=.*(?:completions|responses|messages)$)/,
+    says: () => "Google's API of Chat Completions is under /v1beta/openai: end the base URL with that"
+  },
+  {
+    pattern: /^(?!.*\/v\d)()/,
+    says: () => "the base URL has no version: if the API is under /v1, add that to it"
+  }
+]
+
+/** What may be wrong with the address of a request that there is nothing for. */
+const hintOf = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const { hostname, pathname } = new URL(url)
+  const place = `${hostname}${pathname}`.slice(0, longestAddress)
+  for (const { pattern, says } of hints) {
+    const found = pattern.exec(place)
+    if (found !== null) return says(found[1] ?? "")
+  }
+  return undefined
+}
+
+/** As much of an address as is looked at. */
+const longestAddress = 2_000
+
+/** A path that is not there, or that takes no request of this kind. */
+const noSuchPath: ReadonlySet<number> = new Set([404, 405])
+
 const hinted = (reason: WorkerErrorReason, status: number, url: string): WorkerErrorReason => {
-  const hint = status === 404 && reason._tag === "InvalidRequest" ? hintOf(url) : undefined
-  return hint === undefined ? reason : { ...reason, detail: `${reason.detail ?? "status 404"} (${hint})` }
+  const hint = noSuchPath.has(status) && reason._tag === "InvalidRequest" ? hintOf(url) : undefined
+  return hint === undefined ? reason : { ...reason, detail: `${reason.detail ?? `status ${status}`} (${hint})` }
 }
 
 const parsed = (text: string): unknown => {

@@ -7,9 +7,11 @@
  */
 import { defined } from "@divisi/core/Fields"
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
+import type { ToolDefinition } from "@divisi/core/Tool"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import * as Arguments from "./dialects/arguments.ts"
+import { offeredName } from "./dialects/names.ts"
 import { unreadable } from "./VendorError.ts"
 import * as Json from "./VendorJson.ts"
 
@@ -31,6 +33,8 @@ export interface ModelTurn {
   /** Everything written so far, to estimate usage that nobody reports. */
   readonly written: string
   readonly isFinished: boolean
+  /** The names of the offered tools; a call by another form of a name, such as `functions.look`, is one of `look`. */
+  readonly tools?: ReadonlySet<string> | undefined
   /** What has answered, as the vendor names it. */
   readonly answeredBy?: string | undefined
   /** Calls that come in pieces, as much as has come of them. */
@@ -46,6 +50,12 @@ export type Next = readonly [ModelTurn, ReadonlyArray<WorkerPart>]
 
 /** The turn before its first part. */
 export const start: ModelTurn = { written: "", isFinished: false, calling: {}, calls: [], blocks: [] }
+
+/** The turn before its first part, of a request that offers tools. */
+export const startWith = (tools: ReadonlyArray<ToolDefinition> = []): ModelTurn =>
+  tools.length === 0 ? start : { ...start, tools: new Set(tools.map(({ name }) => name)) }
+
+const nameIn = ({ tools }: ModelTurn, name: string): string => (tools === undefined ? name : offeredName(name, tools))
 
 const noParts: ReadonlyArray<WorkerPart> = []
 
@@ -109,7 +119,7 @@ export const write = (
 
 /** The start of a call that comes in pieces. */
 export const begin = (turn: ModelTurn, { id, name }: Pick<ToolCall, "id" | "name">): Next => [
-  { ...turn, calling: { ...turn.calling, [id]: { id, name, arguments: "" } } },
+  { ...turn, calling: { ...turn.calling, [id]: { id, name: nameIn(turn, name), arguments: "" } } },
   noParts
 ]
 
@@ -142,7 +152,7 @@ export const call = (
   // Some vendors give one id to several calls.
   const own = turn.calls.some((one) => one.id === id) ? `call_${crypto.randomUUID()}` : id
   const blocks = extended(turn.blocks, "tool-call", own, "", metadata)
-  const calls = [...turn.calls, { id: own, name, arguments: Arguments.whole(text) }]
+  const calls = [...turn.calls, { id: own, name: nameIn(turn, name), arguments: Arguments.whole(text) }]
   return [{ ...turn, blocks, calls, written: `${turn.written}${name}${text}` }, noParts]
 }
 

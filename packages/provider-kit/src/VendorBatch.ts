@@ -10,10 +10,16 @@
  * pay again: the vendor's list of batches is searched for the name.
  */
 
-import type { Message } from "@divisi/core/Message"
 import * as Options from "@divisi/core/Options"
 import { noUsage, type Pricing } from "@divisi/core/Usage"
-import { CallId, type Reattach, WorkerError, type WorkerErrorReason, type WorkerParts } from "@divisi/core/Worker"
+import {
+  CallId,
+  type Reattach,
+  WorkerError,
+  type WorkerErrorReason,
+  type WorkerParts,
+  type WorkerRequest
+} from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Collector, type Member } from "./internal/collector.ts"
@@ -98,7 +104,7 @@ export interface Parts<State> {
 /** The calls of a worker that are made in batches. */
 export interface Batches extends Reattach {
   /** Makes a call of a body. */
-  readonly ask: (messages: ReadonlyArray<Message>, body: unknown) => WorkerParts
+  readonly ask: (request: WorkerRequest, body: unknown) => WorkerParts
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -215,7 +221,7 @@ export const make = <State>({ protocol, secrets, settings, vendor, worker }: Par
       catch: (error) => failed(VendorError.fromThrown(error, vendor.reason))
     })
 
-  const answer = (messages: ReadonlyArray<Message>, outcome: Outcome) => {
+  const answer = ({ messages, tools }: WorkerRequest, outcome: Outcome) => {
     if ("failure" in outcome) return Stream.fail(failed(outcome.failure))
     const events = async function* () {
       yield* outcome.events
@@ -223,6 +229,7 @@ export const make = <State>({ protocol, secrets, settings, vendor, worker }: Par
     return VendorStream.make({
       worker,
       messages,
+      tools,
       protocol,
       open: async () => ({ events: events() }),
       reason: vendor.reason,
@@ -231,14 +238,14 @@ export const make = <State>({ protocol, secrets, settings, vendor, worker }: Par
     })
   }
 
-  const ask = (messages: ReadonlyArray<Message>, body: unknown, id: string, at: number) => {
+  const ask = (request: WorkerRequest, body: unknown, id: string, at: number) => {
     const joined = Effect.acquireRelease(
       Effect.sync(() => collector.join(id, vendor.line(id, body))),
       (member) => Effect.promise(member.leave)
     )
     const sent = Effect.flatMap(joined, (member) =>
       Effect.map(waitFor(member.batch), (batch) => {
-        const outcome = Effect.map(waitFor(member.outcome), (outcome) => answer(messages, outcome))
+        const outcome = Effect.map(waitFor(member.outcome), (outcome) => answer(request, outcome))
         return Stream.concat(
           Stream.make({ type: "handle", handle: written({ id, batch, at }) } as const),
           Stream.unwrap(outcome)
@@ -270,14 +277,14 @@ export const make = <State>({ protocol, secrets, settings, vendor, worker }: Par
       : followed(batch, id, ({ outcome }) => outcome)
 
   return {
-    ask: (messages, body) =>
-      Effect.map(CallId, (callId) => ask(messages, body, idOf(collector.name, collector.number(), callId), Date.now())),
-    reattach: (handle, { messages }) => {
+    ask: (request, body) =>
+      Effect.map(CallId, (callId) => ask(request, body, idOf(collector.name, collector.number(), callId), Date.now())),
+    reattach: (handle, request) => {
       const known = read(handle)
       if (known === undefined) return Stream.fail(failed(unknownHandle))
       // What is begun again is told first, so that the time that it takes is the vendor's.
       const again = Stream.make({ type: "handle", handle } as const)
-      return Stream.concat(again, Stream.unwrap(Effect.map(outcomeOf(known), (outcome) => answer(messages, outcome))))
+      return Stream.concat(again, Stream.unwrap(Effect.map(outcomeOf(known), (outcome) => answer(request, outcome))))
     }
   }
 }

@@ -8,6 +8,7 @@
 
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
+import type { ToolDefinition } from "@divisi/core/Tool"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import { type FinishReason, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
@@ -15,6 +16,7 @@ import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { offeredName } from "./dialects/names.ts"
 import * as VendorError from "./VendorError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -75,6 +77,8 @@ export interface Call<Event, State> {
   readonly worker: string
   /** The messages of the request: tokens are estimated from them if the vendor reports none. */
   readonly messages: ReadonlyArray<Message>
+  /** The tools of the request: a call by another form of a name, such as `functions.look`, is one of `look`. */
+  readonly tools?: ReadonlyArray<ToolDefinition> | undefined
   readonly protocol: Protocol<Event, State>
   /** Sends the request. `signal` is aborted once nobody reads the answer any more. */
   readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
@@ -145,9 +149,13 @@ class Reader<Event, State> {
   /** Whether the vendor has begun to answer. */
   #isOpen = false
   #warnings: Array<string> = []
+  /** The names of the offered tools; absent if there are none. */
+  readonly #tools: ReadonlySet<string> | undefined
 
   constructor(call: Call<Event, State>) {
     this.#call = call
+    const { tools = [] } = call
+    if (tools.length > 0) this.#tools = new Set(tools.map(({ name }) => name))
     this.#state = call.protocol.initial
   }
 
@@ -236,9 +244,16 @@ class Reader<Event, State> {
     for (const part of parts) {
       if (part.type === "text" || part.type === "reasoning") this.#characters += part.text.length
       else if (part.type === "tool-call") this.#characters += part.name.length + part.arguments.length
-      this.#parts.push(part)
+      this.#parts.push(this.#named(part))
     }
     this.#notify()
+  }
+
+  /** A call with the name of the offered tool that it means. */
+  #named(part: WorkerPart): WorkerPart {
+    if (this.#tools === undefined || (part.type !== "tool-call" && part.type !== "tool-call-delta")) return part
+    const name = offeredName(part.name, this.#tools)
+    return name === part.name ? part : { ...part, name }
   }
 
   #taken(): Pulled | undefined {

@@ -217,7 +217,7 @@ const call = (
     const parts = Stream.fromReadableStream({ evaluate: () => stream, onError: fail }).pipe(
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
-        () => ModelTurn.start,
+        () => ModelTurn.startWith(request.tools),
         // A model of another specification may give anything.
         (turn, part) => Effect.try({ try: () => Parts.next(turn, part, reading), catch: fail })
       )

@@ -90,10 +90,11 @@ const calls = (
     const mayOmit = target.omitUnsupported || request.preferences === "omit"
     const body = toBody(withDefaults(request, defaults), { ...target, omitUnsupported: mayOmit, onNotice: omit })
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
-    if (batches !== undefined) return batches.ask(request.messages, body.success)
+    if (batches !== undefined) return batches.ask(request, body.success)
     return VendorStream.make({
       worker,
       messages: request.messages,
+      tools: request.tools,
       protocol,
       open: (signal) => {
         const sending = mayOmit ? sendAdapted(body.success, signal, omit) : send(client, body.success, signal)

@@ -228,7 +228,7 @@ const call = (
       Stream.mapError(fail),
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
-        () => ModelTurn.start,
+        () => ModelTurn.startWith(request.tools),
         // A model that is made by hand may give anything.
         (turn, part) => Effect.try({ try: () => Parts.next(turn, part, reading), catch: fail })
       )

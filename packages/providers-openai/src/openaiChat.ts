@@ -53,6 +53,6 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
       { url: "/v1/chat/completions", eventsOf: (completion) => [{ ...completion, object: "chat.completion" }] }
     ),
     batch,
-    protocol: Chat.protocol(readingOf(dialect))
+    protocol: Chat.protocol(readingOf(dialect, model))
   })
 }

@@ -114,6 +114,6 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
   return makeWorker(options, about, {
     toBody: (request, omit) => toBody(model, request, { ...options, ...dialect }, capabilities, omit),
     connect: overHttp,
-    protocol: Chat.protocol(readingOf(dialect))
+    protocol: Chat.protocol(readingOf(dialect, model))
   })
 }

@@ -76,6 +76,36 @@ const forms: ReadonlyArray<readonly [name: string, reply: Reply, expected: Outco
     },
     { ...sunny, usage: { inputTokens: 11, outputTokens: 7 } }
   ],
+  [
+    "a call as a block of the content",
+    {
+      body: events(
+        chunk({ content: [{ type: "tool_use", id: "x", name: "weather", input: { city: "Ulm" } }] }),
+        chunk({}, "tool_calls")
+      )
+    },
+    { calls: [{ ...ulm, id: "x" }], finish: "tool-calls" }
+  ],
+  [
+    "a name without its prefix, in another case",
+    {
+      body: events(
+        chunk({ tool_calls: [call({ function: { name: "Weather", arguments: '{"city":"Ulm"}' } })] }),
+        chunk({}, "tool_calls")
+      )
+    },
+    { calls: [ulm] }
+  ],
+  [
+    "a name of no tool",
+    {
+      body: events(
+        chunk({ tool_calls: [call({ function: { name: "functions.search", arguments: "{}" } })] }),
+        chunk({}, "tool_calls")
+      )
+    },
+    { calls: [{ name: "functions.search", arguments: {} }] }
+  ],
   ["spaces before data", { body: ` data: ${first}\n\n data: ${last}\n\n` }, sunny],
   ["objects one after the other", { contentType: "application/json", body: first + last }, sunny],
   [

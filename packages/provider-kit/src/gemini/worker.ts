@@ -83,6 +83,7 @@ const generator = (worker: string, target: Target, options: WorkerOptions, conne
     return VendorStream.make({
       worker,
       messages: request.messages,
+      tools: request.tools,
       protocol: protocolOf({ model: target.model, messages: request.messages }),
       open: (signal) => openAdapted(body.success, signal, mayOmit, collected),
       reason,

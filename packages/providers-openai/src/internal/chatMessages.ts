@@ -35,14 +35,18 @@ const contentOf = (content: Message.Content): string | Array<ChatCompletionConte
 
 const assistant = (
   { content, echo, toolCalls = [] }: Message.AssistantMessage,
-  { reasoningEcho }: Dialect
+  { reasoningEcho }: Dialect,
+  model: string
 ): ChatCompletionMessageParam => {
   if (toolCalls.length === 0) return { role: "assistant", content }
+  const extras = ChatEcho.extrasIn(echo, model, toolCalls.length)
   return {
     role: "assistant",
     content: content === "" ? null : content,
     ...ChatEcho.echoed(echo, reasoningEcho),
-    tool_calls: toolCalls.map(({ arguments: text, id, name }) => ({
+    ...(extras.message === undefined ? {} : { extra_content: extras.message }),
+    tool_calls: toolCalls.map(({ arguments: text, id, name }, at) => ({
+      ...extras.calls?.[at],
       id,
       type: "function",
       function: { name, arguments: text }
@@ -58,13 +62,14 @@ const shown = ({ content, name }: Message.ToolMessage): ReadonlyArray<ChatComple
 
 const turnOf = (
   message: Exclude<Message.Message, Message.ToolMessage>,
-  dialect: Dialect
+  dialect: Dialect,
+  model: string
 ): ChatCompletionMessageParam => {
   switch (message.role) {
     case "user":
       return { role: "user", content: contentOf(message.content) }
     case "assistant":
-      return assistant(message, dialect)
+      return assistant(message, dialect, model)
     default:
       return { role: dialect.systemRole, content: message.content }
   }
@@ -73,13 +78,14 @@ const turnOf = (
 /** The messages of a conversation, each role in the words of the server. */
 export const messagesOf = (
   messages: ReadonlyArray<Message.Message>,
-  dialect: Dialect
+  dialect: Dialect,
+  model: string
 ): Array<ChatCompletionMessageParam> => {
   const sent: Array<ChatCompletionMessageParam> = []
   let sights: ReadonlyArray<ChatCompletionContentPart> = []
   for (const [index, message] of messages.entries()) {
     if (message.role !== "tool") {
-      sent.push(turnOf(message, dialect))
+      sent.push(turnOf(message, dialect, model))
       continue
     }
     sent.push({ role: "tool", tool_call_id: message.callId, content: resultOf(message) })

@@ -49,13 +49,11 @@ export interface ReasoningFields {
 }
 
 /** How a server's answers are read. */
-export const readingOf = ({
-  endsWithDone,
-  reasoningEcho,
-  reasoningField,
-  thinkTags,
-  usage
-}: Dialect): Parameters<typeof Chat.protocol>[0] => ({
+export const readingOf = (
+  { endsWithDone, reasoningEcho, reasoningField, thinkTags, usage }: Dialect,
+  model: string
+): Parameters<typeof Chat.protocol>[0] => ({
+  model,
   readsUsage: usage !== "none",
   reasoningField,
   reasoningEcho,
@@ -140,7 +138,7 @@ export const toBody = (
     (settings) =>
       defined({
         model,
-        messages: messagesOf(request.messages, options),
+        messages: messagesOf(request.messages, options, model),
         stream: true,
         stream_options: options.usage === "stream-options" ? { include_usage: true } : undefined,
         store: options.store,

@@ -111,13 +111,14 @@ export const makeWorker = <Body extends object, State>(
   }
 
   const stream = (
-    { messages }: WorkerRequest,
+    { messages, tools }: WorkerRequest,
     sent: (signal: AbortSignal) => Promise<Sent>,
     notices: ReadonlyArray<string> = []
   ) =>
     VendorStream.make({
       worker: id,
       messages,
+      tools,
       protocol,
       open: (signal) => open(sent(signal), signal, notices),
       reason,
@@ -151,7 +152,7 @@ export const makeWorker = <Body extends object, State>(
             (signal) => (mayOmit ? sendAdapted(body.success, signal, omit) : send(body.success, signal)),
             notices
           )
-        : batches.ask(request.messages, body.success)
+        : batches.ask(request, body.success)
     },
     forward: forwardTo({
       worker: id,

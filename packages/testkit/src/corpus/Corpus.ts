@@ -14,6 +14,7 @@ import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Gaps, Runner } from "../providers/ProviderContract.ts"
+import { callForms } from "./calls.ts"
 import { chat } from "./chat.ts"
 import { chatForms } from "./chatForms.ts"
 import { generateContent } from "./generateContent.ts"
@@ -31,6 +32,7 @@ export const rows: ReadonlyArray<Row> = [
   ...responses,
   ...messages,
   ...generateContent,
+  ...callForms,
   ...requests
 ]
 
@@ -112,7 +114,7 @@ export const ask = async (worker: Worker, { expected, request }: ResponseRow): P
   const parts: Array<WorkerPart> = []
   const asked = {
     messages: [{ role: "user" as const, content: "Weather in Ulm?" }],
-    ...((expected.calls ?? []).length > 0 ? { tools } : {}),
+    ...(expected.calls === undefined ? {} : { tools }),
     ...request
   }
   const run = Stream.runForEach(WorkerStream.generate(worker, asked), (part) => Effect.sync(() => parts.push(part)))

@@ -20,6 +20,8 @@ interface Call {
   readonly unnamed: string
   /** The last piece of the arguments: some servers send all that has come so far in each. */
   readonly last: string
+  /** What the server wants back with the call, e.g. Gemini's signature of a thought. */
+  readonly extra?: Json.Fields | undefined
 }
 
 /** The calls so far, in order. */
@@ -38,6 +40,21 @@ interface Piece {
   readonly id: string
   readonly name: string
   readonly arguments: string
+  readonly extra?: Json.Fields | undefined
+}
+
+/**
+ * What a server adds to a call for its way back: `extra_content` of Gemini's own endpoint, and what LiteLLM makes of it.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures, read in November 2026.
+ */
+const extraFields = ["extra_content", "provider_specific_fields"] as const
+
+const extraOf = (piece: Json.Fields): Json.Fields | undefined => {
+  const found = extraFields.flatMap((name) => {
+    const value = piece[name]
+    return typeof value === "object" && value !== null ? [[name, value] as const] : []
+  })
+  return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
 const indexOf = (value: unknown): unknown =>
@@ -50,7 +67,8 @@ const pieceOf = (value: unknown): Piece => {
     index: indexOf(piece.index),
     id: Arguments.idOf(piece.id),
     name: Json.said(called.name, "a tool's name"),
-    arguments: Arguments.textOf(called.arguments)
+    arguments: Arguments.textOf(called.arguments),
+    extra: extraOf(piece)
   }
 }
 
@@ -111,13 +129,17 @@ const extended = (call: Call | undefined, piece: Piece): Call => {
     name: known,
     arguments: before + piece.arguments,
     unnamed: known === "" ? unnamed + piece.arguments : "",
-    last: piece.arguments || last
+    last: piece.arguments || last,
+    extra: piece.extra ?? call?.extra
   }
 }
 
 const take = ({ calls, parts }: Taken, value: unknown, at: number): Taken => {
   if (value === null) return { calls, parts }
   const piece = pieceOf(value)
+  const isEmpty = piece.name === "" && piece.id === "" && piece.arguments === ""
+  // Gemini's endpoint sends a signature in a piece of its own.
+  if (isEmpty && calls.length === 0) return { calls, parts }
   const place = placeOf(calls, piece, at === 0)
   const before = calls[place]
   if (before === undefined && calls.length >= most) throw unreadable("it asks for too many tools")
@@ -158,11 +180,15 @@ export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Ca
   const calls = list.map((value, at): Call => {
     const piece = pieceOf(value)
     const known = before.find(({ givenId }) => piece.id !== "" && givenId === piece.id) ?? before[at]
-    return extended(undefined, { ...piece, id: piece.id || known?.id || "" })
+    return extended(undefined, { ...piece, id: piece.id || known?.id || "", extra: piece.extra ?? known?.extra })
   })
   const said = (all: Calls) => JSON.stringify(all.map(({ arguments: text, name }) => [name, text]))
   return { calls, isOther: before.length > 0 && said(before) !== said(calls) }
 }
+
+/** What the server wants back with each call, in order; absent if it added nothing. */
+export const extrasOf = (calls: Calls): ReadonlyArray<Json.Fields | null> | undefined =>
+  calls.some(({ extra }) => extra !== undefined) ? calls.map(({ extra = null }) => extra) : undefined
 
 /** The whole calls of an answer that has ended. A tool without arguments is called with an empty object. */
 export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {

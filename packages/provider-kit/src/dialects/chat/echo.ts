@@ -1,4 +1,5 @@
-/** The reasoning that a server wants back with a turn that called tools. */
+/** What a server wants back with a turn that called tools: its reasoning, and what it added to the calls. */
+import { defined } from "@divisi/core/Fields"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 
@@ -46,4 +47,36 @@ const isOf = (field: Field, value: unknown): boolean =>
 export const echoed = (echo: unknown, field: Field | undefined): Json.Fields => {
   const value = field === undefined ? undefined : Json.fields(echo)[field]
   return field !== undefined && isOf(field, value) ? { [field]: value } : {}
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Extras
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a server added to a message and its calls, such as Gemini's signatures: good for the model that gave it. */
+export interface Extras {
+  /** `extra_content` of the message. */
+  readonly message?: Json.Fields | undefined
+  /** The fields that were added to each call. */
+  readonly calls?: ReadonlyArray<Json.Fields | null> | undefined
+}
+
+/** Extras as a part of an echo; nothing if there are none. */
+export const extrasEcho = ({ calls, message }: Extras, model: string | undefined): Json.Fields =>
+  model === undefined || (message === undefined && calls === undefined)
+    ? {}
+    : { extras: defined({ model, message, calls }) }
+
+const isFields = (value: unknown): value is Json.Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The extras in the echo of a turn with so many calls; none if another model gave them. */
+export const extrasIn = (echo: unknown, model: string, calls: number): Extras => {
+  const extras = Json.fields(Json.fields(echo).extras)
+  if (extras.model !== model) return {}
+  const list = Json.items(extras.calls)
+  return {
+    message: isFields(extras.message) ? extras.message : undefined,
+    calls: list.length === calls ? list.map((one) => (isFields(one) ? one : null)) : undefined
+  }
 }

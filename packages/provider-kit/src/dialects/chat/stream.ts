@@ -12,8 +12,8 @@ import * as Errors from "../errors.ts"
 import { content } from "../text.ts"
 import * as Thinking from "../thinking.ts"
 import { later, reportedIn, usageOf } from "../usage.ts"
-import { type Calls, finalCalls, takeCalls, takeFunction, wholeCalls } from "./calls.ts"
-import { type Echo, type Field, takeEcho } from "./echo.ts"
+import { type Calls, extrasOf, finalCalls, takeCalls, takeFunction, wholeCalls } from "./calls.ts"
+import { type Echo, extrasEcho, type Field, takeEcho } from "./echo.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -21,6 +21,8 @@ import { type Echo, type Field, takeEcho } from "./echo.ts"
 
 /** What of a server its answers do not say. */
 export interface Options {
+  /** The model that is asked: what a server adds to its calls goes back to this one alone, or nowhere when absent. */
+  readonly model?: string | undefined
   /** Whether its reports of usage count; true by default. */
   readonly readsUsage?: boolean | undefined
   /** The field of a delta that holds reasoning, where it has several; by default the first that says something. */
@@ -44,6 +46,8 @@ export interface State {
   readonly calls: Calls
   /** What the server wants back: its reasoning so far. */
   readonly echo: Echo | undefined
+  /** `extra_content` of the message: what else the server wants back. */
+  readonly extra: Json.Fields | undefined
   /** Why it ends: the last reason that was given. */
   readonly finish: FinishReason | undefined
   readonly failure: WorkerErrorReason | undefined
@@ -66,6 +70,7 @@ const initial: State = {
   thinking: Thinking.start,
   calls: [],
   echo: undefined,
+  extra: undefined,
   finish: undefined,
   failure: undefined,
   hasBegun: false,
@@ -169,9 +174,15 @@ const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options
 /** A message as it is whole: its text and its calls win over what was pieced together. */
 const finished = (state: State, message: Json.Fields, options: Options): Step<State> => {
   const said = saidBy(message, options)
-  const { calls, isOther } = finalCalls(state.calls, message.tool_calls)
+  const blocks = blocksOf(message.content)
+  const { calls, isOther } = finalCalls(state.calls, message.tool_calls || (blocks.length > 0 ? blocks : undefined))
   const legacy = calls.length === 0 ? takeFunction(calls, message.function_call).calls : calls
-  const next = { ...state, calls: legacy, echo: state.echo ?? takeEcho(undefined, message, options.reasoningEcho) }
+  const next = {
+    ...state,
+    calls: legacy,
+    echo: state.echo ?? takeEcho(undefined, message, options.reasoningEcho),
+    extra: extraOf(state.extra, message)
+  }
   const fresh = { ...said, reasoning: state.text === "" && state.calls.length === 0 ? said.reasoning : "" }
   const warning = isOther ? "its final message has other calls of tools than it streamed: those count" : undefined
   if (said.text === "" || said.text === state.text) {
@@ -264,15 +275,29 @@ const incomplete = ({ foreign, hasBegun, isDone }: State): WorkerErrorReason => 
 // The protocol
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Calls as blocks of the content, which proxies pass on from Anthropic. */
+const blocksOf = (content: unknown): ReadonlyArray<unknown> =>
+  Json.items(content).flatMap((block) => {
+    const { id, input, name, type } = Json.fields(block)
+    return type === "tool_use" ? [{ id, function: { name, arguments: input ?? {} } }] : []
+  })
+
+/** `extra_content` of a message that is more than a mark of a thought. */
+const extraOf = (before: Json.Fields | undefined, { extra_content: extra }: Json.Fields): Json.Fields | undefined =>
+  typeof extra === "object" && extra !== null && Json.fields(Json.fields(extra).google).thought !== true
+    ? Json.fields(extra)
+    : before
+
 /** Takes what is rare: calls of tools, refusals, why an answer ends, what it used, and what the server wants back. */
 const rest = (state: State, delta: Json.Fields, word: string, usage: unknown, options: Options): Step<State> => {
-  const called = takeCalls(state.calls, delta.tool_calls)
+  const called = takeCalls(state.calls, delta.tool_calls || blocksOf(delta.content))
   const { calls, parts } = takeFunction(called.calls, delta.function_call)
   const next: State = {
     ...state,
     isRefused: state.isRefused || Boolean(delta.refusal),
     calls,
     echo: takeEcho(state.echo, delta, options.reasoningEcho),
+    extra: extraOf(state.extra, delta),
     usage: later(state.usage, usage)
   }
   return { state: ended(next, word), parts: called.parts.length === 0 ? parts : [...called.parts, ...parts] }
@@ -349,7 +374,14 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   const usage = options.readsUsage === false ? undefined : reportedIn(chunk)
   const wrote = written(state, said, options)
   const isPlain =
-    !usage && word === "" && !delta.refusal && !delta.tool_calls && !delta.function_call && !options.reasoningEcho
+    !usage &&
+    word === "" &&
+    !delta.refusal &&
+    !delta.tool_calls &&
+    !delta.function_call &&
+    !delta.extra_content &&
+    typeof delta.content !== "object" &&
+    !options.reasoningEcho
   const warning = skippedOf(said)
   if (isPlain) return warning === undefined ? wrote : { ...wrote, warning }
   const further = rest(wrote.state, delta, word, usage, options)
@@ -364,6 +396,14 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   return { state: whole.state, parts: [...parts, ...whole.parts], warning: warning ?? whole.warning }
 }
 
+/** What goes back with a turn that called tools. */
+const echoOf = ({ calls, echo, extra }: State, { model, reasoningEcho }: Options): unknown => {
+  if (calls.length === 0) return undefined
+  const reasoning = reasoningEcho === undefined || echo === undefined ? {} : { [reasoningEcho]: echo }
+  const whole = { ...reasoning, ...extrasEcho({ calls: extrasOf(calls), message: extra }, model) }
+  return Object.keys(whole).length === 0 ? undefined : whole
+}
+
 /** How a server of Chat Completions answers. */
 export const protocol = (options: Options = {}): Protocol<unknown, State> => ({
   initial,
@@ -374,9 +414,6 @@ export const protocol = (options: Options = {}): Protocol<unknown, State> => ({
   text: ({ final, text }) => (final === "" ? text : final),
   usage: ({ usage }) => usageOf(usage),
   model: ({ model }) => model,
-  echo: ({ calls, echo }) =>
-    options.reasoningEcho === undefined || echo === undefined || calls.length === 0
-      ? undefined
-      : { [options.reasoningEcho]: echo },
+  echo: (state) => echoOf(state, options),
   incomplete
 })

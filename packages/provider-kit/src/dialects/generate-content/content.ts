@@ -2,6 +2,7 @@
 import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
 import * as Json from "../../VendorJson.ts"
+import { withLetter } from "../names.ts"
 import * as Echo from "./echo.ts"
 import type { Target } from "./request.ts"
 
@@ -72,7 +73,7 @@ const saidOf = (message: Message.AssistantMessage, { capabilities, model }: Targ
   const calls = toolCalls.map(
     (call, index): Part =>
       defined({
-        functionCall: { id: call.id, name: call.name, args: argsOf(call.arguments) },
+        functionCall: { id: call.id, name: withLetter(call.name), args: argsOf(call.arguments) },
         thoughtSignature:
           signatures.calls.get(call.id) ?? (index === 0 && capabilities.signsCalls ? anySignature : undefined)
       })
@@ -91,7 +92,7 @@ const resultOf = (message: Message.ToolMessage, { capabilities }: Target): Reado
   const beside = media.filter((part) => !within.includes(part as Blob))
   const response = isError === true ? { error: text } : { output: text }
   const parts = within.length > 0 ? within : undefined
-  return [{ functionResponse: defined({ id, name, response, parts }) }, ...beside]
+  return [{ functionResponse: defined({ id, name: withLetter(name), response, parts }) }, ...beside]
 }
 
 const turnOf = (message: Message.Message, target: Target): Turn => {

@@ -11,6 +11,7 @@ import { content } from "../text.ts"
 import * as Echo from "./echo.ts"
 import { blockedOf, endingOf, reasonWith } from "./endings.ts"
 import { reasonOfEvent } from "./errors.ts"
+import * as Partial from "./partial.ts"
 import { counted, usageOf } from "./usage.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -35,6 +36,8 @@ export interface State {
   readonly model?: string | undefined
   readonly calls: ReadonlyArray<Called>
   readonly signatures: Echo.Signatures
+  /** A call whose arguments come in pieces. */
+  readonly open?: Partial.Open | undefined
   /** The last object that is no answer and has words: the reason of an answer that ends without one. */
   readonly foreign?: Json.Fields | undefined
 }
@@ -106,7 +109,7 @@ const callOf = (value: unknown, calls: ReadonlyArray<Called>, makeId: () => stri
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? content(value, "a part's text").text : Json.said(value, "a part's text")
 
-interface Read extends Pick<State, "calls" | "signatures"> {
+interface Read extends Pick<State, "calls" | "signatures" | "open"> {
   readonly parts: ReadonlyArray<WorkerPart>
   readonly warning?: string | undefined
 }
@@ -122,31 +125,66 @@ const partsOf = ({ content: value }: Json.Fields): ReadonlyArray<unknown> => {
   return Array.isArray(parts) ? parts : [Json.object(parts ?? undefined, "parts")]
 }
 
-const read = (state: State, chunk: Json.Fields, candidate: Json.Fields, messages: ReadonlyArray<Message>): Read => {
-  const parts: Array<WorkerPart> = []
-  let { calls, signatures } = state
-  let warning: string | undefined
+/** Takes a whole call; nothing where it has come already. */
+const withCall = (read: Read, call: Call | undefined, signature: string | undefined): Read => {
+  if (call === undefined) return read
+  const { calls, parts, signatures } = read
+  const { arguments: text, id, name } = call
+  return {
+    ...read,
+    parts: [...parts, call],
+    calls: [...calls, { id, what: `${name}${text}` }],
+    signatures:
+      signature === undefined ? signatures : { ...signatures, calls: new Map(signatures.calls).set(id, signature) }
+  }
+}
+
+type MakeId = (calls: number) => string
+
+/** Ends the call that is open. */
+const closed = (read: Read, makeId: MakeId): Read => {
+  const { calls, open } = read
+  if (open === undefined) return read
+  const { id, name, signature } = open
+  const call = callOf({ id, name, args: Partial.argumentsOf(open) }, calls, () => makeId(calls.length))
+  return { ...withCall(read, call, signature), open: undefined }
+}
+
+/** Takes a call, or a piece of one. */
+const called = (before: Read, value: unknown, signature: string | undefined, makeId: MakeId): Read => {
+  const call = spelled(value, "a function call")
+  const read = Partial.isOther(call, before.open) ? closed(before, makeId) : before
+  if (Partial.isPiece(call, read.open)) {
+    const next = { ...read, open: Partial.take(read.open, call, signature) }
+    return call.willContinue === true ? next : closed(next, makeId)
+  }
+  const whole = callOf(call, read.calls, () => makeId(read.calls.length))
+  return { ...withCall(read, whole, signature ?? read.open?.signature), open: undefined }
+}
+
+const read = (
+  { calls, open, signatures }: State,
+  chunk: Json.Fields,
+  candidate: Json.Fields,
+  messages: ReadonlyArray<Message>
+): Read => {
+  let read: Read = { parts: none, calls, open, signatures }
   for (const value of partsOf(candidate)) {
     const part: Json.Fields = typeof value === "string" ? { text: value } : spelled(value, "a part")
     const { functionCall, text, thoughtSignature } = part
     const thought = part.thought === true || part.thought === "true"
     const kind = skippable.find((name) => part[name] !== undefined && part[name] !== null)
-    if (kind !== undefined) warning = `a part with ${kind} is skipped`
+    if (kind !== undefined) read = { ...read, warning: `a part with ${kind} is skipped` }
     const signature = Json.text(thoughtSignature)
     if (functionCall !== undefined && functionCall !== null) {
-      const call = callOf(functionCall, calls, () => idOf(chunk.responseId, messages, calls.length))
-      if (call === undefined) continue
-      parts.push(call)
-      calls = [...calls, { id: call.id, what: `${call.name}${call.arguments}` }]
-      if (signature !== undefined)
-        signatures = { ...signatures, calls: new Map(signatures.calls).set(call.id, signature) }
+      read = called(read, functionCall, signature, (calls) => idOf(chunk.responseId, messages, calls))
       continue
     }
-    if (signature !== undefined && !thought) signatures = { ...signatures, text: signature }
+    if (signature !== undefined && !thought) read = { ...read, signatures: { ...read.signatures, text: signature } }
     const said = textOf(text)
-    if (said !== "") parts.push({ type: thought === true ? "reasoning" : "text", text: said })
+    if (said !== "") read = { ...read, parts: [...read.parts, { type: thought ? "reasoning" : "text", text: said }] }
   }
-  return { parts, calls, signatures, warning }
+  return read
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -177,7 +215,7 @@ const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>)
   const isOne = typeof given === "object" && given !== null && !Array.isArray(given)
   const candidates = isOne ? [given] : Json.array(given ?? undefined, "candidates")
   const candidate = spelled(candidates[0], "a candidate")
-  const { calls, parts, signatures, warning } = read(state, chunk, candidate, messages)
+  const { calls, open, parts, signatures, warning } = read(state, chunk, candidate, messages)
   const end = endingOf(candidate)
   const after = {
     ...state,
@@ -186,7 +224,8 @@ const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>)
     model: Json.text(chunk.modelVersion) ?? state.model,
     reason: end?.type === "ended" ? end.reason : state.reason,
     calls,
-    signatures
+    signatures,
+    open
   }
   const failure = end?.type === "failed" ? end.failure : blockedOf(chunk.promptFeedback)
   return { state: after, parts, failure, warning }
@@ -219,7 +258,12 @@ const nextOf = (state: State, events: ReadonlyArray<unknown>, messages: Readonly
 export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State> => ({
   initial,
   next: (state, event) => next(state, event, messages),
-  finishReason: ({ calls, reason }) => reasonWith(reason, calls.length),
+  finishReason: ({ calls, open, reason }) => reasonWith(reason, calls.length + (open === undefined ? 0 : 1)),
+  // An answer that was cut calls nothing that is not whole.
+  last: (state) =>
+    state.reason === "stop"
+      ? closed({ ...state, parts: none }, (calls) => idOf(undefined, messages, calls)).parts
+      : none,
   usage: ({ counts }) => usageOf(counts),
   model: (state) => state.model,
   echo: ({ calls, signatures }) => (calls.length === 0 ? undefined : Echo.write(signatures, model)),

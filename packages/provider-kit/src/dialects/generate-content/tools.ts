@@ -3,6 +3,7 @@ import { defined } from "@divisi/core/Fields"
 import type { JsonSchema, OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
+import { withLetter } from "../names.ts"
 import type { Target } from "./request.ts"
 
 interface FunctionDeclaration {
@@ -30,7 +31,7 @@ export interface Tooling {
 }
 
 const declarationOf = ({ description, input, name }: ToolDefinition): FunctionDeclaration =>
-  defined({ name, description, parametersJsonSchema: input })
+  defined({ name: withLetter(name), description, parametersJsonSchema: input })
 
 /** Google holds arguments to their schema in its mode `VALIDATED`, for all functions or for none. */
 const configOf = (choice: ToolChoice | undefined, isStrict: boolean): FunctionCallingConfig | undefined => {
@@ -43,7 +44,7 @@ const configOf = (choice: ToolChoice | undefined, isStrict: boolean): FunctionCa
     case "required":
       return { mode: "ANY" }
     default:
-      return { mode: "ANY", allowedFunctionNames: [choice.name] }
+      return { mode: "ANY", allowedFunctionNames: [withLetter(choice.name)] }
   }
 }
 

@@ -1,0 +1,58 @@
+/**
+ * The name of a tool that an answer calls. Models and servers write more than the name: a namespace of their prompt, the
+ * number of the call, a token of their template.
+ */
+
+/** What is written around a name. */
+interface Row {
+  readonly pattern: RegExp
+  readonly source: string
+}
+
+const rows: ReadonlyArray<Row> = [
+  { pattern: /<\|.*$/s, source: "gpt-oss: tokens of its template, vllm-project/vllm#32587" },
+  { pattern: /:\d{1,4}$/, source: "Kimi: the number of the call, as in its ids, vllm-project/vllm#46344" },
+  {
+    pattern: /^(?:print\()?(?:default_api|functions?|tools?|multi_tool_use)[.:/]/,
+    source: "the namespace of the prompt: default_api, tya5/reyn#1989; functions, tontinton/maki#505"
+  }
+]
+
+/** A name as it is compared: vendors replace signs that they do not take, and models change case. */
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]+/g, "_")
+    .replaceAll(/^_|_$/g, "")
+
+const onlyOf = (offered: ReadonlySet<string>, isMeant: (name: string) => boolean): string | undefined => {
+  const meant = [...offered].filter((name) => isMeant(plain(name)))
+  return meant.length === 1 ? meant[0] : undefined
+}
+
+/** The only offered name that is the same but for signs and case, or that ends with it (simonw/llm#1552). */
+const alike = (name: string, offered: ReadonlySet<string>): string | undefined => {
+  const bare = plain(name)
+  if (bare === "") return undefined
+  return onlyOf(offered, (one) => one === bare) ?? onlyOf(offered, (one) => one.endsWith(`_${bare}`))
+}
+
+/** Longer than names are. */
+const longest = 256
+
+/** The offered name that a call means; the name as it came if it means none of them. */
+export const offeredName = (name: string, offered: ReadonlySet<string>): string => {
+  if (offered.has(name) || name.length > longest) return name
+  let bare = name.trim()
+  for (const { pattern } of rows) {
+    if (offered.has(bare)) return bare
+    bare = bare.replace(pattern, "")
+  }
+  return offered.has(bare) ? bare : (alike(bare, offered) ?? name)
+}
+
+/**
+ * A name that begins as Google wants it, with a letter or `_`; a request with any other is refused whole
+ * (diegosouzapw/OmniRoute#13738). {@link offeredName} is the way back.
+ */
+export const withLetter = (name: string): string => (/^[A-Za-z_]/.test(name) ? name : `_${name}`)
