@@ -53,6 +53,13 @@ const sum = <A>(items: Iterable<A>, of: (item: A) => number): number => {
   return total
 }
 
+/** What a killed process had reserved on accounts for a call, which counts as spent. */
+interface Reserved {
+  readonly run: string
+  readonly accounts: ReadonlyArray<string>
+  readonly costUsd: number
+}
+
 /** Reads what the database has, once all servers have ended. */
 const read = (database: string) =>
   Effect.gen(function* () {
@@ -65,7 +72,18 @@ const read = (database: string) =>
       const text = JSON.stringify(Journal.eventsOf(entries)[0])
       runs.push({ run, entries, ending, question: Number(/Question (\d+)\./.exec(text)?.[1] ?? -1) })
     }
-    return { runs, accounts: yield* accounts.list }
+    const holds = yield* postgres.run((session) =>
+      session.query(`SELECT call, chain, cost_usd FROM ${postgres.schema}.holds WHERE state = 'doubtful'`, [])
+    )
+    const reserved = holds.map(
+      ([call, chain, costUsd]): Reserved => ({
+        run: String(call).split("/", 1)[0]!,
+        accounts: JSON.parse(String(chain)),
+        costUsd: Number(costUsd)
+      })
+    )
+    const known = new Set(runs.map(({ run }) => run))
+    return { runs, accounts: yield* accounts.list, unsent: reserved.filter(({ run }) => !known.has(run)) }
   }).pipe(Effect.scoped, Effect.runPromise)
 
 const groupBy = <A>(items: Iterable<A>, keyOf: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => {
@@ -86,7 +104,7 @@ export const compare = async (
   killed: ReadonlySet<string>
 ): Promise<{ readonly sums: Sums; readonly problems: ReadonlyArray<string> }> => {
   const problems: Array<string> = []
-  const { accounts, runs } = await read(database)
+  const { accounts, runs, unsent } = await read(database)
   const runsOf = groupBy(runs, ({ question }) => `${question}`)
   const callsOf = groupBy(book, ({ question, step }) => `${question} ${step}`)
   let [paidAgain, beyondInFlight] = [0, 0]
@@ -129,18 +147,24 @@ export const compare = async (
       problems.push(`run ${run} has ${count(entries, "lost")} lost calls and reports ${lost}`)
   }
 
+  // A call is reserved before it is written to the journal, and sent after that. If its process is killed in between, and
+  // the client repeats its request as a new run, the reservation of the call that was never sent remains spent.
+  const unsentOf = (name: string) => unsent.filter(({ accounts }) => accounts.includes(name))
   const charged = sum(runs, ({ entries }) => chargedIn(entries))
   const costUsd = sum(runs, ({ entries }) => costIn(entries))
   for (const { name, open, reservedCostUsd, total } of accounts) {
     if (open !== 0 || Math.abs(reservedCostUsd) > 1e-6)
       problems.push(`account ${name} has ${open} open calls and ${reservedCostUsd} USD reserved`)
     if (name !== "servers") continue
-    if (total.calls !== charged) problems.push(`account ${name} has ${total.calls} calls, the journal ${charged}`)
-    if (Math.abs(total.costUsd - costUsd) > 1e-6)
-      problems.push(`account ${name} has ${total.costUsd} USD, the journal ${costUsd}`)
+    const calls = total.calls - unsentOf(name).length
+    const usd = total.costUsd - sum(unsentOf(name), ({ costUsd }) => costUsd)
+    if (calls !== charged) problems.push(`account ${name} has ${calls} calls, the journal ${charged}`)
+    if (Math.abs(usd - costUsd) > 1e-6) problems.push(`account ${name} has ${usd} USD, the journal ${costUsd}`)
   }
   const keys = accounts.filter(({ name }) => /^key\/[^/]+$/.test(name))
-  const ofKeys = sum(keys, ({ total }) => total.calls)
+  const ofKeys = sum(keys, ({ name, total }) => total.calls - unsentOf(name).length)
+  if (unsent.length > 0 && killed.size === 0)
+    problems.push(`${unsent.length} calls were reserved, and no process was killed`)
   if (ofKeys !== charged) problems.push(`the accounts of the keys have ${ofKeys} calls, the journal ${charged}`)
   const vendorAnswers = book.filter(({ state }) => state === "answered").length
   const vendorUsd = vendorAnswers * 0.01

@@ -150,7 +150,7 @@ const mebi = 2 ** 20
 const storedWithinMillis = 10_000
 
 /** How often a run that is not in the journal yet is looked for, in milliseconds, and how many times. */
-const [lookMillis, maxLooks] = [250, 40]
+const [lookMillis, maxLooks] = [10, 1_000]
 
 /** The most bytes that a journal in memory has. */
 const keptBytes = 32 * mebi
@@ -270,20 +270,29 @@ export const make = Effect.fnUntraced(function* (given: Options): Effect.fn.Retu
   })
 
   /** The response of a run is stored after the end of the run. */
-  const isAwaited = (run: string, looks = 0): Effect.Effect<boolean, ApiError> =>
+  const isAwaited = (run: string): Effect.Effect<boolean, ApiError> =>
     Effect.matchEffect(journal.find(run), {
       onFailure: (error) => (Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed(false)),
       onSuccess: (known) => {
-        // Its server is about to write the first event.
-        if (known === undefined && looks < maxLooks) return Effect.delay(isAwaited(run, looks + 1), lookMillis)
         const isEnded = known?.ending !== undefined && known.ageMillis < storedWithinMillis
-        return Effect.succeed(known?.owner !== undefined || isEnded)
+        const mayRun = known?.owner !== undefined || known?.isOwnerUnconfirmed === true
+        return Effect.succeed(mayRun || isEnded)
       }
     })
+  /** Waits until the journal has the run of a segment, so that an id that a client has leads to a run. */
+  const recorded = (segment: Segments.Segment, looks = 0): Effect.Effect<void> =>
+    Effect.flatMap(
+      Effect.orElseSucceed(journal.find(segment.about.runId), () => undefined),
+      (known) =>
+        known !== undefined || segment.isOver() || looks >= maxLooks
+          ? Effect.void
+          : Effect.delay(recorded(segment, looks + 1), lookMillis)
+    )
   const store = yield* ContentSetting.storeOf(content, {
     maxCharacters: 64 * mebi,
     archive: options.responses,
-    isAwaited
+    isAwaited,
+    recorded
   })
   const kept = ResponsesEndpoints.make(context, store)
   const gate = yield* Gate

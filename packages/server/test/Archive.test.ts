@@ -1,3 +1,4 @@
+import * as Journal from "@divisi/core/Journal"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
@@ -77,6 +78,56 @@ describe("responses that are kept on disk", () => {
       assert.strictEqual(status, "failed")
       assert.match(error?.message ?? "", /send the request again/)
     })
+  })
+
+  it("get an id in the background once the journal has their run, so that a kill leaves no id without one", async () => {
+    const { responses, texts } = keeping()
+    const journal = Journal.makeMemory()
+    let open = () => {}
+    const isOpen = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const slow = {
+      ...journal,
+      append: (batch: Journal.Batch) =>
+        Effect.andThen(
+          Effect.promise(() => isOpen),
+          journal.append(batch)
+        )
+    }
+    const hanging = { ...alone(worker("a", { hang: true })), responses, journal: slow }
+    await serving(hanging, async ({ client }) => {
+      let isAnswered = false
+      const asked = client.responses.create({ model: "divisi", input: "?", background: true })
+      const answered = asked.then(() => {
+        isAnswered = true
+      })
+      while (texts.size === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      assert.isFalse(isAnswered)
+      open()
+      await answered
+      assert.lengthOf(await Effect.runPromise(journal.list()), 1)
+    })
+  })
+
+  it("are in progress while their server may be reconnecting to the database", async () => {
+    const { responses } = keeping()
+    const journal = Journal.makeMemory()
+    const hanging = { ...alone(worker("a", { hang: true })), responses }
+    const id = await serving({ ...hanging, journal }, async ({ client }) => {
+      const { id } = await client.responses.create({ model: "divisi", input: "?", background: true })
+      return id
+    })
+    const [summary] = await Effect.runPromise(journal.list())
+    const { ending: _, ...rest } = summary!
+    const cut = { ...rest, owner: undefined }
+    const seen = (found: Journal.Summary) =>
+      serving({ ...hanging, journal: { ...journal, find: () => Effect.succeed(found) } }, ({ client }) =>
+        client.responses.retrieve(id).then(({ status }) => status)
+      )
+    assert.strictEqual(await seen({ ...cut, isOwnerUnconfirmed: true }), "in_progress")
+    assert.strictEqual(await seen(cut), "failed")
   })
 
   it("belong to their owner, and what another version wrote is not found", async () => {

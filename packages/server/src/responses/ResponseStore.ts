@@ -54,6 +54,8 @@ export interface Options {
   readonly archive?: Archive.Archive | undefined
   /** Whether the response of a run is still to come from its server; false by default. */
   readonly isAwaited?: ((run: string) => Effect.Effect<boolean, ApiError>) | undefined
+  /** Waits until the run of a background response is recorded; does not wait by default. */
+  readonly recorded?: ((segment: Segment) => Effect.Effect<void>) | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -120,7 +122,8 @@ export const make = Effect.fnUntraced(function* ({
   archive,
   isAwaited = () => Effect.succeed(false),
   keepsAll = false,
-  maxCharacters
+  maxCharacters,
+  recorded = () => Effect.void
 }: Options): Effect.fn.Return<ResponseStore, never, Scope.Scope> {
   const scope = yield* Effect.scope
   /** In the order in which they came. */
@@ -277,7 +280,8 @@ export const make = Effect.fnUntraced(function* ({
       if (archive === undefined) return reading
       // Other servers read that it is in progress, and that it was stopped once this process was killed.
       const told = Archive.encode({ ...kept, isBegun: true, segment: { ...segment, parts: [stopped] } })
-      const noted = isInBackground && !segment.isOver() ? archive.set(id, told) : Effect.void
+      const noted =
+        isInBackground && !segment.isOver() ? Effect.andThen(archive.set(id, told), recorded(segment)) : Effect.void
       return Effect.andThen(Effect.andThen(noted, write(archive, kept)), reading)
     })
 
