@@ -165,8 +165,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/replayed.ts",
     edits: [
       {
-        from: "Effect.map(bookDoubt(context.ledger, charged, worst), (paid) => tellLost(context, call, paid))",
-        to: "Effect.sync(() => tellLost(context, call, worst))"
+        from: "Effect.map(bookDoubt(context.ledger, charged, worst), (paid) => tellLost(context, call, paid, charged))",
+        to: "Effect.sync(() => tellLost(context, call, worst, charged))"
       }
     ]
   },

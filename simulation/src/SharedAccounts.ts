@@ -58,6 +58,8 @@ export interface Found {
   readonly failures: number
   readonly stops: number
   readonly forks: number
+  /** How often a run was resumed that had ended by an outage or by a limit. */
+  readonly reopened: number
 }
 
 const pricing: Usage.Pricing = { inputPerMillion: 1_000_000, outputPerMillion: 1_000_000, perCall: 1 }
@@ -137,6 +139,8 @@ const journals = (options: Options, folder: string, schema: string) => {
 class Vendor {
   readonly book = { calls: 0, tokens: 0, costUsd: 0 }
   failures = 0
+  /** How many more calls are answered before all fail. */
+  answersLeft = Number.POSITIVE_INFINITY
   private readonly draw: Seed.Draw
 
   constructor(draw: Seed.Draw) {
@@ -147,7 +151,7 @@ class Vendor {
     const answer = async (request: WorkerRequest) => {
       const usage = this.charge()
       await new Promise((resolve) => setImmediate(resolve))
-      if (Seed.chance(this.draw, 0.15)) {
+      if (this.answersLeft-- <= 0 || Seed.chance(this.draw, 0.15)) {
         this.failures += 1
         throw new WorkerError({ worker: id, reason: { _tag: "Overloaded" }, usage })
       }
@@ -192,20 +196,24 @@ export const simulate = async (options: Options): Promise<Found> => {
   const vendor = new Vendor(draw)
   const count = 1 + Seed.below(draw, 3)
   const workers = Array.from({ length: count }, (_, index) => vendor.worker(`w${index}`, Seed.below(draw, 5)))
-  const conductor = Conductor.make({
+  const settings: Conductor.Options = {
     pool: WorkerPool.makeUnsafe(workers),
     policy: policyOf(count),
     tools: [Tool.make({ name: "look", input: { type: "object" } })],
     toolAccess: "every-step",
     skipUnseen: false,
-    retry: { baseDelayMillis: 0, maxAttempts: 20 },
+    retry: { baseDelayMillis: 0, maxAttempts: 4 },
     seed: 1
-  })
-  const found = { pauses: 0, stops: 0, forks: 0, problems: [] as Array<string> }
+  }
+  const found = { pauses: 0, stops: 0, forks: 0, reopened: 0, problems: [] as Array<string> }
   let [ledger, journal] = [await opened(openLedger), await opened<Journal.Journal | undefined, unknown>(openJournal)]
 
   const part = async (before: Transcript.Transcript | undefined, results: Record<string, string>) => {
     const recorder = Transcript.recorder()
+    const trouble = Seed.pick(draw, ["outage", "limit", "none", "none"])
+    vendor.answersLeft = trouble === "outage" ? Seed.below(draw, 6) : Number.POSITIVE_INFINITY
+    const budget = trouble === "limit" ? { calls: Seed.below(draw, 10) } : undefined
+    const conductor = Conductor.make({ ...settings, budget })
     const runOptions: Conductor.RunOptions = {
       runId: "r",
       ledger: ledger.value.ledger,
@@ -258,7 +266,7 @@ export const simulate = async (options: Options): Promise<Found> => {
     before = done?.transcript ?? before
     if (done !== undefined) waiting = done.result.waitingFor
     if (ending === "suspended") found.pauses += 1
-    if (ending === "failed") found.problems.push(`it failed: ${done!.result.detail}`)
+    if (ending === "failed" || ending === "budget") found.reopened += 1
     await check(`part ${count}, ${ending}`)
     if (found.problems.length > 0) break
     if (Seed.chance(draw, 0.3)) {

@@ -131,12 +131,12 @@ export const ofJournal = ({ calls: asked, entries, isCutShort, log, runId, spend
 }
 
 /**
- * A transcript without what depends on time, and without calls that were stopped or lost: without any that failed where
- * the run was resumed after its end, which tries them again.
+ * A transcript without values that depend on time and without ids of charges, which count attempts; and without calls
+ * that were stopped or lost, or all that failed if the run was resumed after its end, which tries them again.
  */
 export const timeless = (transcript: unknown, isReopened: boolean): string =>
   JSON.stringify(transcript, (key, value) => {
-    if (/At$|^at$|Millis$/.test(key) || key === "spend") return undefined
+    if (/At$|^at$|Millis$/.test(key) || key === "spend" || key === "chargeId") return undefined
     if (key === "lost")
       return isReopened ? [] : value.filter(({ reason }: { readonly reason?: unknown }) => reason !== undefined)
     return typeof value === "number" ? Number(value.toPrecision(9)) : value

@@ -11,7 +11,7 @@ describe("an account of a run that is resumed", () => {
   })
   afterAll(() => server?.stop())
 
-  const sums = { pauses: 0, failures: 0, stops: 0, forks: 0 }
+  const sums = { pauses: 0, failures: 0, stops: 0, forks: 0, reopened: 0 }
   const combinations = SharedAccounts.places.flatMap((place) => SharedAccounts.keeps.map((kept) => ({ place, kept })))
 
   it.each(combinations)("equals the vendor's book: account $place, run in $kept", async ({ kept, place }) => {
@@ -21,11 +21,11 @@ describe("an account of a run that is resumed", () => {
     for (let seed = 0; seed < seeds; seed++) {
       const found = await SharedAccounts.simulate({ seed, place, kept, url: server?.url })
       expect({ seed, problems: found.problems }).toEqual({ seed, problems: [] })
-      for (const name of ["pauses", "failures", "stops", "forks"] as const) sums[name] += found[name]
+      for (const name of ["pauses", "failures", "stops", "forks", "reopened"] as const) sums[name] += found[name]
     }
   })
 
-  it("is charged for runs that pause, fail, are stopped, and are resumed twice from the same transcript", () => {
+  it("is charged for runs that pause, fail, reach limits, are stopped, and are resumed twice from one transcript", () => {
     expect(Math.min(...Object.values(sums))).toBeGreaterThan(10)
   })
 })

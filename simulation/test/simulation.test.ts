@@ -85,12 +85,13 @@ describe("simulation of runs that survive their processes", () => {
   // come again to a call that was in doubt. Failures that are tried again: were charged as others of their place (529, 930,
   // 2082, 3128, 5760), were reported of a run that has no such step (4672); a step was over at an earlier answer than its
   // last, as a limit was reached (4375). A nested run that has answered is final, whatever failed in it (1801, 2510, 4557).
-  it.each([4415, 6488, 529, 930, 2082, 3128, 5760, 4672, 4375, 1801, 2510, 4557])(
-    "seed %s, which found a mistake, is whole",
-    async (seed) => {
-      expect((await Survival.simulate(seed)).problems).toEqual([])
-    }
-  )
+  // A transcript of a suspended run did not mark the failures that were tried again (4676, 6286); a run that a limit ended
+  // among steps answered before wrote that one of them had failed, in a round before the last (6032). A failure that was
+  // reported with another call than before was mistaken for that of its place (10366, 11655).
+  const found = [4415, 6488, 529, 930, 2082, 3128, 5760, 4672, 4375, 1801, 2510, 4557, 4676, 6032, 6286, 10366, 11655]
+  it.each(found)("seed %s, which found a mistake, is whole", async (seed) => {
+    expect((await Survival.simulate(seed)).problems).toEqual([])
+  })
 
   it("the same seed is the same order of all that happens", async () => {
     for (let seed = 0; seed < 20; seed++) {

@@ -5,6 +5,7 @@ import {
   decodeTranscript,
   encodeTranscript,
   ledger,
+  memoryCache,
   memoryJournal,
   resume,
   single,
@@ -15,6 +16,7 @@ import { ChargedCalls } from "../src/run/ChargedCalls.ts"
 import { askedOf } from "../src/run/replayed.ts"
 import type { Call } from "../src/run/WorkerCall.ts"
 import type { Message } from "../src/task/Message.ts"
+import type { WorkerRequest } from "../src/task/Worker.ts"
 
 const look = tool({ name: "look", input: { type: "object" } })
 
@@ -65,6 +67,70 @@ describe("the account of a run that is resumed", () => {
     const other = ledger()
     await resume({ ...options, transcript: read, results: { [waitingFor[0]!.id]: "ok" }, ledger: other })
     assert.strictEqual(other.spent().calls, 2)
+  })
+
+  /** Fails in an outage, then asks for a tool, and then answers; the next outage comes with the tool's result. */
+  const faulty = () => {
+    const vendor = { isDown: true, asked: 0 }
+    const answer = ({ messages }: WorkerRequest) => {
+      vendor.asked += 1
+      const isAfterTool = messages.at(-1)?.role === "tool"
+      if (vendor.isDown) throw new Error("503 Service Unavailable")
+      return isAfterTool ? "done" : { toolCalls: [{ name: "look", arguments: {} }] }
+    }
+    return { vendor, pool: [worker({ id: "faulty", capabilities: { tools: true }, answer })] }
+  }
+
+  it.each([false, true])(
+    "is charged once for failures that are tried again; known from the start: %s",
+    async (isKnown) => {
+      const { pool, vendor } = faulty()
+      const account = ledger()
+      const settings = { pool, policy: single(0), tools: [look], seed: 1, retry: { maxAttempts: 1 } }
+      const started = isKnown ? { ...settings, ledger: account } : settings
+      let run = await conduct({ ...started, question: "What is there?" })
+      const unknown = isKnown ? 0 : vendor.asked
+      const again = async (results = {}) => {
+        const transcript = await decodeTranscript(encodeTranscript(run.transcript))
+        run = await resume({ ...settings, ledger: account, transcript, results })
+        const asked = run.spend.calls
+        assert.deepStrictEqual([run.ending, asked, account.spent().calls], [run.ending, vendor.asked, vendor.asked])
+      }
+      assert.strictEqual(unknown, isKnown ? 0 : 1)
+      await again()
+      vendor.isDown = false
+      await again()
+      const results = { [run.waitingFor[0]!.id]: "ok" }
+      vendor.isDown = true
+      await again(results)
+      await again(results)
+      vendor.isDown = false
+      await again(results)
+      assert.deepStrictEqual([run.ending, vendor.asked], ["answered", 6])
+      const lost = run.transcript.rounds.flatMap(({ steps }) => steps.flatMap(({ lost }) => lost))
+      assert.deepStrictEqual([lost.length, lost.every(({ isRetired }) => isRetired)], [4, true])
+      assert.strictEqual(new Set(lost.map(({ chargeId }) => chargeId)).size, 4)
+    }
+  )
+
+  it("is charged once for a cached answer that counts as made, and for the failures before it", async () => {
+    let asked = 0
+    const answer = () => {
+      asked += 1
+      if (asked === 1) throw new Error("503 Service Unavailable")
+      return { toolCalls: [{ name: "look", arguments: {} }] }
+    }
+    const pool = [worker({ id: "flaky", capabilities: { tools: true }, answer })]
+    const retry = { baseDelayMillis: 0 }
+    const cache = memoryCache({ maxEntries: 10 })
+    const settings = { pool, policy: single(0), tools: [look], seed: 1, retry, cache, found: "as-made" as const }
+    await conduct({ ...settings, question: "What is there?" })
+    const account = ledger()
+    let run = await conduct({ ...settings, question: "What is there?", ledger: account })
+    for (let at = 0; at < 3; at++) {
+      assert.deepStrictEqual([run.ending, run.spend.calls, account.spent().calls, asked], ["suspended", 2, 2, 2])
+      run = await resume({ ...settings, ledger: account, transcript: run.transcript, results: {} })
+    }
   })
 
   it("knows a limited number of calls, those that were used last", () => {

@@ -10,7 +10,7 @@ import type { Verdict } from "../workflow/StepMessages.ts"
 import type { CallEntry } from "./Journal.ts"
 import type { Retired } from "./reopened.ts"
 import type { CheckAnswer, CriticAnswer, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
-import { isReopened, lostAt, triedAgain, turnOf } from "./triedAgain.ts"
+import { allLost, lostAt, triedAgain, turnOf } from "./triedAgain.ts"
 
 /** Where a call stands in its run. */
 export interface Address {
@@ -49,8 +49,11 @@ export type KnownTool =
 
 /** The record of one run. */
 export interface Recorded {
-  /** The attempts of a call, in their order; none of one that was not made. */
-  readonly attempts: (address: Address) => ReadonlyArray<Known>
+  /**
+   * The attempts of a call, in their order; none of one that was not made. By the name of the call on accounts, attempts
+   * that are reported apart ({@link Recorded.retired}) are found, so that no later one gets an id of theirs.
+   */
+  readonly attempts: (address: Address, name: string | undefined) => ReadonlyArray<Known>
   /** The failed attempts at the place of a call that are not among its own, as it is tried again. Given once a place. */
   readonly retired: (address: Address) => ReadonlyArray<Retired>
   /** By the id of the call (`WaitingCall.id`). */
@@ -115,15 +118,36 @@ const outcomeOf = (lost: LostCall): Outcome => {
   return { type: "failed", reason, message, retryInMillis, unasked, usage, costUsd }
 }
 
-const attemptsIn = (round: RoundRecord, address: Address, retired: ReadonlyArray<LostCall>): ReadonlyArray<Known> => {
-  const lost = lostAt(round, address)
-    .filter((lost) => lost.worker === address.worker && turnOf(lost) === address.turn && !retired.includes(lost))
-    .map((lost) => ({ outcome: outcomeOf(lost) }))
+const attemptsIn = (
+  round: RoundRecord,
+  address: Address,
+  retired: ReadonlyArray<LostCall>,
+  lostAs: (attempt: number) => LostCall | undefined
+): ReadonlyArray<Known> => {
+  const own = lostAt(round, address).filter(
+    (lost) => lost.worker === address.worker && turnOf(lost) === address.turn && !retired.includes(lost)
+  )
+  const lost: Array<Known> = []
+  for (let before = lostAs(0); before !== undefined && !own.includes(before); before = lostAs(lost.length)) {
+    lost.push({ isRetired: true })
+  }
+  lost.push(...own.map((one) => ({ outcome: outcomeOf(one) })))
   const answered = answerIn(round, address)
   if (answered === undefined) return lost
   const { cached, paid, ...rest } = answered
   const answer = { ...rest, usage: paid.usage }
   return [...lost, { outcome: cached ? { type: "found", answer } : { type: "answered", answer, ...paid } }]
+}
+
+/** A round in which nothing is known. */
+const nothingAsked: RoundRecord = {
+  round: 0,
+  startedAt: 0,
+  completions: [],
+  lost: [],
+  notes: [],
+  steps: [],
+  confirmed: false
 }
 
 const toolsOf = ({ rounds }: Transcript): ReadonlyMap<string, KnownTool> => {
@@ -143,14 +167,37 @@ const toolsOf = ({ rounds }: Transcript): ReadonlyMap<string, KnownTool> => {
   return known
 }
 
+/** The lost call that an account knows by an id. */
+export type LostAs = (chargeId: string) => LostCall | undefined
+
+/** Finds the lost calls of a transcript by their ids on accounts, those of nested runs included. */
+export const lostIn = (transcript: Transcript): LostAs => {
+  const all = transcript.rounds.flatMap(allLost)
+  const byId = new Map(all.flatMap((lost) => (lost.chargeId === undefined ? [] : [[lost.chargeId, lost] as const])))
+  return (chargeId) => byId.get(chargeId)
+}
+
+const attemptsOf =
+  (lostAs: LostAs, name: string | undefined) =>
+  (attempt: number): LostCall | undefined =>
+    name === undefined ? undefined : lostAs(`${name}/${attempt}`)
+
+/** The record of a run that a transcript does not have: only the ids of its calls may be known. */
+export const unknown = (lostAs: LostAs): Recorded => ({
+  attempts: (address, name) => attemptsIn(nothingAsked, address, [], attemptsOf(lostAs, name)),
+  retired: () => [],
+  tool: () => undefined,
+  verdict: () => undefined
+})
+
 /** The record of a transcript, without the runs nested in it. Of a run that is tried again, its last failures are. */
-export const fromTranscript = (transcript: Transcript, isTriedAgain = isReopened(transcript)): Recorded => {
+export const fromTranscript = (transcript: Transcript, isTriedAgain: boolean, lostAs: LostAs): Recorded => {
   const tools = toolsOf(transcript)
   const again = triedAgain(transcript, isTriedAgain)
   return {
-    attempts: (address) => {
-      const round = transcript.rounds[address.round]
-      return round === undefined || address.round > again.round ? [] : attemptsIn(round, address, again.at(address))
+    attempts: (address, name) => {
+      const round = address.round > again.round ? undefined : transcript.rounds[address.round]
+      return attemptsIn(round ?? nothingAsked, address, again.at(address), attemptsOf(lostAs, name))
     },
     retired: again.take,
     tool: (id) => tools.get(id),

@@ -68,6 +68,14 @@ interface Base {
   readonly at: number
 }
 
+/** An attempt of a call that gave no answer. */
+export interface Attempt {
+  /** The id under which accounts charge it once. Absent if the run shares no account and has no journal. */
+  readonly chargeId?: string
+  /** Present if the call was made again because the run was resumed after its end. */
+  readonly isRetired?: true
+}
+
 /** An event without its run and its time. */
 export type Body =
   | {
@@ -191,7 +199,7 @@ export type Body =
       readonly notice: string
     }
   /** A call failed. `retryInMillis` is present when the same worker is tried again. */
-  | ({
+  | (Attempt & {
       readonly type: "call-failed"
       readonly round: number
       /** Absent when the call was the policy's own, or a critic's. */
@@ -209,7 +217,7 @@ export type Body =
       readonly unasked?: true
     } & Paid)
   /** A call was stopped in the middle: the run was interrupted, ended, or ran out of time. */
-  | ({
+  | (Attempt & {
       readonly type: "call-interrupted"
       readonly round: number
       readonly step?: number
@@ -222,7 +230,7 @@ export type Body =
    * The process that had made a call ended before its answer came. It is charged at the most that it can have cost, as
    * nobody knows whether it was answered.
    */
-  | ({
+  | (Attempt & {
       readonly type: "call-lost"
       readonly round: number
       readonly step?: number

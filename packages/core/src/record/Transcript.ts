@@ -16,7 +16,7 @@ import { addUsage, noSpend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
 import { recorder as fold } from "./fold.ts"
-import type { Ending, Listener, Parent, PoolMember, RunEvent, version, WaitingCall } from "./RunEvent.ts"
+import type { Attempt, Ending, Listener, Parent, PoolMember, RunEvent, version, WaitingCall } from "./RunEvent.ts"
 import * as Timeline from "./timeline.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ import * as Timeline from "./timeline.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A call that failed or was interrupted. */
-export interface LostCall extends Paid {
+export interface LostCall extends Paid, Attempt {
   readonly worker: string
   /** Which call of the step or the policy it was; 0 when absent. */
   readonly turn?: number

@@ -87,6 +87,8 @@ const lostCall = (event: Of<"call-failed" | "call-interrupted" | "call-lost">): 
   const call: Mutable<LostCall> = { worker: event.worker, at: event.at, ...paidOf(event) }
   if (event.turn !== undefined) call.turn = event.turn
   if (event.by !== undefined) call.by = event.by
+  if (event.chargeId !== undefined) call.chargeId = event.chargeId
+  if (event.isRetired !== undefined) call.isRetired = event.isRetired
   if (event.type === "call-lost") call.isInDoubt = true
   if (event.type === "call-failed") {
     call.reason = event.reason

@@ -154,6 +154,33 @@ const isReportedElsewhere = (entries: ReadonlyArray<Entry>, at: number): boolean
   return place !== `${runId}/${round}/${by === undefined ? step : `${step} ${by}`}` && !/(policy|critic)$/.test(place)
 }
 
+const isOfCall = ({ type }: RunEvent): boolean =>
+  type === "call-failed" || type === "call-interrupted" || type === "call-lost"
+
+/**
+ * Marks what a run reported of a part that had ended before. A resumed run whose limit is lower than what it had spent
+ * ends among the steps that it comes to again: it reports that they failed, though their answers are in its journal.
+ */
+const markLate = (entries: ReadonlyArray<Entry>, run: string, events: Set<number>): void => {
+  const over = new Set<string>()
+  const current = new Map<string, number>()
+  const isLate = (id: string, round: number): boolean => {
+    if (over.has(id) || round < (current.get(id) ?? 0)) return true
+    const at = id.lastIndexOf("/")
+    return id !== run && isLate(id.slice(0, at), Number.parseInt(id.slice(at + 1), 10))
+  }
+  for (const [at, entry] of entries.entries()) {
+    if (entry.type !== "event" || events.has(at)) continue
+    const { event } = entry
+    const { runId } = event
+    const round = "round" in event ? event.round : (current.get(runId) ?? 0)
+    if (isLate(runId, round)) {
+      if (!isOfCall(event)) events.add(at)
+    } else if (event.type === "round-started") current.set(runId, round)
+    else if (event.type === "run-finished" && !isTriedAgain(event.ending)) over.add(runId)
+  }
+}
+
 /** Marks what is tried again of a run that ended, and of the runs nested in it. */
 const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: Marks): void => {
   const eachEvent: Each<RunEvent> = (use) => {
@@ -248,14 +275,17 @@ export const supersededIn = (entries: ReadonlyArray<Entry>): Superseded => {
   if (run === undefined) return none
   const superseded = { events: new Set<number>(), attempts: new Set<number>() }
   for (const [at, { type }] of entries.entries()) {
-    if (type === "resumed") mark(entries.slice(0, at), run, superseded)
+    if (type !== "resumed") continue
+    const before = entries.slice(0, at)
+    markLate(before, run, superseded.events)
+    mark(before, run, superseded)
   }
   return superseded
 }
 
 /** A failed attempt of a call that is made again: it is charged and reported as it was when the run comes to its place. */
 export interface Retired {
-  /** Its name on accounts; absent where only a transcript has it. */
-  readonly name: string | undefined
+  /** Its name on accounts. */
+  readonly name: string
   readonly event: CallEvent
 }

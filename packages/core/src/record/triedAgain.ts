@@ -34,6 +34,7 @@ const hasCheckFailed = ({ objection }: CheckRecord): boolean => objection?.start
 
 /** Whether a failure is retained though its round is tried again: an answer depends on it. */
 const isRetained = (round: RoundRecord, { by, step }: Place, lost: LostCall): boolean => {
+  if (lost.isRetired === true) return false
   const { completions, plannedAt = Number.NEGATIVE_INFINITY, steps } = round
   if (by === "critic") return false
   if (step === undefined) {
@@ -51,19 +52,24 @@ const isRetained = (round: RoundRecord, { by, step }: Place, lost: LostCall): bo
 const isVisited = ({ reassigned, turns = [], worker }: StepRecord, lost: LostCall): boolean =>
   lost.worker === (turns[turnOf(lost)]?.worker ?? worker) || reassigned.some(({ from }) => from === lost.worker)
 
-const allLost = ({ lost, steps }: RoundRecord): ReadonlyArray<LostCall> => [
+/** The calls of a round that gave no answer, those of nested runs included. */
+export const allLost = ({ lost, steps }: RoundRecord): ReadonlyArray<LostCall> => [
   ...lost,
-  ...steps.flatMap((step) => step.lost)
+  ...steps.flatMap(({ lost, nested }) => [...lost, ...(nested?.rounds ?? []).flatMap(allLost)])
 ]
 
 /** Whether a round has failures that can be tried again. */
-const isOpen = (round: RoundRecord): boolean =>
-  round.lost.some((lost) => !isRetained(round, { by: "policy" }, lost)) ||
-  round.steps.some(
-    ({ lost, nested, step }) =>
-      (nested !== undefined && isReopened(nested) && !isSeen(round, step)) ||
-      lost.some((one) => !isRetained(round, { by: one.by ?? "step", step }, one))
+const isOpen = (round: RoundRecord): boolean => {
+  const isFailed = (place: Place, lost: LostCall) => lost.isRetired !== true && !isRetained(round, place, lost)
+  return (
+    round.lost.some((lost) => isFailed({ by: "policy" }, lost)) ||
+    round.steps.some(
+      ({ lost, nested, step }) =>
+        (nested !== undefined && isReopened(nested) && !isSeen(round, step)) ||
+        lost.some((one) => isFailed({ by: one.by ?? "step", step }, one))
+    )
   )
+}
 
 /** The first round that is tried again: those after it are begun anew. */
 const roundOf = ({ rounds }: Transcript): number => {
@@ -80,10 +86,24 @@ const roundOf = ({ rounds }: Transcript): number => {
 const eventOf = (
   runId: string,
   place: { readonly round: number; readonly step?: number | undefined },
-  { at, by, costUsd, isInDoubt, message = "", reason, retryInMillis, turn, unasked, usage, worker }: LostCall
+  lost: LostCall
 ): CallEvent => {
+  const {
+    at,
+    by,
+    chargeId,
+    costUsd,
+    isInDoubt,
+    message = "",
+    reason,
+    retryInMillis,
+    turn,
+    unasked,
+    usage,
+    worker
+  } = lost
   const { round, step } = place
-  const all = { runId, at, round, ...defined({ step, turn, by }), worker, usage, costUsd }
+  const all = { runId, at, round, ...defined({ step, turn, by, chargeId }), worker, usage, costUsd }
   if (isInDoubt === true) return { type: "call-lost", ...all }
   if (reason === undefined) return { type: "call-interrupted", ...all }
   return { type: "call-failed", ...all, attempt: 0, reason, message, ...defined({ retryInMillis, unasked }) }
@@ -92,9 +112,18 @@ const eventOf = (
 /** Whether a run is tried again: it ended by a failure or a limit. */
 export const isReopened = ({ ending }: Transcript): boolean => isTriedAgain(ending)
 
+/** Whether a round of a run that is tried again is begun anew, and the runs nested in it. */
+export const isBegunAnew = (transcript: Transcript, { round }: RoundRecord): boolean => round > roundOf(transcript)
+
 /** Whether the run nested in a step is tried again with the run that it is nested in. */
 export const isReopenedWith = (parent: Transcript, round: RoundRecord, { nested, step }: StepRecord): boolean =>
   nested !== undefined && isReopened(nested) && round.round === roundOf(parent) && !isSeen(round, step)
+
+/** The ids of lost calls on accounts. Those of a run that shared no account have none of their own, and get one here. */
+const chargeIdsOf = ({ rounds, runId }: Transcript): ((lost: LostCall) => string) => {
+  const all = rounds.flatMap(allLost)
+  return (lost) => lost.chargeId ?? `${runId}/lost/${all.indexOf(lost)}`
+}
 
 /** What is tried again of a run, without the runs nested in it. */
 export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
@@ -102,6 +131,7 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
   const again = isAgain ? roundOf(transcript) : Number.POSITIVE_INFINITY
   const taken = new Set<string>()
   let begunAgain = isAgain ? rounds.slice(again + 1).flatMap(allLost) : []
+  const idOf = chargeIdsOf(transcript)
 
   /**
    * The failures at a place that are not among the attempts of the calls that are made or found again: those that are
@@ -114,6 +144,7 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
     return lostAt(round, { by, step }).filter(
       (lost) =>
         (record !== undefined && !isVisited(record, lost)) ||
+        lost.isRetired === true ||
         (number === again && !isRetained(round, { by, step }, lost))
     )
   }
@@ -124,12 +155,12 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
     const own = taken.has(place) ? [] : at({ by, round, step })
     const isDue = own.some((lost) => turnOf(lost) <= turn)
     if (isDue) taken.add(place)
-    const others = isDue || round > again ? begunAgain.map(({ by: _, turn: __, ...lost }) => lost) : []
+    const others = isDue || round > again ? begunAgain : []
+    // They belong to rounds that are begun anew: they are reported as of the whole place.
+    const whole = ({ by: _, turn: __, ...lost }: LostCall): LostCall => lost
     if (others.length > 0) begunAgain = []
-    return [
-      ...(isDue ? own.map((lost) => eventOf(runId, { round, step }, lost)) : []),
-      ...others.map((lost) => eventOf(runId, { round, step }, lost))
-    ].map((event) => ({ name: undefined, event }))
+    const report = (lost: LostCall, as = lost) => ({ name: idOf(lost), event: eventOf(runId, { round, step }, as) })
+    return [...(isDue ? own.map((lost) => report(lost)) : []), ...others.map((lost) => report(lost, whole(lost)))]
   }
 
   return {

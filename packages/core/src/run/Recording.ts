@@ -97,6 +97,7 @@ const nameOf = (event: RunEvent): string => {
   const { by, index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
   // A step that was given some of what it waits for waits for less.
   const waiting = event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
+  if (isCallEvent(event) && event.chargeId !== undefined) return `${event.type} ${event.chargeId}`
   if (event.type === "step-finished" && event.isUnchecked === true) return `unchecked ${event.runId} ${round} ${step}`
   return [event.type, event.runId, round, step, turn, by, index, ...waiting].join(" ")
 }
@@ -137,7 +138,6 @@ type Failure = Extract<Journal.CallEntry, { readonly type: "failed" | "interrupt
 interface Unreported {
   readonly entry: Failure
   readonly worker: string | undefined
-  readonly isRetired: boolean
 }
 
 const nameOfAttempt = ({ attempt, call }: Failure): string => `${call}/${attempt}`
@@ -152,63 +152,30 @@ const eventOf = ({ entry, worker = "" }: Unreported): CallEvent => {
   return { type: "call-failed", ...all, attempt, message, reason, ...defined({ retryInMillis, unasked }) }
 }
 
-const eventTypes = { failed: "call-failed", interrupted: "call-interrupted", lost: "call-lost" } as const
-
-const isEventOf = ({ entry, worker }: Unreported, event: CallEvent): boolean =>
-  eventTypes[entry.type] === event.type && (worker === undefined || worker === event.worker)
-
-const isSamePaid = ({ entry }: Unreported, { costUsd, usage }: CallEvent): boolean =>
-  entry.costUsd === costUsd && JSON.stringify(entry.usage) === JSON.stringify(usage)
-
 /** Finds the events of attempts that are retired: each follows the entry of its attempt. */
 const retiring = () => {
   const retired = new Map<string, Array<Retired>>()
-  const unreported = new Map<string, Array<Unreported>>()
-  const keyOf = (place: string) => place.replace(/\/(policy|critic)$/, "/")
+  const unreported = new Map<string, Unreported>()
   const add = (place: string, one: Retired) => {
     const known = retired.get(place)
     if (known === undefined) retired.set(place, [one])
     else known.push(one)
   }
-  /**
-   * Takes the attempt that an event reports: one of its place, or one that was reported with another call. What was booked
-   * of a lost call may be less than its entry says.
-   */
-  const takeAttemptOf = (event: CallEvent): Unreported | undefined => {
-    const { by, round, runId, step } = event
-    const own = unreported.get(`${runId}/${round}/${step ?? ""}${by === undefined ? "" : ` ${by}`}`) ?? []
-    const isExact = (one: Unreported) => isEventOf(one, event) && isSamePaid(one, event)
-    const places = [
-      [own, isExact] as const,
-      ...[...unreported.values()].map((all) => [all, isExact] as const),
-      [own, (one: Unreported) => isEventOf(one, event)] as const
-    ]
-    for (const [all, matches] of places) {
-      const at = all.findIndex(matches)
-      if (at >= 0) return all.splice(at, 1)[0]
-    }
-    return undefined
-  }
   return {
     retired,
-    /** Takes an attempt without an answer; `isRetired` says whether it is made again. */
-    take: (entry: Failure, worker: string | undefined, isRetired: boolean) => {
-      const key = keyOf(placeOf(entry.call))
-      const names = unreported.get(key) ?? []
-      unreported.set(key, names)
-      names.push({ entry, worker, isRetired })
-    },
+    /** Takes an attempt without an answer whose call is made again. */
+    take: (entry: Failure, worker: string | undefined) => void unreported.set(nameOfAttempt(entry), { entry, worker }),
     /** Takes the event of an attempt; of a round that is begun again, it is reported with the next call. */
     report: (event: CallEvent, isBegunAgain: boolean) => {
-      const found = takeAttemptOf(event)
-      if (found?.isRetired !== true) return
-      add(isBegunAgain ? nextCall : placeOf(found.entry.call), { name: nameOfAttempt(found.entry), event })
+      const { chargeId: name = "" } = event
+      const found = unreported.get(name)
+      if (found === undefined) return
+      unreported.delete(name)
+      add(isBegunAgain ? nextCall : placeOf(found.entry.call), { name, event })
     },
     /** Those that no event was found of are reported with the next call. */
     rest: () => {
-      for (const one of [...unreported.values()].flat()) {
-        if (one.isRetired) add(nextCall, { name: nameOfAttempt(one.entry), event: eventOf(one) })
-      }
+      for (const [name, one] of unreported) add(nextCall, { name, event: eventOf(one) })
     }
   }
 }
@@ -235,9 +202,10 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
       learn(known, entry)
       if (superseded.attempts.size === 0) continue
       const isRetired = superseded.attempts.has(at)
-      if (isRetired) known[entry.attempt]!.isRetired = true
+      if (!isRetired) continue
+      known[entry.attempt]!.isRetired = true
       if (entry.type === "failed" || entry.type === "interrupted" || entry.type === "lost")
-        take(entry, known[entry.attempt]?.worker, isRetired)
+        take(entry, known[entry.attempt]?.worker)
     }
   }
   rest()
@@ -473,9 +441,8 @@ export const open = Effect.fnUntraced(function* (
       const other = otherBeginning(before, event)
       if (other !== undefined) writer.breakOff(new Journal.JournalMismatch({ run, call: run, detail: other }))
     }
-    // What is booked of a call in doubt depends on the room that is left.
-    if (event.type === "call-lost") return { ...before, usage: event.usage, costUsd: event.costUsd } as typeof event
-    return before
+    // Which call it is reported with, and what is booked of it, depends on the order and the limits of this time.
+    return isCallEvent(event) ? { ...event, at: before.at } : before
   }
 
   const tellEnd = (event: Of<"run-finished">) => {

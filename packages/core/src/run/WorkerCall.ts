@@ -232,11 +232,19 @@ const callerOf = (
 
 const ignoreAllowance: AllowanceListener = () => {}
 
-const tellFailure = (context: CallContext, call: Call, attempt: number, failure: Failure, paid: Paid) =>
+const tellFailure = (
+  context: CallContext,
+  call: Call,
+  attempt: number,
+  failure: Failure,
+  paid: Paid,
+  chargeId: string | undefined
+) =>
   context.emit?.({
     ...defined({
       type: "call-failed",
       ...placeOf(call),
+      chargeId,
       attempt,
       reason: failure.reason,
       message: failure.message,
@@ -246,8 +254,8 @@ const tellFailure = (context: CallContext, call: Call, attempt: number, failure:
     ...paid
   })
 
-const tellInterruption = ({ emit }: CallContext, call: Call, paid: Paid) =>
-  emit?.({ ...defined({ type: "call-interrupted", ...placeOf(call) }), ...paid })
+const tellInterruption = ({ emit }: CallContext, call: Call, paid: Paid, chargeId: string | undefined) =>
+  emit?.({ ...defined({ type: "call-interrupted", ...placeOf(call), chargeId }), ...paid })
 
 const fromTheStart: Beginning = { attempt: 0, failures: [] }
 
@@ -288,8 +296,8 @@ const make = (
         return
       }
       if (paid !== undefined) notifyLogged("onPaid", () => payer?.onPaid?.(paid))
-      if (failure !== undefined) tellFailure(context, call, failures.length, failure, paid ?? unpaid)
-      else if (paid !== undefined) tellInterruption(context, call, paid)
+      if (failure !== undefined) tellFailure(context, call, failures.length, failure, paid ?? unpaid, charge.name)
+      else if (paid !== undefined) tellInterruption(context, call, paid, charge.name)
       if (failure !== undefined) failed = { error: error!, failure }
     }
 
@@ -372,7 +380,7 @@ const take = (
   context: CallContext,
   call: Call,
   entry: ResponseCache.Entry,
-  attempt: string | undefined,
+  { attempt, name }: Pick<Beginning, "attempt" | "name">,
   since: number
 ): Effect.Effect<void, BudgetExceeded> => {
   const { clock, found } = context
@@ -386,19 +394,21 @@ const take = (
   // What a cache holds was written by others, or long ago: its usage is checked like that of a new answer.
   const bounds = boundsOf(call, isLimited(context), text)
   const credible = (usage: Usage) => checked(usage, () => estimateOf(call, text), { ...bounds, isSome: false })
-  const name = attempt && `${attempt}/found`
+  // Named as if the calls were made now: a transcript does not say that they were not.
   const again = Effect.forEach(
     failures,
-    (failure, number) =>
-      failure.unasked === true
-        ? Effect.sync(() => tellFailure(context, call, number, failure, unpaid))
-        : charge(context, call, name && `${name}/${number}`, credible(failure.usage), (paid) =>
-            tellFailure(context, call, number, failure, paid)
-          ),
+    (failure, number) => {
+      const charged = attemptName(name, attempt + number)
+      return failure.unasked === true
+        ? Effect.sync(() => tellFailure(context, call, number, failure, unpaid, charged))
+        : charge(context, call, charged, credible(failure.usage), (paid) =>
+            tellFailure(context, call, number, failure, paid, charged)
+          )
+    },
     { discard: true }
   )
   const usage = credible(entry.usage)
-  const answer = charge(context, call, name, usage, ({ costUsd }) => {
+  const answer = charge(context, call, attemptName(name, attempt + failures.length), usage, ({ costUsd }) => {
     show(call, entry)
     const addedMillis = durationMillis === undefined ? 0 : durationMillis - millisSince(clock, since)
     call.onAnswer(answered({ ...entry, usage }, costUsd, false, addedMillis))
@@ -442,16 +452,17 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
     const address = { by, round, step, turn, worker: worker.id }
     // A journal knows more than the transcript that is made of it: which attempts are made again.
     const before = slot?.isWhole === true ? undefined : recorded
-    const past = written.length === 0 ? (before?.attempts(address) ?? []) : written
+    const past =
+      written.length === 0 ? (before?.attempts(address, slot === undefined ? name : undefined) ?? []) : written
     const retired = slot?.isWhole === true ? slot.retired : (before?.retired(address) ?? [])
     if (past.length === 0 && retired.length === 0) return look(context, call, { slot, name, attempt: 0, failures: [] })
     const since = ticks(context.clock)
     const replayed = replay(context, call, past, slot, name, {
       make: (beginning) => look(context, call, beginning),
-      take: (entry, attempt) => take(context, call, entry, attempt, since),
+      take: (entry, attempt) => take(context, call, entry, { name, attempt }, since),
       answer: (entry, costUsd) => giveAgain(context, call, entry, costUsd, since),
-      tellFailure: (number, failure, paid) => tellFailure(context, call, number, failure, paid),
-      tellInterruption: (paid) => tellInterruption(context, call, paid)
+      tellFailure: (number, failure, paid, chargeId) => tellFailure(context, call, number, failure, paid, chargeId),
+      tellInterruption: (paid, chargeId) => tellInterruption(context, call, paid, chargeId)
     })
     return retired.length === 0 ? replayed : Effect.andThen(retire(context, retired), replayed)
   })
@@ -510,12 +521,12 @@ const look = (
   const compute = Effect.suspend(() => make(context, call, key, beginning))
   return Effect.flatMap(looked(cache, key, compute), ({ cached, value }) => {
     if (!cached) return Effect.void
-    const { attempt, name, slot } = beginning
+    const { attempt, slot } = beginning
     if (slot !== undefined) {
       const { call: id, hash, recording } = slot
       recording.note({ type: "found", call: id, attempt, hash, answer: value })
     }
-    return take(context, call, value, attemptName(name, attempt), since)
+    return take(context, call, value, beginning, since)
   })
 }
 

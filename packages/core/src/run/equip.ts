@@ -3,7 +3,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Recorded from "../record/Recorded.ts"
 import type { Transcript } from "../record/Transcript.ts"
-import { isReopened, isReopenedWith } from "../record/triedAgain.ts"
+import { isBegunAnew, isReopened, isReopenedWith } from "../record/triedAgain.ts"
 import type { ShapeError } from "../task/compileShape.ts"
 import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
@@ -45,17 +45,24 @@ export const equipmentOf = (
 })
 
 /** The record of one run: that of the transcript, or of a run nested in it. */
-export const recordedOf = (
+export const recordedOf = (transcript: Transcript, runId: string): Recorded.Recorded => {
+  const lostAs = Recorded.lostIn(transcript)
+  return recordedIn(transcript, runId, isReopened(transcript), lostAs) ?? Recorded.unknown(lostAs)
+}
+
+const recordedIn = (
   transcript: Transcript,
   runId: string,
-  isAgain = isReopened(transcript)
+  isAgain: boolean,
+  lostAs: Recorded.LostAs
 ): Recorded.Recorded | undefined => {
-  if (transcript.runId === runId) return Recorded.fromTranscript(transcript, isAgain)
+  if (transcript.runId === runId) return Recorded.fromTranscript(transcript, isAgain, lostAs)
   for (const round of transcript.rounds) {
+    if (isAgain && isBegunAnew(transcript, round)) return undefined
     for (const step of round.steps) {
       const { nested } = step
       const isNestedAgain = isAgain && isReopenedWith(transcript, round, step)
-      const found = nested && recordedOf(nested, runId, isNestedAgain)
+      const found = nested && recordedIn(nested, runId, isNestedAgain, lostAs)
       if (found !== undefined) return found
     }
   }

@@ -153,14 +153,18 @@ const repay = (
   )
 }
 
-const tellLost = ({ emit }: CallContext, call: Call, paid: Paid) =>
-  emit?.({ ...defined({ type: "call-lost", ...placeOf(call) }), ...paid })
+const tellLost = ({ emit }: CallContext, call: Call, paid: Paid, chargeId: string | undefined) =>
+  emit?.({ ...defined({ type: "call-lost", ...placeOf(call), chargeId }), ...paid })
 
 /**
  * The event of a doubt, by the address of its call: `run/round/by/number`, where a run's id may have slashes, too. Of what
  * this time was not begun (a nested run, a step), it is told of the round, or of the whole run.
  */
-const lostEvent = ({ clock, recording, runId: whole }: CallContext, { call, worker }: Doubt, paid: Paid): RunEvent => {
+const lostEvent = (
+  { clock, recording, runId: whole }: CallContext,
+  { attempt, call, worker }: Doubt,
+  paid: Paid
+): RunEvent => {
   const [, who = "", number] = call.split("/").reverse()
   const run = call.split("/").slice(0, -3).join("/")
   const [asker, check] = who.split(" ")
@@ -171,7 +175,8 @@ const lostEvent = ({ clock, recording, runId: whole }: CallContext, { call, work
       ? { runId: whole, round: 0 }
       : { runId: run, round, ...defined({ step: step < steps ? step : undefined }) }
   const by = defined({ by: check === "check" ? (check as "check") : undefined })
-  return { type: "call-lost", ...place, ...by, worker, ...paid, at: clock.currentTimeMillisUnsafe() }
+  const chargeId = `${call}/${attempt}`
+  return { type: "call-lost", ...place, ...by, worker, chargeId, ...paid, at: clock.currentTimeMillisUnsafe() }
 }
 
 /**
@@ -245,13 +250,21 @@ export const retire = (
   context: CallContext,
   retired: ReadonlyArray<Retired>,
   listener?: Listener
-): Effect.Effect<void, BudgetExceeded> =>
-  Effect.forEach(
+): Effect.Effect<void, BudgetExceeded> => {
+  const isCharged = context.counts !== undefined || context.recording !== undefined
+  return Effect.forEach(
     retired,
     ({ event, name }) => {
       const { at: _, runId, ...body } = event
       const emit = listener === undefined ? context.emit : emitter(runId, context.clock, listener)
-      const report = ({ costUsd, usage }: Paid) => emit?.({ ...body, costUsd, usage })
+      const report = ({ costUsd, usage }: Paid) =>
+        emit?.({
+          ...body,
+          ...defined({ chargeId: isCharged ? name : event.chargeId }),
+          isRetired: true,
+          costUsd,
+          usage
+        })
       if (event.type === "call-failed") {
         return event.unasked === true ? Effect.sync(() => report(unpaid)) : repay(context, name, event, report)
       }
@@ -261,14 +274,15 @@ export const retire = (
     },
     { discard: true }
   )
+}
 
 /** How a call is made, and how what is known of it is told. */
 interface Ways {
   readonly make: (beginning: Beginning) => Effect.Effect<unknown, WorkerError | BudgetExceeded>
-  readonly take: (entry: Entry, attempt: string | undefined) => Effect.Effect<void, BudgetExceeded>
+  readonly take: (entry: Entry, attempt: number) => Effect.Effect<void, BudgetExceeded>
   readonly answer: (entry: Entry, costUsd: number | undefined) => void
-  readonly tellFailure: (number: number, failure: Failure, paid: Paid) => void
-  readonly tellInterruption: (paid: Paid) => void
+  readonly tellFailure: (number: number, failure: Failure, paid: Paid, chargeId: string | undefined) => void
+  readonly tellInterruption: (paid: Paid, chargeId: string | undefined) => void
 }
 
 /** Tells what is known of a call as it was, and makes the rest of it. */
@@ -309,14 +323,16 @@ export const replay = (
         return lost(outcome, attempt, failures)
       case "interrupted":
         return Effect.andThen(
-          isBorne(context) ? Effect.void : repay(context, charged, outcome, ways.tellInterruption),
+          isBorne(context)
+            ? Effect.void
+            : repay(context, charged, outcome, (paid) => ways.tellInterruption(paid, charged)),
           Effect.suspend(() => from(attempt + 1, failures))
         )
       case "failed":
         return failed(outcome, attempt, failures)
       // What this package wrote, under the version and the checksum of its journal or its transcript.
       case "found":
-        return Effect.suspend(() => ways.take(outcome.answer as Entry, charged))
+        return Effect.suspend(() => ways.take(outcome.answer as Entry, attempt))
       case "answered":
         return repay(context, charged, outcome, ({ costUsd }) => ways.answer(outcome.answer as Entry, costUsd))
     }
@@ -329,9 +345,9 @@ export const replay = (
   ): Replayed => {
     const { message, reason, retryInMillis, unasked, usage } = outcome
     const failure: Failure = { reason, message, usage, retryInMillis, unasked }
-    const told = (paid: Paid) => ways.tellFailure(failures.length, failure, paid)
-    const again =
-      unasked === true ? Effect.sync(() => told(unpaid)) : repay(context, attemptName(name, attempt), outcome, told)
+    const charged = attemptName(name, attempt)
+    const told = (paid: Paid) => ways.tellFailure(failures.length, failure, paid, charged)
+    const again = unasked === true ? Effect.sync(() => told(unpaid)) : repay(context, charged, outcome, told)
     // After a failure for good there are attempts only where the run was resumed: those begin anew.
     if (retryInMillis === undefined && past[attempt + 1] !== undefined) {
       return Effect.andThen(
@@ -353,7 +369,7 @@ export const replay = (
     const told = isBorne(context)
       ? Effect.void
       : Effect.uninterruptible(
-          Effect.map(bookDoubt(context.ledger, charged, worst), (paid) => tellLost(context, call, paid))
+          Effect.map(bookDoubt(context.ledger, charged, worst), (paid) => tellLost(context, call, paid, charged))
         )
     if ((context.onDoubt ?? "again") === "again" || call.worker.recovery === "free") {
       return Effect.andThen(

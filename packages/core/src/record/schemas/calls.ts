@@ -78,3 +78,9 @@ export const Paid = schemaOf<UsageModels.Paid>()(Schema.Struct(paid))
 export const Grade = schemaOf<GraderModels.Grade>()(
   Schema.Struct({ correct: Schema.Boolean, score: Schema.Finite, explanation: Schema.optionalKey(Schema.String) })
 )
+
+/** An attempt of a call that gave no answer. */
+export const attempt = {
+  chargeId: Schema.optionalKey(Schema.String),
+  isRetired: Schema.optionalKey(Schema.Literal(true))
+}

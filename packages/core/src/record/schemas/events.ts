@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import * as RunEventModels from "../RunEvent.ts"
 import type * as StepFailureModels from "../StepFailure.ts"
-import { FinishReason, Grade, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./calls.ts"
+import { attempt, FinishReason, Grade, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./calls.ts"
 import { oneOf, schemaOf } from "./schemaOf.ts"
 import { Content, EarlierStep, Task, ToolCall, Workflow } from "./tasks.ts"
 
@@ -61,7 +61,8 @@ const ofCall = {
   step: Schema.optionalKey(Schema.Int),
   turn: Schema.optionalKey(Schema.Int),
   by: Schema.optionalKey(Schema.Literal("check")),
-  worker: Schema.String
+  worker: Schema.String,
+  ...attempt
 }
 const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schema.String }
 

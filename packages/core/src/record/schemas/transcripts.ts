@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { version } from "../RunEvent.ts"
 import type * as TranscriptModels from "../Transcript.ts"
-import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./calls.ts"
+import { attempt, FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./calls.ts"
 import { Ending, Parent, PoolMember, WaitingCall } from "./events.ts"
 import { type Of, schemaOf } from "./schemaOf.ts"
 import { Content, EarlierStep, Task, ToolCall, Workflow } from "./tasks.ts"
@@ -19,6 +19,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
     unasked: Schema.optionalKey(Schema.Literal(true)),
     isInDoubt: Schema.optionalKey(Schema.Literal(true)),
     by: Schema.optionalKey(Schema.Literal("check")),
+    ...attempt,
     ...paid
   })
 )
