@@ -1,11 +1,5 @@
 import path from "node:path"
-import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
-import type { Worker } from "@divisi/core/Worker"
-import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { assert, describe, it } from "vitest"
-import * as RunOptions from "../src/conductor/RunOptions.ts"
 import { config, divisi, inFolder, without } from "./process.ts"
 
 const question = "How many minutes are there in 3 days and 4 hours?"
@@ -51,30 +45,6 @@ describe.concurrent("a Conductor that comes with the command line", () => {
     assert.match(plan.notes[0], /knows the workers of the gym alone, and none of these is one of them/)
     const gym = await divisi(["run", question, "--json", "--policy", "tiny"])
     assert.deepInclude(planIn(gym.output), { policy: "tiny", notes: [] })
-  })
-
-  it("plans only when it is named: the default is the lexical policy, for several language models the router, and for one among others it", async () => {
-    const flags = (pool?: string) => ({ pool: Option.fromUndefinedOr(pool) })
-    const defaultPolicy = (pool: string | undefined, ...workers: ReadonlyArray<Partial<Worker>>) =>
-      Effect.runPromise(
-        RunOptions.defaultPolicy(
-          {},
-          flags(pool),
-          WorkerPool.makeUnsafe(workers.map((worker, index) => ({ ...ScriptedWorker.echo(`w${index}`), ...worker })))
-        )
-      )
-    assert.strictEqual(await defaultPolicy(undefined, {}), "lexical")
-    assert.strictEqual(await defaultPolicy("professor,abacus", {}, {}), "lexical")
-    assert.strictEqual(await defaultPolicy("openai:gpt-5", {}), undefined)
-    assert.strictEqual(await defaultPolicy("a:b,c:d", {}, { isLanguageModel: true }), undefined)
-    const models = [{ isLanguageModel: true }, { isLanguageModel: true }]
-    assert.strictEqual(await defaultPolicy("a:b,c:d", ...models), "router")
-    assert.strictEqual(await defaultPolicy("a:b,c:d", {}, { description: "Good at dates." }), "lexical")
-    const problem = await defaultPolicy("a:b,c:d", {}, {}).then(
-      () => "",
-      (error) => String(error.message)
-    )
-    assert.include(problem, "--policy single:<id>")
   })
 
   it("plans and is measured where llama.cpp is not installed", () =>

@@ -1,7 +1,8 @@
-/** Who plans where no policy was given. */
+/** The policy of a pool for which the caller names none. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as DefaultPolicy from "../src/policy/DefaultPolicy.ts"
+import * as Policy from "../src/policy/Policy.ts"
 import * as promise from "../src/promise.ts"
 import * as Transcript from "../src/record/Transcript.ts"
 import * as Conductor from "../src/run/Conductor.ts"
@@ -9,7 +10,7 @@ import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import type { Worker } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 
-const plan = 'The second is good at it.\n\nmodel_id = [2]\nsubtasks = [""]\naccess_list = [[]]'
+const plan = 'The last is good at it.\n\nmodel_id = [2]\nsubtasks = [""]\naccess_list = [[]]'
 
 const tool = ScriptedWorker.make({ id: "tool", replies: ["7"] })
 const chat = (id: string, ...replies: ReadonlyArray<string>): Worker => ({
@@ -17,11 +18,17 @@ const chat = (id: string, ...replies: ReadonlyArray<string>): Worker => ({
   isLanguageModel: true
 })
 
+const priced = (id: string, outputPerMillion: number): Worker => ({
+  ...chat(id, id),
+  pricing: { inputPerMillion: 1, outputPerMillion }
+})
+
 const run = Effect.fnUntraced(function* (...workers: ReadonlyArray<Worker>) {
   const recorder = Transcript.recorder()
   const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe(workers) })
   const result = yield* conductor.run("Why?", { listener: recorder.listener })
-  return { result, round: recorder.transcript()!.rounds[0]! }
+  const transcript = recorder.transcript()!
+  return { result, transcript, round: transcript.rounds[0]! }
 })
 
 describe("a pool without a policy", () => {
@@ -33,20 +40,51 @@ describe("a pool without a policy", () => {
     })
   )
 
-  it.effect("is planned for by its first language model, and the plan says so", () =>
+  it.effect("of several language models is answered by the strongest alone, and the run says so", () =>
     Effect.gen(function* () {
-      const { result, round } = yield* run(tool, chat("first", plan), chat("second", "42"))
-      assert.strictEqual(result.answer, "42")
-      assert.match(round.notes[0]!, /^No policy was given, so first plans: .* policy: routed\(\), of @divisi/)
-      const { round: alone } = yield* run(tool, chat("first", plan))
-      assert.strictEqual(alone.notes[0], "No policy was given, so first plans: the first language model of the pool.")
-      assert.strictEqual(round.policy, "first")
+      const { result, round, transcript } = yield* run(priced("small", 1), priced("large", 10))
+      assert.strictEqual(result.answer, "large")
+      assert.strictEqual(result.spend.calls, 1)
+      assert.strictEqual(
+        transcript.reason,
+        "No policy was given, so the strongest worker answers alone: large has the highest price of the pool, and no public record knows all of it."
+      )
+      assert.deepStrictEqual(round.notes, [])
+      const unknown = yield* run(chat("first", "1"), chat("second", "2"))
+      assert.strictEqual(unknown.result.answer, "1")
+      assert.include(unknown.transcript.reason, "first is the first of the pool")
+    })
+  )
+
+  it.effect("asks the next worker where the strongest fails", () =>
+    Effect.gen(function* () {
+      const broken = {
+        ...priced("large", 10),
+        ...ScriptedWorker.make({ id: "large", replies: [{ fail: { _tag: "InvalidRequest", detail: "No." } }] })
+      }
+      const { result } = yield* run(priced("small", 1), {
+        ...broken,
+        isLanguageModel: true,
+        pricing: priced("", 10).pricing
+      })
+      assert.strictEqual(result.answer, "small")
+    })
+  )
+
+  it.effect("is planned for by its strongest language model where others are none", () =>
+    Effect.gen(function* () {
+      const { result, transcript } = yield* run(tool, chat("model", plan), { ...tool, id: "second" })
+      assert.strictEqual(result.answer, "7")
+      assert.strictEqual(transcript.policy, "model")
+      assert.strictEqual(transcript.reason, "No policy was given, so model plans, the only language model of the pool.")
+      const both = yield* run(tool, priced("small", 1), priced("large", 10))
+      assert.strictEqual(both.transcript.policy, "large")
     })
   )
 
   it.effect("is answered by that model where it writes no plan", () =>
     Effect.gen(function* () {
-      const { result } = yield* run(tool, chat("first", "No.", "No.", "No.", "41"), chat("second", "42"))
+      const { result } = yield* run(tool, chat("model", "No.", "No.", "No.", "41"))
       assert.strictEqual(result.answer, "41")
     })
   )
@@ -60,9 +98,23 @@ describe("a pool without a policy", () => {
     })
   )
 
+  it("is what was learned, or what reads descriptions, where the program has that", () => {
+    const learned = Policy.fixed("learned", () => ({ steps: [] }))
+    const pool = WorkerPool.makeUnsafe([priced("small", 1), priced("large", 10)])
+    assert.strictEqual(DefaultPolicy.of(pool, { learned }).name, "learned")
+    assert.strictEqual(DefaultPolicy.of({ workers: [tool] }, { learned }).name, "single:tool")
+    const described = Policy.fixed("described", () => ({ steps: [] }))
+    const other = { ...tool, id: "other" }
+    const about = { ...tool, description: "Adds numbers." }
+    assert.strictEqual(DefaultPolicy.of({ workers: [about, other] }, { described }).name, "described")
+    assert.strictEqual(DefaultPolicy.of({ workers: [tool, other] }, { described }).reason, undefined)
+  })
+
   it("is the same for promises", async () => {
-    const result = await promise.conduct({ question: "Why?", pool: [tool, chat("first", plan), chat("second", "42")] })
-    assert.strictEqual(result.answer, "42")
-    assert.strictEqual(DefaultPolicy.of({ workers: [tool] }).name, "single:tool")
+    const result = await promise.conduct({ question: "Why?", pool: [priced("small", 1), priced("large", 10)] })
+    assert.strictEqual(result.answer, "large")
+    assert.match(result.transcript.reason ?? "", /^No policy was given/)
+    const saved = await promise.decodeTranscript(promise.encodeTranscript(result.transcript))
+    assert.strictEqual(saved.reason, result.transcript.reason)
   })
 })

@@ -9,12 +9,12 @@ import { checked } from "@divisi/core/Escalation"
 import type { Policy } from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Seed from "@divisi/core/Seed"
+import * as Strongest from "@divisi/core/Strongest"
 import * as Transcript from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Outcomes from "../src/Outcomes.ts"
-import * as Prior from "../src/Prior.ts"
 
 const [file, ...ids] = process.argv.slice(2)
 if (file === undefined || ids.length !== 2) throw new Error("Name a file of outcomes and two of its workers.")
@@ -57,7 +57,7 @@ const play = (way: Way, question: Outcomes.GradedQuestion) =>
   })
 
 const alone = (id: string): Policy => ({
-  ...Prior.make(),
+  ...Strongest.make(),
   name: id,
   propose: () => Effect.succeed({ workflow: { steps: [{ worker: ids.indexOf(id), subtask: "", access: [] }] } })
 })
@@ -66,12 +66,12 @@ const alone = (id: string): Policy => ({
 const right = ({ scores }: Outcomes.GradedQuestion) => ({ right: (answer: string) => scores.get(answer)! >= 0.5 })
 
 const ways: Readonly<Record<string, (question: Outcomes.GradedQuestion) => Way>> = {
-  router: () => ({ policy: Prior.make() }),
-  "router:within-2": () => ({ policy: Prior.make({ dial: "within-2" }) }),
-  "router:half": () => ({ policy: Prior.make({ dial: "half" }) }),
-  "router, a check that is right": (question) => ({ policy: Prior.make(), checks: right(question) }),
+  router: () => ({ policy: Strongest.make() }),
+  "router:within-2": () => ({ policy: Strongest.make({ dial: "within-2" }) }),
+  "router:half": () => ({ policy: Strongest.make({ dial: "half" }) }),
+  "router, a check that is right": (question) => ({ policy: Strongest.make(), checks: right(question) }),
   "router:half, a check that is right": (question) => ({
-    policy: Prior.make({ dial: "half" }),
+    policy: Strongest.make({ dial: "half" }),
     checks: right(question)
   }),
   "checked, a check that is right": (question) => ({ policy: checked(cheap!.id, dear!.id, right(question).right) }),
@@ -80,7 +80,7 @@ const ways: Readonly<Record<string, (question: Outcomes.GradedQuestion) => Way>>
 }
 
 for (const [at, question] of ten.entries()) {
-  const { asked, notes } = await Effect.runPromise(play({ policy: Prior.make() }, question))
+  const { asked, notes } = await Effect.runPromise(play({ policy: Strongest.make() }, question))
   if (at === 0) process.stdout.write(`${notes.join(" ")}\n`)
   process.stdout.write(`${at + 1}. ${question.kind}: ${asked.join(", then ")}\n`)
 }

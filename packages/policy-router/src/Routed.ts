@@ -1,9 +1,9 @@
 /** The policy for a pool of several workers where nothing else is said. */
 import * as Embedder from "@divisi/core/Embedder"
 import * as Policy from "@divisi/core/Policy"
+import * as Strongest from "@divisi/core/Strongest"
 import * as Effect from "effect/Effect"
 import * as Learned from "./Learned.ts"
-import * as Prior from "./Prior.ts"
 import * as Router from "./Router.ts"
 import * as Table from "./Table.ts"
 
@@ -49,7 +49,7 @@ const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Tab
  */
 export const routed = (options: Options = {}): Policy.Policy => {
   const { dial, embedder = Embedder.hashed(), explore, file, name = "router" } = options
-  const prior = Prior.make({ dial, name })
+  const prior = Strongest.make({ dial, name })
   let known: ReturnType<typeof inForce> | undefined
   let router: Policy.Policy | undefined
   return {

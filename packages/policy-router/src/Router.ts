@@ -5,13 +5,12 @@
  * notes say what it took the question for, and why it asks whom it asks.
  */
 import * as Embedder from "@divisi/core/Embedder"
+import { able, asked, asking, standing } from "@divisi/core/OneWorker"
 import * as Policy from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
 import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
-import { able } from "./able.ts"
-import { asked, asking, standing } from "./asking.ts"
 import * as Space from "./space.ts"
 import { type Dial, isWorker, type Kind, type Standing, type Table } from "./Table.ts"
 import { argmax, dot, pointOf } from "./vectors.ts"

@@ -11,6 +11,7 @@
  */
 import * as Embedder from "@divisi/core/Embedder"
 import { teamPrefix } from "@divisi/core/Outcome"
+import { type Dial, dials } from "@divisi/core/Strongest"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -30,14 +31,7 @@ import { textOf } from "./vectors.ts"
 /** The version of tables on disk. */
 export const version = 1
 
-/**
- * What matters more, answers or cost. `best`: the best answers at any price. `within-2`: the cheapest worker that is
- * within 2 points of the best. `half`: the best answers for half of what the best worker costs.
- */
-export const dials = ["best", "within-2", "half"] as const
-
-/** One of {@link dials}. */
-export type Dial = (typeof dials)[number]
+export { type Dial, dials }
 
 const Figure = Schema.NullOr(Schema.Finite)
 

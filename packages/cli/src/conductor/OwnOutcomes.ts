@@ -3,9 +3,10 @@ import * as Embedder from "@divisi/core/Embedder"
 import { defined } from "@divisi/core/Fields"
 import { teamPrefix } from "@divisi/core/Outcome"
 import type { Policy } from "@divisi/core/Policy"
+import * as Strongest from "@divisi/core/Strongest"
 import type { Transcript } from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import { Head, HeadPolicy, Learned, OutcomeLog, Prior, Router, Table } from "@divisi/policy-router"
+import { Head, HeadPolicy, Learned, OutcomeLog, Router, Table } from "@divisi/policy-router"
 import { read } from "@divisi/recipes/Environment"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -166,7 +167,7 @@ export const router = (
     const dial = yield* dialOf("router", wanted)
     const table = yield* tableFor(pool)
     return table === undefined
-      ? Prior.make({ dial, name: named("router", dial) })
+      ? Strongest.make({ dial, name: named("router", dial) })
       : yield* routerBy(table, "router", dial, resolve)
   })
 

@@ -1,6 +1,8 @@
 /** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
 import type * as Conductor from "@divisi/core/Conductor"
+import * as DefaultPolicy from "@divisi/core/DefaultPolicy"
 import { nearest } from "@divisi/core/Nearest"
+import type { Policy } from "@divisi/core/Policy"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Reasoning, Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -141,29 +143,46 @@ export const resolvePool = Effect.fnUntraced(function* (
 export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
   config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
 
-/**
- * Who plans a run when nobody is named. In the gym it is the lexical policy: the Conductor that reads is right on four
- * more of a hundred tasks, at twice the cost and after a moment in which it reads its model. Elsewhere several language
- * models, or workers of which two are known from the user's own rated runs, are routed: a language model that was not
- * trained to plan costs more than the strongest worker alone, and nobody has shown that it gains. A pool with other
- * workers beside a language model is planned for by that; where there is none, their descriptions are all there is to go
- * by.
- */
-export const defaultPolicy = Effect.fnUntraced(function* (
+/** What the user has learned about a pool, as `PolicyName.resolve` makes it; nothing where it does not know the pool. */
+const learnedFor = Effect.fnUntraced(function* (
+  pool: WorkerPool.WorkerPool,
+  options: PolicyName.Options
+): Effect.fn.Return<Policy | undefined, Failure, Scope.Scope> {
+  const OwnOutcomes = yield* Effect.promise(() => import("./OwnOutcomes.ts"))
+  return (yield* OwnOutcomes.knows(pool)) ? yield* PolicyName.resolve("router", pool, options) : undefined
+})
+
+/** The policy of a pool when none is named: core's default, with what the user has learned. */
+const defaultPolicy = Effect.fnUntraced(function* (
   config: Config,
   flags: Pick<Flags, "pool">,
-  pool: WorkerPool.WorkerPool
-): Effect.fn.Return<string | undefined, Failure> {
+  pool: WorkerPool.WorkerPool,
+  options: PolicyName.Options
+): Effect.fn.Return<Policy, Failure, Scope.Scope> {
   const { workers } = pool
-  if (isGym(config, flags)) return "lexical"
-  if (workers.length === 1) return undefined
-  const OwnOutcomes = yield* Effect.promise(() => import("./OwnOutcomes.ts"))
-  if (workers.every(({ isLanguageModel }) => isLanguageModel) || (yield* OwnOutcomes.knows(pool))) return "router"
-  if (workers.some(({ isLanguageModel }) => isLanguageModel)) return undefined
-  if (workers.some(({ description = "" }) => description !== "")) return "lexical"
+  const learned = workers.length === 1 || isGym(config, flags) ? undefined : yield* learnedFor(pool, options)
+  const described = workers.some(({ isLanguageModel }) => isLanguageModel)
+    ? undefined
+    : yield* PolicyName.resolve("lexical", pool, options)
+  const policy = DefaultPolicy.of(pool, { learned, described })
+  if (policy.reason !== undefined) return policy
   return yield* usage(
-    "Nobody plans: no policy is given, and no worker of the pool is a language model or says what it is good at. Give --policy, as in --policy openai:gpt-5-mini or --policy single:<id>, or descriptions to the workers."
+    "No policy is given, and no worker of the pool is a language model or has a description. Give --policy, as in --policy openai:gpt-5-mini or --policy single:<id>, or descriptions to the workers."
   )
+})
+
+/** The policy of a run: that of the flag, of the config, or the default. Its reason says which. */
+const policyOf = Effect.fnUntraced(function* (
+  config: Config,
+  flags: Pick<Flags, "pool" | "policy">,
+  pool: WorkerPool.WorkerPool,
+  options: PolicyName.Options
+): Effect.fn.Return<Policy, Failure, Scope.Scope> {
+  const ofFlag = Option.getOrUndefined(flags.policy)
+  const named = ofFlag ?? config.policy
+  if (named === undefined) return yield* defaultPolicy(config, flags, pool, options)
+  const policy = typeof named === "string" ? yield* PolicyName.resolve(named, pool, options) : named
+  return { ...policy, reason: ofFlag === undefined ? "The config names it." : "--policy names it." }
 })
 
 /** What is measured when nothing is named: a policy that needs no package of its own. */
@@ -223,11 +242,9 @@ export const resolve = (
     const prices = Prices.of(config, flags)
     const limitUsd = run.budget?.costUsd
     const pool = yield* resolvePool(config, flags, limitUsd)
-    const named = Option.getOrUndefined(flags.policy) ?? config.policy ?? (yield* defaultPolicy(config, flags, pool))
-    const policy =
-      typeof named === "string" ? yield* PolicyName.resolve(named, pool, { ...options, prices, limitUsd }) : named
+    const policy = yield* policyOf(config, flags, pool, { ...options, prices, limitUsd })
     const checks = yield* Checks.resolve(config, flags.check ?? [], pool)
-    if (!isGym(config, flags) || policy === undefined) return { ...run, checks, policy, pool }
+    if (!isGym(config, flags)) return { ...run, checks, policy, pool }
     const { declining } = yield* Effect.promise(() => import("@divisi/gym/GymQuestion"))
     return { ...run, checks, policy: declining(policy), pool }
   })

@@ -1,7 +1,8 @@
 /** Learns from the log of outcomes, and shows what was learned. */
 
+import * as Strongest from "@divisi/core/Strongest"
 import * as WholeFile from "@divisi/files/WholeFile"
-import { Learned, Prior, Replay, Table } from "@divisi/policy-router"
+import { Learned, Replay, Table } from "@divisi/policy-router"
 import * as RouterPicture from "@divisi/report/RouterPicture"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -54,10 +55,10 @@ const textOf = ({ rows: kinds, workers }: RouterPicture.Standings): string =>
 
 /** What public records say, which is all that a router goes by where nothing was learned yet. */
 const recordsText = (): string => {
-  const known = Prior.records.map((record) => {
-    const questions = record.kinds.reduce((sum, kind) => sum + kind.questions, 0)
+  const known = Strongest.records.map((record) => {
+    const { questions } = record
     const standings = record.workers.map((worker, at) => {
-      const mean = record.kinds.reduce((sum, { right }) => sum + right[at]!, 0) / questions
+      const mean = record.right[at]! / questions
       return { worker, mean, error: Math.sqrt((mean * (1 - mean)) / questions) }
     })
     return { record, questions, standings: standings.sort((left, right) => right.mean - left.mean) }

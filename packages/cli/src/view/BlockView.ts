@@ -309,6 +309,9 @@ const draw = (run: Transcript.Transcript, screen: Screen, detail: Detail): Reado
     question.length > most ? question.slice(0, most).with(-1, cut(`${question[most - 1]} …`, width)) : question
   const lines = [
     ...shown.map((text) => line(text, "bold")),
+    ...(run.reason === undefined || detail === 0
+      ? []
+      : wrap(`${oneLine(run.policy)}: ${oneLine(run.reason)}`, width).map((text) => line(text, "dim"))),
     ...(detail === 0 ? [] : [blank]),
     ...rounds(run, width, run.ending === undefined ? now : undefined, detail),
     ...(run.ending === undefined ? [line(Totals.running(run, now), "dim")] : ending(run, width))

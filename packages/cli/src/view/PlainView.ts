@@ -193,7 +193,8 @@ export const answerKey = ({ runId }: Run): string => `${runId} answer`
 /** All that has happened in a run, in the order of time. */
 export const entries = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
   const question = oneLine(Task.question(run.task))
-  const start = { key: `${run.runId} started`, at: run.startedAt, lines: [`${label("question")}${question}`] }
+  const why = run.reason === undefined ? [] : [`${label("policy")}${oneLine(run.policy)}: ${oneLine(run.reason)}`]
+  const start = { key: `${run.runId} started`, at: run.startedAt, lines: [`${label("question")}${question}`, ...why] }
   // The sort is stable: what happens at the same time stays in order. Whatever the clock says, the end comes last.
   const between = run.rounds.flatMap((round) => ofRound(run, round)).toSorted((one, other) => one.at - other.at)
   return [start, ...between, ...ending(run)]

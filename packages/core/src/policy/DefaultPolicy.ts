@@ -1,21 +1,36 @@
 /**
- * Who plans where no policy was given: the best that needs no training and no choice. It loads the prompt of a language
- * policy only when it is asked for a plan.
+ * The policy of a pool for which the caller names none. `conduct`, `divisi run`, `divisi serve` and every other command
+ * take it from here, so that they answer alike.
+ *
+ * | the pool | the default |
+ * |---|---|
+ * | one worker | it answers alone |
+ * | something was learned of two of its workers | the learned policy |
+ * | several workers, all language models | the strongest answers alone; if it fails, the next worker takes over |
+ * | some language models among other workers | the strongest model is prompted to write the plan |
+ * | descriptions, but no language model | the policy that reads descriptions, where the program has one |
+ * | none of these | the run fails, and says what to give |
  */
 import * as Effect from "effect/Effect"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as Baselines from "./Baselines.ts"
 import * as Policy from "./Policy.ts"
+import * as Strongest from "./Strongest.ts"
+
+/** The policies that a program has besides those of this package. */
+export interface Options {
+  /** What the user has learned about this pool: a router, or a trained Conductor. */
+  readonly learned?: Policy.Policy | undefined
+  /** Chooses by descriptions alone, for pools without a language model. */
+  readonly described?: Policy.Policy | undefined
+}
 
 /** Output of one completion, reasoning included: the paper's 1,024 tokens are for a model that was trained to plan. */
 const completionTokens = 8_192
 
-/** What somebody with several models may want more: a model that was not trained to plan seldom makes up for its cost. */
-const instead = "To have the one asked that answers best: policy: routed(), of @divisi/policy-router."
-
-/** A language model of the pool as its Conductor. Where it writes no plan, it answers alone. */
-const prompted = (model: Worker, isAlone: boolean): Policy.Policy => ({
+/** A language model of the pool as its Conductor. If it writes no plan, it answers alone. */
+const prompted = (model: Worker): Policy.Policy => ({
   name: model.id,
   propose: Effect.fnUntraced(function* (context: Policy.Context) {
     const LanguagePolicy = yield* Effect.promise(() => import("./LanguagePolicy.ts"))
@@ -26,23 +41,74 @@ const prompted = (model: Worker, isAlone: boolean): Policy.Policy => ({
       maxOutputTokens: Math.min(completionTokens, most),
       fallback: Baselines.single(model.id)
     })
-    const proposal = yield* Policy.propose(policy, context)
-    const who = `No policy was given, so ${model.id} plans: the first language model of the pool.`
-    const why = isAlone ? who : `${who} ${instead}`
-    return { ...proposal, notes: [why, ...(proposal.notes ?? [])] }
+    return yield* Policy.propose(policy, context)
   })
 })
 
-/** What a pool without a policy lacks. */
-const nobody =
-  "no policy was given, and no worker of the pool is known for a language model, which could plan. " +
-  "Give a policy (routed() of @divisi/policy-router, a language policy, or one that asks a single worker), or say `isLanguageModel: true` of a worker that can be prompted"
+const missing =
+  "no policy was given, and no worker of the pool is known to be a language model, which could plan. " +
+  "Give a policy (a language policy, or one that asks a single worker), or set `isLanguageModel: true` on a worker that can be prompted"
 
-/** The policy for a pool that was given none. */
-export const of = (pool: WorkerPool): Policy.Policy => {
-  const [first, ...others] = pool.workers
-  if (others.length === 0) return Baselines.single(first.id)
-  const models = pool.workers.filter(({ isLanguageModel }) => isLanguageModel === true)
-  if (models[0] !== undefined) return prompted(models[0], models.length === 1)
-  return { name: "none", propose: () => Effect.fail(new Policy.PolicyError({ policy: "default", detail: nobody })) }
+const none: Policy.Policy = {
+  name: "none",
+  propose: () => Effect.fail(new Policy.PolicyError({ policy: "default", detail: missing }))
+}
+
+const because = (policy: Policy.Policy, why: string): Policy.Policy => ({
+  ...policy,
+  reason: `No policy was given, so ${why}`
+})
+
+/** Leaves out of the notes of a policy the sentence that its reason ends with. */
+const without = (policy: Policy.Policy, sentence: string): Policy.Policy => ({
+  ...policy,
+  propose: (context) =>
+    Effect.map(policy.propose(context), (proposal) => ({
+      ...proposal,
+      notes: proposal.notes?.filter((note) => note !== sentence)
+    }))
+})
+
+const strongestOf = (workers: ReadonlyArray<Worker>) => {
+  const { why, workers: ordinals } = Strongest.choose({ workers: workers as unknown as WorkerPool["workers"] })
+  return { model: workers[ordinals[0]]!, why }
+}
+
+/**
+ * The default policy of a pool. Its `reason` says who plans or answers, and why.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as DefaultPolicy from "@divisi/core/DefaultPolicy"
+ * import { worker } from "@divisi/core/promise"
+ *
+ * const model = (id: string, outputPerMillion: number) =>
+ *   worker({ id, answer: () => "42", isLanguageModel: true, pricing: { inputPerMillion: 1, outputPerMillion } })
+ * DefaultPolicy.of({ workers: [model("small", 1), model("large", 10)] }).reason
+ * // => "No policy was given, so the strongest worker answers alone: large has the highest price of the pool, and no public record knows all of it."
+ * ```
+ */
+export const of = ({ workers }: WorkerPool, { described, learned }: Options = {}): Policy.Policy => {
+  const [first, ...others] = workers
+  if (others.length === 0)
+    return because(Baselines.single(first.id), `${first.id} answers, the only worker of the pool.`)
+  if (learned !== undefined) return because(learned, "your rated runs decide which worker answers.")
+  const models = workers.filter(({ isLanguageModel }) => isLanguageModel === true)
+  if (models.length === workers.length) {
+    const { why } = strongestOf(models)
+    return because(without(Strongest.make(), why), `the strongest worker answers alone: ${why}`)
+  }
+  if (models.length > 0) {
+    const { model, why } = strongestOf(models)
+    const isOnly = models.length === 1
+    return because(
+      prompted(model),
+      isOnly ? `${model.id} plans, the only language model of the pool.` : `the strongest language model plans: ${why}`
+    )
+  }
+  if (described !== undefined && workers.some(({ description = "" }) => description !== "")) {
+    return because(described, "the workers' descriptions decide which of them answer.")
+  }
+  return none
 }

@@ -124,6 +124,8 @@ export interface Proposal {
 /** What writes workflows. */
 export interface Policy {
   readonly name: string
+  /** Why a run uses this policy, as a sentence; it is reported at the start of the run. */
+  readonly reason?: string | undefined
   /**
    * The longest workflow it writes, where that is more than the Conductor's limit: a baseline that is always as long.
    */

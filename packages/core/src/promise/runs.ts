@@ -37,8 +37,8 @@ export interface ConductOptions
   /** At least one worker; ids must differ. */
   readonly pool: ReadonlyArray<Worker>
   /**
-   * What writes plans. By default the first language model of the pool, or its only worker answers. `routed()` of
-   * `@divisi/policy-router` is what `divisi run` uses for several models: it asks the one that answers best.
+   * Writes the plans. By default, as in `divisi run` and `divisi serve`, the only worker answers, or the strongest of
+   * several language models, which the next worker replaces if it fails; a language model among other workers plans.
    */
   readonly policy?: Policy | undefined
   /** Asked before a tool runs that needs approval. Without it the run is suspended there. */

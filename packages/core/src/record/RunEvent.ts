@@ -84,6 +84,8 @@ export type Body =
       readonly task: Task
       readonly pool: ReadonlyArray<PoolMember>
       readonly policy: string
+      /** Why this policy is used: `Policy.reason`. */
+      readonly reason?: string
       readonly seed: number
       readonly parent?: Parent
     }

@@ -222,6 +222,8 @@ export interface Transcript {
   readonly task: Task
   readonly pool: ReadonlyArray<PoolMember>
   readonly policy: string
+  /** Why this policy was used: `Policy.reason`. */
+  readonly reason?: string
   readonly seed: number
   readonly startedAt: number
   readonly parent?: Parent

@@ -54,8 +54,9 @@ interface OpenRun extends Mutable<Omit<Transcript, "rounds">> {
 }
 
 const begin = (event: Of<"run-started">): OpenRun => {
-  const { at, parent, policy, pool, runId, seed, task } = event
+  const { at, parent, policy, pool, reason, runId, seed, task } = event
   const run: OpenRun = { version, runId, task, pool, policy, seed, startedAt: at, rounds: [] }
+  if (reason !== undefined) run.reason = reason
   if (parent !== undefined) run.parent = parent
   return run
 }

@@ -37,10 +37,9 @@ import type { Approve } from "./StepTurns.ts"
 /** What a Conductor is made of. */
 export interface Options extends RunSettings {
   /**
-   * What writes plans. Without one, the only worker of a pool answers alone, and in a larger pool its first language
-   * model (`Worker.isLanguageModel`) is prompted to plan; the notes of its plans say so, and name what may be wanted more: `routed()` of
-   * `@divisi/policy-router`, which asks the worker that answers best. A larger pool without a
-   * language model needs a policy: its runs fail, and say what to give.
+   * Writes the plans. By default (`DefaultPolicy.of`) a pool's only worker answers alone, and of several language models
+   * (`Worker.isLanguageModel`) the strongest; a language model among other workers is prompted to plan. A larger pool
+   * without a language model needs a policy: its runs fail, and say what to give.
    */
   readonly policy?: Policy | undefined
   readonly pool: WorkerPool

@@ -496,6 +496,7 @@ const started = ({ context, policy, pool, seed, task }: State, parent: RunEvent.
         defined({ id, description, isPlay: pricing?.isPlay === true ? (true as const) : undefined })
       ),
       policy: policy.name,
+      reason: policy.reason,
       seed,
       parent
     })

@@ -7,6 +7,7 @@
  */
 import * as Embedder from "@divisi/core/Embedder"
 import { voteOf } from "@divisi/core/Escalation"
+import { able } from "@divisi/core/OneWorker"
 import * as Policy from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
 import * as Task from "@divisi/core/Task"
@@ -14,7 +15,6 @@ import type { BudgetExceeded } from "@divisi/core/Usage"
 import type { Step } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { able } from "../able.ts"
 import * as Head from "./Head.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ const events = [
     task: Task,
     pool: Schema.Array(PoolMember),
     policy: Schema.String,
+    reason: Schema.optionalKey(Schema.String),
     seed: Schema.Finite,
     parent: Schema.optionalKey(Parent)
   }),

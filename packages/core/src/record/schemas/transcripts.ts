@@ -188,6 +188,7 @@ export const Transcript: Of<TranscriptModels.Transcript> = schemaOf<TranscriptMo
     task: Task,
     pool: Schema.Array(PoolMember),
     policy: Schema.String,
+    reason: Schema.optionalKey(Schema.String),
     seed: Schema.Finite,
     startedAt: Schema.Finite,
     parent: Schema.optionalKey(Parent),

@@ -1,7 +1,7 @@
 /**
- * Writes `src/shipped.ts`: how often models were right in public records, counted from files of outcomes.
+ * Writes `publicRecords.ts` of `@divisi/core`: how often models were right in public records, counted from files of outcomes.
  *
- * `node --conditions=@divisi/source packages/policy-router/scripts/shipped.ts FOLDER > packages/policy-router/src/shipped.ts`
+ * `node --conditions=@divisi/source packages/policy-router/scripts/publicRecords.ts FOLDER > packages/core/src/policy/publicRecords.ts`
  */
 import path from "node:path"
 import * as Effect from "effect/Effect"
@@ -43,23 +43,19 @@ const countsOf = ({ file, ...source }: (typeof sources)[number]) =>
     const workers = [...new Set(read.flatMap(({ scores }) => [...scores.keys()]))].sort()
     // Those that all answered: what is compared is the same questions.
     const all = read.filter(({ scores }) => workers.every((worker) => scores.has(worker)))
-    const kinds = [...Map.groupBy(all, ({ kind = "" }) => kind)].map(([kind, group]) => ({
-      kind,
-      questions: group.length,
-      right: workers.map((worker) => round(group.reduce((sum, { scores }) => sum + scores.get(worker)!, 0)))
-    }))
-    return { ...source, date, workers, kinds: kinds.sort((left, right) => (left.kind < right.kind ? -1 : 1)) }
+    const right = workers.map((worker) => round(all.reduce((sum, { scores }) => sum + scores.get(worker)!, 0)))
+    return { ...source, date, workers, questions: all.length, right }
   })
 
 const counted = await Effect.runPromise(Effect.forEach(sources, countsOf))
 
 process.stdout.write(`/**
  * How often models were right in public records: counts alone, without a question or an answer. Written by
- * \`scripts/shipped.ts\`.
+ * \`scripts/publicRecords.ts\` of \`@divisi/policy-router\`.
  */
 
 /** One record of several workers on the same questions. */
-export interface Shipped {
+export interface PublicRecord {
   readonly name: string
   /** The repository on GitHub, and its commit. */
   readonly repository: string
@@ -67,13 +63,10 @@ export interface Shipped {
   /** When it was read. */
   readonly date: string
   readonly workers: ReadonlyArray<string>
-  /** Sums of scores by kind, in the order of the workers. */
-  readonly kinds: ReadonlyArray<{
-    readonly kind: string
-    readonly questions: number
-    readonly right: ReadonlyArray<number>
-  }>
+  readonly questions: number
+  /** Sums of scores, in the order of the workers. */
+  readonly right: ReadonlyArray<number>
 }
 
-export const shipped: ReadonlyArray<Shipped> = ${JSON.stringify(counted, null, 2)}
+export const publicRecords: ReadonlyArray<PublicRecord> = ${JSON.stringify(counted, null, 2)}
 `)

@@ -1,13 +1,12 @@
-import type { Checks } from "@divisi/core/Check"
-import * as Conductor from "@divisi/core/Conductor"
-import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
-import * as Transcript from "@divisi/core/Transcript"
-import type { Worker } from "@divisi/core/Worker"
-import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Prior from "../src/Prior.ts"
-import type { Dial } from "../src/Table.ts"
+import * as Strongest from "../src/policy/Strongest.ts"
+import * as Transcript from "../src/record/Transcript.ts"
+import * as Conductor from "../src/run/Conductor.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import type { Checks } from "../src/task/Check.ts"
+import type { Worker } from "../src/task/Worker.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const priced = (id: string, outputPerMillion?: number, replies: ReadonlyArray<string> = [id]): Worker => ({
   ...ScriptedWorker.make({ id, replies }),
@@ -16,12 +15,12 @@ const priced = (id: string, outputPerMillion?: number, replies: ReadonlyArray<st
 
 const poolOf = (...workers: ReadonlyArray<Worker>) => WorkerPool.makeUnsafe(workers)
 
-const chosen = (pool: WorkerPool.WorkerPool, dial?: Dial) =>
-  Prior.choose(pool, { dial }).workers.map((worker) => pool.workers[worker]!.id)
+const chosen = (pool: WorkerPool.WorkerPool, dial?: Strongest.Dial) =>
+  Strongest.choose(pool, { dial }).workers.map((worker) => pool.workers[worker]!.id)
 
-const run = Effect.fnUntraced(function* (pool: WorkerPool.WorkerPool, dial?: Dial) {
+const run = Effect.fnUntraced(function* (pool: WorkerPool.WorkerPool, dial?: Strongest.Dial) {
   const recorder = Transcript.recorder()
-  const conductor = Conductor.make({ pool, policy: Prior.make({ dial }) })
+  const conductor = Conductor.make({ pool, policy: Strongest.make({ dial }) })
   const result = yield* conductor.run("Why?", { listener: recorder.listener })
   return { result, notes: recorder.transcript()!.rounds.flatMap(({ notes }) => notes) }
 })
@@ -30,23 +29,21 @@ describe("The first day of a pool", () => {
   it("asks who was best in a public record that knows the whole pool, and names the record", () => {
     const pool = poolOf(priced("anthropic:claude-3.5-sonnet", 15), priced("openai:o3-mini", 4.4))
     assert.deepStrictEqual(chosen(pool), ["openai:o3-mini"])
-    const { why } = Prior.choose(pool)
+    const { why } = Strongest.choose(pool)
     assert.match(why, /openai:o3-mini was right in 6\d\.\d % ± 1\.\d of \d+ questions of reasoning-gym/)
     assert.include(why, "read 2026-")
   })
 
   it("asks the cheaper of two that no record tells apart", () => {
-    const records = [
-      { ...Prior.records[0]!, workers: ["a", "b"], kinds: [{ kind: "k", questions: 100, right: [80, 82] }] }
-    ]
+    const records = [{ ...Strongest.records[0]!, workers: ["a", "b"], questions: 100, right: [80, 82] }]
     const pool = poolOf(priced("x:a", 1), priced("x:b", 10))
-    assert.deepStrictEqual(Prior.choose(pool, { records }).workers, [0])
+    assert.deepStrictEqual(Strongest.choose(pool, { records }).workers, [0])
   })
 
   it("claims nothing of a pool with a model that was not measured: prices decide, or the order", () => {
     const stranger = priced("openai:gpt-99", 30)
     assert.deepStrictEqual(chosen(poolOf(priced("openai:o3-mini", 4.4), stranger)), ["openai:gpt-99"])
-    assert.include(Prior.choose(poolOf(priced("openai:o3-mini", 4.4), stranger)).why, "No public record")
+    assert.include(Strongest.choose(poolOf(priced("openai:o3-mini", 4.4), stranger)).why, "no public record")
     assert.deepStrictEqual(chosen(poolOf(priced("one"), priced("two"))), ["one"])
     assert.deepStrictEqual(chosen(poolOf(priced("one", 0), priced("two", 0))), ["one"])
   })
@@ -75,7 +72,7 @@ describe("The first day of a pool", () => {
   it.effect("asks the strongest of those that see pictures where there is one", () =>
     Effect.gen(function* () {
       const seeing = { ...priced("seeing", 1), capabilities: { images: true } }
-      const conductor = Conductor.make({ pool: poolOf(priced("blind", 10), seeing), policy: Prior.make() })
+      const conductor = Conductor.make({ pool: poolOf(priced("blind", 10), seeing), policy: Strongest.make() })
       const picture = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const
       const result = yield* conductor.run([{ type: "text", text: "What is it?" }, picture])
       assert.strictEqual(result.answer, "seeing")
@@ -86,7 +83,7 @@ describe("The first day of a pool", () => {
     Effect.gen(function* () {
       const broken: Worker = { ...priced("broken", 20), generate: () => Effect.die(new Error("broken")) }
       const pool = poolOf(priced("small", 1), broken, priced("large", 10))
-      const conductor = Conductor.make({ pool, policy: Prior.make(), recursion: 1 })
+      const conductor = Conductor.make({ pool, policy: Strongest.make(), recursion: 1 })
       assert.strictEqual((yield* conductor.run("Why?")).answer, "large")
     })
   )
@@ -95,16 +92,16 @@ describe("The first day of a pool", () => {
     Effect.gen(function* () {
       const { notes, result } = yield* run(poolOf(priced("small", 1), priced("large", 10)))
       assert.deepStrictEqual([result.answer, result.spend.calls], ["large", 1])
-      assert.include(notes[0], "large is asked, which has the highest price")
+      assert.include(notes[0], "large has the highest price")
     })
   )
 
   describe("where the run has a check", () => {
-    const checked = (pool: WorkerPool.WorkerPool, passes: string, dial?: Dial, more: Checks = {}) =>
+    const checked = (pool: WorkerPool.WorkerPool, passes: string, dial?: Strongest.Dial, more: Checks = {}) =>
       Effect.gen(function* () {
         const recorder = Transcript.recorder()
         const checks = { passes: (answer: string) => answer === passes || "Not that one.", ...more }
-        const conductor = Conductor.make({ pool, policy: Prior.make({ dial }), checks })
+        const conductor = Conductor.make({ pool, policy: Strongest.make({ dial }), checks })
         const { answer, ending } = yield* conductor.run("Why?", { listener: recorder.listener })
         const { rounds } = recorder.transcript()!
         const asked = rounds.flatMap(({ steps }) => steps.map(({ worker }) => worker))

@@ -5,22 +5,20 @@
  * kinds that nobody has graded, and much was found to lose. Public records say which worker is the strongest where they
  * cover the whole pool; elsewhere list prices stand for strength. Nothing is claimed of a model that was not measured.
  */
-import { agreed } from "@divisi/core/Escalation"
-import * as Policy from "@divisi/core/Policy"
-import type { Worker } from "@divisi/core/Worker"
-import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
-import { able } from "./able.ts"
-import { asked, asking, checkOf, standing } from "./asking.ts"
-import { type Shipped, shipped } from "./shipped.ts"
-import type { Dial } from "./Table.ts"
+import type { Worker } from "../task/Worker.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import { agreed } from "./Escalation.ts"
+import { able, asked, asking, checkOf, standing } from "./OneWorker.ts"
+import * as Policy from "./Policy.ts"
+import { type PublicRecord, publicRecords } from "./publicRecords.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
 /** How often models were right in public records, with where and when that was read. */
-export const records: ReadonlyArray<Shipped> = shipped
+export const records: ReadonlyArray<PublicRecord> = publicRecords
 
 /** What a record says of a worker of a pool. */
 export interface Measured {
@@ -40,13 +38,22 @@ export interface Choice {
   readonly why: string
 }
 
+/**
+ * What matters more, answers or cost. `best`: the best answers at any price. `within-2`: the cheapest worker that is
+ * within 2 points of the best. `half`: the best answers for half of what the best worker costs.
+ */
+export const dials = ["best", "within-2", "half"] as const
+
+/** One of {@link dials}. */
+export type Dial = (typeof dials)[number]
+
 /** How it chooses. */
 export interface Options {
   readonly name?: string | undefined
   /** What matters more, answers or cost; `"best"` by default. */
   readonly dial?: Dial | undefined
   /** The public records to go by; {@link records} by default. */
-  readonly records?: ReadonlyArray<Shipped> | undefined
+  readonly records?: ReadonlyArray<PublicRecord> | undefined
 }
 
 /** By how much a cheaper choice may be worse. */
@@ -65,21 +72,20 @@ const modelOf = (id: string): string =>
 
 /** What a record says of each of these workers; `undefined` where it does not know them all. */
 const measuredBy = (
-  { kinds, workers }: Shipped,
+  { questions, right, workers }: PublicRecord,
   models: ReadonlyArray<string>
 ): ReadonlyArray<Measured> | undefined => {
   const names = workers.map(modelOf)
   const places = models.map((model) => names.indexOf(model))
   if (places.includes(-1)) return undefined
-  const questions = kinds.reduce((sum, kind) => sum + kind.questions, 0)
   return places.map((place, worker) => {
-    const mean = kinds.reduce((sum, { right }) => sum + right[place]!, 0) / questions
+    const mean = right[place]! / questions
     return { worker, mean, standardError: Math.sqrt((mean * (1 - mean)) / questions), questions }
   })
 }
 
 /** What the first record that knows the whole pool says of it. */
-const measured = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<Shipped>) => {
+const measured = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<PublicRecord>) => {
   const models = pool.map(({ id }) => modelOf(id))
   for (const record of records) {
     const found = measuredBy(record, models)
@@ -98,16 +104,14 @@ const pricesOf = (pool: ReadonlyArray<Worker>): ReadonlyArray<number> | undefine
 
 const highest = (values: ReadonlyArray<number>): number => values.indexOf(Math.max(...values))
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
-
 interface Known {
   readonly ids: ReadonlyArray<string>
   readonly prices: ReadonlyArray<number> | undefined
-  readonly record: Shipped | undefined
+  readonly record: PublicRecord | undefined
   readonly found: ReadonlyArray<Measured> | undefined
 }
 
-const knownOf = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<Shipped>): Known => ({
+const knownOf = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<PublicRecord>): Known => ({
   ids: pool.map(({ id }) => id),
   prices: pricesOf(pool),
   record: undefined,
@@ -119,7 +123,9 @@ const knownOf = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<Shipped>): 
 // Choosing
 // -------------------------------------------------------------------------------------------------------------------
 
-const sayMeasured = ({ ids, record }: Known, one: Measured): string =>
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+
+const measuredText = ({ ids, record }: Known, one: Measured): string =>
   `${ids[one.worker]} was right in ${percent(one.mean)} ± ${(100 * one.standardError).toFixed(1)} of ${one.questions} questions of ${record!.name} (${record!.repository}, read ${record!.date})`
 
 /** The best of those that were measured; of those that it is not surely better than, the cheapest. */
@@ -136,14 +142,19 @@ const strongest = (known: Known): Choice => {
   const { found, ids, prices } = known
   if (found !== undefined) {
     const one = bestMeasured(known)
-    return { workers: [one.worker], why: `${sayMeasured(known, one)}: nobody of this pool was surely better there.` }
+    return { workers: [one.worker], why: `${measuredText(known, one)}, and no worker of the pool is surely better.` }
   }
-  const unmeasured = "No public record knows the whole pool, and nothing was learned of it yet"
   if (prices === undefined || Math.min(...prices) === Math.max(...prices)) {
-    return { workers: [0], why: `${unmeasured}, and prices tell nothing: ${ids[0]} is asked, the first of the pool.` }
+    return {
+      workers: [0],
+      why: `${ids[0]} is the first of the pool; neither a public record nor prices say which is stronger.`
+    }
   }
   const dearest = highest(prices)
-  return { workers: [dearest], why: `${unmeasured}: ${ids[dearest]} is asked, which has the highest price.` }
+  return {
+    workers: [dearest],
+    why: `${ids[dearest]} has the highest price of the pool, and no public record knows all of it.`
+  }
 }
 
 /** The cheapest that was surely within the tolerance of the best. */
@@ -156,7 +167,7 @@ const within = (known: Known): Choice => {
   const cheapest = found
     .filter((one) => one.worker === best.worker || isNear(one))
     .reduce((one, other) => (prices[other.worker]! < prices[one.worker]! ? other : one))
-  return { workers: [cheapest.worker], why: `${sayMeasured(known, cheapest)}, surely within 2 points of the best.` }
+  return { workers: [cheapest.worker], why: `${measuredText(known, cheapest)}, surely within 2 points of the best.` }
 }
 
 /** Two that cost half of the strongest together, and it where they differ; or the one that does; or the strongest. */
@@ -174,7 +185,7 @@ const half = (known: Known): Choice => {
   if (b !== undefined && prices[a]! + prices[b]! <= prices[top]! / 4) {
     return {
       workers: [a, b, top],
-      why: `${ids[a]} and ${ids[b]} are cheap, and ${ids[top]} is asked where they differ.`
+      why: `${ids[a]} and ${ids[b]} are cheap, and ${ids[top]} is asked if they differ.`
     }
   }
   return { workers: [a], why: `${ids[a]} costs at most half of ${ids[top]}.` }
@@ -213,12 +224,12 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
  *
  * ```ts
  * import { conduct, worker } from "@divisi/core/promise"
- * import { Prior } from "@divisi/policy-router"
+ * import * as Strongest from "@divisi/core/Strongest"
  *
  * const priced = (id: string, outputPerMillion: number) =>
  *   worker({ id, answer: () => `I am ${id}.`, pricing: { inputPerMillion: 1, outputPerMillion } })
  * const pool = [priced("small", 1), priced("large", 10)]
- * const { answer } = await conduct({ question: "Why is the sky blue?", pool, policy: Prior.make() })
+ * const { answer } = await conduct({ question: "Why is the sky blue?", pool, policy: Strongest.make() })
  * answer // => "I am large."
  * ```
  */

@@ -1,6 +1,25 @@
-/** Whom a router asks first and, where an answer does not pass the check of a run, after that. */
-import type { Context, Previous, Revision } from "@divisi/core/Policy"
-import type { Workflow } from "@divisi/core/Workflow"
+/** For policies that ask one worker after another: which can take a task, which were asked, and how to ask the next. */
+import type { Capabilities } from "../task/Worker.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
+import type { Context, Previous, Revision } from "./Policy.ts"
+
+/** What a task needs besides text. */
+const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities> => {
+  const parts = task.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
+  const has = (type: string) => parts.some((part) => part.type === type)
+  const needs = { tools: tools.length > 0, images: has("image"), files: has("file") }
+  return new Set((["tools", "images", "files"] as const).filter((need) => needs[need]))
+}
+
+/** Their ordinals; all where nobody can, so that the run says what is missing. */
+export const able = (context: Context): ReadonlyArray<number> => {
+  const needs = needsOf(context)
+  const all = context.pool.workers.map((_, ordinal) => ordinal)
+  const can = all.filter((ordinal) =>
+    [...needs].every((need) => context.pool.workers[ordinal]!.capabilities?.[need] === true)
+  )
+  return can.length === 0 ? all : can
+}
 
 /** The check that answers have to pass: that of the run. Of several nobody has said which one fits the question. */
 export const checkOf = ({ checks = [] }: Context): string | undefined => (checks.length === 1 ? checks[0] : undefined)
