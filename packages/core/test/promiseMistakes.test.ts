@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import * as Policy from "../src/policy/Policy.ts"
 import * as promise from "../src/promise.ts"
 import { messageOf } from "./messageOf.ts"
 
@@ -105,5 +106,73 @@ describe("mistakes of plain JavaScript", () => {
     assert.instanceOf(error, promise.OptionsError)
     const options = { ...ask, budgt: undefined, retry: undefined }
     assert.strictEqual((await promise.conduct(options)).answer, "42")
+  })
+})
+
+describe("names that people know from other libraries", () => {
+  const { conduct, tool, worker } = promise as unknown as Record<string, (options: unknown) => unknown>
+  const told = async (make: () => unknown): Promise<string> => {
+    try {
+      await make()
+      return "nothing"
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  it.each([
+    ["prompt", "question", "instructions", "description"],
+    ["messages", "question: { messages }", "answer: ({ messages }) => …", "execute: (input) => …"],
+    ["timeout", "budget: { durationMillis }", "worker: { timeoutMillis } of conduct", "timeoutMillis"],
+    ["maxTokens", "worker: { maxOutputTokens }", "maxOutputTokens", "maxResultCharacters"],
+    ["max_tokens", "worker: { maxOutputTokens }", "maxOutputTokens", "maxResultCharacters"],
+    ["parameters", "pool", "settings", "input"],
+    ["system", "question: { question, system }", "instructions", "description"]
+  ])("%s is refused with ours", async (name, ofConduct, ofWorker, ofTool) => {
+    const given = { [name]: "x" }
+    const input = { type: "object" }
+    if (name !== "parameters") assert.include(await told(() => conduct!({ ...ask, ...given })), `Use "${ofConduct}".`)
+    assert.include(await told(() => worker!({ id: "a", answer: () => "", ...given })), `Use "${ofWorker}".`)
+    assert.include(await told(() => tool!({ name: "a", input, ...given })), `Use "${ofTool}".`)
+  })
+
+  it("the name of a tool is checked when it is made", async () => {
+    for (const name of ["get weather", "wetter.ulm", "", "a".repeat(65), 3]) {
+      assert.include(await told(() => tool!({ name, input: { type: "object" } })), '"name" must be a name')
+    }
+    assert.include(await told(() => tool!({ name: "a", input: "city" })), '"input" must be a schema')
+  })
+})
+
+describe("a worker in a plan", () => {
+  const pool = [promise.worker({ id: "a", answer: () => "first" }), promise.worker({ id: "b", answer: () => "second" })]
+  const by = (worker: string | number) =>
+    promise.policy("by id", () => ({ steps: [{ worker, subtask: "", access: [] }] }))
+
+  it("may be named by its id", async () => {
+    const { answer, transcript } = await promise.conduct({ question: "Why?", pool, policy: by("b") })
+    assert.strictEqual(answer, "second")
+    assert.strictEqual(transcript.rounds[0]!.workflow!.steps[0]!.worker, 1)
+    const fixed = Policy.fixed("fixed", () => ({ steps: [{ worker: "b", subtask: "", access: [] }] }))
+    assert.strictEqual((await promise.conduct({ question: "Why?", pool, policy: fixed })).answer, "second")
+  })
+
+  it("may be named by its id where a policy plans anew", async () => {
+    const revising = promise.policy(
+      "anew",
+      () => ({ steps: [{ worker: "a", subtask: "", access: [], check: { by: "never", onFailure: "revise" } }] }),
+      {
+        checks: { never: () => false },
+        revise: () => ({ type: "re-plan", workflow: { steps: [{ worker: "b", subtask: "", access: [] }] } })
+      }
+    )
+    assert.strictEqual((await promise.conduct({ question: "Why?", pool, policy: revising })).answer, "second")
+  })
+
+  it("that is not in the pool ends the run with the nearest id", async () => {
+    const long = pool.map((worker) => ({ ...worker, id: `worker-${worker.id}` }))
+    const { detail, error } = await promise.conduct({ question: "Why?", pool: long, policy: by("worker-") })
+    assert.strictEqual(error?._tag, "PolicyError")
+    assert.include(detail, 'Step 0 names worker "worker-", which is not in the pool: did you mean "worker-a"?')
   })
 })

@@ -414,7 +414,7 @@ describe("tools that cannot be", () => {
     const { asked, worker } = scripted("a", ["done"])
     const wrong: ReadonlyArray<readonly [Tool[], RegExp]> = [
       [[weather(), weather()], /two tools have this name/],
-      [[tool({ name: "a b", input: city })], /1 to 64 letters/],
+      [[{ name: "a b", input: city }], /a name must have letters, digits, _ and -, at most 64/],
       [[{ name: "odd", input: 3 as never }], /The schema of the tool "odd" cannot be used: it is no schema/]
     ]
     for (const [tools, says] of wrong) {

@@ -16,8 +16,10 @@ import type { Task } from "../task/Task.ts"
 import { BudgetExceeded } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
+import * as WorkerPools from "../task/WorkerPool.ts"
 import type { PastRound, StepAnswer } from "../workflow/StepMessages.ts"
-import { check, type EarlierStep, type Workflow } from "../workflow/Workflow.ts"
+import * as Workflows from "../workflow/Workflow.ts"
+import { check, type EarlierStep, type Workflow, type WorkflowInput } from "../workflow/Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -181,12 +183,33 @@ const calledOf = <A>(
     isA(error, CallbackError) ? failed(policy, error.callback, error.cause) : error
   )
 
+/** A proposal of a workflow whose workers code may have named by their ids. */
+const proposalOf = (
+  policy: string,
+  { pool }: Context,
+  workflow: WorkflowInput
+): Effect.Effect<Proposal, PolicyError> => {
+  const resolved = Workflows.byOrdinals(workflow, WorkerPools.ids(pool))
+  return Result.isSuccess(resolved)
+    ? Effect.succeed({ workflow: resolved.success })
+    : Effect.fail(new PolicyError({ policy, detail: resolved.failure }))
+}
+
+/** A proposal with the workers of its workflow by ordinals. */
+const byOrdinals = <A extends Proposal>(policy: string, context: Context, proposal: A): Effect.Effect<A, PolicyError> =>
+  Effect.map(proposalOf(policy, context, proposal?.workflow), ({ workflow }) =>
+    workflow === proposal?.workflow ? proposal : { ...proposal, workflow }
+  )
+
 /** Asks a policy for a workflow. Use this instead of `policy.propose(context)`: code of a user may be async and may throw. */
 export const propose = (
   policy: Policy,
   context: Context
 ): Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded> =>
-  calledOf(policy.name, "propose", () => policy.propose(context))
+  Effect.flatMap(
+    calledOf(policy.name, "propose", () => policy.propose(context)),
+    (proposal) => byOrdinals(policy.name, context, proposal)
+  )
 
 /** Asks who wrote a workflow what is to be done about answers that failed their checks; else the policy of the run. */
 export const revise = (
@@ -197,7 +220,11 @@ export const revise = (
   const asked = author.revise === undefined ? policy : author
   return asked.revise === undefined
     ? Effect.map(propose(policy, context), revisionOf)
-    : calledOf(asked.name, "revise", () => asked.revise!(context))
+    : Effect.flatMap(
+        calledOf(asked.name, "revise", () => asked.revise!(context)),
+        (revision): Effect.Effect<Revision, PolicyError> =>
+          revision?.type === "re-plan" ? byOrdinals(asked.name, context, revision) : Effect.succeed(revision)
+      )
 }
 
 /** Whether there is an answer that a recursive round can let stand. */
@@ -331,7 +358,7 @@ export const withFallback = (
  */
 export const planned = (
   name: string,
-  plan: (context: Context) => Result.Result<Workflow, string>,
+  plan: (context: Context) => Result.Result<WorkflowInput, string>,
   maxSteps?: number
 ): Policy => ({
   name,
@@ -343,7 +370,7 @@ export const planned = (
       const workflow = plan(context)
       return Result.isFailure(workflow)
         ? Effect.fail(new PolicyError({ policy: name, detail: workflow.failure }))
-        : Effect.succeed({ workflow: workflow.success })
+        : proposalOf(name, context, workflow.success)
     })
 })
 
@@ -371,6 +398,6 @@ export const planned = (
  */
 export const fixed = (
   name: string,
-  plan: (pool: WorkerPool, task: Task, context: Context) => Workflow,
+  plan: (pool: WorkerPool, task: Task, context: Context) => WorkflowInput,
   options: { readonly maxSteps?: number | undefined } = {}
 ): Policy => planned(name, (context) => Result.succeed(plan(context.pool, context.task, context)), options.maxSteps)

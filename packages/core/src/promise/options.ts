@@ -3,8 +3,10 @@ import * as Options from "../Options.ts"
 import * as RunId from "../record/RunId.ts"
 import type { Retry } from "../run/Resilience.ts"
 import type { RunSettings, WorkerSettings } from "../run/RunSettings.ts"
+import { isFormat } from "../run/Toolbox.ts"
 import { isChecks } from "../task/Check.ts"
 import * as Message from "../task/Message.ts"
+import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
 import { reasoningTable } from "../task/Worker.ts"
 import type { ConductOptions } from "./runs.ts"
 import { limits } from "./shared.ts"
@@ -86,6 +88,17 @@ const isContent = (value: unknown): boolean =>
 
 const isMessage = (value: unknown): boolean => has(value, "role", isText) && has(value, "content", isContent)
 
+const namedShape = Options.table(
+  {
+    type: Options.oneOf("json-schema"),
+    name: Options.expects(`a name (${nameRule})`, isName),
+    description: Options.text,
+    schema: Options.anything,
+    strict: Options.flag
+  } satisfies Options.ShapeOf<NamedShape>,
+  { required: ["name", "schema"] }
+)
+
 const shape = {
   ...settings,
   question: Options.expects("a text, parts, { question, system }, or { messages: [{ role, content }] }", isQuestion),
@@ -104,7 +117,10 @@ const shape = {
     (value) => ["auto", "none", "required"].includes(value as string) || has(value, "name", isText)
   ),
   parallelToolCalls: Options.flag,
-  output: Options.anObject,
+  output: Options.expects(
+    'a schema, { type: "json-schema", name, schema } or { type: "json" }',
+    (value) => isObject(value) || typeof value === "function"
+  ),
   approve: Options.aFunction,
   resume: Options.anObject,
   runId: Options.expects(RunId.rule, RunId.isRunId),
@@ -114,7 +130,33 @@ const shape = {
   journal: madeBy("a journal, as openJournal() gives", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
-const table = Options.table(shape, { required: ["question", "pool"] })
+/** Options that people know from other libraries. */
+const called = {
+  prompt: "question",
+  input: "question",
+  messages: "question: { messages }",
+  system: "question: { question, system }",
+  instructions: "question: { question, system }",
+  model: "pool",
+  models: "pool",
+  workers: "pool",
+  agents: "pool",
+  schema: "output",
+  responseFormat: "output",
+  structuredOutput: "output",
+  timeout: "budget: { durationMillis }",
+  timeoutMs: "budget: { durationMillis }",
+  timeoutMillis: "budget: { durationMillis }",
+  maxTokens: "worker: { maxOutputTokens }",
+  maxOutputTokens: "worker: { maxOutputTokens }",
+  maxCost: "budget: { costUsd }",
+  temperature: "worker: { temperature }",
+  reasoning: "worker: { reasoning }",
+  maxRetries: "retry: { maxAttempts }",
+  abortSignal: "signal"
+}
+
+const table = Options.table(shape, { required: ["question", "pool"], called })
 
 const isGiven = (value: unknown): boolean =>
   isText(value) ||
@@ -135,6 +177,11 @@ export const checkResults = (results: object = {}): void => {
 /** Throws an `OptionsError` where a run cannot be started with these options. */
 export const checkOptions = (what: string, options: ConductOptions): void => {
   Options.check(what, options, table)
+  const { output } = options
+  if (output !== undefined && isFormat(output) && output.type === "json-schema") {
+    const detail = Options.problemOf(output, namedShape, "output")
+    if (detail !== undefined) throw new Options.OptionsError({ what, detail })
+  }
   for (const [at, member] of options.pool.entries()) {
     const stranger = strangerOf(member)
     if (stranger !== undefined) {

@@ -14,14 +14,19 @@ import type * as Prompt from "../policy/Prompt.ts"
 import { messageOf } from "../Thrown.ts"
 import { type Checks, isChecks } from "../task/Check.ts"
 import { reasoningTable } from "../task/Worker.ts"
-import type { Workflow } from "../workflow/Workflow.ts"
+import type { Workflow, WorkflowInput } from "../workflow/Workflow.ts"
+
+/** A revision whose new plan may name workers by their ids. */
+export type RevisionInput =
+  | Exclude<Revision, { readonly type: "re-plan" }>
+  | (Omit<Extract<Revision, { readonly type: "re-plan" }>, "workflow"> & { readonly workflow: WorkflowInput })
 
 /** What a policy does on evidence. */
 export interface PolicyOptions {
   /** The checks that its steps call by name, besides those of the run. */
   readonly checks?: Checks | undefined
   /** Says what is to become of a round whose answers failed their checks; by default, the policy is asked to plan anew. */
-  readonly revise?: ((context: Omit<Revising, "complete">) => Revision | Promise<Revision>) | undefined
+  readonly revise?: ((context: Omit<Revising, "complete">) => RevisionInput | Promise<RevisionInput>) | undefined
 }
 
 const options: Options.ShapeOf<PolicyOptions> = {
@@ -35,7 +40,7 @@ const options: Options.ShapeOf<PolicyOptions> = {
  * **Details**
  *
  * A function that throws, or gives what is no workflow, ends the run as `failed`, and the result's `detail` says why. An
- * empty list of steps lets the answer of an earlier round stand.
+ * empty list of steps lets the answer of an earlier round stand. A step names its worker by ordinal or by id.
  *
  * `checks` are those that its steps call by name (`check: { by: "tests", onFailure: "revise" }`), and `revise` says what is
  * to become of the round where they fail: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or
@@ -81,7 +86,7 @@ const options: Options.ShapeOf<PolicyOptions> = {
  */
 export const policy = (
   name: string,
-  propose: (context: Omit<PolicyContext, "complete">) => Workflow | Promise<Workflow>,
+  propose: (context: Omit<PolicyContext, "complete">) => WorkflowInput | Promise<WorkflowInput>,
   { checks, revise }: PolicyOptions = {}
 ): Policy => {
   if (typeof name !== "string" || typeof propose !== "function") {
@@ -94,10 +99,12 @@ export const policy = (
     name,
     checks,
     propose: ({ complete: _, ...context }) =>
-      Effect.tryPromise({ try: async () => ({ workflow: await propose(context) }), catch: failed }),
+      // The ids of workers that it may name are resolved where it is asked (`Policy.propose`).
+      Effect.tryPromise({ try: async () => ({ workflow: (await propose(context)) as Workflow }), catch: failed }),
     revise:
       revise &&
-      (({ complete: _, ...context }) => Effect.tryPromise({ try: async () => revise(context), catch: failed }))
+      (({ complete: _, ...context }) =>
+        Effect.tryPromise({ try: async () => (await revise(context)) as Revision, catch: failed }))
   }
 }
 

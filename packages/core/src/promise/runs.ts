@@ -28,10 +28,13 @@ import { checkOptions, checkResults } from "./options.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a run needs: a question and a pool. The rest is as in `Conductor.Options` and `Conductor.RunOptions`. */
-export interface ConductOptions
+/**
+ * What a run needs: a question and a pool. The rest is as in `Conductor.Options` and `Conductor.RunOptions`. `A` is the
+ * type of the value that `output` asks for.
+ */
+export interface ConductOptions<A = unknown>
   extends RunSettings,
-    Omit<Conductor.RunOptions, "pool" | "listener" | "seed" | "tools" | "approve"> {
+    Omit<Conductor.RunOptions<A>, "pool" | "listener" | "seed" | "tools" | "approve"> {
   /** A question, as text or with pictures and files, or a task with an id and more. */
   readonly question: Task.Input
   /** At least one worker; ids must differ. */
@@ -55,28 +58,36 @@ export interface ConductOptions
   readonly gate?: Gate | undefined
 }
 
-/** The result of a run, with its transcript. Where `ending` is `answered`, there is an `answer`. */
-export type ConductResult = Omit<Conductor.RunResult, "ending" | "answer"> & {
+/**
+ * The result of a run, with its transcript. If `ending` is `answered`, there is an `answer`, and the `value` of the
+ * `output` that was asked for.
+ */
+export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" | "answer" | "value"> & {
   /** Made when it is first read. */
   readonly transcript: Transcript.Transcript
 } & (
-    | { readonly ending: "answered"; readonly answer: string }
+    | { readonly ending: "answered"; readonly answer: string; readonly value: A }
     | {
         readonly ending: "suspended"
         readonly answer: undefined
+        readonly value: undefined
         /**
          * Goes on with what the run waits for (`waitingFor`), by the ids of the calls; those without a result go on
          * waiting. Nothing is asked or paid for twice, and the same results again are the same run.
          */
-        readonly resume: (results: Conductor.Past["results"]) => Promise<ConductResult>
+        readonly resume: (results: Conductor.Past["results"]) => Promise<ConductResult<A>>
       }
-    | { readonly ending: Exclude<Ending, "answered" | "suspended">; readonly answer: string | undefined }
+    | {
+        readonly ending: Exclude<Ending, "answered" | "suspended">
+        readonly answer: string | undefined
+        readonly value: A | undefined
+      }
   )
 
 /** The text of an answer as it is written, and the result of its run. */
-export interface AnswerStream extends AsyncIterable<string> {
+export interface AnswerStream<A = unknown> extends AsyncIterable<string> {
   /** As `conduct` gives it. It is there once the text has ended. */
-  readonly result: Promise<ConductResult>
+  readonly result: Promise<ConductResult<A>>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -84,8 +95,8 @@ export interface AnswerStream extends AsyncIterable<string> {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A run that has been started. */
-interface Started {
-  readonly result: Promise<Conductor.RunResult>
+interface Started<A> {
+  readonly result: Promise<Conductor.RunResult<A>>
   readonly stop: () => void
 }
 
@@ -99,7 +110,7 @@ const both =
     return second(event)
   }
 
-const start = (what: string, options: ConductOptions, own: Listener): Started => {
+const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Started<A> => {
   checkOptions(what, options)
   const { cache, gate, onEvent, policy, pool, question, signal, telemetry, ...rest } = options
   const { approve, found, journal, ledger, output, parallelToolCalls, payer, resume, runId, toolChoice, ...settings } =
@@ -107,7 +118,7 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
   const listener = onEvent === undefined ? own : both(own, onEvent)
   const task = Task.make(question)
   const members = WorkerPool.makeUnsafe(pool)
-  const { promise, reject, resolve } = Promise.withResolvers<Conductor.RunResult>()
+  const { promise, reject, resolve } = Promise.withResolvers<Conductor.RunResult<A>>()
   const running = run(
     { ...settings, policy, pool: members },
     task,
@@ -168,11 +179,11 @@ const record = () => {
   return { listener, transcript }
 }
 
-const withTranscript = (
-  options: ConductOptions,
-  result: Conductor.RunResult,
+const withTranscript = <A>(
+  options: ConductOptions<A>,
+  result: Conductor.RunResult<A>,
   transcript: () => Transcript.Transcript
-): ConductResult => {
+): ConductResult<A> => {
   const whole = {
     ...result,
     get transcript() {
@@ -181,13 +192,13 @@ const withTranscript = (
     ...(result.ending === "suspended" ? { resume: resuming(options, transcript) } : {})
   }
   // The union of the type says of `ending` and `answer` what every run keeps.
-  return whole as ConductResult
+  return whole as ConductResult<A>
 }
 
 /** Goes on with a suspended run. The same results are the same run, also where they are given at once. */
-const resuming = (options: ConductOptions, transcript: () => Transcript.Transcript) => {
-  const known = new Map<string, Promise<ConductResult>>()
-  return async (results: Conductor.Past["results"]): Promise<ConductResult> => {
+const resuming = <A>(options: ConductOptions<A>, transcript: () => Transcript.Transcript) => {
+  const known = new Map<string, Promise<ConductResult<A>>>()
+  return async (results: Conductor.Past["results"]): Promise<ConductResult<A>> => {
     checkResults(results)
     const key = JSON.stringify(Object.entries(results).toSorted(([left], [right]) => (left < right ? -1 : 1)))
     const same = known.get(key)
@@ -202,7 +213,7 @@ const resuming = (options: ConductOptions, transcript: () => Transcript.Transcri
  * What `resume` needs: the transcript of the run, or its `runId` and the `journal` that keeps it; and the options with
  * which it was begun, the `seed` included where it goes on from its transcript.
  */
-export type ResumeOptions = Omit<ConductOptions, "question" | "runId" | "resume"> & Conductor.Resumption
+export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> & Conductor.Resumption
 
 /**
  * Resumes a run that was suspended, stopped or killed, from its transcript or from a journal, in this process or
@@ -255,7 +266,12 @@ export type ResumeOptions = Omit<ConductOptions, "question" | "runId" | "resume"
  * calls // => 1
  * ```
  */
-export const resume = async ({ results, runId, transcript, ...options }: ResumeOptions): Promise<ConductResult> => {
+export const resume = async <A = unknown>({
+  results,
+  runId,
+  transcript,
+  ...options
+}: ResumeOptions<A>): Promise<ConductResult<A>> => {
   if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
     throw new OptionsError({
       what: "resume",
@@ -291,14 +307,14 @@ export const resume = async ({ results, runId, transcript, ...options }: ResumeO
  * result.ending === "answered" && result.answer.length // => 2
  * ```
  */
-export const conduct = async (options: ConductOptions): Promise<ConductResult> => {
+export const conduct = async <A = unknown>(options: ConductOptions<A>): Promise<ConductResult<A>> => {
   const { listener, transcript } = record()
   const { result } = start("conduct", options, listener)
   return withTranscript(options, usable(await result), transcript)
 }
 
 /** Where the journal could not be used from the beginning, there is no transcript. */
-const usable = (result: Conductor.RunResult): Conductor.RunResult => {
+const usable = <A>(result: Conductor.RunResult<A>): Conductor.RunResult<A> => {
   if (result.error instanceof JournalError && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
   return result
 }
@@ -371,7 +387,7 @@ export async function* streamRun(options: ConductOptions): AsyncGenerator<RunEve
  * spend.calls // => 1
  * ```
  */
-export const streamAnswer = (options: ConductOptions): AnswerStream => {
+export const streamAnswer = <A = unknown>(options: ConductOptions<A>): AnswerStream<A> => {
   const texts = buffer<string>()
   const { listener, transcript } = record()
   let state: AnswerText.AnswerText | undefined

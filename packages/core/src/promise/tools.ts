@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type { Shape, TypeOf } from "../task/Shape.ts"
-import type { Tool, ToolCallContext } from "../task/Tool.ts"
+import { isName, nameRule, type Tool, type ToolCallContext } from "../task/Tool.ts"
 
 /** A tool as an async function. */
 export interface ToolOptions<S extends Shape> extends Omit<Tool<TypeOf<S>>, "input" | "execute"> {
@@ -18,9 +18,12 @@ export interface ToolOptions<S extends Shape> extends Omit<Tool<TypeOf<S>>, "inp
 }
 
 const shape = {
-  name: Options.name,
+  name: Options.expects(`a name (${nameRule})`, isName),
   description: Options.text,
-  input: Options.anything,
+  input: Options.expects(
+    "a schema",
+    (value) => typeof value === "function" || (typeof value === "object" && value !== null)
+  ),
   strict: Options.flag,
   execute: Options.aFunction,
   needsApproval: Options.either(Options.flag, Options.aFunction),
@@ -29,7 +32,26 @@ const shape = {
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<ToolOptions<Shape>>
 
-const table = Options.table(shape, { required: ["name", "input"] })
+/** Options that people know from other libraries. */
+const called = {
+  id: "name",
+  parameters: "input",
+  inputSchema: "input",
+  schema: "input",
+  args: "input",
+  run: "execute",
+  handler: "execute",
+  func: "execute",
+  invoke: "execute",
+  prompt: "description",
+  system: "description",
+  timeout: "timeoutMillis",
+  timeoutMs: "timeoutMillis",
+  maxTokens: "maxResultCharacters",
+  messages: "execute: (input) => …"
+}
+
+const table = Options.table(shape, { required: ["name", "input"], called })
 
 /**
  * A tool from a function, for `tools`.

@@ -65,7 +65,28 @@ const shape = {
   maxOutputTokens: Options.whole(1)
 } satisfies Options.ShapeOf<WorkerOptions>
 
-const table = Options.table(shape, { required: ["id", "answer"] })
+/** Options that people know from other libraries. */
+const called = {
+  name: "id",
+  model: "id",
+  prompt: "instructions",
+  system: "instructions",
+  execute: "answer",
+  run: "answer",
+  generate: "answer",
+  handler: "answer",
+  messages: "answer: ({ messages }) => …",
+  maxTokens: "maxOutputTokens",
+  price: "pricing",
+  cost: "pricing",
+  tools: "tools of conduct",
+  parameters: "settings",
+  timeout: "worker: { timeoutMillis } of conduct",
+  timeoutMillis: "worker: { timeoutMillis } of conduct",
+  temperature: "worker: { temperature } of conduct"
+}
+
+const table = Options.table(shape, { required: ["id", "answer"], called })
 
 /** An error for a worker to throw; its reason decides whether the call is retried. */
 export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })

@@ -12,8 +12,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type { CallbackError } from "../Callback.ts"
+import type { OptionsError } from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
 import type * as Journal from "../record/Journal.ts"
+import type { JournalError, JournalMismatch } from "../record/journalErrors.ts"
 import type * as RunEvent from "../record/RunEvent.ts"
 import type { StepFailure } from "../record/StepFailure.ts"
 import type { SpanRecorder } from "../record/Telemetry.ts"
@@ -25,8 +28,9 @@ import type * as Usage from "../task/Usage.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type * as Budget from "./Budget.ts"
+import type { RunDefect, UnfittingAnswer } from "./ending.ts"
 import { resumed, unusable } from "./journaled.ts"
-import { conduct, maxRounds } from "./Rounds.ts"
+import { conduct, maxRounds, type RunError } from "./Rounds.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import type { Approve } from "./StepTurns.ts"
 
@@ -45,8 +49,8 @@ export interface Options extends RunSettings {
   readonly pool: WorkerPool
 }
 
-/** What may differ from run to run. */
-export interface RunOptions {
+/** What may differ from run to run. `A` is the type of the value that `output` asks for. */
+export interface RunOptions<A = unknown> {
   /** Instead of the Conductor's. */
   readonly seed?: number | undefined
   /** A random UUID by default. */
@@ -74,8 +78,11 @@ export interface RunOptions {
   readonly parallelToolCalls?: boolean | undefined
   /** Instead of the Conductor's. */
   readonly tools?: ReadonlyArray<Tool> | undefined
-  /** The shape of the answer. One of another shape is asked for again, twice at most. */
-  readonly output?: Output | undefined
+  /**
+   * The shape of the answer: a schema (Effect, zod, valibot, arktype, or JSON Schema), one with a name, or
+   * `{ type: "json" }`. An answer of another shape is asked for again, twice at most.
+   */
+  readonly output?: Output<A> | undefined
   /** Asked before a tool runs that needs approval. Without it the run is suspended there. */
   readonly approve?: Approve | undefined
   /** What the run has already got, and what was given for the calls that it waited for: see `Conductor.resume`. */
@@ -126,8 +133,18 @@ export interface Round {
   readonly grade?: Grade | undefined
 }
 
+/** An error that ends a run; each has a `_tag`. `RunDefect` is a mistake in code that a run calls, or in this library. */
+export type RunFailure =
+  | RunError
+  | CallbackError
+  | JournalError
+  | JournalMismatch
+  | OptionsError
+  | UnfittingAnswer
+  | RunDefect
+
 /** The result of a run. */
-export interface RunResult {
+export interface RunResult<A = unknown> {
   readonly runId: string
   readonly ending: RunEvent.Ending
   /**
@@ -137,8 +154,8 @@ export interface RunResult {
   readonly answer: string | undefined
   /** What stopped the run, for people. */
   readonly detail: string | undefined
-  /** The error behind `refused`, `failed` and `budget`. */
-  readonly error: unknown
+  /** The error behind `refused`, `failed` and `budget`; a run that a journal gives again has none. */
+  readonly error: RunFailure | undefined
   /**
    * The workers that failed a step or a plan for good, also where another took over and the run was answered; those of
    * nested runs included, in the order of rounds and steps. Empty if none failed.
@@ -150,15 +167,15 @@ export interface RunResult {
   /** The tool calls that a suspended run waits for; none otherwise. */
   readonly waitingFor: ReadonlyArray<RunEvent.WaitingCall>
   /** What the answer is by the schema of the `output` that was asked for; `undefined` without one. */
-  readonly value: unknown
+  readonly value: A | undefined
 }
 
 /** A run that is going on; its listener hears its events. */
-export interface Run {
+export interface Run<A = unknown> {
   /** Waits for the end. */
-  readonly result: Effect.Effect<RunResult>
+  readonly result: Effect.Effect<RunResult<A>>
   /** Stops its calls at once; the result has what was done and paid so far. */
-  readonly interrupt: Effect.Effect<RunResult>
+  readonly interrupt: Effect.Effect<RunResult<A>>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -199,16 +216,19 @@ export class Conductor extends Context.Service<
      * is interrupted already calls no worker. `Effect.runPromise` interrupts for its `signal` only once the effect first
      * waits: for a signal that may be aborted already, begin with `Effect.yieldNow`.
      */
-    readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>
+    readonly run: <A = unknown>(task: Task.Input, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
      * Goes on with a run that was suspended, stopped or killed: runs it again with its transcript or its journal as the
      * first source of answers, so that nothing is asked or paid for twice. Give it the options of the run itself. The
      * task comes from the record, and with a journal the seed, too. The same results given again lead to the same run;
      * for a run that has ended by its journal, the result is given again.
      */
-    readonly resume: (resumption: Resumption, options?: RunOptions) => Effect.Effect<RunResult>
+    readonly resume: <A = unknown>(resumption: Resumption, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /** Starts a run that can be stopped. It is interrupted when the scope closes. `RunStream` makes a stream of it. */
-    readonly start: (task: Task.Input, options?: RunOptions) => Effect.Effect<Run, never, Scope.Scope>
+    readonly start: <A = unknown>(
+      task: Task.Input,
+      options?: RunOptions<A>
+    ) => Effect.Effect<Run<A>, never, Scope.Scope>
   }
 >()("@divisi/core/Conductor") {}
 
@@ -218,11 +238,11 @@ export class Conductor extends Context.Service<
 
 /** Makes a Conductor. Nothing runs yet. */
 export const make = (options: Options): Conductor["Service"] => {
-  const run = (input: Task.Input, runOptions: RunOptions = {}) => conduct(options, Task.make(input), runOptions)
+  const run = <A>(input: Task.Input, runOptions: RunOptions<A> = {}) => conduct(options, Task.make(input), runOptions)
 
-  const start = (input: Task.Input, runOptions: RunOptions = {}) =>
+  const start = <A>(input: Task.Input, runOptions: RunOptions<A> = {}) =>
     Effect.gen(function* () {
-      const done = yield* Deferred.make<RunResult>()
+      const done = yield* Deferred.make<RunResult<A>>()
       const running = conduct(options, Task.make(input), runOptions, undefined, (result) =>
         Deferred.doneUnsafe(done, Exit.succeed(result))
       )
@@ -234,13 +254,14 @@ export const make = (options: Options): Conductor["Service"] => {
       return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
     })
 
-  const resume = (resumption: Resumption, runOptions: RunOptions = {}) =>
+  const resume = <A>(resumption: Resumption, runOptions: RunOptions<A> = {}): Effect.Effect<RunResult<A>> =>
     Effect.matchEffect(resumed(resumption, runOptions.journal), {
       onSuccess: ({ begun, past, runId }) => {
         const withSeed = begun === undefined ? options : { ...options, seed: begun.seed }
         return conduct(withSeed, past.transcript.task, { ...runOptions, runId, resume: past })
       },
-      onFailure: (error) => Effect.succeed(unusable(resumption.runId ?? resumption.transcript!.runId, error))
+      onFailure: (error) =>
+        Effect.succeed<RunResult<A>>(unusable(resumption.runId ?? resumption.transcript!.runId, error))
     })
 
   return Conductor.of({

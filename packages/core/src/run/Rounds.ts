@@ -30,7 +30,7 @@ import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts
 import { isCarrying, within } from "./carried.ts"
 import { completing } from "./completing.ts"
 import * as Executor from "./Executor.ts"
-import { finished, isOver } from "./ending.ts"
+import { finished, isOver, withValue } from "./ending.ts"
 import { equipmentOf, ready, recordedOf, toolNamesOf, type Unsupported } from "./equip.ts"
 import { hearing } from "./hearing.ts"
 import * as Journaled from "./journaled.ts"
@@ -52,6 +52,7 @@ import { silenceOf } from "./receive.ts"
 import { settleDoubts, settleRetired } from "./replayed.ts"
 import type { Equipment } from "./StepTurns.ts"
 import { checkedGrade } from "./shapes.ts"
+import * as Toolbox from "./Toolbox.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 /** What ends a run without an answer. */
@@ -109,7 +110,19 @@ export interface State {
 }
 
 /** Runs a task to its end, however it ends. `onResult` gets the result of an interrupted run, too. */
-export const conduct = (
+export const conduct = <A = unknown>(
+  options: Options,
+  task: Task.Task,
+  given: RunOptions<A>,
+  nesting?: Nesting,
+  onResult?: (result: RunResult<A>) => void
+): Effect.Effect<RunResult<A>> =>
+  // The value of a result is what the shape of the output decodes to, and so of its type.
+  conductUntyped(options, task, given, nesting, onResult as ((result: RunResult) => void) | undefined) as Effect.Effect<
+    RunResult<A>
+  >
+
+const conductUntyped = (
   options: Options,
   task: Task.Task,
   given: RunOptions,
@@ -136,8 +149,9 @@ export const conduct = (
           ? yield* Journaled.begin(runOptions, { runId, seed, tools, listener: heard?.listener, task })
           : undefined
       if (journaled?._tag === "Over") {
-        onResult?.(journaled.result)
-        return journaled.result
+        const result = yield* valued(journaled.result, runOptions.output)
+        onResult?.(result)
+        return result
       }
       const recording = nesting === undefined ? journaled?.recording : nesting.context.recording
       const listener = journaled?.recording.listener ?? heard?.listener
@@ -213,6 +227,15 @@ export const conduct = (
       return result
     })
   )
+
+/** The result of a run that has ended before, with the value of its answer: a journal stores the text alone. */
+const valued = (result: RunResult, output: RunOptions["output"]): Effect.Effect<RunResult> => {
+  if (output === undefined || result.answer === undefined) return Effect.succeed(result)
+  return Effect.match(Toolbox.answerShape(output), {
+    onSuccess: (shape) => withValue(result, result.answer, shape),
+    onFailure: (error) => ({ ...result, ending: "failed" as const, detail: error.message, error })
+  })
+}
 
 /** Has the recorder of spans hear the run, before the listener of its own. */
 const withTelemetry = (options: RunOptions): RunOptions => {

@@ -7,14 +7,18 @@ import { messageOf } from "../Thrown.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
 import { jsonText } from "../task/jsonText.ts"
 import type { ContentPart } from "../task/Message.ts"
-import type {
-  JsonSchema,
-  Output,
-  OutputFormat,
-  Tool,
-  ToolCallContext,
-  ToolDefinition,
-  ToolResult
+import {
+  isName,
+  type JsonFormat,
+  type JsonSchema,
+  type NamedShape,
+  nameRule,
+  type Output,
+  type OutputFormat,
+  type Tool,
+  type ToolCallContext,
+  type ToolDefinition,
+  type ToolResult
 } from "../task/Tool.ts"
 import { failed, read as readResult } from "./toolResult.ts"
 
@@ -65,8 +69,8 @@ export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>):
   for (const tool of tools) {
     const { description, name, strict } = tool
     const what = `the tool "${name}"`
-    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-      return yield* new ShapeError({ what, detail: "its name is to be 1 to 64 letters, digits, _ and -" })
+    if (!isName(name)) {
+      return yield* new ShapeError({ what, detail: `a name must have ${nameRule}` })
     }
     if (ready.has(name)) return yield* new ShapeError({ what, detail: "two tools have this name" })
     const { check, schema, size: schemas } = yield* compileShape(what, tool.input)
@@ -98,10 +102,25 @@ const parsed = (text: string): Read => {
   }
 }
 
+/** The name of an answer whose schema has none. */
+const defaultName = "answer"
+
+type Format = NamedShape | JsonFormat | { readonly type: "text" }
+
+/** Whether an output is a format and not a schema. The schemas of every library have a member of their own. */
+export const isFormat = (output: Output): output is Format => {
+  const isSchema = typeof output === "function" || "~standard" in output || "ast" in output
+  return !isSchema && ["text", "json", "json-schema"].includes(output.type as string)
+}
+
+const named = (output: Output): Format =>
+  isFormat(output) ? output : { type: "json-schema", name: defaultName, schema: output }
+
 /** Makes the shape of an answer ready. */
 export const answerShape = Effect.fnUntraced(function* (
-  output: Output
+  given: Output
 ): Effect.fn.Return<AnswerShape | undefined, ShapeError> {
+  const output = named(given)
   if (output.type === "text") return undefined
   if (output.type === "json") return { format: output, read: parsed }
   const { compileShape } = yield* compiling()

@@ -1,6 +1,9 @@
 /** The end of a run: how it ended, what its answer is, and what it waits for. */
 import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
 import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import { CallbackError } from "../Callback.ts"
 import { millisSince } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as Policy from "../policy/Policy.ts"
@@ -13,6 +16,21 @@ import { bestSoFar } from "./answers.ts"
 import type { Round, RunResult } from "./Conductor.ts"
 import * as Executor from "./Executor.ts"
 import type { RunError, State } from "./Rounds.ts"
+import type { AnswerShape } from "./Toolbox.ts"
+
+/** Code that a run called threw what no error of a run is. */
+export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: unknown }> {
+  override get message(): string {
+    return messageOf(this.cause)
+  }
+}
+
+/** The run ended with an answer that does not have the shape of its `output`: that of a step that was not asked for it. */
+export class UnfittingAnswer extends Data.TaggedError("UnfittingAnswer")<{ readonly detail: string }> {
+  override get message(): string {
+    return `The answer does not have the shape of the output: ${this.detail}`
+  }
+}
 
 /** The run's answer: the last, or the best where a critic scored them. */
 const answerOf = ({ current, options, rounds }: State): string | undefined => {
@@ -48,7 +66,8 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
       : { ending: "suspended", detail: waitingText(state.waitingFor), error: undefined }
   }
   if (Cause.hasInterruptsOnly(exit.cause)) return { ending: "interrupted", detail: undefined, error: undefined }
-  const error = Cause.squash(exit.cause)
+  const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
+  const error = Predicate.hasProperty(failure, "_tag") ? failure : defectOf(Cause.squash(exit.cause))
   const message = messageOf(error)
   if (isA(error, Usage.BudgetExceeded)) return { ending: "budget", detail: message, error }
   // What an earlier round answered stands.
@@ -65,11 +84,30 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
 export const isOver = ({ stopped, waitingFor }: State, exit: Exit.Exit<void, RunError>): boolean =>
   stopped !== undefined || (waitingFor.length === 0 && !(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)))
 
+const defectOf = (cause: unknown): CallbackError | RunDefect =>
+  isA(cause, CallbackError) ? cause : new RunDefect({ cause })
+
+type End = Pick<RunResult, "ending" | "detail" | "error">
+
+/** An end with the value of its answer, by the shape that was asked for. It fails if an answer does not have the shape. */
+export const withValue = <E extends End>(
+  ended: E,
+  answer: string | undefined,
+  shape: AnswerShape | undefined
+): Omit<E, keyof End | "value"> & End & Pick<RunResult, "value"> => {
+  const read = answer === undefined ? undefined : shape?.read(answer)
+  if (read?.isRight === true) return { ...ended, value: read.value }
+  if (read === undefined || ended.ending !== "answered") return { ...ended, value: undefined }
+  const error = new UnfittingAnswer({ detail: read.why })
+  return { ...ended, ending: "failed", detail: error.message, error, value: undefined }
+}
+
 /** The result of a run that has ended, which it tells. */
 export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
   const { context, rounds, runId, waitingFor } = state
-  const { detail, error, ending } = endingOf(state, exit)
-  const answer = ending === "suspended" ? undefined : answerOf(state)
+  const end = endingOf(state, exit)
+  const answer = end.ending === "suspended" ? undefined : answerOf(state)
+  const { detail, error, ending, value } = withValue(end, answer, state.equipment.shape)
   const spend = context.ledger.spent()
   const durationMillis = millisSince(context.clock, startedAt)
   const failures = inOrder(
@@ -78,7 +116,5 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
   )
   const told = failures.length === 0 ? undefined : failures
   context.emit?.(defined({ type: "run-finished", ending, answer, detail, failures: told, spend, durationMillis }))
-  const read = answer === undefined ? undefined : state.equipment.shape?.read(answer)
-  const value = read?.isRight === true ? read.value : undefined
   return { runId, ending, answer, detail, error, failures, spend, durationMillis, rounds, waitingFor, value }
 }

@@ -65,7 +65,7 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
 }
 
 /** The result of a run that cannot be resumed, because of its journal or of what it was given. */
-export const unusable = (runId: string, error: Recording.Broken | OptionsError): RunResult => ({
+export const unusable = (runId: string, error: Recording.Broken | OptionsError): RunResult<never> => ({
   runId,
   ending: "failed",
   answer: undefined,

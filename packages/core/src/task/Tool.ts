@@ -15,6 +15,12 @@ import type { Shape, TypeOf } from "./Shape.ts"
 /** A JSON Schema (draft 2020-12, as the vendors read it). */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+/** The rule of the names of tools and of answers, which is that of the vendors. */
+export const nameRule = "letters, digits, _ and -, at most 64"
+
+/** Whether a tool or an answer may have this name. */
+export const isName = (name: unknown): name is string => typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)
+
 /** A tool as a worker is told of it. */
 export interface ToolDefinition {
   /** Letters, digits, `_` and `-`, at most 64. */
@@ -48,11 +54,16 @@ export interface JsonSchemaFormat {
 /** The shape of the text that is asked for; plain text when absent. */
 export type OutputFormat = { readonly type: "text" } | JsonFormat | JsonSchemaFormat
 
-/** The shape that a caller wants of a run's answer, by a schema of any kind. */
-export type Output =
-  | { readonly type: "text" }
-  | JsonFormat
-  | (Omit<JsonSchemaFormat, "schema"> & { readonly schema: Shape })
+/** A schema of any kind with a name and a description for the vendor. */
+export interface NamedShape<A = unknown> extends Omit<JsonSchemaFormat, "schema"> {
+  readonly schema: Shape<A>
+}
+
+/**
+ * The shape that a caller wants of a run's answer: a schema of any kind as it is, one with a name, or JSON of any form.
+ * `A` is what the schema decodes to.
+ */
+export type Output<A = unknown> = Shape<A> | NamedShape<A> | JsonFormat | { readonly type: "text" }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Tools

@@ -7,6 +7,7 @@
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
+import { nearest } from "../Nearest.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -57,6 +58,16 @@ export interface Step {
 export interface Workflow {
   readonly steps: ReadonlyArray<Step>
   readonly answer?: "majority"
+}
+
+/** A step as code may write it: with its worker by ordinal or by id. */
+export interface StepInput extends Omit<Step, "worker"> {
+  readonly worker: number | string
+}
+
+/** A workflow as code may write it; {@link byOrdinals} makes a {@link Workflow} of it. */
+export interface WorkflowInput extends Omit<Workflow, "steps"> {
+  readonly steps: ReadonlyArray<StepInput>
 }
 
 /** What a workflow must obey. */
@@ -176,6 +187,38 @@ const malformation = (workflow: unknown): string | undefined => {
     if (access !== "all" && !Array.isArray(access)) return `the access list of step ${index} is ${kindOf(access)}`
   }
   return undefined
+}
+
+const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>): string => {
+  const meant = nearest(worker, ids)
+  const hint = meant === undefined ? `there are ${ids.join(", ")}` : `did you mean "${meant}"?`
+  return `Step ${step} names worker "${worker}", which is not in the pool: ${hint}`
+}
+
+/**
+ * Replaces the ids of workers by their ordinals, or says which id is unknown. Anything that is not a workflow is returned
+ * as it is, for {@link check}.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Result from "effect/Result"
+ * import * as Workflow from "@divisi/core/Workflow"
+ *
+ * const plan = { steps: [{ worker: "writer", subtask: "", access: [] }] }
+ * Result.getOrThrow(Workflow.byOrdinals(plan, ["search", "writer"])).steps[0]?.worker // => 1
+ * ```
+ */
+export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>): Result.Result<Workflow, string> => {
+  const workers: unknown = Array.isArray(workflow?.steps) ? workflow.steps.map((step) => step?.worker) : []
+  const named = (workers as ReadonlyArray<unknown>).map((worker) => (typeof worker === "string" ? worker : undefined))
+  if (named.every((id) => id === undefined)) return Result.succeed(workflow as Workflow)
+  const unknown = named.findIndex((id) => id !== undefined && !ids.includes(id))
+  if (unknown >= 0) return Result.fail(unknownWorker(unknown, named[unknown]!, ids))
+  const steps = workflow.steps.map((step, at) =>
+    named[at] === undefined ? step : { ...step, worker: ids.indexOf(named[at]) }
+  )
+  return Result.succeed({ ...workflow, steps } as Workflow)
 }
 
 /**

@@ -9,7 +9,7 @@
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md.
  */
 import { kindOf } from "@divisi/core/Options"
-import type { Output } from "@divisi/core/Tool"
+import type { OutputFormat } from "@divisi/core/Tool"
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 
@@ -23,14 +23,14 @@ const schemaOf = (value: unknown, field: string): Json.JsonObject => {
   }
 }
 
-const ofSchema = (value: unknown, field: string): Output => ({
+const ofSchema = (value: unknown, field: string): OutputFormat => ({
   type: "json-schema",
   name: "answer",
   schema: schemaOf(value, field)
 })
 
 /** A shape with its name: nested on Chat Completions, flat on Responses and Messages. */
-const named = (format: Json.JsonObject, field: string): Output => {
+const named = (format: Json.JsonObject, field: string): OutputFormat => {
   const isNested = Json.isObject(format.json_schema)
   const of = isNested ? `${field}.json_schema` : field
   const shape = isNested ? Json.object(format.json_schema, of) : format
@@ -44,7 +44,7 @@ const named = (format: Json.JsonObject, field: string): Output => {
 }
 
 /** A format with a type. Some servers take the schema of `json_object` beside it. */
-const formatOf = (value: unknown, field: string): Output => {
+const formatOf = (value: unknown, field: string): OutputFormat => {
   const format = Json.object(value, field)
   switch (format.type) {
     case "text":
@@ -62,7 +62,7 @@ const formatOf = (value: unknown, field: string): Output => {
 }
 
 /** `structured_outputs` of vLLM: JSON, or a constraint that only its own servers have. */
-const structured = (value: unknown, field: string): Output | undefined => {
+const structured = (value: unknown, field: string): OutputFormat | undefined => {
   const given = Json.object(value, field)
   if (given.json_object === true) return { type: "json" }
   const json = Json.optional(given.json, `${field}.json`, ofSchema)
@@ -80,7 +80,7 @@ const within = (body: Json.JsonObject, name: string): unknown => {
 }
 
 /** Reads the shape of a request; `undefined` for text. Throws an `ApiError`. */
-export const read = (body: Json.JsonObject): Output | undefined => {
+export const read = (body: Json.JsonObject): OutputFormat | undefined => {
   const output =
     Json.optional(body.response_format, "response_format", formatOf) ??
     Json.optional(within(body, "text"), "text.format", formatOf) ??

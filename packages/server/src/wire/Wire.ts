@@ -8,7 +8,7 @@
  */
 import type { Message, ToolCall } from "@divisi/core/Message"
 import type { StepFailure } from "@divisi/core/StepFailure"
-import type { Output, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import { addUsage, type Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { NonEmptyReadonlyArray } from "effect/Array"
@@ -39,7 +39,7 @@ export interface Request {
   readonly tools: ReadonlyArray<ToolDefinition>
   readonly toolChoice?: ToolChoice | undefined
   readonly parallelToolCalls?: boolean | undefined
-  readonly output?: Output | undefined
+  readonly output?: OutputFormat | undefined
   readonly settings: Settings
   readonly choice: Choice
   readonly isStreamed: boolean
