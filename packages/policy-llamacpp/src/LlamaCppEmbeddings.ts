@@ -3,6 +3,7 @@ import { notifyLogged } from "@divisi/core/Callback"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Backend from "./internal/backend.ts"
+import * as Threads from "./internal/threads.ts"
 import * as Weights from "./internal/weights.ts"
 import * as Errors from "./LlamaCppError.ts"
 import type * as LlamaCppModel from "./LlamaCppModel.ts"
@@ -48,7 +49,7 @@ const open = async (file: string, options: Options) => {
     const context = await model.createEmbeddingContext({
       contextSize: contextTokens,
       batchSize: contextTokens,
-      threads: options.threads ?? backend.llama.cpuMathCores
+      threads: options.threads ?? Threads.byDefault(backend.llama.cpuMathCores)
     })
     return { model, context, contextTokens }
   } catch (cause) {

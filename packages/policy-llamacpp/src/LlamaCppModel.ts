@@ -20,6 +20,7 @@ import type { Grammars } from "./internal/completion.ts"
 import * as Context from "./internal/context.ts"
 import { makeSample, type SampleRequest } from "./internal/sample.ts"
 import * as Sequences from "./internal/sequences.ts"
+import * as Threads from "./internal/threads.ts"
 import * as Weights from "./internal/weights.ts"
 import { makeWorker, type WorkerOptions } from "./internal/worker.ts"
 import * as Errors from "./LlamaCppError.ts"
@@ -53,8 +54,9 @@ export interface Options extends ModelStore.Options {
   /** Tokens that are evaluated at once; llama.cpp's own choice by default. */
   readonly batchTokens?: number | undefined
   /**
-   * Threads of the processor: by default its physical cores, but 1 for models of fewer than ten million weights, as
-   * threads that wait for each other take hundreds of times longer on a machine that is busy.
+   * Threads of the processor. By default one less than its physical cores, and fewer while other processes use these
+   * (measured once a second), since llama.cpp's threads wait for each other; 1 for models of fewer than ten million
+   * weights. A number that is given is fixed.
    */
   readonly threads?: number | undefined
   /** Used by default if model and machine support it. */
@@ -81,6 +83,7 @@ export interface LlamaCppModel {
   /** The backend that runs it. */
   readonly backend: "cuda" | "vulkan" | "metal" | "processor"
   readonly gpuLayers: number
+  /** Threads of the processor; the largest number, unless it was given. */
   readonly threads: number
   readonly contextTokens: number
   readonly sequences: number
@@ -109,6 +112,8 @@ interface Key extends Context.ContextOptions {
   readonly gpuRequired: boolean
   readonly gpuLayers: "auto" | "max" | number
   readonly queueLimit: number
+  /** Whether `threads` may be lowered while other processes need the cores. */
+  readonly fitsThreads: boolean
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -152,7 +157,12 @@ const openContext = (weights: RcMap.RcMap<WeightsKey, Weights.Weights, Errors.Ll
       attempt(file, () => Context.make(loaded, key)),
       (context) => Effect.promise(() => context.dispose())
     )
-    const runtime = { scheduler: Sequences.make(context, key.queueLimit), grammar: grammarCache(loaded.model), key }
+    const fit = key.fitsThreads ? Threads.fit(key.threads, (threads) => Threads.set(context, threads)) : Threads.fixed
+    const runtime = {
+      scheduler: Sequences.make(context, key.queueLimit, fit),
+      grammar: grammarCache(loaded.model),
+      key
+    }
     return modelOf(loaded, runtime)
   })
 
@@ -212,6 +222,7 @@ const keyOf = async (file: string, options: Options): Promise<Key> => {
   const backend = await Backend.shared(gpu, gpuRequired)
   const { insights } = await Weights.readHeader(file, backend)
   const isSmall = insights.totalParameters < few
+  const threads = options.threads ?? (isSmall ? 1 : Threads.byDefault(backend.llama.cpuMathCores))
   const { mtimeMs, size } = fs.statSync(file)
   const trained = insights.trainContextSize ?? mostContextTokens
   return {
@@ -223,7 +234,8 @@ const keyOf = async (file: string, options: Options): Promise<Key> => {
     contextTokens: options.contextTokens ?? Math.min(trained, mostContextTokens),
     sequences: options.sequences ?? (isSmall ? 16 : backend.llama.gpu === false ? 4 : 8),
     batchTokens: options.batchTokens,
-    threads: options.threads ?? (isSmall ? 1 : backend.llama.cpuMathCores),
+    threads,
+    fitsThreads: options.threads === undefined && threads > 1,
     flashAttention: options.flashAttention ?? "auto",
     keyValueType: options.keyValueType ?? "F16",
     adapters: adaptersOf(options.adapters ?? []),

@@ -20,6 +20,8 @@ export interface Settings extends Pick<WorkerRequest, "maxOutputTokens" | "tempe
   readonly description?: string | undefined
   readonly apiKey?: string | Redacted.Redacted<string> | undefined
   readonly baseURL?: string | undefined
+  /** Threads of a model, for a vendor whose models run in this process. */
+  readonly threads?: number | undefined
 }
 
 /** A vendor, or a kind of server. */
@@ -27,6 +29,8 @@ export interface Vendor {
   readonly name: string
   /** The variables that may hold its key; the first that is set counts. */
   readonly keys: ReadonlyArray<string>
+  /** True if its models run in this process. */
+  readonly isLocal?: true | undefined
   /** Whether it answers nobody without a key. */
   readonly needsKey: boolean
   /** The variables that may hold its base URL. */

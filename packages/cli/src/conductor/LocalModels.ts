@@ -1,6 +1,7 @@
 /**
  * The package that runs local models. It brings llama.cpp, so it is installed by those who want that, and no one else.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
@@ -24,8 +25,28 @@ export const loaded: Effect.Effect<Package, Failure> = Effect.tryPromise({
   catch: (error) => failed(messageOf(error))
 })
 
+/** The threads of local models, as `--threads` sets them; absent, `DIVISI_THREADS` or the default of the model. */
+export const Threads = Context.Reference<number | undefined>("divisi/Threads", { defaultValue: () => undefined })
+
+const threadsIn = (text: string, where: string): number => {
+  const threads = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined
+  if (threads === undefined) throw new Error(`${where} must be a whole number of at least 1; got "${text}".`)
+  return threads
+}
+
+/** A name as `model.gguf?threads=2`: the model, and the threads if they are given. Throws for other settings. */
+export const named = (name: string): { readonly model: string; readonly threads?: number | undefined } => {
+  const [, model = name, settings] = /^([^?]*)\?(.*)$/.exec(name) ?? []
+  if (settings === undefined) return { model }
+  const threads = /^threads=(.*)$/.exec(settings)?.[1]
+  if (threads === undefined) throw new Error(`${name}: the only setting behind ? is threads, as in ${model}?threads=2.`)
+  return { model, threads: threadsIn(threads, `${name}: threads`) }
+}
+
 /** How local models are loaded by the command line: downloads and notices are told on the error output. */
-export const loading = () => ({
+export const loading = (threads?: number | undefined) => ({
+  threads:
+    threads ?? (process.env.DIVISI_THREADS ? threadsIn(process.env.DIVISI_THREADS, "DIVISI_THREADS") : undefined),
   onProgress: DownloadProgress.make(drawing(process.stderr), Date.now),
   onNotice: (notice: string) => void process.stderr.write(`divisi: ${notice}\n`)
 })

@@ -118,9 +118,9 @@ const trained = (
     if (!name.startsWith("llamacpp:") || name === "llamacpp:default") return undefined
     const LocalModels = yield* Effect.promise(() => import("./LocalModels.ts"))
     const { TrainedConductor } = yield* LocalModels.loaded
-    const form = yield* Effect.mapError(
-      TrainedConductor.form(name.slice("llamacpp:".length), LocalModels.loading()),
-      ({ message }) => usage(`${name} cannot plan: ${message}`)
+    const named = LocalModels.named(name.slice("llamacpp:".length))
+    const form = yield* Effect.mapError(TrainedConductor.form(named.model, LocalModels.loading()), ({ message }) =>
+      usage(`${name} cannot plan: ${message}`)
     )
     if (form === undefined) return undefined
     const strangers = WorkerPool.ids(pool).filter((id) => !form.workers.includes(id))

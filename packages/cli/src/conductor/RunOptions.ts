@@ -15,6 +15,7 @@ import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as Checks from "./Checks.ts"
 import * as KnownModels from "./KnownModels.ts"
+import { Threads } from "./LocalModels.ts"
 import * as PolicyName from "./PolicyName.ts"
 import * as Prices from "./Prices.ts"
 import * as Tools from "./Tools.ts"
@@ -24,6 +25,7 @@ export interface Flags {
   readonly pool: Option.Option<string>
   readonly policy: Option.Option<string>
   readonly price?: Option.Option<Prices.Prices> | undefined
+  readonly threads?: Option.Option<number> | undefined
   readonly maxSteps: Option.Option<number>
   readonly recursion: Option.Option<number>
   readonly seed: Option.Option<number>
@@ -120,7 +122,11 @@ const unpricedPool = (config: Config, flags: Pick<Flags, "pool">): Effect.Effect
 }
 
 /** What a team is found by. */
-type TeamFlags = Pick<Flags, "pool" | "price"> & Partial<Pick<Flags, "policy">>
+type TeamFlags = Pick<Flags, "pool" | "price" | "threads"> & Partial<Pick<Flags, "policy">>
+
+/** Makes the local models of an effect with the threads that the flags set. */
+const withThreads = <A, E, R>({ threads }: Pick<Flags, "threads">, effect: Effect.Effect<A, E, R>) =>
+  Effect.provideService(effect, Threads, Option.getOrUndefined(threads ?? Option.none()))
 
 /**
  * The pool that the flags name: models of vendors, or what they leave of the config's. Fails where a worker's price is
@@ -131,7 +137,7 @@ export const resolvePool = Effect.fnUntraced(function* (
   flags: TeamFlags,
   limitUsd?: number | undefined
 ): Effect.fn.Return<WorkerPool.WorkerPool, Failure> {
-  const { workers } = yield* unpricedPool(config, flags)
+  const { workers } = yield* withThreads(flags, unpricedPool(config, flags))
   const pool = { workers: Arr.map(workers, Prices.priced(Prices.of(config, flags))) }
   const planners = listOf(Option.getOrElse(flags.policy ?? Option.none<string>(), () => ""))
   yield* Effect.mapError(Effect.fromResult(Prices.checkIds(flags.price, [...WorkerPool.ids(pool), ...planners])), usage)
@@ -242,7 +248,7 @@ export const resolve = (
     const prices = Prices.of(config, flags)
     const limitUsd = run.budget?.costUsd
     const pool = yield* resolvePool(config, flags, limitUsd)
-    const policy = yield* policyOf(config, flags, pool, { ...options, prices, limitUsd })
+    const policy = yield* withThreads(flags, policyOf(config, flags, pool, { ...options, prices, limitUsd }))
     const checks = yield* Checks.resolve(config, flags.check ?? [], pool)
     if (!isGym(config, flags)) return { ...run, checks, policy, pool }
     const { declining } = yield* Effect.promise(() => import("@divisi/gym/GymQuestion"))

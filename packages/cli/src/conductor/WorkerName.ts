@@ -10,6 +10,7 @@ import * as Result from "effect/Result"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
 import * as KnownModels from "./KnownModels.ts"
+import { Threads } from "./LocalModels.ts"
 import { vendors } from "./Vendors.ts"
 
 /** The paper's pool by the name that the command line has for it: `paper:controlled`. */
@@ -47,14 +48,15 @@ const problemOf = (name: string, environment: Environment): string | undefined =
 /** The pool of small local models by the name that the command line has for it. */
 const localPool = "llamacpp:default"
 
-const makeLocalPool: Effect.Effect<ReadonlyArray<Worker>, Failure> = Effect.tryPromise({
-  try: async () => {
-    const LocalModels = await import("./LocalModels.ts")
-    const { defaultPool, llamacpp } = await LocalModels.load()
-    return defaultPool.map((model) => llamacpp(model, LocalModels.loading()))
-  },
-  catch: (error) => usage(messageOf(error))
-})
+const makeLocalPool = (threads: number | undefined): Effect.Effect<ReadonlyArray<Worker>, Failure> =>
+  Effect.tryPromise({
+    try: async () => {
+      const LocalModels = await import("./LocalModels.ts")
+      const { defaultPool, llamacpp } = await LocalModels.load()
+      return defaultPool.map((model) => llamacpp(model, LocalModels.loading(threads)))
+    },
+    catch: (error) => usage(messageOf(error))
+  })
 
 const isHere = (baseURL: string | undefined): boolean =>
   baseURL === undefined || ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(baseURL)?.hostname ?? "")
@@ -66,17 +68,21 @@ const isHere = (baseURL: string | undefined): boolean =>
 const isFree = (vendor: Vendor.Vendor, { apiKey, baseURL }: Vendor.Connection): boolean =>
   vendors.includes(vendor) && !vendor.needsKey && apiKey === undefined && isHere(baseURL)
 
-const make = (name: string, environment: Environment): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
+const make = (
+  name: string,
+  environment: Environment,
+  threads: number | undefined
+): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
   const setting = paperSetting(name)
   if (setting !== undefined) return makePaperPool(setting, environment)
-  if (name === localPool) return makeLocalPool
+  if (name === localPool) return makeLocalPool(threads)
   const { model, vendor: vendorName } = Vendor.parse(name)!
   const vendor = Vendor.find(vendors, vendorName, environment)!
   const connection = Vendor.connection(vendor, environment)
   const description = KnownModels.describe(vendorName, model)
   return Effect.map(
     Effect.tryPromise({
-      try: () => vendor.make(model, { id: name, description, ...connection }),
+      try: () => vendor.make(model, { id: name, description, ...connection, ...(vendor.isLocal && { threads }) }),
       catch: (error) => usage(`${name} cannot be used. ${OptionalPackage.explain(error)}`)
     }),
     (worker) => [isFree(vendor, connection) && worker.pricing === undefined ? { ...worker, pricing: free } : worker]
@@ -94,7 +100,8 @@ export const workers = Effect.fnUntraced(function* (
   const environment = yield* Vendor.environment(vendors, servers)
   const problems = names.map((name) => problemOf(name, environment)).filter((problem) => problem !== undefined)
   if (problems.length > 0) return yield* usage(problems.join("\n"))
-  const made = yield* Effect.forEach(names, (name) => Effect.result(make(name, environment)))
+  const threads = yield* Threads
+  const made = yield* Effect.forEach(names, (name) => Effect.result(make(name, environment, threads)))
   const refused = made.filter(Result.isFailure).map(({ failure }) => failure.message)
   if (refused.length > 0) return yield* usage([...new Set(refused)].join("\n"))
   return made.filter(Result.isSuccess).map(({ success }) => success)

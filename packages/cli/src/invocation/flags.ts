@@ -85,6 +85,12 @@ export const conductorFlags = {
     ),
     Flag.optional
   ),
+  threads: whole("threads", 1).pipe(
+    Flag.withDescription(
+      "The threads of each local model (default DIVISI_THREADS, or one less than the cores, and fewer while other programs use them). Of one model: llamacpp:model?threads=2"
+    ),
+    Flag.optional
+  ),
   maxSteps: whole("max-steps", 1).pipe(Flag.withDescription("The most steps of a plan (default 5)"), Flag.optional),
   recursion: whole("recursion", 0).pipe(
     Flag.withDescription(

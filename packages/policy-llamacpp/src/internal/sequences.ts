@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { LlamaContext, LlamaContextSequence, Token } from "node-llama-cpp"
+import * as Threads from "./threads.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -44,6 +45,7 @@ export interface Sequences {
   readonly context: LlamaContext
   readonly slots: ReadonlyArray<Slot>
   readonly queueLimit: number
+  readonly fit: Threads.Fit
   /** The runs that wait, the longest first. */
   readonly queue: Array<(slot: Slot) => void>
   readonly counts: { evaluated: number; sampled: number; reused: number; uses: number }
@@ -60,9 +62,10 @@ export interface QueueFull {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Takes all sequences of a context. */
-export const make = (context: LlamaContext, queueLimit: number): Sequences => ({
+export const make = (context: LlamaContext, queueLimit: number, fit: Threads.Fit = Threads.fixed): Sequences => ({
   context,
   queueLimit,
+  fit,
   slots: Array.from({ length: context.totalSequences }, () => ({
     sequence: context.getSequence(),
     tokens: [],
@@ -110,6 +113,7 @@ const choose = ({ slots }: Sequences, prompt: ReadonlyArray<Token>): Slot | unde
 
 const take = (self: Sequences, slot: Slot): Slot => {
   slot.isBusy = true
+  self.fit.begin()
   slot.usedAt = ++self.counts.uses
   return slot
 }
@@ -117,6 +121,7 @@ const take = (self: Sequences, slot: Slot): Slot => {
 /** Gives a slot back, to the run that has waited longest. */
 const release = (self: Sequences, slot: Slot): void => {
   slot.isBusy = false
+  self.fit.end()
   const next = self.queue.shift()
   if (next !== undefined) next(take(self, slot))
 }

@@ -26,3 +26,8 @@ it("shows that a warm prefix is not evaluated again", async () => {
   assert.isAtMost(second.evaluatedTokens, first.evaluatedTokens / 10)
   assert.isAtLeast(second.reusedTokens, first.evaluatedTokens * 0.9)
 })
+
+it("measures threads beside a busy core", async () => {
+  const { tokensPerSecond } = await run("threads.ts", "--tokens", "4", "--rounds", "1", "--width", "256")
+  assert.hasAllKeys(tokensPerSecond, ["default", "one", "cores"])
+})

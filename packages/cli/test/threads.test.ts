@@ -1,0 +1,31 @@
+import { afterEach, assert, describe, it } from "vitest"
+import * as LocalModels from "../src/conductor/LocalModels.ts"
+import { divisi } from "./process.ts"
+
+describe("the threads of local models", () => {
+  afterEach(() => {
+    delete process.env.DIVISI_THREADS
+  })
+
+  it("stand behind the name of a model, in the environment, or are the model's own", () => {
+    assert.deepInclude(LocalModels.named("qwen.gguf?threads=2"), { model: "qwen.gguf", threads: 2 })
+    assert.deepStrictEqual(LocalModels.named("qwen.gguf+mine.gguf"), { model: "qwen.gguf+mine.gguf" })
+    assert.isUndefined(LocalModels.loading().threads)
+    process.env.DIVISI_THREADS = "3"
+    assert.deepStrictEqual([LocalModels.loading().threads, LocalModels.loading(2).threads], [3, 2])
+  })
+
+  it("are refused where they are no number, and so are other settings behind a name", () => {
+    assert.throws(() => LocalModels.named("a.gguf?threads=0"), /threads must be a whole number of at least 1/)
+    assert.throws(() => LocalModels.named("a.gguf?thread=2"), /the only setting behind \? is threads/)
+    process.env.DIVISI_THREADS = "many"
+    assert.throws(() => LocalModels.loading(), /DIVISI_THREADS must be a whole number/)
+  })
+
+  it("are a flag of the commands that make models", async () => {
+    const wrong = await divisi(["run", "--pool", "llamacpp:missing.gguf?thread=2", "--threads", "1", "Why?"])
+    assert.strictEqual(wrong.code, 2)
+    assert.match(wrong.errors, /the only setting behind \? is threads/)
+    assert.strictEqual((await divisi(["run", "--threads", "0", "Why?"])).code, 2)
+  })
+})
