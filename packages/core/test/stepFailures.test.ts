@@ -1,10 +1,20 @@
 /** The failures of a run are in its result, in its last event and in its transcript. */
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
-import { conduct, memoryJournal, policy, resume, worker } from "../src/promise.ts"
+import {
+  conduct,
+  decodeTranscript,
+  encodeTranscript,
+  memoryJournal,
+  policy,
+  resume,
+  single,
+  worker
+} from "../src/promise.ts"
 import * as StepFailure from "../src/record/StepFailure.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Critic from "../src/task/Critic.ts"
 import type { WorkerErrorReason } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 
@@ -122,5 +132,62 @@ describe("failures of a run", () => {
       [["outer/0.0", "Network"]]
     )
     assert.deepStrictEqual(StepFailure.failuresOf(result.transcript), result.failures)
+  })
+
+  describe("of calls that are not a step's own", () => {
+    const judge = failing("Overloaded")
+    const revising = (onFailure: "continue" | "next" | "revise", by: string | number) =>
+      policy("checked", () => ({ steps: [{ worker: 0, subtask: "", access: [], check: { by, onFailure } }] }), {
+        checks: { judge, scored: Critic.fromWorker(judge) }
+      })
+
+    it.each([
+      ["a check", "judge", "continue"],
+      ["a check that hands the step on", "judge", "next"],
+      ["a check that calls for another plan", "judge", "revise"],
+      ["a critic that checks", "scored", "continue"],
+      ["a worker that checks", 1, "continue"]
+    ] as const)("name the worker of %s", async (_, by, onFailure) => {
+      const pool = [answerer, judge]
+      const journal = memoryJournal()
+      const options = { ...shared, pool, policy: revising(onFailure, by), journal, runId: "r" }
+      const result = await conduct(options)
+      const checks = result.failures.filter((failure) => failure.by === "check").map(withoutRun)
+      assert.isNotEmpty(checks)
+      const { message, ...first } = checks[0]!
+      assert.deepStrictEqual(first, { round: 0, step: 0, by: "check", worker: judge.id, reason: "Overloaded" })
+      assert.match(message, /overloaded/)
+      assert.deepStrictEqual(StepFailure.failuresOf(result.transcript), result.failures)
+      assert.deepStrictEqual(
+        (await decodeTranscript(encodeTranscript(result.transcript))).rounds,
+        result.transcript.rounds
+      )
+      assert.match(StepFailure.summaryOf(result.failures)!, /calls? of checks failed \(.*Overloaded: overloaded/)
+      const again = await conduct(options)
+      assert.deepStrictEqual(again.failures, result.failures)
+    })
+
+    it("name the worker of a critic, which no policy shares its failures with", async () => {
+      const result = await conduct({ ...shared, pool: [answerer], policy: single(0), critic: Critic.fromWorker(judge) })
+      assert.deepStrictEqual(
+        result.failures.map(({ by, reason, round, worker }) => [round, by, worker, reason]),
+        [[0, "critic", judge.id, "Overloaded"]]
+      )
+      assert.deepStrictEqual(StepFailure.failuresOf(result.transcript), result.failures)
+      assert.match(StepFailure.summaryOf(result.failures)!, /^1 call of the critic failed/)
+    })
+
+    it("are outages where the check decided, and not where a later one passed", async () => {
+      const decided = await conduct({ ...shared, pool: [answerer, judge], policy: revising("continue", "judge") })
+      assert.lengthOf(StepFailure.outagesOf(decided.transcript), 1)
+      const once = ScriptedWorker.make({ id: "once", replies: [{ fail: { _tag: "Overloaded" } }, "Verdict: right"] })
+      const pool = [answerer, worker({ id: "other", answer: () => "42" }), once]
+      const recovered = policy("checked", () => ({
+        steps: [{ worker: 0, subtask: "", access: [], check: { by: 2, onFailure: "next" } }]
+      }))
+      const result = await conduct({ ...shared, pool, policy: recovered })
+      assert.lengthOf(result.failures, 1)
+      assert.isEmpty(StepFailure.outagesOf(result.transcript))
+    })
   })
 })

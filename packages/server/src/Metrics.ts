@@ -5,6 +5,7 @@ import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import type * as RequestLog from "./RequestLog.ts"
 import * as Choice from "./wire/Choice.ts"
+import type { FailedStep } from "./wire/Wire.ts"
 
 /** The metrics of a server. */
 export interface Metrics {
@@ -39,10 +40,11 @@ const of = (labels: Labels, ending: Labels) => ({
   costUsd: counter("divisi_cost_usd_total", "USD, over the calls whose price is known", labels)
 })
 
-const failedStep = (worker: string, reason: string) =>
-  counter("divisi_failed_steps_total", "Steps and plans whose worker failed for good, by worker and reason", {
+const failedStep = ({ by, reason = "other", step, worker }: FailedStep) =>
+  counter("divisi_failed_steps_total", "Calls that failed for good, by worker, reason and what made them", {
     worker,
-    reason
+    reason,
+    by: by ?? (step === undefined ? "policy" : "step")
   })
 
 const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on" })
@@ -88,9 +90,7 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
     metrics.inputTokens.updateUnsafe(entry.inputTokens, context)
     metrics.outputTokens.updateUnsafe(entry.outputTokens, context)
     metrics.costUsd.updateUnsafe(entry.costUsd, context)
-    for (const { reason = "other", worker } of entry.failedSteps ?? []) {
-      failedStep(worker, reason).updateUnsafe(1, context)
-    }
+    for (const failed of entry.failedSteps ?? []) failedStep(failed).updateUnsafe(1, context)
   }
 
   const text = (running: number, bytesInFlight: number, closed: ReadonlyArray<ClosedProvider> = []): string => {

@@ -208,8 +208,8 @@ export type Body =
       readonly step?: number
       /** Which call of the step, the policy or the critic it was; 0 when absent. */
       readonly turn?: number
-      /** Present when a check of the step made the call. */
-      readonly by?: "check"
+      /** Present if a check of the step or the critic of the round made the call. */
+      readonly by?: "check" | "critic"
       readonly worker: string
       readonly attempt: number
       readonly reason: WorkerErrorReason
@@ -225,7 +225,7 @@ export type Body =
       readonly step?: number
       /** As in `call-failed`. */
       readonly turn?: number
-      readonly by?: "check"
+      readonly by?: "check" | "critic"
       readonly worker: string
     } & Paid)
   /**
@@ -238,7 +238,7 @@ export type Body =
       readonly step?: number
       /** As in `call-failed`. */
       readonly turn?: number
-      readonly by?: "check"
+      readonly by?: "check" | "critic"
       readonly worker: string
     } & Paid)
   /** Another worker takes the step over. What was streamed of it so far is void. */

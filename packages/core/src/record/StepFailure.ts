@@ -1,4 +1,7 @@
-/** The steps of a run that failed, and those that another worker took over: what an answer alone does not show. */
+/**
+ * The steps of a run that failed, those that another worker took over, and the failed calls of checks, critics and
+ * planners: what an answer alone does not show.
+ */
 import { defined } from "../Fields.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { LostCall, StepRecord, Transcript } from "./Transcript.ts"
@@ -8,8 +11,10 @@ export interface StepFailure {
   /** The run, or the nested run that the step belongs to. */
   readonly runId: string
   readonly round: number
-  /** Absent if the policy's own model failed and another policy planned. */
+  /** Absent if the policy's own model or a critic failed. */
   readonly step?: number
+  /** Present if the call was not the step's own or the policy's: a check of the step or the critic made it. */
+  readonly by?: "check" | "critic"
   readonly worker: string
   /** The class of the worker's error; absent if the step was a nested run that failed. */
   readonly reason?: WorkerErrorReason["_tag"]
@@ -20,11 +25,15 @@ export interface StepFailure {
 
 type Place = Pick<StepFailure, "runId" | "round">
 
-const ofPlan = (place: Place, { message = "", reason, retryInMillis, worker }: LostCall): ReadonlyArray<StepFailure> =>
-  reason === undefined || retryInMillis !== undefined ? [] : [{ ...place, worker, reason: reason._tag, message }]
+/** The failure of a call that is not a step's own, if it was not retried or made again. */
+const ofCall = (place: Place & Pick<StepFailure, "step">, lost: LostCall): ReadonlyArray<StepFailure> => {
+  const { by, isRetired, message = "", reason, retryInMillis, worker } = lost
+  if (reason === undefined || retryInMillis !== undefined || isRetired === true) return []
+  return [{ ...place, ...(by && { by }), worker, reason: reason._tag, message }]
+}
 
 const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> => {
-  const { detail = "", reason, reassigned, state, step, worker } = record
+  const { detail = "", lost, reason, reassigned, state, step, worker } = record
   const taken = reassigned.flatMap(({ from, message, reason }, index) => {
     const reassignedTo = reassigned[index + 1]?.from ?? worker
     return message === undefined
@@ -34,7 +43,8 @@ const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> =>
   const isOurs = reason !== undefined || (record.nested !== undefined && record.nested.ending !== "budget")
   const failed =
     state === "failed" && isOurs ? [defined({ ...place, step, worker, reason, message: detail }) as StepFailure] : []
-  return [...(record.nested === undefined ? [] : failuresOf(record.nested)), ...taken, ...failed]
+  const checks = lost.flatMap((call) => (call.by === "check" ? ofCall({ ...place, step }, call) : []))
+  return [...(record.nested === undefined ? [] : failuresOf(record.nested)), ...taken, ...failed, ...checks]
 }
 
 /** The place of a failure below a run as numbers: rounds and steps down to it; a planner's comes before all steps. */
@@ -47,6 +57,8 @@ const pathOf = (run: string, { round, runId, step = -1 }: StepFailure): Readonly
   step
 ]
 
+const rankOf = ({ by }: StepFailure): number => (by === undefined ? 0 : 1)
+
 const byPlace = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
   for (let at = 0; at < Math.min(one.length, other.length); at += 1) {
     if (one[at] !== other[at]) return one[at]! - other[at]!
@@ -57,14 +69,14 @@ const byPlace = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
 
 /**
  * Failures of a run and of those nested in it, in the order of rounds and steps. Those of one step stay in the order of
- * time, so the order does not depend on which of two steps failed first.
+ * time, its checks' last, so the order does not depend on which of two steps failed first.
  */
 export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): ReadonlyArray<StepFailure> =>
   failures.length < 2
     ? failures
     : failures
         .map((failure) => ({ failure, path: pathOf(run, failure) }))
-        .sort((one, other) => byPlace(one.path, other.path))
+        .sort((one, other) => byPlace(one.path, other.path) || rankOf(one.failure) - rankOf(other.failure))
         .map(({ failure }) => failure)
 
 /**
@@ -74,7 +86,7 @@ export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): Read
 export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId">): ReadonlyArray<StepFailure> =>
   rounds.flatMap(({ lost, round, steps }) => {
     const place = { runId, round }
-    return [...lost.flatMap((call) => ofPlan(place, call)), ...steps.flatMap((step) => ofStep(place, step))]
+    return [...lost.flatMap((call) => ofCall(place, call)), ...steps.flatMap((step) => ofStep(place, step))]
   })
 
 /** Reasons that can be a consequence of the plan or the question: the wrong worker, too much text, filtered content. */
@@ -93,7 +105,8 @@ const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>
  *
  * **Details**
  *
- * Failures that the run recovered from do not count: another worker took the step over, or a later round has steps.
+ * Failures that the run recovered from do not count: another worker took the step over, the last check of the step passed,
+ * or a later round has steps.
  *
  * **Example**
  *
@@ -117,10 +130,12 @@ export const outagesOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId"
     )
     .flatMap(({ lost, round, steps }) => {
       const place = { runId, round }
-      const ofPlans = lost.flatMap((call) => (isEmptyAnswer(call) ? [] : ofPlan(place, call)))
+      const ofPlans = lost.flatMap((call) => (isEmptyAnswer(call) ? [] : ofCall(place, call)))
       const ofSteps = steps.flatMap(({ nested, ...step }) => [
         ...(nested === undefined ? [] : outagesOf(nested)),
-        ...(step.lost.some(isEmptyAnswer) ? [] : ofStep(place, step))
+        ...(step.lost.some(isEmptyAnswer) ? [] : ofStep(place, step)).filter(
+          ({ by }) => by === undefined || step.checks?.at(-1)?.passed === false
+        )
       ])
       return [...ofPlans, ...ofSteps].filter(isOutage)
     })
@@ -141,19 +156,28 @@ const words: { readonly [Tag in WorkerErrorReason["_tag"]]: string } = {
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`
 
-/** How many steps failed or were reassigned, and why, in a few words; `undefined` if none was. */
+type Kind = "failed" | "reassigned" | "planner" | "critic" | "check"
+
+const kindOf = ({ by, reassignedTo, step }: Pick<StepFailure, "by" | "step" | "reassignedTo">): Kind =>
+  by ?? (reassignedTo !== undefined ? "reassigned" : step === undefined ? "planner" : "failed")
+
+const inWords: { readonly [K in Kind]: (number: number) => string } = {
+  failed: (number) => `${count(number, "step")} failed`,
+  reassigned: (number) => `${count(number, "step")} reassigned`,
+  planner: (number) => `${count(number, "call")} of the planner failed`,
+  critic: (number) => `${count(number, "call")} of the critic failed`,
+  check: (number) => `${count(number, "call")} of checks failed`
+}
+
+/** How many steps, plans and checks failed, how many steps were reassigned, and why, in a few words; `undefined` if none. */
 export const summaryOf = (
-  failures: ReadonlyArray<Pick<StepFailure, "step" | "worker" | "reason" | "reassignedTo">>
+  failures: ReadonlyArray<Pick<StepFailure, "step" | "by" | "worker" | "reason" | "reassignedTo">>
 ): string | undefined => {
   if (failures.length === 0) return undefined
-  const failed = failures.filter(({ reassignedTo, step }) => step !== undefined && reassignedTo === undefined).length
-  const reassigned = failures.filter(({ reassignedTo }) => reassignedTo !== undefined).length
-  const plans = failures.filter(({ step }) => step === undefined).length
-  const counts = [
-    ...(failed === 0 ? [] : [`${count(failed, "step")} failed`]),
-    ...(reassigned === 0 ? [] : [`${count(reassigned, "step")} reassigned`]),
-    ...(plans === 0 ? [] : [`${count(plans, "call")} of the planner or critic failed`])
-  ]
+  const counts = (Object.keys(inWords) as Array<Kind>).flatMap((kind) => {
+    const number = failures.filter((failure) => kindOf(failure) === kind).length
+    return number === 0 ? [] : [inWords[kind](number)]
+  })
   const whys = new Set(
     failures.map(({ reason, worker }) => `${worker}: ${reason === undefined ? "failed" : words[reason]}`)
   )

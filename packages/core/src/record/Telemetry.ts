@@ -240,7 +240,7 @@ const makersOf = (event: CallEnd): ReadonlyArray<OpenCall["by"]> => {
     case "step-finished":
       return ["step"]
     default:
-      return event.by === "check" ? ["check"] : event.step === undefined ? ["policy", "critic"] : ["step"]
+      return [event.by ?? (event.step === undefined ? "policy" : "step")]
   }
 }
 

@@ -38,8 +38,8 @@ export interface LostCall extends Paid, Attempt {
   readonly unasked?: true
   /** Present when its process ended before its answer came: what it cost is the most that it can have cost. */
   readonly isInDoubt?: true
-  /** Present when a check of the step made the call. */
-  readonly by?: "check"
+  /** Present if a check of the step or the critic of the round made the call. */
+  readonly by?: "check" | "critic"
 }
 
 /** What a check found of what a worker said. */
@@ -313,11 +313,11 @@ const answerPayment = (
 ): ReadonlyArray<Payment> =>
   paid === undefined ? [] : [{ worker, purpose, paid, calls: cached === true ? 0 : 1, isLost: false }]
 
-/** Checks judge, also where they fail; all other calls are for what their step or the plan is for. */
+/** Checks and critics judge, also where they fail; all other calls are for what their step or the plan is for. */
 const lostPayments = (lost: ReadonlyArray<LostCall>, purpose: Purpose): ReadonlyArray<Payment> =>
   lost.map((paid) => ({
     worker: paid.worker,
-    purpose: paid.by === "check" ? "judgement" : purpose,
+    purpose: paid.by === undefined ? purpose : "judgement",
     paid,
     calls: paid.unasked === true ? 0 : 1,
     isLost: true

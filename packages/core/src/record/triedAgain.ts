@@ -15,7 +15,7 @@ export const turnOf = ({ turn = 0 }: LostCall): number => turn
 /** The calls that gave no answer at a place of a round. */
 export const lostAt = (round: RoundRecord, { by, step }: Place): ReadonlyArray<LostCall> =>
   (step === undefined ? round.lost : (round.steps[step]?.lost ?? [])).filter(
-    (lost) => (lost.by === "check") === (by === "check")
+    (lost) => (lost.by ?? "") === (by === "check" || by === "critic" ? by : "")
   )
 
 const hasAnswer = ({ nested, state, turns = [] }: StepRecord): boolean =>
@@ -62,7 +62,7 @@ export const allLost = ({ lost, steps }: RoundRecord): ReadonlyArray<LostCall> =
 const isOpen = (round: RoundRecord): boolean => {
   const isFailed = (place: Place, lost: LostCall) => lost.isRetired !== true && !isRetained(round, place, lost)
   return (
-    round.lost.some((lost) => isFailed({ by: "policy" }, lost)) ||
+    round.lost.some((lost) => isFailed({ by: lost.by ?? "policy" }, lost)) ||
     round.steps.some(
       ({ lost, nested, step }) =>
         (nested !== undefined && isReopened(nested) && !isSeen(round, step)) ||

@@ -34,6 +34,7 @@ import { finished, isOver, withValue } from "./ending.ts"
 import { equipmentOf, ready, recordedOf, toolNamesOf, type Unsupported } from "./equip.ts"
 import { hearing } from "./hearing.ts"
 import * as Journaled from "./journaled.ts"
+import { noteFailure } from "./noteFailure.ts"
 import {
   checksOf,
   objections,
@@ -451,7 +452,8 @@ const grade = Effect.fnUntraced(function* (
       }
       const turn = asked++
       const sample = Seed.derive(seed, turn)
-      return Effect.map(call(context, { worker, request, sample, round, by: "critic", turn, onAnswer }), () => given!)
+      const made = call(context, { worker, request, sample, round, by: "critic", turn, onAnswer })
+      return Effect.map(noteFailure(context, { round, by: "critic" }, made), () => given!)
     })
   const scored = Effect.flatMap(
     settle(() => critic.score({ task, answer: done.answer, ask })),

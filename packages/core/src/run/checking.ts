@@ -10,6 +10,7 @@ import type { BudgetExceeded } from "../task/Usage.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Verdict } from "../workflow/StepMessages.ts"
 import type { Step, StepCheck } from "../workflow/Workflow.ts"
+import { noteFailure } from "./noteFailure.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 /** The step whose answers are checked, and how far that is: where another worker takes over, it is checked again. */
@@ -48,10 +49,8 @@ const asking = (context: CallContext, checking: Checking): CriticContext["ask"] 
         context.emit?.({ type: "check-answered", ...place, text, cached, usage, costUsd })
       }
       const sample = Seed.derive(seed, "check", step, turn)
-      return Effect.map(
-        call(context, { worker, request, sample, round, step, by: "check", turn, onAnswer }),
-        () => given!
-      )
+      const made = call(context, { worker, request, sample, round, step, by: "check", turn, onAnswer })
+      return Effect.map(noteFailure(context, { round, step, by: "check" }, made), () => given!)
     })
 }
 

@@ -5,8 +5,7 @@ import { defined } from "../Fields.ts"
 import type * as Policy from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
-import type { BudgetExceeded } from "../task/Usage.ts"
-import type { WorkerError } from "../task/Worker.ts"
+import { noteFailure } from "./noteFailure.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 /** The completions that a policy asks for in a round: those of a revision are numbered after those that `asked` counts. */
@@ -40,11 +39,6 @@ export const completing = (context: CallContext, round: number, seed: number, as
         emit?.({ ...told, usage, costUsd })
       }
       const sample = Seed.derive(seed, "completion", attempt)
-      const noteFailure = (error: WorkerError | BudgetExceeded) => {
-        if (error._tag !== "WorkerError") return
-        const { message, reason, worker } = error
-        context.failures.push({ runId: context.runId, round, worker, reason: reason._tag, message })
-      }
       const made = call(context, {
         worker: model,
         request,
@@ -55,9 +49,8 @@ export const completing = (context: CallContext, round: number, seed: number, as
         onDelta,
         onAnswer
       })
-      return Effect.flatMap(
-        Effect.tapError(made, (error) => Effect.sync(() => noteFailure(error))),
-        () => (reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading, echo }))
+      return Effect.flatMap(noteFailure(context, { round }, made), () =>
+        reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading, echo })
       )
     })
   /** The extra time of cached completions that are charged as made. */

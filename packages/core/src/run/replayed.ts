@@ -24,7 +24,7 @@ export const placeOf = ({ by, round, step, turn, worker }: Call) => ({
   round,
   step,
   turn: turn === 0 ? undefined : turn,
-  by: by === "check" ? by : undefined,
+  by: by === "check" || by === "critic" ? by : undefined,
   worker: worker.id
 })
 
@@ -174,7 +174,7 @@ const lostEvent = (
     steps === undefined
       ? { runId: whole, round: 0 }
       : { runId: run, round, ...defined({ step: step < steps ? step : undefined }) }
-  const by = defined({ by: check === "check" ? (check as "check") : undefined })
+  const by = check === "check" ? { by: check as "check" } : who === "critic" ? { by: who as "critic" } : {}
   const chargeId = `${call}/${attempt}`
   return { type: "call-lost", ...place, ...by, worker, chargeId, ...paid, at: clock.currentTimeMillisUnsafe() }
 }

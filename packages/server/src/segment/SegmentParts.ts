@@ -194,8 +194,8 @@ const finishReasons: Readonly<Record<AnswerText.AnswerText["finishReason"], Fini
   "tool-calls": "stop"
 }
 
-const failedStep = ({ reason, reassignedTo, round, step, worker }: StepFailure): FailedStep =>
-  defined({ round, step, worker, reason, reassignedTo }) as FailedStep
+const failedStep = ({ by, reason, reassignedTo, round, step, worker }: StepFailure): FailedStep =>
+  defined({ round, step, by, worker, reason, reassignedTo }) as FailedStep
 
 const brokenOff = new ApiError({
   kind: "upstream",

@@ -76,7 +76,7 @@ export interface SegmentUsage {
 }
 
 /** A worker that failed a step for good. Absent fields are as in `StepFailure` of `@divisi/core`. */
-export type FailedStep = Pick<StepFailure, "round" | "step" | "worker" | "reason" | "reassignedTo">
+export type FailedStep = Pick<StepFailure, "round" | "step" | "by" | "worker" | "reason" | "reassignedTo">
 
 /** Why a segment ended. `tool-calls`: it waits for the results of tools, which the next request brings. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "refusal" | "stop-sequence"

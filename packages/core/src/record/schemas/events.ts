@@ -26,6 +26,7 @@ const StepFailure = schemaOf<StepFailureModels.StepFailure>()(
     runId: Schema.String,
     round: Schema.Int,
     step: Schema.optionalKey(Schema.Int),
+    by: Schema.optionalKey(Schema.Literals(["check", "critic"])),
     worker: Schema.String,
     reason: Schema.optionalKey(WorkerErrorTag),
     message: Schema.String,
@@ -60,7 +61,7 @@ const ofCall = {
   ...inRound,
   step: Schema.optionalKey(Schema.Int),
   turn: Schema.optionalKey(Schema.Int),
-  by: Schema.optionalKey(Schema.Literal("check")),
+  by: Schema.optionalKey(Schema.Literals(["check", "critic"])),
   worker: Schema.String,
   ...attempt
 }
