@@ -5,6 +5,7 @@ import * as Policy from "../src/policy/Policy.ts"
 import { bestOf, conduct, free, languagePolicy, ledger, single, streamRun, worker } from "../src/promise.ts"
 import * as Budget from "../src/run/Budget.ts"
 import * as Conductor from "../src/run/Conductor.ts"
+import type { Reassign } from "../src/run/Resilience.ts"
 import * as Critic from "../src/task/Critic.ts"
 import type { Pricing } from "../src/task/Usage.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
@@ -111,7 +112,7 @@ describe("a limit of cost and a worker without a price", () => {
     assert.strictEqual((await conduct(options)).ending, "answered")
   })
 
-  it("does not pay a worker that takes over", async () => {
+  describe("lets no such worker take a step over", () => {
     const failing = worker({
       id: "failing",
       pricing: free,
@@ -119,12 +120,42 @@ describe("a limit of cost and a worker without a price", () => {
         throw Object.assign(new Error("no such model"), { status: 404 })
       }
     })
-    const other = counted(undefined, "other")
-    const policy = single(0)
-    const options = { question: "Why?", pool: [failing, other.made], policy, reassign: "next" as const }
-    const { detail, ending } = await conduct({ ...options, budget: { costUsd: 1 } })
-    assert.deepStrictEqual([ending, other.asked()], ["budget", 0])
-    assert.match(detail ?? "", /the worker "other" of unknown price/)
+    const rules: ReadonlyArray<readonly [string, Reassign]> = [
+      ["the next one", "next"],
+      ["a function", () => 1],
+      ["an async function", async () => 1]
+    ]
+    for (const limits of [{ budget: { costUsd: 1 } }, { ledger: ledger({ costUsd: 1 }) }]) {
+      it.each(rules)(`by ${Object.keys(limits)[0]}, %s`, async (_, reassign) => {
+        const other = counted(undefined, "other")
+        const options = { question: "Why?", pool: [failing, other.made], policy: single(0), reassign, ...limits }
+        const { detail, ending, failures } = await conduct(options)
+        assert.deepStrictEqual(
+          [ending, other.asked(), failures.map(({ reassignedTo }) => reassignedTo)],
+          ["failed", 0, [undefined]]
+        )
+        assert.match(detail ?? "", /failing/)
+      })
+    }
+
+    it("and gives the step to one that has a price", async () => {
+      const [other, priced] = [counted(undefined, "other"), counted(free, "priced")]
+      const pool = [failing, other.made, priced.made]
+      const options = { question: "Why?", pool, policy: single(0), reassign: "next" as const }
+      const { answer, spend } = await conduct({ ...options, budget: { costUsd: 1 } })
+      assert.deepStrictEqual([answer, other.asked(), spend.unpricedCalls], ["answer 1", 0, 0])
+    })
+
+    it("after a failed check", async () => {
+      const [one, other, priced] = [counted(free, "one"), counted(undefined, "other"), counted(free, "priced")]
+      const policy = Policy.fixed("checked", () => ({
+        steps: [{ worker: 0, subtask: "", access: [], check: { by: "never", onFailure: "next" } }]
+      }))
+      const pool = [one.made, other.made, priced.made]
+      const checks = { never: () => false }
+      const result = await conduct({ question: "Why?", pool, policy, checks, budget: { costUsd: 1 } })
+      assert.deepStrictEqual([result.ending, one.asked(), other.asked(), priced.asked()], ["answered", 1, 0, 1])
+    })
   })
 })
 

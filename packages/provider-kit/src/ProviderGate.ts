@@ -7,6 +7,9 @@
  * the order in which they come, so the run that has waited longest is served first. A call that is interrupted while it
  * waits gives up its place and takes no tokens.
  *
+ * A worker that itself starts a run has calls within its call. Such a call waits for no call that it is within: where no
+ * place is free it uses the place of the call around it, one call at a time.
+ *
  * This module loads Effect's schemas; the executor knows only the light `Resilience.Gate`.
  */
 
@@ -42,7 +45,7 @@ export interface Limits {
    * needs more than a minute's tokens takes a whole minute's.
    */
   readonly tokensPerMinute?: number | undefined
-  /** Calls at once. */
+  /** Calls at once. A call that waits for a run which its worker has started shares its place with the calls of that run. */
   readonly concurrency?: number | undefined
 }
 
@@ -91,6 +94,16 @@ interface Provider {
   readonly waiting: Set<() => void>
 }
 
+/** The place of a call at its provider, which calls of runs within it may use: one at a time. */
+class Place {
+  readonly provider: Provider
+  readonly lent = Line.make(1)
+
+  constructor(provider: Provider) {
+    this.provider = provider
+  }
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // Waiting for a turn
 // -------------------------------------------------------------------------------------------------------------------
@@ -134,13 +147,16 @@ const take = (
 const pause = (
   provider: Provider,
   worker: Worker,
+  isWithin: boolean,
   maxPauseMillis: number,
   onProbe: () => void
 ): Effect.Effect<void, WorkerError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const left = provider.pausedUntil - now
-    const again = Effect.suspend(() => pause(provider, worker, maxPauseMillis, onProbe))
+    const again = Effect.suspend(() => pause(provider, worker, isWithin, maxPauseMillis, onProbe))
     if (left <= 0) {
+      // The call that tries may be the one that it is within.
+      if (isWithin) return Effect.void
       if (provider.probe === "running") return Effect.andThen(nextEnd(provider, provider.ended), again)
       if (provider.probe === "due") onProbe()
       return Effect.void
@@ -266,6 +282,7 @@ interface Circuits {
   readonly protect: <A, E, R>(
     provider: Provider,
     worker: Worker,
+    isWithin: boolean,
     call: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | WorkerError, R>
   /** How long a provider's circuit stays open, in milliseconds; 0 for one that is closed. */
@@ -274,7 +291,7 @@ interface Circuits {
 
 const noCircuits: Circuits = {
   check: () => Effect.void,
-  protect: (_provider, _worker, call) => call,
+  protect: (_provider, _worker, _isWithin, call) => call,
   openFor: () => Effect.succeed(0)
 }
 
@@ -294,8 +311,9 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
     Effect.flatMap(openFor(provider), (left) => (left > 0 ? refuse(worker, openCircuit(left)) : Effect.void))
 
   // While one call tries a failed provider, the others wait for it to end. If the circuit is shared with other
-  // processes that call may be theirs, so nobody waits for longer than the circuit stays open.
-  const protect: Circuits["protect"] = (provider, worker, call) =>
+  // processes that call may be theirs, so nobody waits for longer than the circuit stays open. A call within another one
+  // of its provider may be within that call, and does not wait.
+  const protect: Circuits["protect"] = (provider, worker, isWithin, call) =>
     Effect.suspend(() => {
       const seen = provider.ended
       let admitted = false
@@ -309,10 +327,12 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
           Effect.ensuring(Effect.sync(() => admitted && announceEnd(provider))),
           Effect.catchIf(isRejection, ({ reason }) =>
             reason._tag === "CircuitHalfOpen"
-              ? Effect.andThen(
-                  Effect.timeoutOption(nextEnd(provider, seen), openMillis),
-                  protect(provider, worker, call)
-                )
+              ? isWithin
+                ? call
+                : Effect.andThen(
+                    Effect.timeoutOption(nextEnd(provider, seen), openMillis),
+                    protect(provider, worker, isWithin, call)
+                  )
               : refuse(
                   worker,
                   openCircuit(reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : openMillis)
@@ -395,23 +415,27 @@ export const make = Effect.fnUntraced(function* (
     return provider
   }
 
-  const awaitTurn = (provider: Provider, worker: Worker, tokens: number, onProbe: () => void) => {
+  const awaitTurn = (provider: Provider, worker: Worker, isWithin: boolean, tokens: number, onProbe: () => void) => {
     const { key, limits } = provider
     return circuits
       .check(provider, worker)
       .pipe(
         Effect.andThen(take(limiter, { key: `${key}/requests`, perMinute: limits.requestsPerMinute, amount: 1 })),
         Effect.andThen(take(limiter, { key: `${key}/tokens`, perMinute: limits.tokensPerMinute, amount: tokens })),
-        Effect.andThen(pause(provider, worker, maxPauseMillis, onProbe)),
+        Effect.andThen(pause(provider, worker, isWithin, maxPauseMillis, onProbe)),
         Effect.andThen(keepPace(provider, worker, { tokens, maxPauseMillis })),
         provider.turn.pass
       )
   }
 
   return {
-    enter: (worker, tokens, call) =>
+    givesPlaces: true,
+    enter: (worker, tokens, call, within = []) =>
       Effect.suspend(() => {
         const provider = providerOf(worker)
+        const around = within.find((one): one is Place => one instanceof Place && one.provider === provider)
+        const isWithin = around !== undefined
+        const place = new Place(provider)
         let isProbe = false
         const onProbe = () => {
           isProbe = true
@@ -422,14 +446,16 @@ export const make = Effect.fnUntraced(function* (
           if (provider.probe === "running") provider.probe = "none"
           announceEnd(provider)
         }
-        const entered = Effect.flatMap(awaitTurn(provider, worker, tokens, onProbe), (onAllowance) =>
+        const entered = Effect.flatMap(awaitTurn(provider, worker, isWithin, tokens, onProbe), (onAllowance) =>
           circuits.protect(
             provider,
             worker,
-            Effect.onExit(call(onAllowance), (exit) => observe(provider, exit, maxClosedMillis))
+            isWithin,
+            Effect.onExit(call(onAllowance, place), (exit) => observe(provider, exit, maxClosedMillis))
           )
         ).pipe(Effect.ensuring(Effect.sync(endProbe)))
-        return provider.slots === undefined ? entered : provider.slots.pass(entered)
+        if (provider.slots === undefined) return entered
+        return Line.passOne(around === undefined ? [provider.slots] : [provider.slots, around.lent], entered)
       }),
     closed: Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.map(

@@ -1,6 +1,12 @@
 import { setImmediate } from "node:timers/promises"
+import * as Conductor from "@divisi/core/Conductor"
 import * as promise from "@divisi/core/promise"
+import type { Gate } from "@divisi/core/Resilience"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { openGate } from "../src/promise.ts"
 
 describe("openGate", () => {
@@ -21,5 +27,105 @@ describe("openGate", () => {
     const results = await Promise.all(Array.from({ length: 8 }, () => promise.conduct(options)))
     assert.isTrue(results.every(({ answer }) => answer === "done"))
     assert.strictEqual(most, 2)
+  })
+
+  describe("lets the calls of a run pass whose call holds the last place", () => {
+    /** A worker that starts a run of some workers at once on the same gate, level after level. */
+    const team = (gate: Gate, levels: number, members: number, seen: { running: number; most: number }) => {
+      const leaf = promise.worker({
+        id: "leaf",
+        provider: "vendor",
+        answer: async () => {
+          seen.most = Math.max(seen.most, ++seen.running)
+          await setImmediate()
+          seen.running -= 1
+          return "done"
+        }
+      })
+      const panel = promise.policy("panel", ({ pool }) => ({
+        steps: [...Array.from({ length: members }, () => 0), 0].map((worker, step) => ({
+          worker: Math.min(worker, pool.workers.length - 1),
+          subtask: `Part ${step}.`,
+          access: step === members ? "all" : []
+        }))
+      }))
+      let below = leaf
+      for (let level = 0; level < levels; level++) {
+        const pool = [below]
+        below = promise.worker({
+          id: `level-${level}`,
+          provider: "vendor",
+          answer: async ({ messages }) => {
+            const question = `${messages.at(-1)?.content}`
+            const { answer = "nothing" } = await promise.conduct({ question, pool, policy: panel, gate })
+            return answer
+          }
+        })
+      }
+      return below
+    }
+
+    it.each([
+      [1, 1, 1],
+      [1, 2, 1],
+      [1, 1, 4],
+      [1, 3, 2],
+      [2, 2, 3]
+    ])("%s places, %s levels of runs, %s steps at once", async (concurrency, levels, members) => {
+      await using gate = await openGate({ limits: { vendor: { concurrency } }, breaker: {} })
+      const seen = { running: 0, most: 0 }
+      const pool = [team(gate, levels, members, seen)]
+      const options = { question: "Anybody?", pool, policy: promise.single(0), gate }
+      const results = await Promise.all(Array.from({ length: 3 }, () => promise.conduct(options)))
+      assert.deepStrictEqual(
+        results.map(({ answer }) => answer),
+        ["done", "done", "done"]
+      )
+      assert.isAtMost(seen.most, concurrency)
+    })
+
+    it("with an account, and where the run is started by an effect", async () => {
+      await using gate = await openGate({ limits: { vendor: { concurrency: 1 } } })
+      const leaf = promise.worker({ id: "leaf", provider: "vendor", answer: () => "done" })
+      const inner = Conductor.make({ pool: WorkerPool.makeUnsafe([leaf]), policy: promise.single(0) })
+      const outer: Worker = {
+        id: "outer",
+        provider: "vendor",
+        generate: () =>
+          Stream.unwrap(
+            Effect.map(inner.run("Why?"), ({ answer = "nothing" }) =>
+              Stream.fromIterable([
+                { type: "text" as const, text: answer },
+                { type: "finish" as const, reason: "stop" as const, usage: { inputTokens: 1, outputTokens: 1 } }
+              ])
+            )
+          )
+      }
+      for (const ledger of [undefined, promise.ledger({ calls: 10 })]) {
+        const result = await promise.conduct({ question: "?", pool: [outer], policy: promise.single(0), gate, ledger })
+        assert.strictEqual(result.answer, "done")
+      }
+    })
+
+    it("while it is the call that tries its provider after a pause", async () => {
+      await using gate = await openGate({ breaker: { failures: 1, openMillis: 20 } })
+      let isDown = true
+      const leaf = promise.worker({ id: "leaf", provider: "vendor", answer: () => "done" })
+      const outer = promise.worker({
+        id: "outer",
+        provider: "vendor",
+        answer: async () => {
+          if (isDown) throw Object.assign(new Error("down"), { status: 503 })
+          const { answer = "nothing" } = await promise.conduct({ ...options, pool: [leaf] })
+          return answer
+        }
+      })
+      const options = { question: "?", policy: promise.single(0), gate, retry: { maxAttempts: 1 } }
+      assert.strictEqual((await promise.conduct({ ...options, pool: [outer] })).ending, "failed")
+      isDown = false
+      let answer: string | undefined
+      while (answer === undefined) answer = (await promise.conduct({ ...options, pool: [outer] })).answer
+      assert.strictEqual(answer, "done")
+    })
   })
 })

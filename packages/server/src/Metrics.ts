@@ -40,10 +40,10 @@ const of = (labels: Labels, ending: Labels) => ({
   costUsd: counter("divisi_cost_usd_total", "USD, over the calls whose price is known", labels)
 })
 
-const failedStep = ({ by, reason = "other", step, worker }: FailedStep) =>
+const failedStep = ({ by, reason, step, worker }: FailedStep) =>
   counter("divisi_failed_steps_total", "Calls that failed for good, by worker, reason and what made them", {
     worker,
-    reason,
+    reason: reason ?? "other",
     by: by ?? (step === undefined ? "policy" : "step")
   })
 

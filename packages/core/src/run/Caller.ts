@@ -13,6 +13,8 @@ export interface Caller {
   readonly reservations: ReadonlyArray<Reservation>
   /** The call within which the call's own run was started. */
   readonly above: Caller | undefined
+  /** What the call's gate gave it. */
+  readonly place?: object | undefined
   /** Whether this is a call that still waits for a reservation: nothing can draw on it, and others do not wait for it. */
   readonly isWaiting?: boolean | undefined
 }
@@ -30,6 +32,13 @@ export function* drawable(caller: Caller | undefined): Generator<Reservation> {
       for (let each: Reservation | undefined = reservation; each !== undefined; each = each.above) yield each
     }
   }
+}
+
+/** What gates gave to the calls that a run is within, the closest call first. */
+export const placesOf = (caller: Caller | undefined): ReadonlyArray<object> => {
+  const places: Array<object> = []
+  for (let one = caller; one !== undefined; one = one.above) if (one.place !== undefined) places.push(one.place)
+  return places
 }
 
 /** Whether a reservation is made for a run within another call. */

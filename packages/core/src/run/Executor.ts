@@ -26,6 +26,7 @@ import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { type StepAnswer, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
 import { needed, type Step, type StepCheck, type Workflow } from "../workflow/Workflow.ts"
+import { refusalOf } from "./accounts.ts"
 import { within } from "./carried.ts"
 import { type Checking, verdictOf } from "./checking.ts"
 import { next, type Reassign, reassign } from "./Resilience.ts"
@@ -427,13 +428,14 @@ const ask = (
     running.worker = to
     handOver(conversation)
   }
+  const isAllowed = (worker: Worker) => refusalOf(context, [worker]) === undefined
   // A step that goes to the next worker where its check fails goes there without an answer, too.
   const rule = check?.onFailure === "next" && settings.reassign === "never" ? "next" : settings.reassign
   const onError =
     (at: number, tried: ReadonlyArray<number>, from: From) =>
     (error: StepFailure | BudgetExceeded): Asked => {
       if (error._tag !== "WorkerError" || rule === "never" || isFatal(settings, error)) return Effect.fail(error)
-      return Effect.flatMap(reassign(rule, { pool, failed: at, tried, error }), (other): Asked => {
+      return Effect.flatMap(reassign(rule, { pool, failed: at, tried, error }, isAllowed), (other): Asked => {
         if (other === undefined) return Effect.fail(error)
         handTo(other, error)
         return from(other, [...tried, other])
@@ -459,7 +461,9 @@ const ask = (
     return Effect.flatMap(found, (verdict) => {
       running.verdict = verdict
       const other =
-        verdict?.passed === false && check.onFailure === "next" ? next({ pool, failed: at, tried }) : undefined
+        verdict?.passed === false && check.onFailure === "next"
+          ? next({ pool, failed: at, tried }, isAllowed)
+          : undefined
       if (other === undefined) {
         tellGiven(false)
         return Effect.succeed([])

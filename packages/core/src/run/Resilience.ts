@@ -49,7 +49,8 @@ export interface Failure {
 
 /**
  * Which worker takes over a step whose worker has failed for good: none, the next worker of the pool (after the last,
- * the first) that has not been tried, or the one that a function returns (`undefined` for none).
+ * the first) that has not been tried, or the one that a function returns (`undefined` for none). Under a limit of cost, a
+ * worker without a price takes over no step.
  */
 export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined | PromiseLike<number | undefined>)
 
@@ -59,13 +60,20 @@ export type Reassign = "never" | "next" | ((failure: Failure) => number | undefi
  * `tokens` is what a vendor will count for the call: its likely input and all the output it may write. The gate may
  * delay the call, or refuse it with a `WorkerError`. It runs it at most once, and learns through `onAllowance` what the
  * vendor says is left.
+ *
+ * A worker may itself start a run, whose calls come to the same gate while the call around them is under way. What the
+ * gate gives to `call` as its `place` comes back as `within`, the closest call first: a gate that makes calls wait for
+ * others must not make a call wait for one that it is within.
  */
 export interface Gate {
   readonly enter: <A, E, R>(
     worker: Worker,
     tokens: number,
-    call: (onAllowance: (allowance: Allowance) => void) => Effect.Effect<A, E, R>
+    call: (onAllowance: (allowance: Allowance) => void, place?: object) => Effect.Effect<A, E, R>,
+    within?: ReadonlyArray<object>
   ) => Effect.Effect<A, E | WorkerError, R>
+  /** Whether it gives places to calls, which runs within them are told. False by default. */
+  readonly givesPlaces?: boolean | undefined
   /** The providers that no call is sent to now; absent where a gate closes none. */
   readonly closed?: Effect.Effect<ReadonlyArray<ClosedProvider>> | undefined
   /** Opens all of them, as after a change of the configuration. */
@@ -152,20 +160,28 @@ export const delay = (
 // Reassign
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The next worker of the pool that has not been tried: after the last comes the first. */
-export const next = ({ failed, pool, tried }: Omit<Failure, "error">): number | undefined => {
+/** Whether a worker may be asked at all; one without a price may not where a limit of cost holds. */
+export type IsAllowed = (worker: Worker) => boolean
+
+const all: IsAllowed = () => true
+
+/** The next worker of the pool that has not been tried and is allowed: after the last comes the first. */
+export const next = (
+  { failed, pool, tried }: Omit<Failure, "error">,
+  isAllowed: IsAllowed = all
+): number | undefined => {
   const count = size(pool)
   for (let offset = 1; offset <= count; offset++) {
     const ordinal = (failed + offset) % count
-    if (!tried.includes(ordinal)) return ordinal
+    if (!tried.includes(ordinal) && isAllowed(pool.workers[ordinal]!)) return ordinal
   }
   return undefined
 }
 
 /**
  * The ordinal of the worker that takes over, or `undefined` for none. A function that returns a worker which has
- * been tried or does not exist counts as none: a step never returns to a worker that failed it. So does one that throws,
- * which is logged.
+ * been tried, does not exist or is not allowed counts as none: a step never returns to a worker that failed it. So does
+ * one that throws, which is logged.
  *
  * **Example**
  *
@@ -182,12 +198,20 @@ export const next = ({ failed, pool, tried }: Omit<Failure, "error">): number | 
  * await Effect.runPromise(Resilience.reassign("next", { pool, failed: 0, tried: [1, 0], error })) // => undefined
  * ```
  */
-export const reassign = (rule: Reassign, failure: Failure): Effect.Effect<number | undefined> => {
+export const reassign = (
+  rule: Reassign,
+  failure: Failure,
+  isAllowed: IsAllowed = all
+): Effect.Effect<number | undefined> => {
   if (rule === "never") return Effect.undefined
-  if (rule === "next") return Effect.succeed(next(failure))
+  if (rule === "next") return Effect.succeed(next(failure, isAllowed))
   const { pool, tried } = failure
   const isOpen = (named: number | undefined) =>
-    Number.isInteger(named) && named! >= 0 && named! < size(pool) && !tried.includes(named!)
+    Number.isInteger(named) &&
+    named! >= 0 &&
+    named! < size(pool) &&
+    !tried.includes(named!) &&
+    isAllowed(pool.workers[named!]!)
   return Effect.matchEffect(
     settle<number | undefined>(() => rule(failure)),
     {

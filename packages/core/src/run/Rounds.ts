@@ -159,6 +159,7 @@ const conductUntyped = (
       const resume = pastOf(runOptions, journaled?.before)
       const caller = nesting === undefined ? yield* Caller : nesting.context.caller
       const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger, caller)
+      const gate = nesting?.context.gate ?? (yield* Resilience.Gate)
       const isShared = runOptions.ledger !== undefined || runOptions.payer !== undefined
       if (nesting === undefined && resume !== undefined && runOptions.payer?.bearsLost !== true) {
         Budget.hold(ledger, journaled?.before === undefined ? paidIn(resume.transcript) : journaled.recording.paid)
@@ -174,7 +175,7 @@ const conductUntyped = (
         emit: listener && RunEvent.emitter(runId, clock, listener),
         retry: options.retry ?? Resilience.defaultRetry,
         salt: seed === undefined ? runId : "",
-        gate: nesting?.context.gate ?? (yield* Resilience.Gate),
+        gate,
         cache: nesting?.context.cache ?? (yield* ResponseCache),
         timeoutMillis: options.worker?.timeoutMillis,
         silence: silenceOf(options),
@@ -186,7 +187,7 @@ const conductUntyped = (
         failures: nesting?.context.failures ?? [],
         counts: isShared ? new Map() : undefined,
         caller,
-        isCarried: isCarrying(isShared || caller !== undefined)
+        isCarried: isCarrying(isShared || caller !== undefined || gate?.givesPlaces === true)
       }
       const state: State = {
         runId,

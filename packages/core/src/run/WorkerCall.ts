@@ -26,7 +26,7 @@ import { CallId, type FinishReason, type Worker, type WorkerError, type WorkerRe
 import { boundOn, type Charge, closeAll, isLimited, priced, reserveAtPayer } from "./accounts.ts"
 import type { Ledger, Payer, Reservation } from "./Budget.ts"
 import { boundsOf, estimateOf, likelyTokens, usageOf } from "./bounds.ts"
-import { Caller } from "./Caller.ts"
+import { Caller, placesOf } from "./Caller.ts"
 import { within } from "./carried.ts"
 import { fitted } from "./fitted.ts"
 import type { Recording } from "./Recording.ts"
@@ -180,7 +180,7 @@ const attempt = (
     const use = (own: Reservation, payers?: Reservation) => {
       const received = nothingYet()
       let started = false
-      const send = (onAllowance: AllowanceListener) =>
+      const send = (onAllowance: AllowanceListener, gatePlace?: object) =>
         Effect.suspend(() => {
           started = true
           const { by, step } = call
@@ -188,15 +188,17 @@ const attempt = (
           const sent = receive(place === undefined ? call : inJournal(call, place), received, context, onAllowance)
           const asked = within(context, part, sent)
           const named = place === undefined ? asked : Effect.provideService(asked, CallId, nameOf(place))
-          return isCarried ? Effect.provideService(named, Caller, callerOf(context, own, payers)) : named
+          return isCarried ? Effect.provideService(named, Caller, callerOf(context, gatePlace, own, payers)) : named
         })
-      const open = (onAllowance: AllowanceListener) => {
-        const sent = send(onAllowance)
+      const open = (onAllowance: AllowanceListener, gatePlace?: object) => {
+        const sent = send(onAllowance, gatePlace)
         const isNew = place !== undefined && place.handle === undefined
         return limitTime(isNew ? Effect.andThen(intend(place, call), sent) : sent, worker, timeoutMillis)
       }
       const entered =
-        gate === undefined ? open(ignoreAllowance) : settle(() => gate.enter(worker, likelyTokens(call), open))
+        gate === undefined
+          ? open(ignoreAllowance)
+          : settle(() => gate.enter(worker, likelyTokens(call), open, placesOf(context.caller)))
       return Effect.onExit(restore(entered), (exit) =>
         Effect.suspend(() => {
           const answer = Exit.isSuccess(exit) ? exit.value : undefined
@@ -222,13 +224,17 @@ const attempt = (
   })
 }
 
-/** A call of a run, for the runs that its worker starts: those of a run without an account are of the call around it. */
+/** A call of a run, for the runs that its worker starts: without an account and a place at a gate it is the one around it. */
 const callerOf = (
   { caller, counts }: CallContext,
+  place: object | undefined,
   own: Reservation,
   payers: Reservation | undefined
-): Caller | undefined =>
-  counts === undefined ? caller : { reservations: payers === undefined ? [own] : [own, payers], above: caller }
+): Caller | undefined => {
+  if (counts === undefined && place === undefined) return caller
+  const reservations = counts === undefined ? [] : payers === undefined ? [own] : [own, payers]
+  return { reservations, above: caller, place }
+}
 
 const ignoreAllowance: AllowanceListener = () => {}
 

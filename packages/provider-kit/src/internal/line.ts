@@ -9,7 +9,49 @@ import * as Effect from "effect/Effect"
 /** Runs calls as they get a place. */
 export interface Line {
   readonly pass: <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Takes a place if one is free that no call waits for. */
+  readonly takeFree: () => boolean
+  readonly waiting: Set<() => void>
+  /** Gives free places to calls that wait. */
+  readonly serve: () => void
+  readonly leave: () => void
 }
+
+/** Waits for a place in one of some lines, and takes the first. */
+const wait = (lines: ReadonlyArray<Line>): Effect.Effect<Line> =>
+  Effect.suspend(() => {
+    let served: Line | undefined
+    return Effect.onInterrupt(
+      Effect.interruptible(
+        Effect.callback<Line>((resume) => {
+          const wakes = lines.map((line) => ({ line, wake: () => take(line) }))
+          const forget = () => {
+            for (const { line, wake } of wakes) line.waiting.delete(wake)
+          }
+          const take = (line: Line) => {
+            served = line
+            forget()
+            resume(Effect.succeed(line))
+          }
+          for (const { line, wake } of wakes) line.waiting.add(wake)
+          // Others may have left since there was no place.
+          for (const { line } of wakes) if (served === undefined) line.serve()
+          return Effect.sync(forget)
+        })
+      ),
+      () => Effect.sync(() => served?.leave())
+    )
+  })
+
+/** Runs a call in a place of one of some lines: of the first that has one. */
+export const passOne = <A, E, R>(lines: ReadonlyArray<Line>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) => {
+    const enter = Effect.suspend(() => {
+      const free = lines.find((line) => line.takeFree())
+      return free === undefined ? wait(lines) : Effect.succeed(free)
+    })
+    return Effect.flatMap(enter, (line) => Effect.ensuring(restore(call), Effect.sync(line.leave)))
+  })
 
 /** Makes a line with so many places. */
 export const make = (places: number): Line => {
@@ -30,40 +72,19 @@ export const make = (places: number): Line => {
     isServing = false
   }
 
-  const leave = () => {
-    free += 1
-    serve()
+  const line: Line = {
+    pass: (call) => passOne([line], call),
+    takeFree: () => {
+      if (free < 1 || waiting.size > 0) return false
+      free -= 1
+      return true
+    },
+    waiting,
+    serve,
+    leave: () => {
+      free += 1
+      serve()
+    }
   }
-
-  const wait = Effect.suspend(() => {
-    let isServed = false
-    return Effect.onInterrupt(
-      Effect.interruptible(
-        Effect.callback<void>((resume) => {
-          const wake = () => {
-            isServed = true
-            resume(Effect.void)
-          }
-          waiting.add(wake)
-          // Others may have left since there was no place.
-          serve()
-          return Effect.sync(() => waiting.delete(wake))
-        })
-      ),
-      () => Effect.sync(() => isServed && leave())
-    )
-  })
-
-  const enter = Effect.suspend(() => {
-    if (free < 1 || waiting.size > 0) return wait
-    free -= 1
-    return Effect.void
-  })
-
-  return {
-    pass: (call) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(enter, () => Effect.ensuring(restore(call), Effect.sync(leave)))
-      )
-  }
+  return line
 }
