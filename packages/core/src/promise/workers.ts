@@ -147,18 +147,14 @@ const toolCallOf = ({ messages }: WorkerRequest, { arguments: given, id, name }:
 
 /** The pieces of an answer, and at the end what they used. */
 const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<string>, end: Effect.Effect<void>) =>
-  withStreams((Stream) => {
+  withStreams((streams) => {
     let whole = ""
-    const stream = Stream.fromAsyncIterable(texts, (error) => errorOfThrown(worker, error)).pipe(
-      Stream.map((text): WorkerPart => {
-        if (typeof text !== "string") throw noAnswer(worker, text)
-        whole += text
-        return { type: "text", text }
-      }),
-      Stream.concat(Stream.suspend(() => Stream.succeed(finish(request, whole)))),
-      Stream.onExit(() => end)
-    )
-    return Effect.succeed(stream)
+    const part = (text: unknown): WorkerPart => {
+      if (typeof text !== "string") throw noAnswer(worker, text)
+      whole += text
+      return { type: "text", text }
+    }
+    return Effect.succeed(streams.fromIterable(worker, texts, part, () => finish(request, whole), end))
   })
 
 /** The signal of a call, made when it is first asked for: most functions never do. */

@@ -11,14 +11,7 @@ import type { Allowance } from "../task/Allowance.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { withStreams } from "../task/streams.ts"
 import * as Usage from "../task/Usage.ts"
-import {
-  type FinishReason,
-  type PartStream,
-  type Worker,
-  WorkerError,
-  type WorkerPart,
-  type WorkerRequest
-} from "../task/Worker.ts"
+import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
 import { type Accounts, isLimited } from "./accounts.ts"
 import { boundsOf, estimateOf, mostOutput } from "./bounds.ts"
 import type * as ResponseCache from "./ResponseCache.ts"
@@ -312,11 +305,10 @@ export const receive = (
   const limited = <A>(taking: Effect.Effect<A, WorkerError>, millis: number | undefined) =>
     millis === undefined ? taking : Effect.raceFirst(taking, untilSilent(millis))
   const takeEach = (parts: unknown) =>
-    withStreams((Stream) =>
-      Stream.isStream(parts)
-        ? Effect.flatMap(
-            limited(Stream.runForEachArray(parts as PartStream, takeSome), context.silence?.ofStreams),
-            () => answerOf(call, received)
+    withStreams((streams) =>
+      streams.isStream(parts)
+        ? Effect.flatMap(limited(streams.forEach(parts, takeSome), context.silence?.ofStreams), () =>
+            answerOf(call, received)
           )
         : Effect.fail(noStream(call.worker))
     )

@@ -1,18 +1,15 @@
-/**
- * Effect's streams, loaded with the first answer that comes in pieces: a program whose workers answer whole starts a
- * quarter earlier without them.
- */
+/** Loads `partStreams.ts` with the first answer that comes in pieces. */
 import * as Effect from "effect/Effect"
 
-type Streams = typeof import("effect/Stream")
+type Streams = typeof import("./partStreams.ts")
 
 let loaded: Streams | undefined
 
 const load = Effect.promise(async () => {
-  loaded = await import("effect/Stream")
+  loaded = await import("./partStreams.ts")
   return loaded
 })
 
-/** Goes on with Effect's streams: at once where they are loaded. */
+/** Uses streams: without a pause if they are loaded. */
 export const withStreams = <A, E>(use: (streams: Streams) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.suspend(() => (loaded === undefined ? Effect.flatMap(load, use) : use(loaded)))
