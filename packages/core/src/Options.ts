@@ -34,7 +34,7 @@ export interface Shape {
 }
 
 /** A row of a shape. */
-export type Row = Check | Shape | Table | Each
+export type Row = Check | Shape | Table | Variants | Each
 
 /** A shape with a row for every option of an interface. */
 export type ShapeOf<A> = { readonly [Option in keyof A]-?: Row }
@@ -56,6 +56,13 @@ export interface Notes {
 export interface Table extends Notes {
   readonly kind: "table"
   readonly shape: Shape
+}
+
+/** Objects that say by one of their options which others they have: `{ type: "constant" }`. */
+export interface Variants {
+  readonly kind: "variants"
+  readonly by: string
+  readonly of: Readonly<Record<string, Table | Shape>>
 }
 
 /** Values of one row: the elements of a list, or the values of a record whose keys are free. */
@@ -117,6 +124,10 @@ const within = (what: string, { isWhole, least, most }: Range): Check => {
   return Object.assign(expects(words, test), { range: { least, most, isWhole } })
 }
 
+/** An object that is made elsewhere, known by one of its methods. */
+export const madeBy = (what: string, method: string): Check =>
+  expects(what, (value) => isRecord(value) && typeof value[method] === "function")
+
 /** A finite number from `least` to `most`. */
 export const number = (least: number, most = Number.MAX_VALUE): Check =>
   within("a number", { least, most, isWhole: false })
@@ -153,11 +164,16 @@ export const listOf = (each: Row): Each => ({ kind: "list", each })
 /** An object with keys of the caller's choice, of which each value is checked. */
 export const recordOf = (each: Row): Each => ({ kind: "record", each })
 
-/** The rule that an option has an effect only together with another one. */
+/** Objects with an option, e.g. `type`, that decides which others there are. */
+export const variants = (by: string, of: Variants["of"]): Variants => ({ kind: "variants", by, of })
+
+/** The rule that an option has an effect only together with one of others. */
 export const needs =
-  (option: string, other: string): Rule =>
+  (option: string, ...others: ReadonlyArray<string>): Rule =>
   (options) =>
-    options[option] === undefined || options[other] !== undefined ? undefined : `"${option}" needs "${other}".`
+    options[option] === undefined || others.some((other) => options[other] !== undefined)
+      ? undefined
+      : `"${option}" needs ${others.map((other) => `"${other}"`).join(" or ")}.`
 
 /** The rule that at most one of two options is given. */
 export const excludes =
@@ -175,10 +191,11 @@ export const ordered =
       ? `"${lower}" must be at most "${upper}", ${options[upper]}, not ${options[lower]}.`
       : undefined
 
-const isStructure = (row: Row): row is Table | Each => typeof (row as { readonly kind?: unknown }).kind === "string"
+const isStructure = (row: Row): row is Table | Variants | Each =>
+  typeof (row as { readonly kind?: unknown }).kind === "string"
 
 /** The table of a row that is an object of options. */
-export const tableOf = (row: Table | Shape): Table => (isStructure(row) ? row : table(row))
+export const tableOf = (row: Table | Shape): Table => (isStructure(row) ? (row as Table) : table(row))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Check
@@ -230,15 +247,24 @@ const problemOfEach = (value: unknown, { each, kind }: Each, path: string): stri
   return undefined
 }
 
+const problemOfVariant = (value: Readonly<Record<string, unknown>>, { by, of }: Variants, path: string) => {
+  const names = oneOf(...Object.keys(of))
+  const variant = Object.hasOwn(of, String(value[by])) ? of[String(value[by])] : undefined
+  if (variant === undefined) return problemOf(value[by], names, `${path}.${by}`)
+  const table = tableOf(variant)
+  return problemOfOptions(value, { ...table, shape: { [by]: names, ...table.shape } }, `${path}.`)
+}
+
 /** Returns what is wrong with a value that is held to a row, as a sentence, or `undefined`. */
 export const problemOf = (value: unknown, row: Row, path: string): string | undefined => {
   if (typeof row === "function") {
     const wanted = row(value)
     return wanted === undefined ? undefined : `"${path}" must be ${wanted}, not ${kindOf(value)}.`
   }
-  if (isStructure(row) && row.kind !== "table") return problemOfEach(value, row, path)
+  if (isStructure(row) && (row.kind === "list" || row.kind === "record")) return problemOfEach(value, row, path)
   if (!isRecord(value)) return `"${path}" must be an object, not ${kindOf(value)}.`
-  return problemOfOptions(value, tableOf(row), `${path}.`)
+  if (isStructure(row) && row.kind === "variants") return problemOfVariant(value, row, path)
+  return problemOfOptions(value, tableOf(row as Table | Shape), `${path}.`)
 }
 
 /**

@@ -4,8 +4,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Tables from "./Options.ts"
 import * as Message from "./task/Message.ts"
-import { free, type Pricing } from "./task/Usage.ts"
+import { free, type Pricing, pricingShape } from "./task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart, type WorkerRequest } from "./task/Worker.ts"
 
 /** What one call does: answer with a text, fail, hang for ever, or stream exactly these parts. */
@@ -40,6 +41,21 @@ export interface Options {
   readonly replies: ReadonlyArray<Reply> | ((request: WorkerRequest, call: number) => Reply)
 }
 
+const table = Tables.table(
+  {
+    id: Tables.name,
+    description: Tables.text,
+    pricing: pricingShape,
+    provider: Tables.text,
+    latencyMillis: Tables.number(0),
+    replies: Tables.expects(
+      "a list of replies, or a function",
+      (value) => Array.isArray(value) || typeof value === "function"
+    )
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["id", "replies"] }
+)
+
 const words = (text: string) => text.split(/\s+/).filter((word) => word !== "").length
 
 const answerParts = (text: string, request: WorkerRequest): ReadonlyArray<WorkerPart> => [
@@ -66,6 +82,7 @@ const answerParts = (text: string, request: WorkerRequest): ReadonlyArray<Worker
  * ```
  */
 export const make = (options: Options): ScriptedWorker => {
+  Tables.check("ScriptedWorker.make", options, table)
   const { id, latencyMillis = 0, replies } = options
   const calls: Array<WorkerRequest> = []
   let running = 0

@@ -10,6 +10,7 @@ import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as v8 from "node:v8"
 import { type Message, plain } from "@divisi/core/Message"
+import * as Tables from "@divisi/core/Options"
 import * as Effect from "effect/Effect"
 import {
   type Datum,
@@ -44,6 +45,15 @@ export interface Options {
   readonly seed?: number | undefined
   readonly name?: string | undefined
 }
+
+const table = {
+  pieces: Tables.listOf(Tables.name),
+  order: Tables.whole(0),
+  contextTokens: Tables.whole(1),
+  noise: Tables.number(0),
+  seed: Tables.whole(0),
+  name: Tables.name
+} satisfies Tables.ShapeOf<Options>
 
 /** What is saved. */
 interface State {
@@ -129,6 +139,7 @@ export const tokenizer = (pieces: ReadonlyArray<string> = []): Tokenizer => {
  * ```
  */
 export const make = (options: Options = {}): Engine => {
+  Tables.check("ToyEngine.make", options, table)
   const { contextTokens = 16_384, name = "toy", noise = 0, order = 4, pieces = [], seed = 0 } = options
   const tokens = tokenizer(pieces)
   const size = endToken + 1 + pieces.length

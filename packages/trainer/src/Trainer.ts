@@ -7,6 +7,7 @@
 import * as Budget from "@divisi/core/Budget"
 import { notifyLogged } from "@divisi/core/Callback"
 import type { Grader } from "@divisi/core/Grader"
+import * as Tables from "@divisi/core/Options"
 import type { Policy } from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
@@ -21,6 +22,7 @@ import * as GrpoPhase from "./internal/grpoPhase.ts"
 import * as KeptRollouts from "./internal/keptRollouts.ts"
 import * as RetryingEngine from "./internal/retryingEngine.ts"
 import * as Session from "./internal/session.ts"
+import { inputTable, partsTable, startTable } from "./internal/tables.ts"
 import * as WarmStartPhase from "./internal/warmStartPhase.ts"
 import { type Unlearned, unlearned as unlearnedIn } from "./Lessons.ts"
 import * as Objective from "./Objective.ts"
@@ -129,7 +131,13 @@ export interface Result {
  * config.checkpoints // => { every: 10, keep: 2 }
  * ```
  */
-export const configure = (parts: Parts, input: ConfigInput): TrainingConfig => ({
+export const configure = (parts: Parts, input: ConfigInput): TrainingConfig => {
+  Tables.check("Trainer.configure (parts)", parts, partsTable)
+  Tables.check("Trainer.configure", input, inputTable)
+  return configOf(parts, input)
+}
+
+const configOf = (parts: Parts, input: ConfigInput): TrainingConfig => ({
   version,
   name: input.name ?? "run",
   seed: input.seed ?? 1,
@@ -149,22 +157,9 @@ const phaseFlaw = (phase: PhaseConfig, parts: Parts): string | undefined => {
     Object.hasOwn(all, name)
       ? undefined
       : `phase ${phase.name} wants the ${what} "${name}", and there are: ${Object.keys(all).join(", ") || "none"}`
-  const positive = (values: Readonly<Record<string, number>>) =>
-    Object.entries(values).flatMap(([name, value]) =>
-      Number.isInteger(value) && value > 0 ? [] : [`${name} of phase ${phase.name} has to be 1 or more; it is ${value}`]
-    )[0]
-  if (phase.type === "warm-start") {
-    return known("examples", phase.examples, parts.examples) ?? positive({ steps: phase.steps, batch: phase.batch })
-  }
-  const { groupSize, iterations, minibatches, questions } = phase
-  const flaw =
-    known("tasks", phase.tasks, parts.tasks) ??
-    positive({ iterations, questions, groupSize, minibatches }) ??
-    Objective.obstacle(phase.objective, parts.engine.capabilities)
-  if (flaw !== undefined) return flaw
-  return minibatches > questions
-    ? `phase ${phase.name} has ${minibatches} minibatches of ${questions} questions: have at least one question in each`
-    : undefined
+  return phase.type === "warm-start"
+    ? known("examples", phase.examples, parts.examples)
+    : (known("tasks", phase.tasks, parts.tasks) ?? Objective.obstacle(phase.objective, parts.engine.capabilities))
 }
 
 const flawOf = (config: TrainingConfig, parts: Parts): string | undefined => {
@@ -186,6 +181,13 @@ const flawOf = (config: TrainingConfig, parts: Parts): string | undefined => {
   }
   return undefined
 }
+
+/** Fails with a `ConfigError` if options or parts do not fit their tables. */
+const holding = <A>(checked: () => A): Effect.Effect<A, ConfigError> =>
+  Effect.try({
+    try: checked,
+    catch: (error) => new ConfigError({ detail: (error as Tables.OptionsError).message.replace(/\.$/, "") })
+  })
 
 const check = (config: TrainingConfig, parts: Parts): Effect.Effect<void, ConfigError> => {
   const detail = flawOf(config, parts)
@@ -335,7 +337,8 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
 export const start = (parts: Parts, input: ConfigInput, options: Options): Effect.Effect<Result, TrainingError> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const config = configure(parts, input)
+      yield* holding(() => Tables.check("Trainer.start", options, startTable))
+      const config = yield* holding(() => configure(parts, input))
       yield* check(config, parts)
       return yield* train(yield* RunFolder.create(options.folder, config), parts, options)
     })
@@ -373,6 +376,10 @@ export const resume = (
 ): Effect.Effect<Result, TrainingError> =>
   Effect.scoped(
     Effect.gen(function* () {
+      yield* holding(() => {
+        Tables.check("Trainer.resume", options, startTable)
+        Tables.check("Trainer.resume (parts)", parts, partsTable)
+      })
       const { folder, maxCostUsd } = options
       yield* check(yield* RunFolder.readConfig(folder), parts)
       const change = (config: TrainingConfig) => (maxCostUsd === undefined ? config : { ...config, maxCostUsd })

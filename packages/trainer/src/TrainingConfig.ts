@@ -7,9 +7,11 @@
  * textbook method: a critic network, and a reference model that is synchronised (paper section 2: no KL term).
  */
 
+import * as Options from "@divisi/core/Options"
 import type { ConductorOptions } from "@divisi/core/Prompt"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type * as WorkflowText from "@divisi/core/WorkflowText"
+import { grpoTable, warmStartTable } from "./internal/tables.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Optimiser
@@ -367,7 +369,14 @@ export type GrpoInput = Settings<Omit<GrpoConfig, "type">>
  * phase.optimizer.beta2 // => 0.999
  * ```
  */
-export const grpo = (input: GrpoInput = {}): GrpoConfig => ({
+export const grpo = (input: GrpoInput = {}): GrpoConfig => phaseOf("grpo", input)
+
+const phaseOf = (what: string, input: GrpoInput): GrpoConfig => {
+  Options.check(what, input, grpoTable)
+  return withDefaults(input)
+}
+
+const withDefaults = (input: GrpoInput): GrpoConfig => ({
   type: "grpo",
   ...merge<Omit<GrpoConfig, "type">>(
     {
@@ -401,7 +410,12 @@ export const grpo = (input: GrpoInput = {}): GrpoConfig => ({
  * ```
  */
 export const recursion = (input: GrpoInput = {}): GrpoConfig =>
-  grpo({ name: "recursion", iterations: 20, ...input, recursion: { share: 0.5, rounds: 1, ...input.recursion } })
+  phaseOf("recursion", {
+    name: "recursion",
+    iterations: 20,
+    ...input,
+    recursion: { share: 0.5, rounds: 1, ...input.recursion }
+  })
 
 /**
  * A phase of supervised learning.
@@ -414,16 +428,19 @@ export const recursion = (input: GrpoInput = {}): GrpoConfig =>
  * TrainingConfig.warmStart({ steps: 300, batch: 32 }).optimizer.learningRate // => 0.001
  * ```
  */
-export const warmStart = (input: Settings<Omit<WarmStartConfig, "type">> = {}): WarmStartConfig => ({
-  type: "warm-start",
-  ...merge<Omit<WarmStartConfig, "type">>(
-    {
-      name: "warm-start",
-      examples: "examples",
-      steps: 200,
-      batch: 32,
-      optimizer: { ...defaultOptimizer, learningRate: 1e-3 }
-    },
-    input
-  )
-})
+export const warmStart = (input: Settings<Omit<WarmStartConfig, "type">> = {}): WarmStartConfig => {
+  Options.check("warmStart", input, warmStartTable)
+  return {
+    type: "warm-start",
+    ...merge<Omit<WarmStartConfig, "type">>(
+      {
+        name: "warm-start",
+        examples: "examples",
+        steps: 200,
+        batch: 32,
+        optimizer: { ...defaultOptimizer, learningRate: 1e-3 }
+      },
+      input
+    )
+  }
+}

@@ -269,8 +269,9 @@ describe("Trainer", () => {
       ) => Effect.map(Effect.flip(train(phases, given, input)), ({ message }) => message)
       assert.include(yield* message([grpo({ tasks: "other" })]), 'wants the tasks "other", and there are: tasks')
       assert.include(yield* message([grpo(), grpo()]), 'two phases are called "grpo"')
-      assert.include(yield* message([grpo({ minibatches: 5 })]), "5 minibatches of 4 questions")
-      assert.include(yield* message([grpo({ groupSize: 0 })]), "groupSize of phase grpo has to be 1 or more")
+      assert.include(yield* message([grpo({ minibatches: 5 })]), 'at most "questions", 4, not 5')
+      const alone = { ...grpo(), groupSize: 1 }
+      assert.include(yield* message([alone]), '"phases[0].groupSize" must be a whole number of at least 2, not 1')
       const unpriced = WorkerPool.makeUnsafe([{ id: "a", generate: ScriptedWorker.echo("a").generate }])
       assert.include(
         yield* message([grpo()], { pool: unpriced }, { maxCostUsd: 1 }),
@@ -284,7 +285,40 @@ describe("Trainer", () => {
   )
 })
 
+// Types would not let these pass.
+const { grpo: grpoOf, warmStart: warmStartOf } = TrainingConfig as unknown as Record<
+  "grpo" | "warmStart",
+  (input: object) => unknown
+>
+
 describe("TrainingConfig", () => {
+  it.each<[string, () => unknown, string]>([
+    ["groupsize", () => grpoOf({ groupsize: 12 }), 'grpo: there is no option "groupsize". Did you mean "groupSize"?'],
+    ["learningrate", () => grpoOf({ optimizer: { learningrate: 1e-3 } }), 'Did you mean "optimizer.learningRate"?'],
+    ["maxsteps", () => grpoOf({ rollouts: { run: { maxsteps: 3 } } }), 'Did you mean "rollouts.run.maxSteps"?'],
+    ["a group of one", () => grpoOf({ groupSize: 1 }), '"groupSize" must be a whole number of at least 2, not 1.'],
+    ["a negative rate", () => grpoOf({ optimizer: { learningRate: -1 } }), "must be a number from 0 to 10, not -1."],
+    [
+      "a cut of more than all",
+      () => grpoOf({ objective: { loss: { type: "clippedRatio", low: 2, high: 0.2 } } }),
+      '"objective.loss.low" must be a number from 0 to 1, not 2.'
+    ],
+    ["an unknown loss", () => grpoOf({ objective: { loss: { type: "ppo" } } }), '"objective.loss.type" must be'],
+    ["half a pool", () => grpoOf({ pool: { type: "random", min: 2 } }), '"pool.max" is missing'],
+    [
+      "a pool upside down",
+      () => grpoOf({ pool: { type: "random", min: 3, max: 2 } }),
+      '"min" must be at most "max", 2'
+    ],
+    [
+      "a misspelt warm start",
+      () => warmStartOf({ step: 3 }),
+      'warmStart: there is no option "step". Did you mean "steps"?'
+    ]
+  ])("refuses %s", (_, make, expected) => {
+    assert.throws(make, expected)
+  })
+
   it("is the paper's where nothing else is said", () => {
     const phase = TrainingConfig.grpo()
     assert.deepStrictEqual([phase.iterations, phase.questions, phase.groupSize], [200, 4, 64])

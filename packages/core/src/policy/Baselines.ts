@@ -58,23 +58,25 @@ const instructions = {
  *
  * `failover` says whether the next worker takes over if this one fails; false by default, since the caller named it.
  */
-export const single = (
-  worker: WorkerReference,
-  { failover = false }: { readonly failover?: boolean | undefined } = {}
-): Policy => ({
-  ...planned(`single:${worker}`, ({ pool }) =>
-    Result.map(ordinal(pool, worker), (worker) => ({ steps: [attempt(worker)] }))
-  ),
-  failover
-})
+export const single = (worker: WorkerReference, options: { readonly failover?: boolean | undefined } = {}): Policy => {
+  Options.check("single", options, { failover: Options.flag })
+  return {
+    ...planned(`single:${worker}`, ({ pool }) =>
+      Result.map(ordinal(pool, worker), (worker) => ({ steps: [attempt(worker)] }))
+    ),
+    failover: options.failover ?? false
+  }
+}
 
 /** Asks one worker, drawn for each task: the same one for the same seed and task. Without a seed, uses the run's. */
-export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy =>
-  planned("random", ({ pool, seed, task }) =>
+export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy => {
+  Options.check("randomRouter", options, { seed: Options.whole(0) })
+  return planned("random", ({ pool, seed, task }) =>
     Result.succeed({
       steps: [attempt(Seed.index(pool.workers.length, Seed.derive(options.seed ?? seed, "random", task.id)))]
     })
   )
+}
 
 /**
  * Independent attempts and a judge that sees them all.

@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { atOnce } from "../Callback.ts"
+import { check } from "../Options.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Message } from "../task/Message.ts"
@@ -14,8 +15,11 @@ import type { Reasoning, Worker, WorkerRequest } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
 import * as WorkflowText from "../workflow/WorkflowText.ts"
+import { languagePolicyTable } from "./languagePolicyTable.ts"
 import * as Policy from "./Policy.ts"
 import * as Prompt from "./Prompt.ts"
+
+export { languagePolicyTable, promptTable } from "./languagePolicyTable.ts"
 
 /** What a language policy is made of. */
 export interface Options {
@@ -172,6 +176,7 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  * ```
  */
 export const make = (options: Options): Policy.Policy => {
+  check("LanguagePolicy.make", options, languagePolicyTable)
   const { fallback, name = options.model.id } = options
   const policy: Policy.Policy = {
     name,

@@ -1,15 +1,11 @@
 /** What the options of a run may be, held to their interface by the compiler. */
 import * as Options from "../Options.ts"
 import * as RunId from "../record/RunId.ts"
-import type { Retry } from "../run/Resilience.ts"
-import type { RunSettings, WorkerSettings } from "../run/RunSettings.ts"
+import { settingsRules, settingsTable } from "../run/tables.ts"
 import { isFormat } from "../run/Toolbox.ts"
-import { isChecks } from "../task/Check.ts"
 import * as Message from "../task/Message.ts"
 import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
-import { reasoningTable } from "../task/Worker.ts"
 import type { ConductOptions } from "./runs.ts"
-import { limits } from "./shared.ts"
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
@@ -19,53 +15,6 @@ const has = (value: unknown, member: string, test: (value: unknown) => boolean):
   isObject(value) && member in value && test((value as Record<string, unknown>)[member])
 
 const isText = (value: unknown): boolean => typeof value === "string"
-
-/** An object that others made, known by one of its functions. */
-const madeBy = (what: string, member: string) => Options.expects(what, (value) => has(value, member, isFunction))
-
-const worker: Options.ShapeOf<WorkerSettings> = {
-  maxOutputTokens: Options.whole(1),
-  temperature: Options.number(0),
-  reasoning: reasoningTable,
-  preferences: Options.oneOf("require", "omit"),
-  timeoutMillis: Options.limit,
-  silenceMillis: Options.number(0)
-}
-
-const retry: Options.ShapeOf<Retry> = {
-  maxAttempts: Options.whole(1),
-  baseDelayMillis: Options.limit,
-  factor: Options.number(0),
-  maxDelayMillis: Options.limit,
-  maxRetryAfterMillis: Options.limit,
-  jitter: Options.flag
-}
-
-const isTools = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((tool) => has(tool, "name", isText) && has(tool, "input", () => true))
-
-const settings: Options.ShapeOf<RunSettings> = {
-  maxSteps: Options.whole(1),
-  recursion: Options.whole(0),
-  self: { maxDepth: Options.whole(0) },
-  budget: limits,
-  worker,
-  retry,
-  reassign: Options.either(Options.oneOf("never", "next"), Options.aFunction),
-  onDoubt: Options.oneOf("again", "fail", "reassign"),
-  onStepFailure: Options.oneOf("report", "end"),
-  onAuthenticationFailure: Options.oneOf("report", "end"),
-  skipUnseen: Options.flag,
-  critic: madeBy("a critic", "score"),
-  threshold: Options.number(0),
-  checks: Options.expects("checks by their names, { name: check }", isChecks),
-  revisions: Options.whole(0),
-  tools: Options.expects("a list of tools, as tool({ name, input, execute }) gives", isTools),
-  toolAccess: Options.oneOf("last-step", "every-step", "policy", "none"),
-  maxToolRounds: Options.whole(0),
-  unsupported: Options.oneOf("error", "omit"),
-  seed: Options.whole(0)
-}
 
 /** Why an entry of a pool is no worker, in words of who wrote it. */
 const strangerOf = (value: unknown): string | undefined => {
@@ -100,18 +49,18 @@ const namedShape = Options.table(
 )
 
 const shape = {
-  ...settings,
+  ...settingsTable,
   question: Options.expects("a text, parts, { question, system }, or { messages: [{ role, content }] }", isQuestion),
   pool: Options.expects("a list of workers", Array.isArray),
-  policy: madeBy('a policy, as single(0) or policy("mine", plan)', "propose"),
+  policy: Options.madeBy('a policy, as single(0) or policy("mine", plan)', "propose"),
   signal: Options.expects(
     "an AbortSignal, as the signal of an AbortController",
     (value) => has(value, "aborted", () => true) && has(value, "addEventListener", isFunction)
   ),
   onEvent: Options.aFunction,
-  telemetry: madeBy("what openTelemetry(api) gives", "listener"),
-  cache: madeBy("a cache, as memoryCache({ maxEntries })", "lookup"),
-  gate: madeBy("a gate, as openGate() gives", "enter"),
+  telemetry: Options.madeBy("what openTelemetry(api) gives", "listener"),
+  cache: Options.madeBy("a cache, as memoryCache({ maxEntries })", "lookup"),
+  gate: Options.madeBy("a gate, as openGate() gives", "enter"),
   toolChoice: Options.expects(
     '"auto", "none", "required" or the name of a tool, { name }',
     (value) => ["auto", "none", "required"].includes(value as string) || has(value, "name", isText)
@@ -124,10 +73,10 @@ const shape = {
   approve: Options.aFunction,
   resume: Options.anObject,
   runId: Options.expects(RunId.rule, RunId.isRunId),
-  ledger: madeBy("a ledger, as ledger({ costUsd })", "reserve"),
+  ledger: Options.madeBy("a ledger, as ledger({ costUsd })", "reserve"),
   payer: Options.anObject,
   found: Options.oneOf("free", "as-made"),
-  journal: madeBy("a journal, as openJournal() gives", "append")
+  journal: Options.madeBy("a journal, as openJournal() gives", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
 /** Options that people know from other libraries. */
@@ -156,7 +105,7 @@ const called = {
   abortSignal: "signal"
 }
 
-const table = Options.table(shape, { required: ["question", "pool"], called })
+const table = Options.table(shape, { required: ["question", "pool"], called, rules: settingsRules })
 
 const isGiven = (value: unknown): boolean =>
   isText(value) ||

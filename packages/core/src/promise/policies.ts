@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type * as LanguagePolicy from "../policy/LanguagePolicy.ts"
+import { languagePolicyTable } from "../policy/languagePolicyTable.ts"
 import {
   type Policy,
   type Context as PolicyContext,
@@ -10,10 +11,8 @@ import {
   type Revision,
   withFallback
 } from "../policy/Policy.ts"
-import type * as Prompt from "../policy/Prompt.ts"
 import { messageOf } from "../Thrown.ts"
 import { type Checks, isChecks } from "../task/Check.ts"
-import { reasoningTable } from "../task/Worker.ts"
 import type { Workflow, WorkflowInput } from "../workflow/Workflow.ts"
 
 /** A revision whose new plan may name workers by their ids. */
@@ -108,33 +107,6 @@ export const policy = (
   }
 }
 
-const shape = {
-  model: Options.expects(
-    'a worker, as openai("gpt-5") or worker({ id, answer })',
-    (value) => typeof value === "object" && value !== null && "generate" in value
-  ),
-  name: Options.name,
-  prompt: {
-    template: Options.anObject,
-    examples: Options.expects("a list of examples", Array.isArray),
-    access: Options.oneOf("binary", "fine-grained"),
-    descriptions: Options.flag,
-    subtasks: Options.flag
-  } satisfies Options.ShapeOf<Prompt.ConductorOptions>,
-  maxOutputTokens: Options.whole(1),
-  temperature: Options.number(0),
-  reasoning: reasoningTable,
-  mode: Options.oneOf("tolerant", "strict", "thought-then-strict"),
-  refusal: Options.aFunction,
-  resamples: Options.whole(0),
-  fallback: Options.expects(
-    "a policy, as single(0)",
-    (value) => typeof value === "object" && value !== null && "propose" in value
-  )
-} satisfies Options.ShapeOf<LanguagePolicy.Options>
-
-const table = Options.table(shape, { required: ["model"] })
-
 /**
  * A policy of a model that writes the plan, trained for it or not: `LanguagePolicy.make`, with its options checked.
  *
@@ -156,7 +128,7 @@ const table = Options.table(shape, { required: ["model"] })
  * ```
  */
 export const languagePolicy = (options: LanguagePolicy.Options): Policy => {
-  Options.check("languagePolicy", options, table)
+  Options.check("languagePolicy", options, languagePolicyTable)
   const { fallback, ...rest } = options
   const policy: Policy = {
     name: rest.name ?? rest.model.id,

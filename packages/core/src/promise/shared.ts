@@ -8,14 +8,7 @@ import * as Options from "../Options.ts"
 import * as Journal from "../record/Journal.ts"
 import * as Budget from "../run/Budget.ts"
 import * as ResponseCache from "../run/ResponseCache.ts"
-
-/** The limits of an account. */
-export const limits: Options.ShapeOf<Budget.Limits> = {
-  costUsd: Options.limit,
-  tokens: Options.limit,
-  calls: Options.limit,
-  durationMillis: Options.limit
-}
+import { limitsTable } from "../run/tables.ts"
 
 /**
  * An account that runs share: give it to each as `ledger`, and together they stay within its limits. `spent()` says what
@@ -36,18 +29,9 @@ export const limits: Options.ShapeOf<Budget.Limits> = {
  * ```
  */
 export const ledger = (limit: Budget.Limits = {}): Budget.Ledger => {
-  Options.check("ledger", limit, limits)
+  Options.check("ledger", limit, limitsTable)
   return Budget.make(limit)
 }
-
-const bounds = Options.table(
-  {
-    maxEntries: Options.limit,
-    maxBytes: Options.limit,
-    timeToLive: Options.anything
-  } satisfies Options.ShapeOf<ResponseCache.MemoryOptions>,
-  { required: ["maxEntries"] }
-)
 
 /**
  * Keeps answers in memory between the runs that it is given to: equal calls of the same seed are paid for once.
@@ -66,7 +50,7 @@ const bounds = Options.table(
  * ```
  */
 export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache.ResponseCache => {
-  Options.check("memoryCache", options, bounds)
+  Options.check("memoryCache", options, ResponseCache.memoryTable)
   return ResponseCache.makeMemory(options)
 }
 

@@ -13,7 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { CallbackError } from "../Callback.ts"
-import type { OptionsError } from "../Options.ts"
+import * as Tables from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
 import type * as Journal from "../record/Journal.ts"
 import type { JournalError, JournalMismatch } from "../record/journalErrors.ts"
@@ -33,6 +33,9 @@ import { resumed, unusable } from "./journaled.ts"
 import { conduct, maxRounds, type RunError } from "./Rounds.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import type { Approve } from "./StepTurns.ts"
+import { settingsRules, settingsTable } from "./tables.ts"
+
+export { limitsTable, retryTable, settingsRules, settingsTable, workerTable } from "./tables.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -139,7 +142,7 @@ export type RunFailure =
   | CallbackError
   | JournalError
   | JournalMismatch
-  | OptionsError
+  | Tables.OptionsError
   | UnfittingAnswer
   | RunDefect
 
@@ -236,8 +239,18 @@ export class Conductor extends Context.Service<
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a Conductor. Nothing runs yet. */
+const table = Tables.table(
+  {
+    ...settingsTable,
+    policy: Tables.madeBy("a policy, as Baselines.single(0)", "propose"),
+    pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["pool"], rules: settingsRules }
+)
+
+/** Makes a Conductor. Nothing runs yet. Options that cannot be used throw an `OptionsError`. */
 export const make = (options: Options): Conductor["Service"] => {
+  Tables.check("Conductor.make", options, table)
   const run = <A>(input: Task.Input, runOptions: RunOptions<A> = {}) => conduct(options, Task.make(input), runOptions)
 
   const start = <A>(input: Task.Input, runOptions: RunOptions<A> = {}) =>

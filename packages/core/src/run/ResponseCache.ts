@@ -11,6 +11,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Options from "../Options.ts"
 import type { ToolCall } from "../task/Message.ts"
 import type { Usage } from "../task/Usage.ts"
 import type { FinishReason, Worker, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
@@ -70,6 +72,11 @@ export interface ResponseCache {
   readonly lookup: <E, R>(key: string, compute: Effect.Effect<Entry, E, R>) => Effect.Effect<Found, E, R>
 }
 
+/** How long something is stored: milliseconds, or a text such as "1 hour". */
+export const aDuration: Options.Check = Options.expects('milliseconds, or a text such as "1 hour"', (value) =>
+  typeof value === "number" ? value >= 0 : Option.isSome(Duration.fromInput(value as Duration.Input))
+)
+
 /** Where answers are stored. It never fails: an answer that it has lost or cannot reach is not there. */
 export interface Store {
   readonly get: (key: string) => Effect.Effect<Entry | undefined>
@@ -84,6 +91,16 @@ export interface MemoryOptions {
   /** How long an answer is stored; for ever by default. A number is in milliseconds. */
   readonly timeToLive?: Duration.Input | undefined
 }
+
+/** The table of {@link MemoryOptions}, for `Options.check`. */
+export const memoryTable = Options.table(
+  {
+    maxEntries: Options.limit,
+    maxBytes: Options.limit,
+    timeToLive: aDuration
+  } satisfies Options.ShapeOf<MemoryOptions>,
+  { required: ["maxEntries"] }
+)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Service
@@ -279,7 +296,10 @@ const memoryStore = (options: MemoryOptions): Store => {
 }
 
 /** A bounded cache in memory. */
-export const makeMemory = (options: MemoryOptions): ResponseCache => make(memoryStore(options))
+export const makeMemory = (options: MemoryOptions): ResponseCache => {
+  Options.check("ResponseCache.makeMemory", options, memoryTable)
+  return make(memoryStore(options))
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Layers

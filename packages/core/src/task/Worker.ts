@@ -30,22 +30,11 @@ export type Reasoning =
   | { readonly type: "off" }
 
 /** The table of {@link Reasoning}, for `Options.check`. */
-export const reasoningTable: Options.Table = Options.table(
-  {
-    type: Options.oneOf("effort", "budget", "off"),
-    effort: Options.oneOf("minimal", "low", "medium", "high"),
-    tokens: Options.whole(0)
-  },
-  {
-    required: ["type"],
-    rules: [
-      ({ effort, type }) =>
-        (type === "effort") === (effort !== undefined) ? undefined : '"effort" belongs to the type "effort".',
-      ({ tokens, type }) =>
-        (type === "budget") === (tokens !== undefined) ? undefined : '"tokens" belongs to the type "budget".'
-    ]
-  }
-)
+export const reasoningTable = Options.variants("type", {
+  effort: Options.table({ effort: Options.oneOf("minimal", "low", "medium", "high") }, { required: ["effort"] }),
+  budget: Options.table({ tokens: Options.whole(0) }, { required: ["tokens"] }),
+  off: {}
+})
 
 /**
  * The shape of the text of a workflow: a hint. A worker that can constrain its decoding (a grammar) uses it; every other

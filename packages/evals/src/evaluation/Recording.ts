@@ -65,11 +65,25 @@ const isLost = (
 /** Carries out a run. */
 type Run = (task: Task, policy: Policy, listener: Listener) => Effect.Effect<Conductor.RunResult>
 
+/** The Conductor of a policy. */
+const conductorOf = (
+  {
+    concurrency: _,
+    grader: _grader,
+    isOffline: _isOffline,
+    ledger: _ledger,
+    store: _store,
+    tasks: _tasks,
+    ...run
+  }: Options,
+  policy: Policy
+) => Conductor.make({ reassign: "never", ...run, policy })
+
 /** Runs that are paid as they are made. */
 const plainly =
-  ({ ledger, ...options }: Options): Run =>
+  (options: Options): Run =>
   (task, policy, listener) =>
-    Conductor.make({ reassign: "never", ...options, policy }).run(task, { ledger, listener })
+    conductorOf(options, policy).run(task, { ledger: options.ledger, listener })
 
 /** Runs whose answers are kept; each is on an account of its own, where what is found costs what it did. */
 const withStore = (options: Options, store: ResponseCache.Store): Run => {
@@ -84,7 +98,7 @@ const withStore = (options: Options, store: ResponseCache.Store): Run => {
         isRefused = true
       }
     }
-    const result = yield* Conductor.make({ reassign: "never", ...options, policy })
+    const result = yield* conductorOf(options, policy)
       .run(task, { ledger, payer, listener, found: "as-made" })
       .pipe(Effect.provideService(ResponseCache.ResponseCache, cache))
     return { ...result, ...(isRefused ? { answer: undefined, error: undefined } : {}), spend: ledger.spent() }

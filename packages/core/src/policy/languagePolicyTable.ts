@@ -1,0 +1,29 @@
+/** The tables of a language policy's options, for `Options.check`. They load neither prompts nor readers of plans. */
+import * as Options from "../Options.ts"
+import { reasoningTable } from "../task/Worker.ts"
+import type * as LanguagePolicy from "./LanguagePolicy.ts"
+import type * as Prompt from "./Prompt.ts"
+
+export const promptTable = {
+  template: Options.anObject,
+  examples: Options.expects("a list of examples", Array.isArray),
+  access: Options.oneOf("binary", "fine-grained"),
+  descriptions: Options.flag,
+  subtasks: Options.flag
+} satisfies Options.ShapeOf<Prompt.ConductorOptions>
+
+export const languagePolicyTable = Options.table(
+  {
+    model: Options.madeBy('a worker, as openai("gpt-5") or worker({ id, answer })', "generate"),
+    name: Options.name,
+    prompt: promptTable,
+    maxOutputTokens: Options.whole(1),
+    temperature: Options.number(0),
+    reasoning: reasoningTable,
+    mode: Options.oneOf("tolerant", "strict", "thought-then-strict"),
+    refusal: Options.aFunction,
+    resamples: Options.whole(0),
+    fallback: Options.madeBy("a policy, as single(0)", "propose")
+  } satisfies Options.ShapeOf<LanguagePolicy.Options>,
+  { required: ["model"] }
+)

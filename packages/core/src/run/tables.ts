@@ -1,0 +1,69 @@
+/** The tables of the settings of a run, for `Options.check`. */
+import * as Options from "../Options.ts"
+import { isChecks } from "../task/Check.ts"
+import { reasoningTable } from "../task/Worker.ts"
+import type { Limits } from "./Budget.ts"
+import type { Retry } from "./Resilience.ts"
+import type { RunSettings, WorkerSettings } from "./RunSettings.ts"
+
+/** The limits of an account. */
+export const limitsTable = {
+  costUsd: Options.limit,
+  tokens: Options.limit,
+  calls: Options.limit,
+  durationMillis: Options.limit
+} satisfies Options.ShapeOf<Limits>
+
+export const workerTable = {
+  maxOutputTokens: Options.whole(1),
+  temperature: Options.number(0),
+  reasoning: reasoningTable,
+  preferences: Options.oneOf("require", "omit"),
+  timeoutMillis: Options.limit,
+  silenceMillis: Options.number(0)
+} satisfies Options.ShapeOf<WorkerSettings>
+
+export const retryTable = {
+  maxAttempts: Options.whole(1),
+  baseDelayMillis: Options.limit,
+  factor: Options.number(0),
+  maxDelayMillis: Options.limit,
+  maxRetryAfterMillis: Options.limit,
+  jitter: Options.flag
+} satisfies Options.ShapeOf<Retry>
+
+const isTool = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  typeof (value as { name?: unknown }).name === "string" &&
+  "input" in value
+
+/** The settings of a run: for tables that embed them, `{ ...settingsTable, … }`. */
+export const settingsTable = {
+  maxSteps: Options.whole(1),
+  recursion: Options.whole(0),
+  self: { maxDepth: Options.whole(0) },
+  budget: limitsTable,
+  worker: workerTable,
+  retry: retryTable,
+  reassign: Options.either(Options.oneOf("never", "next"), Options.aFunction),
+  onDoubt: Options.oneOf("again", "fail", "reassign"),
+  onStepFailure: Options.oneOf("report", "end"),
+  onAuthenticationFailure: Options.oneOf("report", "end"),
+  skipUnseen: Options.flag,
+  critic: Options.madeBy("a critic", "score"),
+  threshold: Options.number(0),
+  checks: Options.expects("checks by their names, { name: check }", isChecks),
+  revisions: Options.whole(0),
+  tools: Options.expects(
+    "a list of tools, as tool({ name, input, execute }) gives",
+    (value) => Array.isArray(value) && value.every(isTool)
+  ),
+  toolAccess: Options.oneOf("last-step", "every-step", "policy", "none"),
+  maxToolRounds: Options.whole(0),
+  unsupported: Options.oneOf("error", "omit"),
+  seed: Options.whole(0)
+} satisfies Options.ShapeOf<RunSettings>
+
+/** The contradictions among the settings of a run. */
+export const settingsRules: ReadonlyArray<Options.Rule> = [Options.needs("threshold", "critic", "checks", "policy")]
