@@ -272,16 +272,20 @@ describe("tools", () => {
     })
   })
 
-  it("without a result are refused, as OpenAI does", () => {
-    const a = worker("a", asks(["weather", { city: "Rome" }]))
+  it("without a result are answered with a note that there is none", () => {
+    const a = worker("a", asks(["weather", { city: "Rome" }]), said("It stays unknown."))
     return serving(alone(a), async ({ client }) => {
       const request = { ...ask("Weather?"), tools: [weather] }
       const asked = (await client.chat.completions.create(request)).choices[0]!.message
-      const error = await thrown(
-        client.chat.completions.create({ ...request, messages: [...request.messages, asked, ...request.messages] })
+      const { choices } = await client.chat.completions.create({
+        ...request,
+        messages: [...request.messages, asked, { role: "user", content: "Never mind." }]
+      })
+      assert.strictEqual(choices[0]?.message.content, "It stays unknown.")
+      assert.deepStrictEqual(
+        a.calls[1]?.messages.map(({ role }) => role),
+        ["user", "assistant", "tool", "user"]
       )
-      assert.strictEqual(error.status, 400)
-      assert.match(error.message, /No tool output found for function call call_/)
     })
   })
 

@@ -34,7 +34,7 @@ const bodies: ReadonlyArray<string> = [
   '{"model":"divisi","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:x"}}]}]}',
   '{"model":"divisi","messages":[{"role":"tool","tool_call_id":"x","content":"?"}]}',
   '{"model":"divisi","messages":[{"role":"assistant","tool_calls":[{}]}]}',
-  '{"model":"divisi","messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","function":{"name":"a b"}}]}',
+  '{"model":"divisi","messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","function":{"name":" "}}]}',
   '{"model":"divisi","n":2,"messages":[{"role":"user","content":"a"}]}',
   '{"model":"__proto__","messages":[{"role":"user","content":"a"}]}',
   '{"model":"divisi:-","divisi":7,"messages":[{"role":"user","content":"a"}]}',

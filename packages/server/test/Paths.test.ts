@@ -13,6 +13,10 @@ describe("an unknown path", () => {
         ["/v1/chat/completion", /Did you mean \/v1\/chat\/completions\?/],
         ["/v1/v1/messages", /Did you mean \/v1\/messages\? .*Anthropic client has no \/v1/],
         ["/messages", /Did you mean \/v1\/messages\?/],
+        ["/v1beta/models/divisi:streamGenerateContent", /Gemini.*ends with \/v1/],
+        ["/api/chat", /Ollama.*ends with \/v1/],
+        ["/openai/deployments/divisi/chat/completions", /Azure.*the deployment is the model/],
+        ["/model/divisi/converse", /Bedrock/],
         ["/something/else", /here\.$/]
       ]
       for (const [path, hint] of rows) {

@@ -2,7 +2,6 @@
 import type { ToolCall } from "@divisi/core/Message"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
-import * as Reading from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
 import {
   type About,
@@ -41,19 +40,20 @@ const reasons: { readonly [R in FinishReason]: string } = {
 
 /** A call as its tool writes it: a function has arguments, a custom tool an input of any text. */
 const callOf = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonObject => {
-  const { arguments: given, id, name } = call
+  const { arguments: given, id } = call
+  const name = Tools.clientName(tools, call)
   return Tools.calledOf(tools, call)?.type === "custom"
     ? { id, type: "custom", custom: { name, input: Tools.textOf(call) } }
     : { id, type: "function", function: { name, arguments: given } }
 }
 
-const legacyCall = ({ arguments: given, name }: ToolCall): JsonObject => ({ name, arguments: given })
+const legacyCall = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonObject => ({
+  name: Tools.clientName(tools, call),
+  arguments: call.arguments
+})
 
 const reasonOf = (reason: FinishReason, isLegacy: boolean): string =>
   isLegacy && reason === "tool-calls" ? "function_call" : reasons[reason]
-
-const toolsOf = ({ body, request }: About): ReadonlyArray<Tools.Offered> =>
-  request.tools.length === 0 ? [] : Tools.offered(body, Reading.make(Reading.bracketed))
 
 /** The tokens of the answer as Chat Completions counts them, those of the orchestration beside them, and the cost of all. */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
@@ -100,7 +100,7 @@ export const begin = (about: About): Written<ChatState> => {
   const options = about.body.stream_options
   const hasUsage = isObject(options) && options.include_usage === true
   const [before = "", behind = ""] = chunk({ about, hasUsage }, choice({ content: mark })).split(JSON.stringify(mark))
-  const tools = toolsOf(about)
+  const tools = Tools.ofResponse(about)
   const state = {
     about,
     hasUsage,
@@ -127,7 +127,7 @@ export const write = (state: ChatState, part: Part): Written<ChatState> => {
     case "heartbeat":
       return [state, chunk(state, choice({}))]
     case "tool-call": {
-      if (state.isLegacy) return [state, chunk(state, choice({ function_call: legacyCall(part) }))]
+      if (state.isLegacy) return [state, chunk(state, choice({ function_call: legacyCall(part, state.tools) }))]
       const call = { index: state.toolCalls, ...callOf(part, state.tools) }
       return [{ ...state, toolCalls: state.toolCalls + 1 }, chunk(state, choice({ tool_calls: [call] }))]
     }
@@ -151,13 +151,15 @@ const callsOf = (
 ): JsonObject => {
   const [first] = calls
   if (first === undefined) return {}
-  return isLegacy ? { function_call: legacyCall(first) } : { tool_calls: calls.map((call) => callOf(call, tools)) }
+  return isLegacy
+    ? { function_call: legacyCall(first, tools) }
+    : { tool_calls: calls.map((call) => callOf(call, tools)) }
 }
 
 /** The body of a response that is not streamed. */
 export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject => {
   const isLegacy = Tools.isLegacy(about.body)
-  const tools = toolsOf(about)
+  const tools = Tools.ofResponse(about)
   const toolCalls = toolCallsOf(parts)
   const said = textOf(parts)
   const refusal = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : [])).join("")

@@ -17,6 +17,27 @@ const known = [
   "/openapi.json"
 ] as const
 
+/** The paths of vendors' own APIs, which this server does not have, and what to use instead. */
+const foreign: ReadonlyArray<readonly [pattern: RegExp, says: string]> = [
+  [
+    /:(?:streamGenerateContent|generateContent|countTokens|embedContent)$/,
+    " Gemini's own API is not spoken here. Use a client of OpenAI, with a base URL that ends with /v1, or of Anthropic."
+  ],
+  [
+    /^\/api\/(?:chat|generate|tags|show|embed|embeddings|version|ps)$/,
+    " Ollama's own API is not spoken here. Use a client of OpenAI, with a base URL that ends with /v1."
+  ],
+  [
+    /^\/openai\/(?:deployments|v1|responses)\b/,
+    " Azure's paths are not known here. Use a client of OpenAI, with a base URL that ends with /v1; the deployment is the model."
+  ],
+  [
+    /^\/model\/[^/]+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/,
+    " Bedrock's API is not spoken here. Use a client of OpenAI, with a base URL that ends with /v1, or of Anthropic."
+  ],
+  [/^\/v1\/engines\//, " Engines are not known here. Use /v1/chat/completions with a model."]
+]
+
 /** Part of a path that a hint is made from: a longer one is not a typing mistake. */
 const maxCharacters = 200
 
@@ -31,6 +52,8 @@ const meant = (path: string): string | undefined => {
 
 /** Says which path was meant, and what to change; empty if none is likely. */
 export const hint = (path: string): string => {
+  const other = foreign.find(([pattern]) => pattern.test(path.slice(0, maxCharacters)))
+  if (other !== undefined) return other[1]
   const found = path.length > maxCharacters ? undefined : meant(path)
   if (found === undefined) return ""
   const base = /^\/v1\/(?!messages)/.test(found) ? " The base URL of an OpenAI client ends with /v1." : ""

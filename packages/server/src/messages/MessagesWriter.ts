@@ -1,6 +1,7 @@
 /** Writes responses of Anthropic's Messages: a body, or events. */
 import type { ToolCall } from "@divisi/core/Message"
 import { isObject, type JsonObject } from "../wire/Json.ts"
+import * as Tools from "../wire/Tools.ts"
 import {
   type About,
   event,
@@ -23,6 +24,8 @@ export interface MessagesState {
   readonly open: "text" | "thinking" | undefined
   /** How many blocks have begun. */
   readonly blocks: number
+  /** The tools of the request: calls are written by the names that their client knows. */
+  readonly tools: ReadonlyArray<Tools.Offered>
 }
 
 type Finish = Extract<Part, { readonly type: "finish" }>
@@ -111,10 +114,10 @@ const signatureOf = ({ runId }: About): string => Buffer.from(`divisi:${runId}`)
 
 const text = (said: string): JsonObject => ({ type: "text", text: said })
 
-const toolUse = ({ id, name }: ToolCall, input: unknown): JsonObject => ({
+const toolUse = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>, input: unknown): JsonObject => ({
   type: "tool_use",
-  id,
-  name,
+  id: call.id,
+  name: Tools.clientName(tools, call),
   input,
   caller: { type: "direct" }
 })
@@ -173,13 +176,13 @@ const call = (state: MessagesState, made: ToolCall): Written<MessagesState> => {
   const [closed, before] = close(state)
   const index = closed.blocks
   const input = { type: "input_json_delta", partial_json: argumentsOf(made) }
-  const events = blockStart(index, toolUse(made, {})) + delta(index, input) + blockStop(index)
+  const events = blockStart(index, toolUse(made, state.tools, {})) + delta(index, input) + blockStop(index)
   return [{ ...closed, blocks: index + 1 }, before + events]
 }
 
 /** The beginning of a stream. */
 export const begin = (about: About): Written<MessagesState> => [
-  { about, open: undefined, blocks: 0 },
+  { about, open: undefined, blocks: 0, tools: Tools.ofResponse(about) },
   named("message_start", { message: message(about, [], unended, unused) })
 ]
 
@@ -224,6 +227,7 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
 /** The blocks that parts make. */
 const blocksOf = (about: About, parts: ReadonlyArray<Part>): ReadonlyArray<JsonObject> => {
   const blocks: Array<JsonObject> = []
+  const tools = Tools.ofResponse(about)
   let last: { readonly of: "text" | "thinking"; said: string } | undefined
   const end = () => {
     if (last?.of === "text") blocks.push(text(last.said))
@@ -242,7 +246,7 @@ const blocksOf = (about: About, parts: ReadonlyArray<Part>): ReadonlyArray<JsonO
       blocks.push(carried(part.state))
     } else if (part.type === "tool-call") {
       end()
-      blocks.push(toolUse(part, JSON.parse(argumentsOf(part))))
+      blocks.push(toolUse(part, tools, JSON.parse(argumentsOf(part))))
     }
   }
   end()

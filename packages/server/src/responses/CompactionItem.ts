@@ -5,8 +5,7 @@
  *
  * Sources: https://developers.openai.com/api/docs/guides/compaction, and openai/codex#22809 and #20773.
  */
-import { invalid } from "../wire/ApiError.ts"
-import { isObject, type JsonObject, text } from "../wire/Json.ts"
+import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { Request } from "../wire/Wire.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -55,9 +54,16 @@ const opened = (content: string): unknown => {
   }
 }
 
-/** The text that an item carries. Throws an `ApiError` where another server has made it. */
-export const summaryOf = (item: JsonObject, field: string): string => {
-  const content = opened(text(item.encrypted_content, `${field}.encrypted_content`))
-  if (isObject(content) && content.version === 1 && typeof content.summary === "string") return content.summary
-  throw invalid(field, `${field} is a compaction that this server has not made: send the conversation itself.`)
+/** The text that an item carries: sealed by this server, or in the open; `undefined` if another server encrypted it. */
+export const summaryOf = ({ content, encrypted_content, summary, text }: JsonObject): string | undefined => {
+  const sealed = typeof encrypted_content === "string" ? opened(encrypted_content) : undefined
+  if (isObject(sealed) && sealed.version === 1 && typeof sealed.summary === "string") return sealed.summary
+  return [summary, content, text].map(plain).find((one) => one !== "")
+}
+
+/** A text, or the texts of a list of parts. */
+const plain = (value: unknown): string => {
+  if (typeof value === "string") return value
+  const parts = Array.isArray(value) ? value : []
+  return parts.flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : [])).join("\n")
 }

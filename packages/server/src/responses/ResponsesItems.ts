@@ -6,6 +6,7 @@
 import type { Message, ToolCall } from "@divisi/core/Message"
 import { kindOf } from "@divisi/core/Options"
 import * as SegmentParts from "../segment/SegmentParts.ts"
+import * as Conversation from "../turns/Conversation.ts"
 import { invalid } from "../wire/ApiError.ts"
 import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
@@ -13,11 +14,7 @@ import type { Reading } from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
 import { isTrigger, summaryOf } from "./CompactionItem.ts"
 
-/** The messages so far, which items add to: there may be very many. */
-type Messages = Array<Message>
-
-/** The calls so far: the id of each with its tool. */
-type Calls = Map<string, string>
+type Adding = Conversation.Conversation
 
 // -------------------------------------------------------------------------------------------------------------------
 // Messages
@@ -49,31 +46,27 @@ const messageOf = (item: Json.JsonObject, field: string, reading: Reading): Mess
 // Tools of the client
 // -------------------------------------------------------------------------------------------------------------------
 
-const callOf = (item: Json.JsonObject, field: string): ToolCall => {
+const callOf = ({ names }: Adding, item: Json.JsonObject, field: string): ToolCall => {
   const namespace = Json.optional(item.namespace, `${field}.namespace`, Json.name)
   return {
-    id: Json.name(item.call_id ?? item.id, `${field}.call_id`),
-    name: Tools.nameOf(Json.name(item.name, `${field}.name`), namespace),
+    id: Json.optional(item.call_id ?? item.id, `${field}.call_id`, Json.name) ?? field,
+    name: Tools.workerName(names, Json.name(item.name, `${field}.name`), namespace),
     arguments: item.type === "custom_tool_call" ? Tools.inputArguments(item.input) : Tools.argumentsOf(item.arguments)
   }
 }
 
-/** Adds a call to its turn: to the message before it, and the calls next to it. */
-const addCall = (messages: Messages, call: ToolCall): void => {
-  const last = messages.at(-1)
-  if (last?.role !== "assistant") messages.push({ role: "assistant", content: "", toolCalls: [call] })
-  else if (last.toolCalls === undefined) messages[messages.length - 1] = { ...last, toolCalls: [call] }
-  // The list was made here, for the call before.
-  else (last.toolCalls as Array<ToolCall>).push(call)
-}
+const noCall = (call: string): string => `No tool call found for function call output with call_id ${call}.`
 
-const resultOf = (callId: string, output: unknown, field: string, reading: Reading, calls: Calls): Message => {
-  const name = calls.get(callId)
-  if (name === undefined) {
-    throw invalid(field, `No tool call found for function call output with call_id ${callId}.`)
-  }
-  return { role: "tool", callId, name, content: Content.read(output, `${field}.output`, reading, "tool") }
-}
+const addResult = (conversation: Adding, item: Json.JsonObject, output: unknown, field: string): void =>
+  Conversation.addResult(
+    conversation,
+    {
+      callId: Json.name(item.call_id ?? item.id, `${field}.call_id`),
+      content: Content.read(output, `${field}.output`, conversation.reading, "tool")
+    },
+    field,
+    noCall
+  )
 
 // -------------------------------------------------------------------------------------------------------------------
 // Tools of the vendor
@@ -97,13 +90,8 @@ const vendorName = ({ name, server_label, type }: Json.JsonObject): string =>
     .slice(0, 64)
 
 /** A call of a vendor's tool: with its result, where the item has one. */
-const addVendorCall = (
-  messages: Messages,
-  item: Json.JsonObject,
-  field: string,
-  reading: Reading,
-  calls: Calls
-): void => {
+const addVendorCall = (conversation: Adding, item: Json.JsonObject, field: string): void => {
+  const { reading } = conversation
   const id = Json.optional(item.call_id ?? item.id, `${field}.call_id`, Json.name) ?? field
   const name = vendorName(item)
   const given = without(item, new Set([...aboutItem, ...resultFields]))
@@ -115,14 +103,13 @@ const addVendorCall = (
     )
     return
   }
-  calls.set(id, name)
   const args = typeof given.arguments === "string" ? given.arguments : JSON.stringify(given)
-  addCall(messages, { id, name, arguments: args })
+  Conversation.addCall(conversation, { id, name, arguments: args })
   if (!hasResult) return
   const [only] = Object.values(results)
   const output = Object.keys(results).length === 1 ? only : results
   const text = typeof output === "string" ? output : JSON.stringify(output)
-  messages.push({ role: "tool", callId: id, name, content: text })
+  Conversation.addResult(conversation, { callId: id, content: text }, field, noCall)
 }
 
 /** The result of a vendor's tool that its client has run. */
@@ -147,64 +134,49 @@ const silent = new Set([
   "mcp_approval_response"
 ])
 
-const addOther = (messages: Messages, item: Json.JsonObject, field: string, reading: Reading, calls: Calls): void => {
+const addOther = (conversation: Adding, item: Json.JsonObject, field: string): void => {
   const type = typeof item.type === "string" ? item.type : ""
   if (silent.has(type)) return
-  if (type.endsWith("_output")) {
-    const callId = Json.name(item.call_id ?? item.id, `${field}.call_id`)
-    messages.push(resultOf(callId, vendorOutput(item), field, reading, calls))
-    return
-  }
-  if (type.endsWith("_call") && type !== "image_generation_call") {
-    addVendorCall(messages, item, field, reading, calls)
-    return
-  }
-  reading.notice(`${field} was left out: items of the type ${kindOf(item.type)} are not read.`)
+  if (type.endsWith("_output")) addResult(conversation, item, vendorOutput(item), field)
+  else if (type.endsWith("_call") && type !== "image_generation_call") addVendorCall(conversation, item, field)
+  else conversation.reading.notice(`${field} was left out: items of the type ${kindOf(item.type)} are not read.`)
 }
 
-const summaryMessage = (item: Json.JsonObject, field: string): Message => ({
-  role: "developer",
-  content: `Summary of the conversation so far:\n${summaryOf(item, field)}`
-})
+/** Adds the summary that stands for all that came before it. Only the server that encrypted it can read it. */
+const addSummary = ({ messages, reading }: Adding, item: Json.JsonObject, field: string): void => {
+  const summary = summaryOf(item)
+  if (summary === undefined) {
+    reading.notice(`${field} was left out: another server encrypted it, so workers do not know what it sums up.`)
+  } else messages.push({ role: "developer", content: `Summary of the conversation so far:\n${summary}` })
+}
 
-/** Adds an item to the messages so far. */
-export const addItem = (messages: Messages, value: unknown, field: string, reading: Reading, calls: Calls): void => {
-  if (value === null) return
-  if (typeof value === "string") {
-    messages.push({ role: "user", content: value })
-    return
-  }
-  const item = Json.object(value, field)
+/** Adds an item. Throws an `ApiError`. */
+export const add = (conversation: Adding, item: Json.JsonObject, field: string): void => {
+  const { messages, reading } = conversation
   switch (item.type ?? "message") {
     case "message":
       if (!isOwnNote(item, field, reading)) messages.push(messageOf(item, field, reading))
       return
     case "function_call":
-    case "custom_tool_call": {
-      const call = callOf(item, field)
-      calls.set(call.id, call.name)
-      addCall(messages, call)
+    case "custom_tool_call":
+      Conversation.addCall(conversation, callOf(conversation, item, field))
       return
-    }
     case "function_call_output":
-    case "custom_tool_call_output": {
-      const callId = Json.name(item.call_id, `${field}.call_id`)
-      messages.push(resultOf(callId, item.output, field, reading, calls))
+    case "custom_tool_call_output":
+      addResult(conversation, item, item.output, field)
       return
-    }
     case "compaction_trigger":
       return
     case "context_compaction":
       // Without a content it asks for compaction.
-      if (isTrigger(item)) return
-      messages.push(summaryMessage(item, field))
+      if (!isTrigger(item)) addSummary(conversation, item, field)
       return
     case "compaction":
     // Codex has both names for it.
     case "compaction_summary":
-      messages.push(summaryMessage(item, field))
+      addSummary(conversation, item, field)
       return
     default:
-      addOther(messages, item, field, reading, calls)
+      addOther(conversation, item, field)
   }
 }

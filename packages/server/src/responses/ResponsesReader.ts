@@ -1,6 +1,6 @@
 /** Reads requests of Responses. */
-import type { Message } from "@divisi/core/Message"
-import { isArrayNonEmpty } from "effect/Array"
+import { isReadonlyArrayNonEmpty } from "effect/Array"
+import * as Turns from "../turns/Turns.ts"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as Content from "../wire/Content.ts"
@@ -11,19 +11,15 @@ import * as Shape from "../wire/Shape.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 import * as CompactionItem from "./CompactionItem.ts"
-import { addItem } from "./ResponsesItems.ts"
 
-const messagesOf = (body: Json.JsonObject, reading: Reading.Reading): Request["messages"] => {
-  const calls = new Map<string, string>()
-  const input =
-    typeof body.input === "string"
-      ? [{ role: "user", content: body.input }]
-      : Json.isObject(body.input)
-        ? [body.input]
-        : Json.list(body.input, "input")
-  const said: Array<Message> = []
-  for (const [at, item] of input.entries()) addItem(said, item, reading.at("input", at), reading, calls)
-  if (!isArrayNonEmpty(said)) throw invalid("input", "input must have at least one message.")
+const messagesOf = (
+  body: Json.JsonObject,
+  reading: Reading.Reading,
+  tools: ReadonlyArray<Tools.Offered>
+): Request["messages"] => {
+  const [list, field] = Turns.listIn(body, ["input", "messages"])
+  const said = Turns.read(list, field, "responses", reading, tools)
+  if (!isReadonlyArrayNonEmpty(said)) throw invalid("input", "input must have at least one message.")
   const instructions = Content.textOf(body.instructions, "instructions", reading, "system")
   return instructions === "" ? said : [{ role: "system", content: instructions }, ...said]
 }
@@ -51,7 +47,7 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
   noteVerbosity(text, reading)
   const request: Request = {
     model,
-    messages: messagesOf(body, reading),
+    messages: messagesOf(body, reading, tools),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),

@@ -2,7 +2,6 @@
 import type { ApiError } from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
-import * as Reading from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
 import { type About, event, type Part, type Written } from "../wire/Wire.ts"
 import * as CompactionItem from "./CompactionItem.ts"
@@ -326,7 +325,7 @@ const numbered = (before: ResponsesState, [state, events]: Step): Written<Respon
 
 const start = (about: About, after: number): ResponsesState => ({
   about,
-  tools: Tools.offered(about.body, Reading.make(Reading.bracketed)),
+  tools: Tools.ofResponse(about),
   output: [],
   open: undefined,
   summary: CompactionItem.isTriggered(about.body.input) ? "" : undefined,

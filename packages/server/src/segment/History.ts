@@ -1,6 +1,5 @@
 /** What a conversation says of runs: the results of tools that it ends with, and the run that waits for them. */
-import type { Message, ToolCall, ToolMessage } from "@divisi/core/Message"
-import { invalid } from "../wire/ApiError.ts"
+import type { Message, ToolMessage } from "@divisi/core/Message"
 import * as CallId from "./CallId.ts"
 
 /** Results that a run waits for. */
@@ -12,11 +11,6 @@ export interface Results {
 
 const lastCalls = (messages: ReadonlyArray<Message>): number =>
   messages.findLastIndex((message) => message.role === "assistant" && (message.toolCalls ?? []).length > 0)
-
-const unanswered = (calls: ReadonlyArray<ToolCall>, after: ReadonlyArray<Message>): ToolCall | undefined => {
-  const answered = new Set(after.flatMap((message) => (message.role === "tool" ? [message.callId] : [])))
-  return calls.find(({ id }) => !answered.has(id))
-}
 
 /** The run whose calls were answered, or not, and that the user has gone on without: nobody has said anything since. */
 export const leftIn = (messages: ReadonlyArray<Message>): string | undefined => {
@@ -30,7 +24,7 @@ export const leftIn = (messages: ReadonlyArray<Message>): string | undefined => 
 
 /**
  * The results that a conversation ends with, where one run waits for all of them. `undefined` where it ends otherwise: a
- * new turn begins. Throws an `ApiError` where the result of a call is missing.
+ * new turn begins.
  */
 export const resultsIn = (messages: ReadonlyArray<Message>): Results | undefined => {
   const at = lastCalls(messages)
@@ -38,10 +32,6 @@ export const resultsIn = (messages: ReadonlyArray<Message>): Results | undefined
   const after = messages.slice(at + 1)
   const asked = messages[at]!
   const calls = asked.role === "assistant" ? (asked.toolCalls ?? []) : []
-  const missing = unanswered(calls, after)
-  if (missing !== undefined) {
-    throw invalid("messages", `No tool output found for function call ${missing.id} (${missing.name}).`)
-  }
   const runs = new Set(calls.map(({ id }) => CallId.runOf(id)))
   const [runId] = runs
   if (runs.size !== 1 || runId === undefined) return undefined

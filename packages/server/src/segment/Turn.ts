@@ -167,19 +167,13 @@ const spans: Effect.Effect<Telemetry.SpanRecorder | undefined> = Effect.flatMap(
 /** Nobody is at hand who could allow a tool. */
 const approve = () => Effect.succeed(false)
 
-/**
- * Makes a turn ready: finds the run that it goes on with, or begins one. Fails with an `ApiError` where the result of a
- * tool call is missing.
- */
+/** Makes a turn ready: finds the run that it goes on with, or begins one. */
 export const prepare = Effect.fnUntraced(function* (
   options: Options,
   turn: Turn
 ): Effect.fn.Return<Prepared, ApiError> {
   const { owner, request } = turn
-  const found = yield* Effect.try({
-    try: () => History.resultsIn(request.messages),
-    catch: (error) => error as ApiError
-  })
+  const found = History.resultsIn(request.messages)
   const named = found === undefined ? turn.named : undefined
   if (named !== undefined) yield* Idempotent.check(options.journal, named, turn.key)
   const pieces = found === undefined ? [] : Seal.piecesOf(options.sealer, { owner, ...found, seals: request.seals })

@@ -101,6 +101,9 @@ const thoughts = new Set(["thinking", "redacted_thinking", "reasoning", "reasoni
 /** A part of a kind that this server does not know. */
 const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role: Role): Parts => {
   if (typeof part.text === "string") return textPart(part.text)
+  // A message within a content, as in a list of instructions.
+  if ((part.type === undefined || part.type === "message") && part.content != null)
+    return partsOf(part.content, `${field}.content`, reading, role)
   const kind = kindOf(part.type)
   if (role === "user" && typeof part.type === "string" && unreadable.has(part.type)) {
     throw invalid(`${field}.type`, `${field}.type must be a text, an image or a file: ${kind} is not read.`)
@@ -142,6 +145,9 @@ export const partOf = (value: unknown, field: string, reading: Reading, role: Ro
       return documentOf(part, field, reading, role)
     case "search_result":
       return searchResultOf(part, field, reading, role)
+    // Anthropic's summary of all that came before; `null` if there was nothing to sum up.
+    case "compaction":
+      return typeof part.content === "string" ? textPart(`Summary of the conversation so far:\n${part.content}`) : []
     case "tool_reference":
       return wordsOf(part.tool_name, `${field}.tool_name`)
     case "resource":
@@ -159,10 +165,14 @@ export const partsOf = (value: unknown, field: string, reading: Reading, role: R
   if (Json.isObject(value) && (typeof value.type === "string" || typeof value.text === "string")) {
     return partOf(value, field, reading, role)
   }
+  if (typeof value === "number" || typeof value === "boolean") return textPart(String(value))
   // A tool may give anything: it is passed on as it is written.
   if (role === "tool") return textPart(JSON.stringify(value))
   throw invalid(field, `${field} must be a text or a list of parts, and is ${kindOf(value)}.`)
 }
+
+/** The parts of a content. */
+export const listOf = (content: Content): Parts => (typeof content === "string" ? textPart(content) : content)
 
 /** Parts as a content: a text where there is nothing else among them. */
 export const contentOf = (parts: Parts): Content => {

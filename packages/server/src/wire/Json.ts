@@ -77,10 +77,12 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],
   [false, false],
   ["true", true],
-  ["false", false]
+  ["false", false],
+  [1, true],
+  [0, false]
 ])
 
-/** Yes or no, which some clients write as texts. */
+/** Yes or no, which some clients write as texts or numbers. */
 export const flag = (value: unknown, field: string): boolean => flags.get(value) ?? wrong(field, "true or false", value)
 
 /** A finite number from `least` to `most`. */

@@ -4,6 +4,7 @@
  * fields of one vendor on the wire of another, so all fields are read on all wires.
  */
 
+import { kindOf } from "@divisi/core/Options"
 import type { Reasoning } from "@divisi/core/Worker"
 import { Fields } from "@divisi/provider-kit/Dialects"
 import { invalid } from "./ApiError.ts"
@@ -171,9 +172,24 @@ const budget = (value: unknown, field: string): Reasoning => ({
   tokens: Json.whole(1)(numeric(value), field)
 })
 
+/** Words for thinking, and for none; any other must be an effort. */
+const thinkingWords: Readonly<Record<string, Reasoning | undefined>> = {
+  ...Object.fromEntries(["disabled", "none", "off"].map((word) => [word, { type: "off" }])),
+  ...Object.fromEntries(["enabled", "adaptive", "auto", "on"].map((word) => [word, undefined]))
+}
+
+const efforts: ReadonlySet<string> = new Set(["minimal", "low", "medium", "high", "xhigh", "max"])
+
+const thinkingWord = (word: string, field: string): Reasoning | undefined => {
+  if (Object.hasOwn(thinkingWords, word)) return thinkingWords[word]
+  if (efforts.has(word)) return OpenAi.reasoningOf(word)
+  throw invalid(field, `${field} must be an object, an effort, or enabled or disabled, and is ${kindOf(word)}.`)
+}
+
 /** `thinking` of Messages, and of the servers that took it over. */
 const thinking = (value: unknown, field: string): Reasoning | undefined => {
   if (typeof value === "boolean") return value ? undefined : { type: "off" }
+  if (typeof value === "string") return thinkingWord(value, field)
   const { budget_tokens, type } = Json.object(value, field)
   if (type === "disabled") return { type: "off" }
   return budget_tokens === undefined || budget_tokens === null

@@ -45,10 +45,13 @@ const named = (format: Json.JsonObject, field: string): OutputFormat => {
 
 /** A format with a type. Some servers take the schema of `json_object` beside it. */
 const formatOf = (value: unknown, field: string): OutputFormat => {
-  const format = Json.object(value, field)
+  // Some clients send the type alone.
+  const format = typeof value === "string" ? { type: value, schema: undefined } : Json.object(value, field)
   switch (format.type) {
+    case null:
     case "text":
       return { type: "text" }
+    case "json":
     case "json_object":
       return Json.optional(format.schema, `${field}.schema`, ofSchema) ?? { type: "json" }
     case "json_schema":

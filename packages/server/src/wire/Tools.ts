@@ -7,12 +7,13 @@
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview,
  * https://ai.google.dev/gemini-api/docs/function-calling.
  */
+import { createHash } from "node:crypto"
 import type { ToolCall } from "@divisi/core/Message"
 import { kindOf } from "@divisi/core/Options"
 import type { ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
-import type { Reading } from "./Reading.ts"
+import { bracketed, make, type Reading } from "./Reading.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -44,8 +45,63 @@ type Tools = ReadonlyArray<Offered>
 export const nameOf = (name: string, namespace?: string | undefined): string =>
   namespace === undefined ? name : `${namespace}__${name}`
 
-/** Names that every vendor takes. */
-const isName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name)
+/** The longest name that every vendor takes. */
+const longestName = 64
+
+/** A name of the letters that every vendor takes. */
+const plainName = (name: string): string => {
+  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, "_")
+  if (plain.length <= longestName) return plain
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8)
+  return `${plain.slice(0, longestName - hash.length - 1)}_${hash}`
+}
+
+/** The names that workers know tools by, under those of the client. */
+export type Names = ReadonlyMap<string, string>
+
+export const namesOf = (tools: Tools): Names =>
+  new Map(tools.map(({ definition, name, namespace }) => [nameOf(name, namespace), definition.name]))
+
+/** The name that workers know a client's tool by, offered or not: MCP's names have dots, others have spaces. */
+export const workerName = (names: Names, name: string, namespace?: string | undefined): string => {
+  const own = nameOf(name, namespace)
+  return names.get(own) ?? plainName(own)
+}
+
+/** The name that a client knows a tool by. Only Responses has namespaces. */
+export const clientName = (tools: Tools, call: ToolCall): string => {
+  const tool = calledOf(tools, call)
+  return tool === undefined ? call.name : nameOf(tool.name, tool.namespace)
+}
+
+/** Gives each tool a name of its own that every vendor takes. The first of several with one name counts. */
+const distinct = (tools: Tools, reading: Reading): Tools => {
+  const names = new Set<string>()
+  const given = new Set<string>()
+  /** How many tools have a plain name, which there may be very many of. */
+  const counts = new Map<string, number>()
+  return tools.flatMap((tool): Tools => {
+    const { definition, name, namespace } = tool
+    const own = nameOf(name, namespace)
+    if (given.has(own)) {
+      reading.notice(`A second tool with the name ${own.slice(0, 80)} was not offered.`)
+      return []
+    }
+    given.add(own)
+    const plain = plainName(own)
+    let free = plain
+    for (let at = counts.get(plain) ?? 1; names.has(free); counts.set(plain, at)) free = plainName(`${plain}_${++at}`)
+    names.add(free)
+    return [free === definition.name ? tool : { ...tool, definition: { ...definition, name: free } }]
+  })
+}
+
+/** A name, which must not be empty. */
+const toolName = (value: unknown, field: string): string => {
+  const name = Json.name(value, field)
+  if (name.trim() === "") throw invalid(field, `${field} must not be empty.`)
+  return name
+}
 
 const noInput = { type: "object", properties: {} }
 
@@ -76,7 +132,7 @@ const inputOf = (tool: Json.JsonObject, field: string): Json.JsonObject => {
 }
 
 const functionOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {
-  const name = Json.name(tool.name, `${field}.name`)
+  const name = toolName(tool.name, `${field}.name`)
   return {
     definition: {
       name: nameOf(name, namespace),
@@ -106,7 +162,7 @@ const grammarOf = (format: unknown): string => {
 }
 
 const customOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {
-  const name = Json.name(tool.name, `${field}.name`)
+  const name = toolName(tool.name, `${field}.name`)
   const description = Json.optional(tool.description, `${field}.description`, Json.text) ?? ""
   return {
     definition: {
@@ -125,6 +181,15 @@ const declarationsIn = (tool: Json.JsonObject): unknown => tool.functionDeclarat
 
 const hasSchema = (tool: Json.JsonObject): boolean =>
   tool.parameters !== undefined || tool.input_schema !== undefined || tool.inputSchema !== undefined
+
+/** Gemini's own tools are objects with their name as the only field. */
+const hosted =
+  /^(?:google_?search|google_?maps|google_?search_?retrieval|enterprise_?web_?search|code_?execution|url_?context|computer_?use|file_?search)$/i
+
+const isHosted = (tool: Json.JsonObject): boolean => {
+  const [name = "", ...others] = Object.keys(tool)
+  return others.length === 0 && hosted.test(name)
+}
 
 /** The tools of one entry. Namespaces hold tools, and no further namespaces. */
 const toolOf = (value: unknown, field: string, reading: Reading, namespace?: string | undefined): Tools => {
@@ -151,13 +216,15 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
       return [hasSchema(tool) ? functionOf(tool, field, namespace) : customOf(tool, field, namespace)]
     case undefined:
     case null:
-      return [functionOf(tool, field, namespace)]
+      if (!isHosted(tool)) return [functionOf(tool, field, namespace)]
+      reading.notice(`${field} was not offered: ${Object.keys(tool)[0]} runs at its vendor, not here.`)
+      return []
     case "namespace": {
       if (namespace !== undefined) break
       const within = Json.name(tool.name, `${field}.name`)
-      return Json.list(tool.tools, `${field}.tools`)
-        .flatMap((one, at) => toolOf(one, reading.at(`${field}.tools`, at), reading, within))
-        .filter(({ definition }) => isName(definition.name))
+      return Json.list(tool.tools, `${field}.tools`).flatMap((one, at) =>
+        toolOf(one, reading.at(`${field}.tools`, at), reading, within)
+      )
     }
   }
   reading.notice(`${field} was not offered: a tool of the type ${kindOf(tool.type)} runs at its vendor, not here.`)
@@ -261,10 +328,19 @@ export const offered = (body: Json.JsonObject, reading: Reading): Tools => {
   const field = isLegacy(body) ? "functions" : "tools"
   const listed = Json.optional(body[field], field, (value, field) => toolsOf(value, field, reading)) ?? []
   const additional = additionalIn(body.input, reading)
-  if (additional.length === 0) return listed
   const names = new Set(listed.map(({ definition }) => definition.name))
-  return [...listed, ...additional.filter(({ definition }) => !names.has(definition.name))]
+  const others = additional.filter(({ definition }) => !names.has(definition.name))
+  return distinct([...listed, ...others], reading)
 }
+
+/** The tools that the calls of a response are of. */
+export const ofResponse = ({
+  body,
+  request
+}: {
+  readonly body: Json.JsonObject
+  readonly request: { readonly tools: ReadonlyArray<unknown> }
+}): Tools => (request.tools.length === 0 ? [] : offered(body, make(bracketed)))
 
 /** Reads the tools of a request and the choice among them. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject, reading: Reading): Choice => {

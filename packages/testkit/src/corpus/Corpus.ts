@@ -18,6 +18,7 @@ import { callForms } from "./calls.ts"
 import { chat } from "./chat.ts"
 import { chatForms } from "./chatForms.ts"
 import { generateContent } from "./generateContent.ts"
+import { interrupted } from "./interrupted.ts"
 import { messages } from "./messages.ts"
 import { type Protocol, type Reply, type RequestRow, type ResponseRow, type Row, tools } from "./Row.ts"
 import { requests } from "./requests.ts"
@@ -33,7 +34,8 @@ export const rows: ReadonlyArray<Row> = [
   ...messages,
   ...generateContent,
   ...callForms,
-  ...requests
+  ...requests,
+  ...interrupted
 ]
 
 /** The rows that a server of the vendors' protocols reads. */

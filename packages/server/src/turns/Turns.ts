@@ -1,0 +1,75 @@
+/**
+ * Reads the messages of a request. Clients that change their wire in the middle of a conversation, and proxies in front of
+ * them, mix the vendors' forms, so each form is read on every wire.
+ */
+import type { Message } from "@divisi/core/Message"
+import * as ChatTurns from "../chat/ChatTurns.ts"
+import * as MessagesTurns from "../messages/MessagesTurns.ts"
+import * as ResponsesItems from "../responses/ResponsesItems.ts"
+import * as Json from "../wire/Json.ts"
+import type { Reading } from "../wire/Reading.ts"
+import type { Offered } from "../wire/Tools.ts"
+import * as Conversation from "./Conversation.ts"
+
+type Add = (conversation: Conversation.Conversation, message: Json.JsonObject, field: string) => void
+
+/** The form of a wire's own messages. */
+export type Form = "chat" | "messages" | "responses"
+
+const forms: { readonly [F in Form]: Add } = {
+  chat: ChatTurns.add,
+  messages: MessagesTurns.add,
+  responses: ResponsesItems.add
+}
+
+/** An item of Responses: a call, a result, reasoning. */
+const isItem = ({ role, type }: Json.JsonObject): boolean =>
+  role === undefined && typeof type === "string" && type !== "message"
+
+/** A turn of Messages that calls tools or has their results. */
+const hasBlocks = ({ content }: Json.JsonObject): boolean =>
+  Array.isArray(content) &&
+  content.some((block) => Json.isObject(block) && (block.type === "tool_use" || block.type === "tool_result"))
+
+/** A message of Chat Completions that calls tools or is a result. */
+const hasCalls = ({ function_call, role, tool_calls }: Json.JsonObject): boolean =>
+  role === "tool" || role === "function" || tool_calls != null || function_call != null
+
+const formOf = (message: Json.JsonObject, own: Form): Form => {
+  if (isItem(message)) return "responses"
+  if (hasBlocks(message)) return "messages"
+  return hasCalls(message) ? "chat" : own
+}
+
+/** Reads a list of messages in the form of a wire, or in others. Throws an `ApiError`. */
+export const read = (
+  list: ReadonlyArray<unknown>,
+  field: string,
+  own: Form,
+  reading: Reading,
+  tools: ReadonlyArray<Offered>
+): ReadonlyArray<Message> => {
+  const conversation = Conversation.make(reading, tools)
+  for (const [at, value] of list.entries()) {
+    const place = reading.at(field, at)
+    if (value === null) continue
+    if (typeof value === "string") conversation.messages.push({ role: "user", content: value })
+    else {
+      const message = Json.object(value, place)
+      forms[formOf(message, own)](conversation, message, place)
+    }
+  }
+  return Conversation.messagesOf(conversation)
+}
+
+/** The list of a request, which some clients send in the field of another wire, as a text or as one message. */
+export const listIn = (
+  body: Json.JsonObject,
+  names: readonly [own: string, other: string]
+): readonly [list: ReadonlyArray<unknown>, field: string] => {
+  const [own, other] = names
+  const field = body[own] == null && body[other] != null ? other : own
+  const value = body[field]
+  if (typeof value === "string" || Json.isObject(value)) return [[value], field]
+  return [Json.list(value, field), field]
+}
