@@ -209,8 +209,8 @@ export const run = async (options: Options, show: (text: string) => void): Promi
 
     const answers: Array<Clients.Answered> = []
     let answered = 0
-    const killed = () => servers.reduce((sum, server) => sum + server.killed.size, 0)
-    const client = new Clients.Client({ urls: servers.map(({ url }) => url), secrets, seed, killed })
+    const losses = () => servers.reduce((sum, server) => sum + server.losses, 0)
+    const client = new Clients.Client({ urls: servers.map(({ url }) => url), secrets, seed, losses })
     const plan = planned(options)
     const under: Array<Promise<void>> = []
     const strike = () => {

@@ -27,7 +27,7 @@ export interface Options {
   readonly secrets: ReadonlyArray<string>
   readonly seed: number
   /** How many processes were killed so far, or lost their runs while they were frozen: only then may a response fail. */
-  readonly killed: () => number
+  readonly losses: () => number
 }
 
 /**
@@ -137,7 +137,7 @@ export class Client {
 
   /** Waits for a response in the background, through any server. */
   async #poll(id: string, headers: Record<string, string>, draw: Seed.Draw, until: number, before: number) {
-    const { killed } = this.#options
+    const { losses } = this.#options
     while (performance.now() < until) {
       await sleep(50 + Seed.below(draw, 200))
       try {
@@ -146,7 +146,7 @@ export class Client {
         if (body.status === "completed") return outputOf(body)
         if (body.status !== "queued" && body.status !== "in_progress") {
           const message = `background response ${id} is ${body.status}: ${JSON.stringify(body.error)}`
-          throw killed() > before ? new Stopped(message) : new Wrong(message)
+          throw losses() > before ? new Stopped(message) : new Wrong(message)
         }
       } catch (error) {
         if (!(error instanceof Unanswered) || error instanceof Stopped) throw error
@@ -165,7 +165,7 @@ export class Client {
       }
       if (question.key !== undefined) headers["idempotency-key"] = question.key
       if (retry > 0) headers["x-stainless-retry-count"] = `${retry}`
-      const before = this.#options.killed()
+      const before = this.#options.losses()
       try {
         const url = `${Seed.pick(draw, urls)}${paths[question.wire]}`
         const millis = question.key === undefined ? requestMillis.others : requestMillis.keyed

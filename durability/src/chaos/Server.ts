@@ -58,6 +58,8 @@ export class Server {
   readonly options: Options
   /** The processes that were killed, or deposed while they were frozen, by their names. */
   readonly killed = new Set<string>()
+  /** How often a process was killed, or deposed: more than there are names if a deposed one was killed later. */
+  losses = 0
   isFrozen = false
   #child: ChildProcess | undefined
   #starts = 0
@@ -117,6 +119,7 @@ export class Server {
     const child = this.#child
     if (child === undefined) return
     this.killed.add(this.instance)
+    this.losses += 1
     const closed = once(child, "close")
     child.kill("SIGKILL")
     await closed
@@ -135,7 +138,9 @@ export class Server {
 
   /** Another server may take over what it has while its connections are cut and it cannot reconnect. */
   depose(): void {
-    if (this.isFrozen) this.killed.add(this.instance)
+    if (!this.isFrozen) return
+    this.killed.add(this.instance)
+    this.losses += 1
   }
 
   /** Ends it as an operator does. */
