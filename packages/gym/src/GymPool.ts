@@ -265,7 +265,18 @@ export interface Options extends GymWorker.Options {
    * default.
    */
   readonly storekeeper?: boolean | undefined
+  /**
+   * Whether workers make the mistakes of their profiles: habits, slips, and parts and digits that they lose; true by
+   * default. Without them each answer is right, and workers still decline what they do not do.
+   */
+  readonly mistakes?: boolean | undefined
 }
+
+/** The same worker without its mistakes. */
+const withoutMistakes = ({ carriedDigits: _, partsRead: __, skills, ...profile }: Profile): Profile => ({
+  ...profile,
+  skills: Object.fromEntries(Object.keys(skills).map((family) => [family, {}]))
+})
 
 /** How long an answer takes at a pace of 1, in milliseconds: long enough to watch a team at work. */
 export const defaultLatencyMillis = 250
@@ -288,8 +299,10 @@ export const defaultLatencyMillis = 250
  * ```
  */
 export const make = (options: Options = {}): WorkerPool.WorkerPool => {
-  const team = options.storekeeper ? profilesWithStorekeeper : profiles
-  const ofWorkers = { ...options, latencyMillis: options.latencyMillis ?? defaultLatencyMillis }
+  const { mistakes = true, storekeeper, ...rest } = options
+  const profilesOfAll = storekeeper ? profilesWithStorekeeper : profiles
+  const team = mistakes ? profilesOfAll : profilesOfAll.map(withoutMistakes)
+  const ofWorkers = { ...rest, latencyMillis: options.latencyMillis ?? defaultLatencyMillis }
   return WorkerPool.makeUnsafe(team.map((profile) => GymWorker.make(profile, ofWorkers)))
 }
 

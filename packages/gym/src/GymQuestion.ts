@@ -1,6 +1,7 @@
 /**
  * Which questions the workers of the gym can read. They compute: they know nothing of the world, and no language but the
- * English of their tasks. What nobody of them understands need not be asked.
+ * English of their tasks. A question is understood only if each of its words, numbers, quotations and signs is, so that
+ * no other question is answered than the one that was asked.
  */
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
@@ -8,7 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Solve from "./internal/solve.ts"
 
 /**
- * Whether there are workers in the gym that do each part of a question. Whether they do it rightly is another matter.
+ * Whether there are workers in the gym that do each part of a question, and one answer is asked for. Whether they do it
+ * rightly is another matter.
  *
  * **Example**
  *
@@ -19,7 +21,7 @@ import * as Solve from "./internal/solve.ts"
  * GymQuestion.isUnderstood("What is the capital of France?") // => false
  * ```
  */
-export const isUnderstood: (question: string) => boolean = Solve.understands
+export const isUnderstood = (question: string): boolean => Solve.obstacleOf(question) === undefined
 
 /**
  * Whether a part of a question is about what only a tool of `GymTools` knows.
@@ -39,14 +41,44 @@ export const needsTool: (question: string) => boolean = Solve.needsTool
 export const notUnderstood =
   "The workers of the offline gym cannot answer this kind of question: they compute (arithmetic, equations, units, dates, letters and words, logic puzzles, statistics, small programs), and know nothing of the world."
 
+/** Why a question is declined that has several answers. */
+const severalQuestions =
+  "The workers of the offline gym give one answer, and this asks several questions: ask one, or say what to do with their answers."
+
+/** At most so many words are named. */
+const mostWords = 8
+
+/**
+ * Why no worker of the gym can answer a question, with the words that none understands where the rest is understood;
+ * `undefined` where it is.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as GymQuestion from "@divisi/gym/GymQuestion"
+ *
+ * GymQuestion.whyNot("What is 17% of 2,350?") // => undefined
+ * GymQuestion.whyNot("What is 17% of 2,350 in words?")?.includes('"words"') // => true
+ * ```
+ */
+export const whyNot = (question: string): string | undefined => {
+  const obstacle = Solve.obstacleOf(question)
+  if (obstacle === undefined) return undefined
+  if (obstacle.type === "several questions") return severalQuestions
+  const words = obstacle.words.slice(0, mostWords).map((word) => `"${word.replaceAll('"', "").slice(0, 40)}"`)
+  return words.length === 0 ? notUnderstood : `${notUnderstood} Not understood here: ${words.join(", ")}.`
+}
+
 /**
  * A policy for a pool of the gym's workers that declines what none of them understands, before anybody is asked: the run
  * ends `refused`, and nothing is paid.
  */
 export const declining = (policy: Policy.Policy): Policy.Policy => ({
   ...policy,
-  propose: (context) =>
-    isUnderstood(Task.question(context.task))
+  propose: (context) => {
+    const detail = whyNot(Task.question(context.task))
+    return detail === undefined
       ? Policy.propose(policy, context)
-      : Effect.fail(new Policy.PolicyError({ policy: policy.name, detail: notUnderstood, isRefusal: true }))
+      : Effect.fail(new Policy.PolicyError({ policy: policy.name, detail, isRefusal: true }))
+  }
 })

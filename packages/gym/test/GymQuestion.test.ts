@@ -90,7 +90,8 @@ describe("questions of newcomers", () => {
     it(`"${question.slice(0, 60)}" is declined before anybody is paid`, async () => {
       const { answer, detail, ending, spend } = await run(question)
       assert.deepStrictEqual([ending, answer, spend.calls], ["refused", undefined, 0])
-      assert.strictEqual(detail, GymQuestion.notUnderstood)
+      assert.strictEqual(detail, GymQuestion.whyNot(question))
+      assert.isTrue(detail?.startsWith(GymQuestion.notUnderstood), detail)
     })
   }
 })

@@ -42,8 +42,8 @@ const withTools = ({ tools = [], unsupported = "omit" }: Pick<RunSettings, "tool
   tools: [...GymTools.all, ...tools]
 })
 
-/** The pool to watch at work: its workers take their time. */
-export const pool = (): WorkerPool.WorkerPool => GymPool.make()
+/** The pool to watch at work: its workers take their time, and make no mistakes. */
+export const pool = (): WorkerPool.WorkerPool => GymPool.make({ mistakes: false })
 
 /** The oracle, which knows the tasks of the gym and its workers. */
 export const oracle = OraclePolicy.make()
@@ -58,7 +58,12 @@ export const configFor = (config: Config, family: string | undefined): Config =>
 /** A config for one question to the gym's own team: where it needs a tool, every step has it, and somebody can use it. */
 export const configOf = (config: Config, question: string): Config =>
   GymQuestion.needsTool(question)
-    ? { toolAccess: "every-step", ...config, ...withTools(config), pool: GymPool.make({ storekeeper: true }) }
+    ? {
+        toolAccess: "every-step",
+        ...config,
+        ...withTools(config),
+        pool: GymPool.make({ storekeeper: true, mistakes: false })
+      }
     : config
 
 /** Which tasks to make. */

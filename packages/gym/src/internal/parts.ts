@@ -23,9 +23,10 @@ const numbered =
 
 /** "Multiply the result by 37", "Add 50 to it", "How many letters does it have?": what may go on with the answer before. */
 const operation =
-  /^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|divide|double|halve|multiply|reverse|spell|subtract|take|write)\b(?: [\d.,%]+ (?:to|from|of))?|(?:(?:find|say|tell me) )?how many (?:digits|letters|vowels)\b)[^.?!\d]*(?!\w)/i
+  /^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|cube|divide|double|halve|multiply|reverse|round|spell|square|subtract|take|triple|write)\b(?: [\d.,%]+ (?:to|from|of))?|(?:(?:find|say|tell me) )?how many (?:digits|letters|vowels)\b)[^.?!\d]*(?!\w)/i
 
-const operand = /\b(?:it|(?:the|that|this) (?:result|answer|total))\b/gi
+const operand =
+  /\b(?:it|(?:the|that|this) (?:result|answer|total)|(?:that|this)(?= (?:by|from|in|to|with)\b|[.,;?!]|$))\b/gi
 
 /** "Add both results", "What is the difference between the two?": goes on with the two answers before. */
 const pair =
@@ -41,12 +42,12 @@ const naming = /(?<!\s)\s*(?:Call|Name) (?:it|this|that|the (?:answer|result|num
 const letter = (name: string) => new RegExp(`(?<![\\w"'])${name}(?![\\w"'])`, "g")
 
 const starts =
-  /(?:^|\n)[^\S\n]*\d[.)] |(?<=^|[.?!\uE000]["”]?\s|\n)(?:First|Second|Secondly|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? |(?<=[.?!\uE000]["”]?\s|\n)(?=[A-Z(\d])|,? (?:and )?then (?=[a-z])/g
+  /(?:^|\n)[^\S\n]*\d[.)] |(?<=^|[.?!\uE000]["”]?\s|\n)(?:First|Second|Secondly|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? |(?<=[.?!\uE000]["”]?\s|\n)(?=[A-Z(\d])|,? (?:and )?then (?=[a-z])|,? and (?=(?:how many|what|which|who)\b)/g
 
 const opener = /^\s*(?:\d[.)] |(?:First|Secondly?|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? )/
 
 /** The beginning of a clause that is a part only if it refers back. */
-const clause = /^,? ?(?:and )?then /
+const clause = /^,? ?(?:(?:and )?then |and (?=(?:how many|what|which|who)\b))/
 
 const closing = /(?<!\s)\s*(?:Give|Answer with|Reply with|Report) only the (?:last|final) answer\.\s*$/
 
@@ -78,7 +79,7 @@ const pieces = (text: string): ReadonlyArray<string> => {
       (opener.test(sentences[index]!) ||
         refersBack(sentences[index]!) ||
         isBehind(named, mask, from) ||
-        (index < ofPair && isBehind(sentenceEnd, mask, from)))
+        (index < ofPair && (isBehind(sentenceEnd, mask, from) || clause.test(sentences[index]!))))
   )
   return [0, ...begins].map((from, index) => question.slice(from, begins[index] ?? question.length).trim())
 }

@@ -4,7 +4,7 @@ import { normalise } from "../GymGrader.ts"
 import { stock } from "../GymTools.ts"
 import type { Profile } from "../GymWorker.ts"
 import { solvers } from "../solvers/index.ts"
-import type { LookUp } from "../solvers/reading.ts"
+import { type LookUp, withoutInstruction } from "../solvers/reading.ts"
 import { type Assignment, assign, isDecline, type Reading, type Turn, valueOf } from "./assignment.ts"
 import * as Draw from "./draw.ts"
 import type { Lookups } from "./lookups.ts"
@@ -32,14 +32,26 @@ type Names = ReadonlyMap<string, number>
 const paired = (left?: string, right?: string): string | undefined =>
   left === undefined || right === undefined ? undefined : `${left} and ${right}`
 
+/** The families of texts that were read before: the workers of a team read the same ones. */
+const families = new Map<string, AnyFamilyName | undefined>()
+const mostFamilies = 2_000
+
+const familyOfText = (text: string): AnyFamilyName | undefined => {
+  if (families.has(text)) return families.get(text)
+  const found = entries.find(([, solver]) => solver.reads(text))?.[0]
+  if (families.size === mostFamilies) families.clear()
+  families.set(text, found)
+  return found
+}
+
 /** The family of a question. A number or a word stands in for an earlier answer that the question mentions. */
 const familyOf =
   (names: Names) =>
   (text: string): AnyFamilyName | undefined => {
     for (const stand of ["7", "seven"]) {
       const filled = substitute(text, (reference) => (reference === "both" ? paired(stand, stand) : stand), names)
-      const found = entries.find(([, solver]) => solver.reads(filled))
-      if (found !== undefined) return found[0]
+      const found = familyOfText(filled)
+      if (found !== undefined) return found
     }
     return undefined
   }
@@ -219,20 +231,58 @@ const start = (profile: Profile, reading: Reading, seed: number, lookups: Lookup
   return { profile, reading, parts, names, seed, thoughts: [], known, seen, lookups, wanted: new Set() }
 }
 
+/** A subtask such as "Add 50", as a question about the answer before it, where that was to a question of its own. */
+const followUp = (call: Call): string | undefined => {
+  const before = call.seen.at(-1)?.assignment.own
+  const subtask = withoutInstruction(call.reading.subtask)
+  if (before === undefined || subtask === "") return undefined
+  const question = `Take that number, ${subtask.charAt(0).toLowerCase()}${subtask.slice(1)}`
+  return familyOf(call.names)(question) === undefined ? undefined : question
+}
+
 const work = async (call: Call, assignment: Assignment): Promise<Found> => {
   if (call.profile.checksOnly) return check(call, assignment)
   if (assignment.own !== undefined) return solveOwn(call, assignment.own)
   // An assigned part is worked out again even if an answer to it is visible; the parts that it needs are not.
   if (assignment.parts.length === 1) call.known.delete(assignment.parts[0]!)
   const own = await solveParts(call, assignment.parts)
+  const following = "because" in own ? followUp(call) : undefined
+  if (following !== undefined) return solveOwn(call, following)
   const trusted = !call.profile.generalist
   return assignment.weigh && !trusted ? weigh(call, assignment, own) : own
 }
 
-/** Whether each part of a question is of a family that some worker may do. Loads nothing. */
-export const understands = (question: string): boolean => {
+/** Whether the last part of a question needs all others: only its answer is given. */
+const isChain = (parts: ReadonlyArray<Part>): boolean => {
+  const needed = new Set([parts.length - 1])
+  for (let index = parts.length - 1; index >= 0; index--) {
+    if (needed.has(index)) for (const need of parts[index]!.needs) needed.add(need)
+  }
+  return needed.size === parts.length
+}
+
+/** Why no worker can answer a question. */
+export type Obstacle =
+  | { readonly type: "unread"; readonly words: ReadonlyArray<string> }
+  | { readonly type: "several questions" }
+
+/** What of a part nobody understands; nothing where it is not of a kind that anybody does. */
+const unreadIn = (part: string): ReadonlyArray<string> => {
+  const filled = substitute(part, (reference) => (reference === "both" ? paired("7", "7") : "7"))
+  const found = entries.flatMap(([, solver]) => {
+    const unread = solver.unread(filled)
+    return unread === undefined || unread.length === 0 ? [] : [unread]
+  })
+  return found.sort((left, right) => left.length - right.length)[0] ?? []
+}
+
+/** Why no worker can answer a question; `undefined` where each part of it is of a family that some do. Loads nothing. */
+export const obstacleOf = (question: string): Obstacle | undefined => {
   const family = familyOf(namesIn(question))
-  return split(question).every(({ text }) => family(text) !== undefined)
+  const parts = split(question)
+  const unread = parts.filter(({ text }) => family(text) === undefined)
+  if (unread.length > 0) return { type: "unread", words: [...new Set(unread.flatMap(({ text }) => unreadIn(text)))] }
+  return isChain(parts) ? undefined : { type: "several questions" }
 }
 
 /** Whether a part of a question needs a tool. Loads nothing. */

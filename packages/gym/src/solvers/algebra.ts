@@ -1,7 +1,7 @@
 /** Reads equations, in symbols or in words, and solves them exactly. */
 import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
-import { plain, solver } from "./reading.ts"
+import { solver, type Text } from "./reading.ts"
 
 /** Equations as texts with `=`, the unknown that is asked for, and which of two solutions. */
 interface Read {
@@ -10,66 +10,85 @@ interface Read {
   readonly which: "larger" | "smaller" | undefined
 }
 
-const whichOf = (text: string): Read["which"] =>
-  /\b(?:larger|greater|bigger|largest)\b/i.test(text)
+const takeWhich = (text: Text): Read["which"] =>
+  text.take(/\b(?:larger|greater|bigger|largest)\b/i) !== undefined
     ? "larger"
-    : /\b(?:smaller|lesser|smallest)\b/i.test(text)
+    : text.take(/\b(?:smaller|lesser|smallest)\b/i) !== undefined
       ? "smaller"
       : undefined
 
-/** Runs of numbers, single letters and signs that hold an equals sign. */
-const equationsIn = (text: string): ReadonlyArray<string> => {
-  const runs: Array<string> = []
-  let run = ""
-  for (const token of text.match(/[a-z]{2,}|[a-z]|\d+(?:\.\d+)?|[-+*/^()=]|[^\s]/gi) ?? []) {
-    if (/^(?:[a-z]|\d.*|[-+*/^()=])$/i.test(token)) {
-      run += token
-    } else {
-      runs.push(run)
-      run = ""
-    }
+/** Takes the runs of numbers, single letters and signs that hold an equals sign. */
+const takeEquations = (text: Text): ReadonlyArray<string> => {
+  const tokens = [...text.left.matchAll(/[a-z]{2,}|[a-z]|\d+(?:\.\d+)?|[-+*/^()=]|[^\s]/gi)]
+  const runs: Array<{ written: string; from: number; to: number }> = []
+  let isRunning = false
+  for (const { 0: token, index } of tokens) {
+    const belongs = /^(?:[a-z]|\d.*|[-+*/^()=])$/i.test(token)
+    if (belongs && !isRunning) runs.push({ written: "", from: index, to: index })
+    isRunning = belongs
+    if (!belongs) continue
+    const run = runs.at(-1)!
+    run.written += token
+    run.to = index + token.length
   }
-  return [...runs, run].filter((text) => /^[^=]+=[^=]+$/.test(text))
+  const found = runs.filter(({ written }) => /^[^=]+=[^=]+$/.test(written))
+  for (const { from, to } of found.toReversed()) text.cut(from, to, ",")
+  return found.map(({ written }) => written)
 }
 
-const inSymbols = (asked: string): Read | undefined => {
-  // A question that begins with its equation begins with a capital.
-  const text = asked.toLowerCase()
-  const equations = equationsIn(text)
+const inSymbols = (text: Text): Read | undefined => {
+  const equations = takeEquations(text)
   if (equations.length === 0 || equations.length > 2) return undefined
   const letters = new Set(equations.join("").match(/[a-z]/g))
-  const named = [...text.matchAll(/\b(?:for|is|of) ([a-z])(?![a-z'])/g)].map((match) => match[1]!)
-  const unknown = named.findLast((letter) => letters.has(letter)) ?? (letters.size === 1 ? [...letters][0] : undefined)
-  return unknown === undefined ? undefined : { equations, unknown, which: whichOf(text) }
+  const named = /\b(?:for|is|of|find) ([a-z])(?![a-z'])/g
+  const asked = [...text.left.matchAll(named)].map((match) => match[1]!).findLast((letter) => letters.has(letter))
+  const unknown = asked ?? (letters.size === 1 ? [...letters][0] : undefined)
+  if (unknown === undefined) return undefined
+  if (asked !== undefined) text.takeAll(new RegExp(`\\b(?:for|is|of|find) ${asked}(?![a-z'])`, "g"))
+  else text.take(new RegExp(`^\\W*${unknown}(?= ?[=?.]|\\W*$)|\\b${unknown}(?= ?= ?\\?)`))
+  return { equations, unknown, which: takeWhich(text) }
 }
 
 const N = "(-?\\d+)"
 
+const totals =
+  "(?:(?:i|you|we) (?:end up with|get|reach)|the (?:result|answer) is|(?:it|that) (?:gives|makes|equals)|the result equals)"
+
 const riddles: ReadonlyArray<RegExp> = [
-  new RegExp(`${N} times (?:a|an unknown|some|my) number (plus|minus) ${N} (?:equals|is|gives|makes) ${N}`, "i"),
-  new RegExp(`multipl(?:y it|ied) by ${N},? (?:and )?(?:then |you )?(add|subtract) ${N},?\\.? .*?${N}`, "i")
+  new RegExp(
+    `${N} times (?:a|an unknown|some|my) number (plus|minus) ${N} (?:equals|is|gives|makes) ${N}(?=[.,;?!]|$)`
+  ),
+  new RegExp(
+    `(?:i think of a number,? |(?:when|if) (?:an unknown|a|my|some) number is )multipl(?:y it|ied) by ${N},? (?:and )?(?:then )?(?:you |i )?(add|subtract) ${N}(?: (?:to|from) it)?[,.]? ${totals} ${N}(?=[.,;?!]|$)`
+  )
 ]
 
-const inWords = (text: string): Read | undefined => {
+const sumOfTwo = new RegExp(`\\b(?:add up to|(?:have )?(?:a |the |their )?sum (?:of|is)) ${N}`)
+const differenceOfTwo = new RegExp(`\\b(?:differ by|(?:have )?(?:a |the |their )?difference (?:of|is)) ${N}`)
+
+const inWords = (text: Text): Read | undefined => {
   for (const riddle of riddles) {
-    const match = riddle.exec(text)
-    if (match === null || !/\b(?:number|unknown)\b/i.test(text)) continue
+    const match = text.take(riddle)
+    if (match === undefined) continue
     const [, factor, verb, constant, total] = match
-    const sign = /plus|add/i.test(verb!) ? "+" : "-"
+    const sign = /plus|add/.test(verb!) ? "+" : "-"
+    text.take(/\b(?:what (?:is|was)|find|guess) (?:the|my|this|that) (?:unknown )?number\b/)
     return { equations: [`${factor}*x${sign}${constant}=${total}`], unknown: "x", which: undefined }
   }
-  const sum = new RegExp(`\\b(?:add up to|sum of|sum is) ${N}`, "i").exec(text)?.[1]
-  const difference = new RegExp(`\\b(?:differ by|difference of|difference is) ${N}`, "i").exec(text)?.[1]
-  const which = whichOf(text)
-  if (sum === undefined || difference === undefined || which === undefined || !/two numbers/i.test(text))
-    return undefined
+  if (text.take(/\btwo numbers\b/) === undefined) return undefined
+  const sum = text.take(sumOfTwo)?.[1]
+  const difference = text.take(differenceOfTwo)?.[1]
+  const which = takeWhich(text)
+  if (sum === undefined || difference === undefined || which === undefined) return undefined
+  text.take(/(?:one|number)(?=\W*$)/)
   return { equations: [`x+y=${sum}`, `x-y=${difference}`], unknown: which === "larger" ? "x" : "y", which: undefined }
 }
 
-const read = (question: string): Read | undefined => {
-  const text = plain(question).replace(/\s+/g, " ")
-  if (/```|"/.test(text)) return undefined
-  return text.includes("=") ? inSymbols(text) : inWords(text)
+const read = (text: Text): Read | undefined => {
+  if (text.has(/```|"/)) return undefined
+  // A question that begins with its equation begins with a capital.
+  text.lower()
+  return text.left.includes("=") ? inSymbols(text) : inWords(text)
 }
 
 const difference = (equation: string): string => {
@@ -126,9 +145,16 @@ const withHabits = (read: Read, habits: Habits): Read => {
 const solve = async (asked: Read, habits: Habits): Promise<string | undefined> => {
   const read = withHabits(asked, habits)
   const found = await (read.equations.length === 2 ? solvePair(read) : roots(read))
-  const ascending = found.toSorted((left, right) => left - right)
+  const ascending = [...new Set(found)].sort((left, right) => left - right)
+  if (ascending.length > 1 && read.which === undefined) return undefined
   const value = read.which === "smaller" ? ascending[0] : ascending.at(-1)
   return value === undefined ? undefined : String(value)
 }
 
-export const algebra = solver(read, solve)
+export const algebra = solver<Read>({
+  words:
+    "if for which satisfies solve equation equations given has have two solutions solution one root of value when holds of",
+  read,
+  kind: () => "number",
+  solve: (read, { habits }) => solve(read, habits)
+})

@@ -1,54 +1,73 @@
-/** Reads arithmetic in symbols, instructions and stories as one expression, and evaluates it exactly. */
+/** Reads arithmetic in symbols, words, instructions and stories, and works it out exactly. */
 import type { Habits } from "../Habits.ts"
-import { withAlgebra } from "./nerdamer.ts"
-import { decimalsAsked, plain, shown, solver } from "./reading.ts"
+import * as Exact from "./exact.ts"
+import * as Expression from "./expression.ts"
+import { solver, type Text } from "./reading.ts"
 
-/** Words of the other families' questions. */
-const foreign =
-  /=|"|```|\d-\d\d-\d|\b(?:average|mean|median|mode|range|deviation|list|values|digits?|letters?|vowels|words?|backwards|true|false|unknown|(?:a|my|two) numbers?|dates?|days?|weekday|degrees|convert|express)\b/i
+// -------------------------------------------------------------------------------------------------------------------
+// Expressions
+// -------------------------------------------------------------------------------------------------------------------
 
-const written: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(?:multiplied by|times)\b/gi, "*"],
-  [/\bdivided by\b/gi, "/"],
-  [/%? ?percent of |% of /gi, " / 100 * "],
-  [/(?<=[\d)] )plus(?= [\d(])/gi, "+"],
-  [/(?<=[\d)] )minus(?= [\d(])/gi, "-"]
-]
+/** What people say before an expression, and behind it. */
+const opening =
+  /^(?:(?:a|and|answer|calculate|can|compute|convert|could|determine|do|evaluate|exact|exactly|express|expression|find|following|for|get|give|hello|hey|hi|how|i|is|just|know|let|many|me|much|need|now|number|of|ok|please|pls|quick|question|result|round|see|show|simplify|so|solve|tell|the|then|this|to|us|value|want|we|what's|whats|what|work|write|would|you|is|was|are|out|make|makes|give|gives|does|like)\b[,:]? *|[:,]\s*)*/i
 
-/** Words in which people ask for the value of an expression. */
-const asking = new Set(
-  (
-    "a an and answer as at by calculate can compute decimal decimals digits do does equal equals evaluate exact exactly " +
-    "expression find for four get give how i in is it its just know let many me much nearest need now number number's " +
-    "of one only out part places please result round rounded s show simplify solve tell the then this three to total " +
-    "two us value want we what whats when whole with work you your"
-  ).split(" ")
-)
+const closing =
+  /(?:(?:[\s,.;?!=]|\b(?:please|pls|thanks|thank you|exactly|for me|equals?(?: to)?|is|makes?|gives?|come to|what do (?:you|we|i) get|what|do you get|in total|altogether|all together)(?=[\s,.;?!=]|$))+)$/i
 
-/** A sum that stands among so many other words is not what is asked. */
-const mostOtherWords = 3
-
-const isAsked = (text: string): boolean =>
-  (text.toLowerCase().match(/[a-z]{2,}/g) ?? []).filter((word) => !asking.has(word)).length <= mostOtherWords
-
-const balanced = (text: string): boolean => {
-  let depth = 0
-  for (const character of text) {
-    if (character === "(") depth += 1
-    if (character === ")" && --depth < 0) return false
-  }
-  return depth === 0
+/** The text without the words around its expression. */
+const inside = (text: string): ReadonlyArray<string> => {
+  const bare = text.trim()
+  const end = bare.length - (closing.exec(bare)?.[0].length ?? 0)
+  // "Is 5 plus 3?" and "the sum of 3 and 5": words of the opening may belong to the expression.
+  const start = opening.exec(bare)?.[0].length ?? 0
+  const first = bare.slice(start, end)
+  return [first, bare.slice(start).replace(/(?<![\s=?.,])[\s=?.,]+$/, "")]
 }
 
-const inSymbols = (text: string): string | undefined => {
-  const symbols = written.reduce((result, [word, sign]) => result.replace(word, sign), text)
-  const found = symbols.match(/(?<![-(\s])[-(\s]*\d[\d\s.()+*/^-]*[\d)]/g)?.map((match) => match.trim())
-  const only = found?.length === 1 ? found[0]! : undefined
-  const isSum = only !== undefined && /\d[\s)]*[-+*/^]/.test(only) && balanced(only)
-  return isSum && isAsked(symbols) ? only : undefined
+const isNumber = /^-?\d+(?:\.\d+)?$/
+
+const expressionIn = (text: string): Expression.Expression | undefined => {
+  const found = inside(text).flatMap((candidate) => Expression.read(candidate) ?? [])
+  const sums = found.filter((read) => !isNumber.test(read.text))
+  // Whether "2 + 3!" ends in a factorial cannot be told.
+  const [first, second] = sums
+  return first !== undefined && second !== undefined && first.text !== second.text ? undefined : (first ?? found[0])
 }
 
 const N = "(-?\\d+(?:\\.\\d+)?)"
+
+/** "A 15% tip on 80", "20% off 45": shares that have names of their own. */
+const sayings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]> = [
+  [
+    new RegExp(
+      `\\b(?:how much (?:is|would be) |what(?:'s| is) )?(?:a |the )?${N} ?(?:%|percent) (?:tip|tax|vat|discount|commission|fee) (?:on|of|for)(?: a bill of)? [$€£]?${N}`,
+      "i"
+    ),
+    (rate, of) => `${rate} / 100 * ${of}`
+  ],
+  [new RegExp(`\\b${N} ?(?:%|percent) off(?: of)? [$€£]?${N}`, "i"), (rate, of) => `(100 - ${rate}) / 100 * ${of}`],
+  [
+    new RegExp(`\\b${N} (?:increased|raised|plus) by ${N} ?(?:%|percent)`, "i"),
+    (of, rate) => `(100 + ${rate}) / 100 * ${of}`
+  ],
+  [
+    new RegExp(`\\b${N} (?:decreased|reduced|lowered) by ${N} ?(?:%|percent)`, "i"),
+    (of, rate) => `(100 - ${rate}) / 100 * ${of}`
+  ]
+]
+
+const saying = (text: Text): string | undefined => {
+  for (const [pattern, build] of sayings) {
+    const match = text.take(pattern)
+    if (match !== undefined) return build(match[1]!, match[2]!)
+  }
+  return undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Instructions
+// -------------------------------------------------------------------------------------------------------------------
 
 const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]> = [
   [new RegExp(`\\badd (?:up )?${N} (?:to|and) ${N}`, "i"), (a, b) => `(${a} + ${b})`],
@@ -65,12 +84,15 @@ const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string
   [new RegExp(`\\btake ${N}`, "i"), (a) => a]
 ]
 
+const before = "(?:it|this|that|the (?:answer|difference|number|product|quotient|result|sum|total))"
+
+/** What goes on with the number before, right behind it. */
 const continuation = new RegExp(
-  `\\b(?:(multiply|divide)(?: it| this| that| the \\w+)? by|(add|plus)|(subtract|minus|take away)) ${N}|\\b(double|halve|square)\\b`,
-  "gi"
+  `^[,.;:]? ?(?:(?:and|then|next|finally|please|now),? )*(?:(multiply|divide)(?: ${before})? by|(add|plus)|(subtract|minus|take away)) ${N}(?: (?:to|from) ${before})?(?![\\w%(]|\\.\\d)|^[,.;:]? ?(?:(?:and|then|next|finally|please|now),? )*(double|halve|square)(?: ${before})?\\b`,
+  "i"
 )
 
-const apply = (expression: string, [, factor, more, less, value, alone]: RegExpMatchArray): string => {
+const apply = (expression: string, [, factor, more, less, value, alone]: RegExpExecArray): string => {
   if (factor !== undefined) return `(${expression} ${factor.toLowerCase() === "multiply" ? "*" : "/"} ${value})`
   if (more !== undefined) return `(${expression} + ${value})`
   if (less !== undefined) return `(${expression} - ${value})`
@@ -78,60 +100,174 @@ const apply = (expression: string, [, factor, more, less, value, alone]: RegExpM
   return alone?.toLowerCase() === "halve" ? `(${expression} / 2)` : `(${expression})^2`
 }
 
-const series = new RegExp(`\\b(sum|product) of (${N.slice(1, -1)}(?:(?:, (?:and )?| and )${N.slice(1, -1)})+)`, "i")
-
-const inWords = (text: string): string | undefined => {
-  const [all, kind, listed] = series.exec(text) ?? []
-  if (all !== undefined && listed!.includes(",")) {
-    return listed!.split(/, (?:and )?| and /).join(kind!.toLowerCase() === "sum" ? " + " : " * ")
-  }
-  const opening = openings
+const instructions = (text: Text): string | undefined => {
+  const first = openings
     .flatMap(([pattern, build]) => {
-      const match = pattern.exec(text)
-      return match === null ? [] : [{ match, build }]
+      const match = pattern.exec(text.left)
+      return match === null ? [] : [{ match, build, pattern }]
     })
     .sort((left, right) => left.match.index - right.match.index)[0]
-  if (opening === undefined) return undefined
-  const { build, match } = opening
-  const start = build(match[1]!, match[2] ?? "")
-  const changes = [...text.slice(match.index + match[0].length).matchAll(continuation)]
-  // "Take 2" alone asks for nothing.
-  return changes.length === 0 && start === match[1] ? undefined : changes.reduce(apply, start)
+  if (first === undefined) return undefined
+  const { build, match, pattern } = first
+  const at = match.index
+  text.take(pattern, "")
+  let expression = build(match[1]!, match[2] ?? "")
+  const start = expression
+  const rest = () => text.left.slice(at)
+  for (let change = continuation.exec(rest()); change !== null; change = continuation.exec(rest())) {
+    text.cut(at, at + change[0].length)
+    expression = apply(expression, change)
+  }
+  text.take(
+    /\b(?:what do (?:you|we|i) get|what is the (?:final )?(?:result|answer|total|number)|give the final number)\b/i
+  )
+  return expression === start && start === match[1] ? `(${expression})` : expression
 }
 
-const story = (text: string): string | undefined => {
-  const groups = new RegExp(`${N} \\w+ (?:with|of|at|for|holding|containing) ${N} .*?\\beach\\b`, "i").exec(text)
-  if (groups === null) return undefined
-  const rest = text.slice(groups.index + groups[0].length)
-  const change = new RegExp(N).exec(rest)?.[1]
-  const total = `${groups[1]} * ${groups[2]}`
-  if (change === undefined) return total
-  return `${total} ${/\b(?:more|arrive|added|gains?|bought)\b/i.test(rest) ? "+" : "-"} ${change}`
+// -------------------------------------------------------------------------------------------------------------------
+// Stories
+// -------------------------------------------------------------------------------------------------------------------
+
+const gone =
+  "(?:broken|cancelled|canceled|called off|cut down|damaged|eaten|gone|left out|lent out|lost|missing|removed|returned|sold|spoiled|stolen|taken away|taken out|thrown away|used)"
+const come =
+  "(?:added|arrive|arrived|baked|booked|bought|brought in|brought|come|delivered|driven|found|planted|put in)"
+
+const group = "(\\d+) ([a-z]+) (?:with|of|holding|containing) (\\d+) ([a-z]+) each"
+
+const stories: ReadonlyArray<readonly [RegExp, sign: "+" | "-" | undefined]> = [
+  [
+    new RegExp(
+      `^an? [a-z]+ (?:has|holds|fills|plans|contains|keeps|owns) ${group},? and (\\d+) of (?:the|them|these)(?: ([a-z]+))? (?:are|were|is|was|get|got) ${gone}[.,] ?how many ([a-z]+) (?:are|remain|is)(?: still)?(?: left| there| there now| now)?\\W*$`,
+      "i"
+    ),
+    "-"
+  ],
+  [
+    new RegExp(
+      `^an? [a-z]+ (?:has|holds|fills|plans|contains|keeps|owns) ${group},? and (?:then )?(\\d+) more( )(?:are |were )?${come}[.,] ?how many ([a-z]+) are (?:there|there now|there in total)\\W*$`,
+      "i"
+    ),
+    "+"
+  ],
+  [
+    new RegExp(
+      `^(?:(?:there are|i have|we have|an? [a-z]+ (?:has|holds|contains)) )?${group}[.,] ?how many ([a-z]+) are there(?: in total| altogether| in all)?\\W*$`,
+      "i"
+    ),
+    undefined
+  ]
+]
+
+const story = (text: Text): string | undefined => {
+  for (const [pattern, sign] of stories) {
+    const match = pattern.exec(text.left)
+    if (match === null) continue
+    const [, groups, , each, item, ...rest] = match
+    const total = `${groups} * ${each}`
+    const [change, of, asked] = sign === undefined ? [undefined, undefined, rest[0]] : rest
+    const isSame =
+      asked?.toLowerCase() === item!.toLowerCase() &&
+      (of === undefined || of === " " || of.toLowerCase() === item!.toLowerCase())
+    if (!isSame) return undefined
+    text.cut(0, text.left.length)
+    return sign === undefined ? total : `${total} ${sign} ${change}`
+  }
+  return undefined
 }
 
-interface Read {
+// -------------------------------------------------------------------------------------------------------------------
+// Yes or no
+// -------------------------------------------------------------------------------------------------------------------
+
+type Check = (value: Exact.Exact, other: Exact.Exact) => boolean | undefined
+
+const isMultiple: Check = (value, other) => {
+  const rest = Exact.divide(value, other)
+  const [whole, by] = [Exact.integer(value), Exact.integer(other)]
+  return rest === undefined || whole === undefined || by === undefined ? undefined : rest.denominator === 1n
+}
+
+const compares =
+  (signs: ReadonlyArray<number>): Check =>
+  (value, other) => {
+    const sign = Exact.compare(value, other)
+    return sign === undefined ? undefined : signs.includes(sign)
+  }
+
+const two = Exact.whole(2)
+
+const checks: ReadonlyArray<readonly [RegExp, Check]> = [
+  [/^is (.+?) (?:an? )?prime(?: number)?$/i, (value) => Exact.isPrime(value)],
+  [/^is (.+?) (?:an? )?even(?: number)?$/i, (value) => isMultiple(value, two)],
+  [
+    /^is (.+?) (?:an? )?odd(?: number)?$/i,
+    (value) => {
+      const isEven = isMultiple(value, two)
+      return isEven === undefined ? undefined : !isEven
+    }
+  ],
+  [/^is (.+?) (?:evenly )?divisible by (.+)$/i, isMultiple],
+  [/^is (.+?) a multiple of (.+)$/i, isMultiple],
+  [/^is (.+?) a (?:factor|divisor) of (.+)$/i, (value, other) => isMultiple(other, value)],
+  [/^is (.+?) (?:greater|larger|bigger|more|higher) than (.+)$/i, compares([1])],
+  [/^is (.+?) (?:less|smaller|lower|fewer) than (.+)$/i, compares([-1])],
+  [/^is (.+?) (?:equal to|the same as) (.+)$/i, compares([0])]
+]
+
+interface YesOrNo {
+  readonly type: "check"
+  readonly holds: boolean | undefined
+}
+
+const yesOrNo = (text: Text): YesOrNo | undefined => {
+  const asked = text.left.trim().replace(/(?<![\s?.!])[\s?.!]+$/, "")
+  for (const [pattern, check] of checks) {
+    const match = pattern.exec(asked)
+    if (match === null) continue
+    const [value, other] = match.slice(1).map((operand) => Expression.read(operand))
+    if (value === undefined || (match[2] !== undefined && other === undefined)) continue
+    text.cut(0, text.left.length)
+    const isKnown = value.value !== undefined && (match[2] === undefined || other?.value !== undefined)
+    return { type: "check", holds: isKnown ? check(value.value!, other?.value ?? two) : undefined }
+  }
+  return undefined
+}
+
+const larger =
+  /^(?:which|what)(?: number| one)? is (?:the )?(larger|greater|bigger|higher|larger one|smaller|less|lower)(?: one| number)?[,:]? (-?\d[\d.]*) or (-?\d[\d.]*)[\s?.]*$/i
+
+const choice = (text: Text): string | undefined => {
+  const match = larger.exec(text.left.trim())
+  if (match === null) return undefined
+  text.cut(0, text.left.length)
+  return `${/^(?:larger|greater|bigger|higher)/i.test(match[1]!) ? "largest" : "smallest"} of ${match[2]} and ${match[3]}`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Sum {
+  readonly type: "sum"
   readonly expression: string
-  readonly decimals: number | undefined
+  readonly value: Exact.Exact | undefined
 }
 
-const read = (question: string): Read | undefined => {
-  const text = plain(question)
-    .replace(/\s+/g, " ")
-    .replace(/ ?= ?\??$/, "")
-  if (foreign.test(text)) return undefined
-  const expression = inSymbols(text) ?? inWords(text) ?? story(text)
-  return expression === undefined ? undefined : { expression, decimals: decimalsAsked(text) }
+const longestSum = 600
+
+const read = (text: Text): Sum | YesOrNo | undefined => {
+  if (text.left.length > longestSum || text.has(/```|"/)) return undefined
+  const expression = expressionIn(text.left)
+  if (expression !== undefined) {
+    text.cut(0, text.left.length)
+    return { type: "sum", expression: expression.text, value: expression.value }
+  }
+  const check = yesOrNo(text)
+  if (check !== undefined) return check
+  const written = choice(text) ?? story(text) ?? saying(text) ?? instructions(text)
+  return written === undefined ? undefined : { type: "sum", expression: written, value: Expression.evaluate(written) }
 }
-
-const number = /^-?\d+(?:\.\d+)?$/
-
-/** The value as a decimal; exact where it is a whole number. */
-const evaluate = (expression: string): Promise<string | undefined> =>
-  withAlgebra((algebra) => {
-    const value = algebra(expression)
-    const text = value.toString()
-    return text.includes("/") ? shown(Number(value.evaluate().text("decimals")), undefined) : text
-  })
 
 const keepDigits = (value: string, digits: number | undefined): string => {
   if (digits === undefined || !/^-?\d+$/.test(value)) return value
@@ -145,28 +281,39 @@ const levels = (leftToRight: boolean | undefined): ReadonlyArray<string> =>
   leftToRight ? ["\\^", "[-+*/]"] : ["\\^", "[*/]", "[-+]"]
 
 /** Works an expression out as on paper, one operation after the other. */
-const stepByStep = async (expression: string, habits: Habits): Promise<string | undefined> => {
+const stepByStep = (expression: string, habits: Habits): string | undefined => {
   let text = expression
   for (let inner = /\(([^()]*)\)/.exec(text); inner !== null; inner = /\(([^()]*)\)/.exec(text)) {
-    const value = await stepByStep(inner[1]!, habits)
+    const value = stepByStep(inner[1]!, habits)
     if (value === undefined) return undefined
     text = `${text.slice(0, inner.index)}${value}${text.slice(inner.index + inner[0].length)}`
   }
   for (const operators of levels(habits.leftToRight)) {
     const operation = new RegExp(`(?<![\\d.])(-?\\d+(?:\\.\\d+)?)\\s*(${operators})\\s*(-?\\d+(?:\\.\\d+)?)`)
     for (let match = operation.exec(text); match !== null; match = operation.exec(text)) {
-      const exact = await evaluate(`(${match[1]})${match[2]}(${match[3]})`)
-      if (exact === undefined || !number.test(exact)) return undefined
-      const value = keepDigits(exact, habits.significantDigits)
+      const exact = Expression.evaluate(`(${match[1]})${match[2]}(${match[3]})`)
+      const written = exact === undefined ? undefined : Exact.rough(exact)
+      if (written === undefined || !isNumber.test(written)) return undefined
+      const value = keepDigits(written, habits.significantDigits)
       text = `${text.slice(0, match.index)}${value}${text.slice(match.index + match[0].length)}`
     }
   }
-  return text.trim()
+  return isNumber.test(text.trim()) ? text.trim() : undefined
 }
 
-export const arithmetic = solver(read, async ({ decimals, expression }, habits) => {
-  const byHand = habits.leftToRight || habits.significantDigits !== undefined
-  const value = await (byHand ? stepByStep(expression, habits) : evaluate(expression))
-  if (value === undefined || !number.test(value)) return undefined
-  return decimals === undefined ? value : shown(Number(value), decimals)
+export const arithmetic = solver<Sum | YesOrNo>({
+  words: "",
+  read,
+  unread: (text) =>
+    /\d\)? ?[-+*/^%] ?\(?\d|\d ?% of|\d (?:plus|minus|times|divided by) \d/i.test(text)
+      ? Expression.unknownWords(inside(text)[0]!)
+      : [],
+  // "Take 2" alone asks for nothing.
+  isIncomplete: (found) => found.type === "sum" && isNumber.test(found.expression.replace(/^\((.*)\)$/, "$1")),
+  kind: ({ type }) => (type === "sum" ? "number" : undefined),
+  solve: (found, { habits }) => {
+    if (found.type === "check") return found.holds === undefined ? undefined : found.holds ? "yes" : "no"
+    const byHand = habits.leftToRight || habits.significantDigits !== undefined
+    return byHand ? stepByStep(found.expression, habits) : found.value
+  }
 })

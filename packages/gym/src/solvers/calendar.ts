@@ -1,7 +1,7 @@
 /** Reads dates, spans and weekdays, and computes with them. */
 import type { Temporal } from "temporal-polyfill"
 import type { Habits } from "../Habits.ts"
-import { plain, solver } from "./reading.ts"
+import { type Means, solver, type Text } from "./reading.ts"
 
 type Dates = typeof Temporal
 
@@ -25,7 +25,7 @@ interface DateParts {
 type Read =
   | { readonly type: "weekday"; readonly date: DateParts; readonly offset: number }
   | { readonly type: "date"; readonly date: DateParts; readonly offset: number }
-  | { readonly type: "between"; readonly from: DateParts; readonly to: DateParts }
+  | { readonly type: "between"; readonly from: DateParts; readonly to: DateParts; readonly extra: number }
   | { readonly type: "nth"; readonly month: DateParts; readonly weekday: number; readonly nth: number }
   | { readonly type: "count"; readonly month: DateParts; readonly weekday: number }
 
@@ -33,12 +33,18 @@ const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 const months = "january|february|march|april|may|june|july|august|september|october|november|december"
 const monthOf = (name: string) => months.split("|").indexOf(name.toLowerCase()) + 1
 
-const dayFirst = `(\\d{1,2})(?:st|nd|rd|th)?(?: of)? (${months}),? (\\d{4})`
-const monthFirst = `(${months}) (\\d{1,2})(?:st|nd|rd|th)?,? (\\d{4})`
-const anyDate = new RegExp(`(\\d{4})-(\\d{2})-(\\d{2})|${dayFirst}|${monthFirst}`, "gi")
+const dayFirst = `(?:the )?(\\d{1,2})(?:st|nd|rd|th)?(?: of)? (${months}),? (\\d{4})`
+const monthFirst = `(${months}) (?:the )?(\\d{1,2})(?:st|nd|rd|th)?,? (\\d{4})`
+const anyDate = new RegExp(
+  `(?<![\\d-])(\\d{4})-(\\d{2})-(\\d{2})(?![\\d-])|\\b${dayFirst}\\b|\\b${monthFirst}\\b`,
+  "gi"
+)
 
-const datesIn = (text: string): ReadonlyArray<DateParts> =>
-  [...text.matchAll(anyDate)].map((match) => {
+/** Stands where a date was. */
+const D = "\uE001"
+
+const takeDates = (text: Text): ReadonlyArray<DateParts> =>
+  text.takeAll(anyDate, D).map((match) => {
     const [, y1, m1, d1, d2, m2, y2, m3, d3, y3] = match
     if (y1 !== undefined) return { year: Number(y1), month: Number(m1), day: Number(d1) }
     if (y2 !== undefined) return { year: Number(y2), month: monthOf(m2!), day: Number(d2) }
@@ -48,40 +54,83 @@ const datesIn = (text: string): ReadonlyArray<DateParts> =>
 const isPossible = ({ day, month }: DateParts) => month >= 1 && month <= 12 && day >= 1 && day <= 31
 
 const nthNames = ["first", "second", "third", "fourth", "fifth"]
-const monthYear = new RegExp(`\\b(?:of|in) (${months}),? (\\d{4})`, "i")
+const weekdayNames = weekdays.join("|")
+const nthWeekday = new RegExp(
+  `\\b(?:date (?:of|is) )?the (${nthNames.join("|")}) (${weekdayNames}) (?:of|in) (${months}),? (\\d{4})`,
+  "i"
+)
+const countOfWeekday = new RegExp(
+  `\\b(?:how many|the number of) (${weekdayNames})s (?:are there |were there |will there be |are |were )?in (${months}),? (\\d{4})`,
+  "i"
+)
+const countInMonth = new RegExp(
+  `\\bhow many (${weekdayNames})s (?:does|did|has|had|will) (${months}),? (\\d{4}) have`,
+  "i"
+)
 
-const readMonth = (text: string): Read | undefined => {
-  const [, name, year] = monthYear.exec(text) ?? []
-  const weekday = weekdays.findIndex((day) => new RegExp(`\\b${day}s?\\b`, "i").test(text)) + 1
-  if (name === undefined || weekday === 0) return undefined
-  const month = { year: Number(year), month: monthOf(name), day: 1 }
-  if (/\bhow many\b/i.test(text)) return { type: "count", month, weekday }
-  const nth = nthNames.findIndex((word) => new RegExp(`\\b${word}\\b`, "i").test(text)) + 1
-  return nth === 0 ? undefined : { type: "nth", month, weekday, nth }
+const weekdayOf = (name: string) => weekdays.indexOf(name.toLowerCase()) + 1
+const monthIn = (name: string, year: string): DateParts => ({ year: Number(year), month: monthOf(name), day: 1 })
+
+const readMonth = (text: Text): Read | undefined => {
+  const nth = text.take(nthWeekday)
+  if (nth !== undefined) {
+    const [, place, weekday, name, year] = nth
+    text.take(dateForm)
+    return {
+      type: "nth",
+      month: monthIn(name!, year!),
+      weekday: weekdayOf(weekday!),
+      nth: nthNames.indexOf(place!.toLowerCase()) + 1
+    }
+  }
+  const [, weekday, name, year] = text.take(countOfWeekday) ?? text.take(countInMonth) ?? []
+  return name === undefined ? undefined : { type: "count", month: monthIn(name, year!), weekday: weekdayOf(weekday!) }
 }
 
-const read = (question: string): Read | undefined => {
-  const text = plain(question).replace(/\s+/g, " ")
-  if (/```|"/.test(text)) return undefined
-  const dates = datesIn(text)
-  if (!dates.every(isPossible)) return undefined
-  const [first, second] = dates
-  if (first === undefined) return readMonth(text)
-  if (second !== undefined) {
-    return /\bhow many days\b/i.test(text)
-      ? {
-          type: "between",
-          ...(/\bafter\b.*\bis\b/i.test(text) || !/\bbefore\b/i.test(text)
-            ? { from: first, to: second }
-            : { from: second, to: first })
-        }
-      : undefined
+const dateForm = /\b(?:give |write )?the date (?:as|in the form) YYYY-MM-DD\b|\b(?:as|in the form) YYYY-MM-DD\b/i
+
+const daysFrom = new RegExp(
+  `\\b(?:how many|the number of) days (?:(?:are|were) there |are |lie |pass(?:ed)? |is it |will pass |elapse )?(?:from|between) ${D} (?:to|until|till|and|up to) ${D}`,
+  "i"
+)
+const daysAway = new RegExp(`\\bhow many days (after|before) ${D} (?:is|was) ${D}`, "i")
+
+const bothDays = "both(?: (?:days|dates|ends|end dates|of them|the first and the last day))?"
+const inclusive = new RegExp(
+  `[,(]? ?\\b(?:inclusive(?:ly)?|(?:counting|including) ${bothDays}|${bothDays} (?:included|counted|inclusive)|including the first and (?:the )?last day)\\)?`,
+  "i"
+)
+const exclusive = new RegExp(
+  `[,(]? ?\\b(?:excluding ${bothDays}|not counting either(?: day| date)?|${bothDays} excluded|excluding the first and (?:the )?last day)\\)?`,
+  "i"
+)
+
+const readBetween = (text: Text, [first, second]: readonly [DateParts, DateParts]): Read | undefined => {
+  const apart = text.take(daysAway)
+  if (apart !== undefined) {
+    const isAfter = apart[1]!.toLowerCase() === "after"
+    return { type: "between", from: isAfter ? first : second, to: isAfter ? second : first, extra: 0 }
   }
-  const span = /\b(\d{1,7}) (days?|weeks?) (after|before)\b/i.exec(text)
-  const size = span === null ? 0 : Number(span[1]) * (/^week/i.test(span[2]!) ? 7 : 1)
-  const offset = span?.[3]?.toLowerCase() === "before" ? -size : size
-  if (/\b(?:day of the week|weekday)\b/i.test(text)) return { type: "weekday", date: first, offset }
-  return span !== null && /\bdate\b/i.test(text) ? { type: "date", date: first, offset } : undefined
+  if (text.take(daysFrom) === undefined) return undefined
+  const extra = text.take(inclusive) !== undefined ? 1 : text.take(exclusive) !== undefined ? -1 : 0
+  return { type: "between", from: first, to: second, extra }
+}
+
+const away = new RegExp(`\\b(?:(\\d{1,7}) (days?|weeks?)|the (day)) (after|before) ${D}`, "i")
+
+const read = (text: Text): Read | undefined => {
+  if (text.has(/```|"/)) return undefined
+  const dates = takeDates(text)
+  const [first, second, third] = dates
+  if (!dates.every(isPossible) || third !== undefined) return undefined
+  if (first === undefined) return readMonth(text)
+  if (second !== undefined) return readBetween(text, [first, second])
+  const span = text.take(away, D)
+  const size = span === undefined ? 0 : Number(span[1] ?? 1) * (/^week/i.test(span[2] ?? "") ? 7 : 1)
+  const offset = span?.[4]?.toLowerCase() === "before" ? -size : size
+  if (text.take(/\b(?:day of the week|weekday)\b/i) !== undefined) return { type: "weekday", date: first, offset }
+  text.take(dateForm)
+  return span !== undefined && text.take(/\bdate\b/i) !== undefined ? { type: "date", date: first, offset } : undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -129,18 +178,20 @@ const named = (weekday: number): string => {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`
 }
 
-const answer = (read: Read, days: Reckoning, habits: Habits): string => {
+const answer = (read: Read, days: Reckoning, habits: Habits): string | undefined => {
   const extra = habits.countsBothEnds ? 1 : 0
   switch (read.type) {
     case "between":
-      return String(days.number(read.to) - days.number(read.from) + extra)
+      return String(days.number(read.to) - days.number(read.from) + (read.extra === 0 ? extra : read.extra))
     case "weekday":
       return named(days.weekday(days.number(read.date) + read.offset - Math.sign(read.offset) * extra))
     case "date":
       return days.date(days.number(read.date) + read.offset - Math.sign(read.offset) * extra)
     case "nth": {
       const first = days.number(read.month)
-      return days.date(first + ((read.weekday - days.weekday(first) + 7) % 7) + (read.nth - 1) * 7)
+      const date = days.date(first + ((read.weekday - days.weekday(first) + 7) % 7) + (read.nth - 1) * 7)
+      // There is not always a fifth one.
+      return read.nth < 5 || Number(date.slice(-5, -3)) === read.month.month ? date : undefined
     }
     case "count": {
       const first = days.number(read.month)
@@ -155,7 +206,7 @@ const answer = (read: Read, days: Reckoning, habits: Habits): string => {
   }
 }
 
-export const calendar = solver(read, async (asked, habits) => {
+const reckon = async (asked: Read, { habits }: Means): Promise<string | undefined> => {
   try {
     if (habits.thirtyDayMonths) return answer(asked, uniform(monthLengths.map(() => 30)), habits)
     if (habits.ignoresLeapYears) return answer(asked, uniform(monthLengths), habits)
@@ -165,4 +216,11 @@ export const calendar = solver(read, async (asked, habits) => {
     if (error instanceof RangeError) return undefined
     throw error
   }
+}
+
+export const calendar = solver<Read>({
+  words: "which on fall falls fell does did it day be in date of",
+  read,
+  kind: ({ type }) => (type === "weekday" ? "word" : type === "between" || type === "count" ? "number" : undefined),
+  solve: reckon
 })

@@ -1,6 +1,6 @@
 /** Reads orders, statements with truth values, and knights and knaves, and works out what follows. */
 import type { Habits } from "../Habits.ts"
-import { plain, solver } from "./reading.ts"
+import { solver, type Text } from "./reading.ts"
 
 type Read =
   | {
@@ -25,17 +25,33 @@ const scales = [
 
 const nthNames = ["", "second", "third", "fourth", "fifth"]
 
-const readOrder = (text: string): Read | undefined => {
-  for (const [more, less, most, least] of scales) {
-    const clues = [...text.matchAll(new RegExp(`([A-Z]\\w+) is (${more}|${less}) than ([A-Z]\\w+)`, "g"))].map(
-      ([, left, word, right]) => (word === more ? ([left!, right!] as const) : ([right!, left!] as const))
-    )
-    const asked = new RegExp(`who is (?:the )?(?:(second|third|fourth|fifth)[- ])?(${most}|${least})`, "i").exec(text)
-    if (clues.length === 0 || asked === null) continue
-    return { type: "order", clues, rank: nthNames.indexOf((asked[1] ?? "").toLowerCase()), top: asked[2] === most }
+const orders = scales.map(([more, less, most, least]) => ({
+  more,
+  most,
+  asked: new RegExp(
+    `\\bwho is (?:the )?(?:(second|third|fourth|fifth)[- ])?(${most}|${least})(?: (?:of (?:them|all)|person|one))?`,
+    "i"
+  ),
+  clue: new RegExp(`\\b([A-Z]\\w+) is (${more}|${less}) than ([A-Z]\\w+)(?= ?[.,;?!]| and\\b|$)`, "g")
+}))
+
+const readOrder = (text: Text): Read | undefined => {
+  for (const { asked, clue, more, most } of orders) {
+    const question = text.take(asked)
+    if (question === undefined) continue
+    const clues = text
+      .takeAll(clue)
+      .map(([, left, word, right]) => (word === more ? ([left!, right!] as const) : ([right!, left!] as const)))
+    if (clues.length === 0) return undefined
+    const rank = nthNames.indexOf((question[1] ?? "").toLowerCase())
+    return { type: "order", clues, rank, top: question[2]!.toLowerCase() === most }
   }
   return undefined
 }
+
+/** Whether the clues say of each two neighbours in a ranking which is higher. */
+const isCertain = (ranked: ReadonlyArray<string>, clues: ReadonlyArray<readonly [string, string]>): boolean =>
+  ranked.slice(1).every((name, index) => clues.some(([higher, lower]) => higher === ranked[index] && lower === name))
 
 /** The names from the top down; if the clues leave a choice, the one named first. */
 const ranking = (
@@ -57,15 +73,20 @@ const ranking = (
 // Statements
 // -------------------------------------------------------------------------------------------------------------------
 
-const readStatement = (text: string): Read | undefined => {
-  const bare = /\btrue or false: (.+?)\?/i.exec(text)?.[1]
-  if (bare !== undefined) return { type: "statement", facts: new Map(), statement: bare }
-  const statement = /"([^"]+)" true or false/i.exec(text)?.[1]
-  if (statement === undefined) return undefined
-  const facts = [...text.matchAll(/\b([A-Z]) is (true|false)\b/g)].map(
-    ([, name, value]) => [name!, value === "true"] as const
-  )
-  return facts.length === 0 ? undefined : { type: "statement", facts: new Map(facts), statement }
+/** Whether a statement is made of what can be read, and nothing else. */
+const isReadable = (statement: string): boolean => statement.replace(token, " ").trim() === ""
+
+const readStatement = (text: Text): Read | undefined => {
+  const bare = text.take(/\btrue or false: (.+?)\?/i)?.[1]
+  if (bare !== undefined) return isReadable(bare) ? { type: "statement", facts: new Map(), statement: bare } : undefined
+  const statement = text.take(/(?:the statement )?"([^"]+)" true or false\b/i)?.[1]
+  if (statement === undefined || !isReadable(statement)) return undefined
+  const facts = text
+    .takeAll(/\b([A-Z]) is (true|false)\b/g)
+    .map(([, name, value]) => [name!, value === "true"] as const)
+  const known = new Map(facts)
+  const isConsistent = facts.every(([name, value]) => known.get(name) === value)
+  return facts.length === 0 || !isConsistent ? undefined : { type: "statement", facts: known, statement }
 }
 
 const token =
@@ -138,11 +159,15 @@ interface Claim {
 }
 
 const claim =
-  /([A-Z]\w+) (?:says|claims) (?:that )?([A-Z]\w+)(?: and ([A-Z]\w+))? (?:is|are)(?: both)? (?:a |of (?:the )?)?(knight|knave|same|different)/g
+  /([A-Z]\w+) (?:says|claims) (?:that )?([A-Z]\w+)(?: and ([A-Z]\w+))? (?:is|are)(?: both)? (?:a |of (?:the )?)?(knight|knave|same|different)(?: kinds?)?(?= ?[.,;?!]|$)/g
 
-const readKnights = (text: string): Read | undefined => {
-  const wanted = /\bis ([A-Z]\w+) a (?:knight or a knave|knave or a knight)/i.exec(text)?.[1]
-  const claims = [...text.matchAll(claim)].map(([, speaker, one, two, says]) => ({
+const rules =
+  /\beveryone here is either a knight, who always tells the truth, or a knave, who always lies\b|\bknights (?:always )?tell the truth,? (?:and )?knaves (?:always )?lie\b/i
+
+const readKnights = (text: Text): Read | undefined => {
+  const wanted = text.take(/\bis ([A-Z]\w+) a (?:knight or a knave|knave or a knight)\b/i)?.[1]
+  text.take(rules)
+  const claims = text.takeAll(claim).map(([, speaker, one, two, says]) => ({
     speaker: speaker!,
     about: two === undefined ? [one!] : [one!, two],
     says: says as Claim["says"]
@@ -156,23 +181,36 @@ const isTrue = ({ about: [one, two], says }: Claim, kinds: Kinds): boolean => {
   return (kinds.get(one!) === kinds.get(two!)) === (says === "same")
 }
 
+/** More people are not assigned kinds. */
+const mostPeople = 12
+
 /** The first assignment that fits the claims, more knights first. */
-const assignment = (claims: ReadonlyArray<Claim>, read: ReadonlyArray<Claim>): Kinds | undefined => {
+const assignment = (
+  claims: ReadonlyArray<Claim>,
+  read: ReadonlyArray<Claim>,
+  fits: (kinds: Kinds) => boolean = () => true
+): Kinds | undefined => {
   const names = [...new Set(claims.flatMap(({ about, speaker }) => [speaker, ...about]))]
+  if (names.length > mostPeople) return undefined
   for (let bits = 2 ** names.length - 1; bits >= 0; bits--) {
     const kinds = new Map(names.map((name, index) => [name, ((bits >> index) & 1) === 1]))
-    if (read.every((one) => isTrue(one, kinds) === kinds.get(one.speaker))) return kinds
+    if (read.every((one) => isTrue(one, kinds) === kinds.get(one.speaker)) && fits(kinds)) return kinds
   }
   return undefined
 }
+
+/** Whether somebody may be of a kind, by all claims. */
+const isPossible = (
+  { claims, wanted }: { readonly claims: ReadonlyArray<Claim>; readonly wanted: string },
+  isKnight: boolean
+) => assignment(claims, claims, (kinds) => kinds.get(wanted) === isKnight) !== undefined
 
 // -------------------------------------------------------------------------------------------------------------------
 // Answers
 // -------------------------------------------------------------------------------------------------------------------
 
-const read = (question: string): Read | undefined => {
-  const text = plain(question).replace(/\s+/g, " ")
-  if (text.includes("```")) return undefined
+const read = (text: Text): Read | undefined => {
+  if (text.has(/```/)) return undefined
   return readOrder(text) ?? readKnights(text) ?? readStatement(text)
 }
 
@@ -184,11 +222,20 @@ const answer = (read: Read, habits: Habits): string | undefined => {
   if (read.type === "knights") {
     const kinds = assignment(read.claims, read.claims.slice(0, habits.cluesRead))
     const wanted = kinds?.get(read.wanted)
+    // Who has overlooked no clue knows whether it could be otherwise.
+    const isOpen = habits.cluesRead === undefined && wanted !== undefined && isPossible(read, !wanted)
+    if (isOpen) return undefined
     return wanted === undefined ? undefined : wanted ? "knight" : "knave"
   }
   const names = [...new Set(read.clues.flat())]
   const ranked = ranking(names, read.clues.slice(0, habits.cluesRead))
+  if (habits.cluesRead === undefined && !isCertain(ranked, read.clues)) return undefined
   return ranked.at(read.top ? read.rank : -1 - read.rank)
 }
 
-export const logic = solver(read, answer)
+export const logic = solver<Read>({
+  words: "suppose given that statement is of",
+  read,
+  kind: ({ type }) => (type === "order" ? "word" : undefined),
+  solve: (read, { habits }) => answer(read, habits)
+})

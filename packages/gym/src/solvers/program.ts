@@ -1,17 +1,17 @@
 /** Finds the program in a question and runs it in a sandbox: QuickJS compiled to WebAssembly, without any access. */
 import type { QuickJSWASMModule } from "quickjs-emscripten-core"
 import type { Habits } from "../Habits.ts"
-import { solver } from "./reading.ts"
+import { solver, type Text } from "./reading.ts"
 
 interface Read {
   readonly source: string
   readonly n: string | undefined
 }
 
-const read = (question: string): Read | undefined => {
-  const source = /```(?:\w+)?\n([\s\S]*?)```/.exec(question)?.[1]
-  if (source === undefined || !/\b(?:print|output)/i.test(question.slice(0, question.indexOf("```")))) return undefined
-  return { source, n: /\bwhen n is (-?[\d,]*\d)/i.exec(question)?.[1]?.replace(/,/g, "") }
+const read = (text: Text): Read | undefined => {
+  const source = text.take(/```(?:\w+)?\n([\s\S]*?)```/)?.[1]
+  if (source === undefined || text.takeAll(/\b(?:prints?|outputs?)\b/gi).length === 0) return undefined
+  return { source, n: text.take(/\bwhen n is (-?[\d,]*\d)(?![\d.])/i)?.[1]?.replace(/,/g, "") }
 }
 
 let loading: Promise<QuickJSWASMModule> | undefined
@@ -55,8 +55,14 @@ const asRead = (source: string, habits: Habits): string | undefined => {
   return habits.stopsLoopsEarly ? source.replace(/<=/g, "<") : source
 }
 
-export const program = solver(read, async ({ n, source }, habits) => {
-  const understood = asRead(source, habits)
-  if (understood === undefined) return undefined
-  return run(await load(), n === undefined ? understood : `const n = ${n}\n${understood}`)
+export const program = solver<Read>({
+  isVerbatim: true,
+  words: "what does do this following javascript js program code snippet it of when run executed print prints",
+  read,
+  kind: () => "number",
+  solve: async ({ n, source }, { habits }) => {
+    const understood = asRead(source, habits)
+    if (understood === undefined) return undefined
+    return run(await load(), n === undefined ? understood : `const n = ${n}\n${understood}`)
+  }
 })

@@ -1,6 +1,12 @@
-/** What all solvers do first: normalise the spelling of a text. */
+/**
+ * How all solvers read: a solver marks what it has understood of a question, and a question of which anything is left
+ * but words that ask for nothing is not read. So no solver answers another question than the one that is asked.
+ */
 import type { Habits } from "../Habits.ts"
 import type { Stock } from "../internal/stock.ts"
+import { type Exact, shown as shownExactly } from "./exact.ts"
+import { type Finish, finish, type Peeled, peelings } from "./finish.ts"
+import { inFigures } from "./numerals.ts"
 
 /** What a tool has told of an article of the warehouse; `undefined` where nothing is known of it (yet). */
 export type LookUp = (article: string) => Stock | undefined
@@ -11,7 +17,86 @@ export interface Solver {
   readonly reads: (question: string) => boolean
   /** The answer, or `undefined` when this is no question of the family, or the habits prevent an answer. */
   readonly solve: (question: string, habits: Habits, lookUp?: LookUp) => Promise<string | undefined>
+  /** What it does not understand of a question that looks like one of the family. */
+  readonly unread: (question: string) => ReadonlyArray<string> | undefined
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Accounting
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Stands where something was taken from a text. */
+export const taken = "\uE000"
+
+/** A text from which a solver takes what it understands. */
+export class Text {
+  private rest: string
+
+  constructor(text: string) {
+    this.rest = text
+  }
+
+  /** What has not been taken yet. */
+  get left(): string {
+    return this.rest
+  }
+
+  has(pattern: RegExp): boolean {
+    return this.rest.search(pattern) >= 0
+  }
+
+  /** Takes what a pattern finds first. */
+  take(pattern: RegExp, filler = taken): RegExpExecArray | undefined {
+    const match = pattern.exec(this.rest)
+    if (match === null) return undefined
+    this.rest = `${this.rest.slice(0, match.index)}${filler}${this.rest.slice(match.index + match[0].length)}`
+    return match
+  }
+
+  /** Takes what is between two places. */
+  cut(from: number, to: number, filler = ""): void {
+    this.rest = `${this.rest.slice(0, from)}${filler}${this.rest.slice(to)}`
+  }
+
+  restore(text: string): void {
+    this.rest = text
+  }
+
+  lower(): void {
+    this.rest = this.rest.toLowerCase()
+  }
+
+  /** Takes all that a global pattern finds. */
+  takeAll(pattern: RegExp, filler = taken): ReadonlyArray<RegExpExecArray> {
+    const found = [...this.rest.matchAll(pattern)]
+    this.rest = this.rest.replace(pattern, filler)
+    return found
+  }
+}
+
+const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(" "))
+
+/** Words in which people ask for something, whatever it is. */
+const asking = wordsOf(
+  "a an the what what's whats is are was were please pls kindly thanks thank you can could would will me us my your i " +
+    "we need want like know tell give find calculate compute determine work out say show answer result value hi hello hey " +
+    "there all team exactly now ok okay well so just carefully quickly question and"
+)
+
+const piece = /"[^"]*"?|```[\s\S]*?(?:```|$)|\d+(?:\.\d+)?|[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*|[^\s\p{L}\p{M}\d]/gu
+
+const isPunctuation = (text: string): boolean => /^[.,;:?!()'…—\uE000-\uE00F]$/.test(text)
+
+/** The words, numbers, quotations and signs of a text that none of these words is. */
+const unknownIn = (text: string, known: ReadonlySet<string>): ReadonlyArray<string> =>
+  (text.match(piece) ?? []).filter((found) => {
+    const word = found.toLowerCase()
+    return !asking.has(word) && !known.has(word) && !isPunctuation(found)
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Solvers
+// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * Longer texts, code and quotations aside, are documents: the numbers in them are not a question. The longest question of
@@ -19,23 +104,135 @@ export interface Solver {
  */
 const longestQuestion = 600
 
-const isDocument = (question: string): boolean =>
-  question.length > longestQuestion && question.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"/g, "").length > longestQuestion
+/** The longest text that is read, with its code and quotations. */
+const longestText = 20_000
 
-/** A solver from a function that reads a question and one that computes the answer. */
-export const solver = <Read>(
-  read: (question: string) => Read | undefined,
-  compute: (read: Read, habits: Habits, lookUp: LookUp) => Promise<string | undefined> | string | undefined
-): Solver => {
-  const readQuestion = (question: string) => (isDocument(question) ? undefined : read(question))
+const isDocument = (question: string): boolean =>
+  question.length > longestText ||
+  (question.length > longestQuestion &&
+    question.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"/g, "").length > longestQuestion)
+
+/** What is needed beside the question to answer it. */
+export interface Means {
+  readonly habits: Habits
+  readonly lookUp: LookUp
+  /** How many significant digits to give: more where the answer is not the end of it. */
+  readonly digits: number
+}
+
+/** How a family is read and solved. */
+export interface Family<Read> {
+  /** Words that ask for nothing in a question of the family. */
+  readonly words: string
+  /** Whether the text is read as it is written, line by line, not with one spelling of signs and spaces. */
+  readonly isVerbatim?: boolean | undefined
+  /** Takes what it understands from a text; `undefined` where the text is no question of the family. */
+  readonly read: (text: Text) => Read | undefined
+  /** What is strange in a text that `read` leaves alone. */
+  readonly unread?: ((text: string) => ReadonlyArray<string>) | undefined
+  /** Whether the text asks for something only together with what is to be done with the answer. */
+  readonly isIncomplete?: ((read: Read) => boolean) | undefined
+  /** What an answer is, if anything can be done with it. */
+  readonly kind: (read: Read) => Finish["on"] | undefined
+  readonly solve: (read: Read, means: Means) => Promise<string | Exact | undefined> | string | Exact | undefined
+}
+
+interface Question<Read> {
+  readonly read: Read
+  readonly finishes: ReadonlyArray<Finish>
+}
+
+type Attempt<Read> = Question<Read> | { readonly unread: ReadonlyArray<string> }
+
+const answerDigits = 12
+const digitsBetween = 14
+
+/** A function of a text that remembers what it was asked last: one solver after the other asks the same. */
+const remembering = <A>(make: (text: string) => A): ((text: string) => A) => {
+  let last: { readonly text: string; readonly made: A } | undefined
+  return (text) => {
+    if (last?.text !== text) last = { text, made: make(text) }
+    return last.made
+  }
+}
+
+/** The ways in which a text may be read: as it is written, with its numbers in figures, without what is done last. */
+const waysToRead = (text: string): ReadonlyArray<Peeled> =>
+  peelings(withoutCourtesy(text)).flatMap((peeled) => {
+    const figures = inFigures(peeled.core)
+    return figures === peeled.core ? [peeled] : [peeled, { ...peeled, core: figures }]
+  })
+
+const verbatim = remembering(waysToRead)
+const spelled = remembering((text) => waysToRead(plain(text).replace(/\s+/g, " ")))
+
+/** A solver that answers a question only if it has understood each word of it. */
+export const solver = <Read>({
+  isIncomplete = () => false,
+  isVerbatim,
+  kind,
+  read,
+  solve,
+  unread: strange = () => [],
+  words
+}: Family<Read>): Solver => {
+  const known = wordsOf(words)
+  const ways = isVerbatim ? verbatim : spelled
+
+  const attempt = (core: string, finishes: ReadonlyArray<Finish>): Attempt<Read> | undefined => {
+    const text = new Text(core)
+    const found = read(text)
+    if (found === undefined) return undefined
+    const unread = unknownIn(text.left, known)
+    if (unread.length > 0) return { unread }
+    const fits = finishes.every(({ isLoose, on }) => on === kind(found) && isLoose === undefined)
+    return fits && !(finishes.length === 0 && isIncomplete(found)) ? { read: found, finishes } : undefined
+  }
+
+  const attempts = function* (question: string): Generator<Attempt<Read>> {
+    if (isDocument(question)) return
+    for (const { core, finishes } of ways(question)) {
+      const found = attempt(core, finishes)
+      if (found !== undefined) yield found
+    }
+  }
+
+  const understood = (question: string): Question<Read> | undefined => {
+    for (const found of attempts(question)) if ("read" in found) return found
+    return undefined
+  }
+
   return {
-    reads: (question) => readQuestion(question) !== undefined,
+    reads: (question) => understood(question) !== undefined,
+    unread: (question) => {
+      const left = [...attempts(question)].flatMap((found) => ("unread" in found ? [found.unread] : []))
+      if (left.length === 0 && !isDocument(question))
+        left.push(
+          ...ways(question)
+            .map(({ core }) => strange(core))
+            .filter((found) => found.length > 0)
+        )
+      return left.sort((one, other) => one.length - other.length)[0]
+    },
     solve: async (question, habits, lookUp = () => undefined) => {
-      const found = readQuestion(question)
-      return found === undefined ? undefined : compute(found, habits, lookUp)
+      const found = understood(question)
+      if (found === undefined) return undefined
+      const { finishes } = found
+      const answer = await solve(found.read, {
+        habits,
+        lookUp,
+        digits: finishes.length > 0 ? digitsBetween : answerDigits
+      })
+      if (answer === undefined) return undefined
+      if (finishes.length > 0) return finish(answer, finishes)
+      return typeof answer === "string" ? answer : shownExactly(answer)
     }
   }
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Spelling
+// -------------------------------------------------------------------------------------------------------------------
 
 /** One spelling of signs, quotes and numbers: `4,812 × 37 − 1` becomes `4812 * 37 - 1`. */
 export const plain = (text: string): string =>
@@ -48,15 +245,37 @@ export const plain = (text: string): string =>
     .replace(/[‘’]/g, "'")
     .replace(/(?<=\d),(?=\d{3}(?!\d))/g, "")
 
-/** How many decimals a question asks for, if it asks. */
-export const decimalsAsked = (question: string): number | undefined => {
-  if (/nearest (?:whole number|integer|unit)/i.test(question)) return 0
-  const found = /(one|two|three|four|\d) decimal (?:places?|digits?)/i.exec(question)?.[1]?.toLowerCase()
-  if (found === undefined) return undefined
-  const word = ["zero", "one", "two", "three", "four"].indexOf(found)
-  return word < 0 ? Number(found) : word
+const decimals =
+  /(?:[,.;?!]\s*)?(?:\b(?:please )?round(?:ed)?(?: (?:it|the answer|your answer|the result))?(?: off)? )?\bto (?:the nearest (whole number|integer|unit)|(one|two|three|four|\d) decimal (?:places?|digits?))\b/i
+
+const greeting =
+  /^\s*(?:(?:hi|hello|hey|dear|good (?:morning|evening))(?: (?:all|there|team|everyone|everybody|folks|guys))?[,.!:]+\s+|(?:quick )?question:\s+|(?:ok|okay|well|so)[,:]? )*/i
+const farewell =
+  /(?:(?<!\s)\s*[.,!?]?\s*\b(?:(?:many )?thanks(?: a lot| in advance| so much)?|thank you(?: very much| in advance)?|cheers)[.! ]*)$/i
+
+const instruction =
+  /^(?:attempt \d+\. )?(?:please )?(?:answer|calculate|compute|do|solve|work out)(?: only| just)? (?:this|the following|the) (?:part|question|step|subtask)\b[^:.?!"`]{0,60}: /i
+
+/** A subtask without the words that only say that it is one. */
+export const withoutInstruction = (subtask: string): string => subtask.replace(instruction, "")
+
+/** A text without greeting and thanks. */
+const withoutCourtesy = (text: string): string => {
+  const asked = withoutInstruction(text).replace(greeting, "")
+  const end = asked.slice(-60)
+  return `${asked.slice(0, -60)}${end.replace(farewell, "")}`
 }
 
-/** A number as an answer: rounded as asked, else to 12 significant digits; without trailing zeros. */
-export const shown = (value: number, decimals: number | undefined): string =>
-  String(Number(decimals === undefined ? value.toPrecision(12) : value.toFixed(decimals)))
+/** How many decimals a question asks for, if it asks. */
+export const decimalsAsked = (text: Text): number | undefined => {
+  const found = text.take(decimals)
+  if (found === undefined) return undefined
+  const count = found[2]?.toLowerCase()
+  if (count === undefined) return 0
+  const word = ["zero", "one", "two", "three", "four"].indexOf(count)
+  return word < 0 ? Number(count) : word
+}
+
+/** A number as an answer: rounded as asked, else to so many significant digits; without trailing zeros. */
+export const shown = (value: number, decimals: number | undefined, digits = answerDigits): string =>
+  String(Number(decimals === undefined ? value.toPrecision(digits) : value.toFixed(decimals)))

@@ -1,9 +1,9 @@
 /** Reads lists of numbers and the measure that is asked for, and computes it. */
 import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
-import { decimalsAsked, plain, shown, solver } from "./reading.ts"
+import { decimalsAsked, shown, solver, type Text } from "./reading.ts"
 
-type Measure = "mean" | "median" | "mode" | "range" | "deviation"
+type Measure = "mean" | "median" | "mode" | "range" | "deviation" | "sample deviation"
 
 type Read =
   | {
@@ -17,35 +17,103 @@ type Read =
       readonly groups: ReadonlyArray<readonly [string, string]>
       readonly decimals: number | undefined
     }
+  | { readonly type: "sorted"; readonly values: ReadonlyArray<string>; readonly isDescending: boolean }
 
 const measures: ReadonlyArray<readonly [RegExp, Measure]> = [
-  [/\bstandard deviation\b/i, "deviation"],
-  [/\bmedian\b/i, "median"],
+  [/\bsample standard deviation\b/i, "sample deviation"],
+  [/\b(?:population )?standard deviation\b/i, "deviation"],
+  [/\bmedian(?: value)?\b/i, "median"],
   [/\b(?:mode|most (?:frequent|common) (?:value|number))\b/i, "mode"],
   [/\brange\b/i, "range"],
-  [/\b(?:mean|average)\b/i, "mean"]
+  [/\b(?:arithmetic )?(?:mean|average)(?: value)?\b/i, "mean"]
 ]
 
 const number = "-?\\d+(?:\\.\\d+)?"
-const listed = new RegExp(`${number}(?:(?:, (?:and )?| and )${number})+`)
-const group = new RegExp(`\\bgroup of (${number}) \\w+ has an average (?:\\w+ )?of (${number})`, "gi")
+const listed = new RegExp(
+  `(?<![\\d.)] ?[-+*/^] ?)${number}(?:(?:,? and |, |; |,(?=\\d))${number})+(?! ?[%*/^+(]|\\.\\d| - )`
+)
+const group = new RegExp(
+  `\\b(?:one|another|a|the other) group of (${number}) ([a-z]+) has an average (?:([a-z]+) )?of (${number})`,
+  "gi"
+)
 
-const read = (question: string): Read | undefined => {
-  const text = plain(question).replace(/\s+/g, " ")
-  const measure = measures.find(([pattern]) => pattern.test(text))?.[1]
-  if (measure === undefined || /```|"/.test(text)) return undefined
+/** What a list is of: "The waiting times in minutes were 3, 5, 8." */
+const label =
+  /(?:^|[.?!] ?)(?:the |my |our )?(?:daily |weekly |monthly |test |exam |waiting |lap )?(?:ages|days of sick leave|distances|heights|marks|measurements|numbers|prices|readings|results|sales|scores|temperatures|times|values|visitors|weights)(?: in (?:degrees|dollars|euros|hours|kilograms|kilometres|metres|miles|minutes|seconds|years))? (?:were|are|was)(?= -?\d)/i
+
+const readGroups = (text: Text, decimals: number | undefined): Read | undefined => {
+  const found = text.takeAll(group)
+  const nouns = new Set(found.map(([, , , noun]) => noun))
+  const asked = text.take(
+    /\baverage(?: ([a-z]+))? (?:of|for|over) (?:all of them together|all of them|both groups(?: together)?|all(?: people)?(?: together)?|everyone)/i
+  )
+  if (found.length < 2 || asked === undefined || nouns.size > 1 || (asked[1] !== undefined && !nouns.has(asked[1])))
+    return undefined
+  return { type: "groups", groups: found.map(([, size, , , average]) => [size!, average!] as const), decimals }
+}
+
+const takeValues = (text: Text): ReadonlyArray<string> | undefined =>
+  text.take(listed)?.[0].match(new RegExp(number, "g")) ?? undefined
+
+const leaving = new RegExp(
+  `,? \\b(?:excluding|except(?: for)?|without|ignoring|leaving out|not counting|not including) (?:the )?(?:number |value )?(${number}|largest|smallest|highest|lowest)(?: (?:number|value|one))?`,
+  "i"
+)
+
+/** The values without the one that is to be left out, if it is clear which that is. */
+const without = (values: ReadonlyArray<string>, left: string): ReadonlyArray<string> | undefined => {
+  const order = values.toSorted((one, other) => Number(one) - Number(other))
+  const out = /^(?:largest|highest)$/i.test(left)
+    ? order.at(-1)!
+    : /^(?:smallest|lowest)$/i.test(left)
+      ? order[0]!
+      : left
+  const rest = values.filter((value) => Number(value) !== Number(out))
+  return rest.length === values.length - 1 ? rest : undefined
+}
+
+const readSorted = (text: Text): Read | undefined => {
+  if (
+    text.take(
+      /^\W*(?:please )?(?:sort|order|arrange|rank)\b|\b(?:please )?(?:sort|order|arrange|rank)\b(?= (?:these|the|this|-?\d))/i
+    ) === undefined
+  )
+    return undefined
+  const isDescending =
+    text.take(
+      /\b(?:in )?descending(?: order)?\b|\bfrom (?:the )?(?:largest|highest|biggest|greatest) to (?:the )?(?:smallest|lowest)\b|\b(?:largest|highest|biggest) (?:number )?first\b/i
+    ) !== undefined
+  if (!isDescending)
+    text.take(
+      /\b(?:in )?ascending(?: order)?\b|\bfrom (?:the )?(?:smallest|lowest) to (?:the )?(?:largest|highest|biggest|greatest)\b|\b(?:smallest|lowest) (?:number )?first\b|\bby size\b/i
+    )
+  const values = takeValues(text)
+  return values === undefined ? undefined : { type: "sorted", values, isDescending }
+}
+
+const added = new RegExp(`\\badd (${number}) to the list\\b`, "i")
+
+const read = (text: Text): Read | undefined => {
+  if (text.has(/```|"/)) return undefined
   const decimals = decimalsAsked(text)
-  const groups = [...text.matchAll(group)].map(([, size, average]) => [size!, average!] as const)
-  if (groups.length > 1) return { type: "groups", groups, decimals }
-  const values = listed.exec(text)?.[0].match(new RegExp(number, "g"))
-  if (values === undefined || values === null) return undefined
-  const extra = new RegExp(`\\badd (${number}) to the list`, "i").exec(text)?.[1]
-  return { type: "list", measure, values: extra === undefined ? values : [...values, extra], decimals }
+  const groups = readGroups(text, decimals)
+  if (groups !== undefined) return groups
+  const found = measures.find(([pattern]) => text.take(pattern) !== undefined)
+  if (found === undefined) return readSorted(text)
+  text.take(label)
+  const left = text.take(leaving)?.[1]
+  const extra = text.take(added)?.[1]
+  const listedValues = takeValues(text)
+  const values = left === undefined || listedValues === undefined ? listedValues : without(listedValues, left)
+  if (values === undefined) return undefined
+  return { type: "list", measure: found[1], values: extra === undefined ? values : [...values, extra], decimals }
 }
 
 const expressionFor = (measure: Measure, values: ReadonlyArray<string>, habits: Habits): string => {
   const list = values.join(",")
   switch (measure) {
+    case "sample deviation":
+      return `smpstdev(${list})`
     case "deviation":
       return habits.sampleDeviation ? `smpstdev(${list})` : `stdev(${list})`
     case "range":
@@ -55,7 +123,8 @@ const expressionFor = (measure: Measure, values: ReadonlyArray<string>, habits: 
       const middle = values.length >> 1
       return values.length % 2 === 1 ? values[middle]! : `(${values[middle - 1]}+${values[middle]})/2`
     }
-    default:
+    case "mode":
+    case "mean":
       return `${measure}(${list})`
   }
 }
@@ -65,9 +134,27 @@ const together = (groups: ReadonlyArray<readonly [string, string]>, habits: Habi
     ? `(${groups.map(([, average]) => average).join("+")})/${groups.length}`
     : `(${groups.map(([size, average]) => `${size}*${average}`).join("+")})/(${groups.map(([size]) => size).join("+")})`
 
-export const statistics = solver(read, async (asked, habits) => {
-  const expression =
-    asked.type === "groups" ? together(asked.groups, habits) : expressionFor(asked.measure, asked.values, habits)
-  const value = await withAlgebra((algebra) => Number(algebra(expression).evaluate().text("decimals")))
-  return value === undefined || !Number.isFinite(value) ? undefined : shown(value, asked.decimals)
+const inOrder = (values: ReadonlyArray<string>, isDescending: boolean): string =>
+  values.toSorted((left, right) => (isDescending ? -1 : 1) * (Number(left) - Number(right))).join(", ")
+
+/** Whether one value is more frequent than any other. */
+const hasMode = (values: ReadonlyArray<string>): boolean => {
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(Number(value), (counts.get(Number(value)) ?? 0) + 1)
+  const [first = 0, second = 0] = [...counts.values()].sort((left, right) => right - left)
+  return first > second
+}
+
+export const statistics = solver<Read>({
+  words: "in of these those this numbers values data their list new given following for",
+  read,
+  kind: ({ type }) => (type === "sorted" ? undefined : "number"),
+  solve: async (asked, { digits, habits }) => {
+    if (asked.type === "sorted") return inOrder(asked.values, asked.isDescending)
+    if (asked.type === "list" && asked.measure === "mode" && !hasMode(asked.values)) return undefined
+    const expression =
+      asked.type === "groups" ? together(asked.groups, habits) : expressionFor(asked.measure, asked.values, habits)
+    const value = await withAlgebra((algebra) => Number(algebra(expression).evaluate().text("decimals")))
+    return value === undefined || !Number.isFinite(value) ? undefined : shown(value, asked.decimals, digits)
+  }
 })

@@ -1,6 +1,6 @@
 /** Reads what is asked of a warehouse, looks its articles up, and reckons with what it is told. */
 import type { Stock } from "../internal/stock.ts"
-import { plain, type Solver, solver } from "./reading.ts"
+import { type Solver, solver, type Text } from "./reading.ts"
 
 /** A way to ask: the articles that it names, then a number, and what is made of their stock. */
 interface Form {
@@ -32,22 +32,31 @@ const forms: ReadonlyArray<Form> = [
   form(`how many ${A} are ${there} after ${N} more arrive`, 1, (stock, more) => pieces(stock) + more)
 ]
 
-const read = (question: string) => {
-  const text = plain(question)
-    .replace(/\s+/g, " ")
-    .replace(/(?<![?. ])[?. ]+$/, "")
-    .trim()
+interface Read {
+  readonly names: ReadonlyArray<string>
+  readonly value: Form["value"]
+  readonly amount: number
+}
+
+const read = (text: Text): Read | undefined => {
+  const asked = text.left.replace(/(?<![?. ])[?. ]+$/, "").trim()
   for (const { articles, pattern, value } of forms) {
-    const match = pattern.exec(text)
+    const match = pattern.exec(asked)
     if (match === null) continue
     const names = match.slice(1, 1 + articles).filter((name) => name !== undefined)
+    text.cut(0, text.left.length)
     return { names, value, amount: Number(match[1 + articles] ?? 0) }
   }
   return undefined
 }
 
 /** Every article is looked up before one of them is missed, so that all are asked for at once. */
-export const stock: Solver = solver(read, ({ amount, names, value }, { articlesRead = names.length }, lookUp) => {
-  const found = names.slice(0, articlesRead).map(lookUp)
-  return found.every((one) => one !== undefined) ? String(value(found, amount)) : undefined
+export const stock: Solver = solver<Read>({
+  words: "",
+  read,
+  kind: () => "number",
+  solve: ({ amount, names, value }, { habits: { articlesRead = names.length }, lookUp }) => {
+    const found = names.slice(0, articlesRead).map(lookUp)
+    return found.every((one) => one !== undefined) ? String(value(found, amount)) : undefined
+  }
 })

@@ -1,93 +1,220 @@
 /** Reads questions about letters, words and digits, and answers them. */
 import type { Habits } from "../Habits.ts"
-import { plain, solver } from "./reading.ts"
+import { solver, type Text } from "./reading.ts"
 
 type Read =
-  | { readonly type: "count-letter"; readonly letter: string; readonly subject: string }
-  | { readonly type: "count-vowels"; readonly subject: string }
-  | { readonly type: "count-letters"; readonly subject: string }
+  | { readonly type: "count"; readonly what: RegExp; readonly subject: string; readonly ignored: RegExp | undefined }
   | { readonly type: "count-words"; readonly subject: string }
   | { readonly type: "nth-word"; readonly nth: number; readonly sorted: boolean; readonly subject: string }
-  | { readonly type: "reverse"; readonly subject: string }
+  | { readonly type: "nth-letter"; readonly nth: number; readonly subject: string }
+  | {
+      readonly type: "reverse"
+      readonly subject: string
+      readonly isLower: boolean
+      readonly ignored: RegExp | undefined
+    }
   | { readonly type: "join"; readonly end: "first" | "last"; readonly subject: string }
   | { readonly type: "count-digits"; readonly digit: string | undefined; readonly subject: string }
 
+// -------------------------------------------------------------------------------------------------------------------
+// Digits
+// -------------------------------------------------------------------------------------------------------------------
+
+const readDigits = (text: Text): Read | undefined => {
+  const reverse =
+    text.take(/\b(?:write|reverse|spell) the digits of (\d+)(?: (?:in reverse(?: order)?|backwards))/i) ??
+    text.take(/\breverse the digits of (\d+)/i) ??
+    text.take(/\b(?:spell|write) (\d+) (?:in reverse(?: order)?|backwards)/i)
+  if (reverse !== undefined) return { type: "reverse", subject: reverse[1]!, isLower: false, ignored: undefined }
+  const all =
+    text.take(/\bhow many digits (?:does |has )?(?:the number )?(\d+)(?: ha(?:s|ve))?(?![\w.])/i) ??
+    text.take(/\bhow many digits (?:are there |are )?in (?:the number )?(\d+)(?![\w.])/i)
+  if (all !== undefined) return { type: "count-digits", digit: undefined, subject: all[1]! }
+  const one =
+    text.take(
+      /\bhow (?:many times|often) does (?:the )?digit (\d) (?:appear|occur) in (?:the number )?(\d+)(?![\w.])/i
+    ) ?? text.take(/\bhow many (\d)'?s (?:are there |are )?in (?:the number )?(\d+)(?![\w.])/i)
+  return one === undefined ? undefined : { type: "count-digits", digit: one[1], subject: one[2]! }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Words
+// -------------------------------------------------------------------------------------------------------------------
+
 const nthNames = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+const nth = `(\\d+(?:st|nd|rd|th)|${nthNames.join("|")})`
 
-const nthIn = (text: string): number | undefined => {
-  const figure = /\b(\d+)(?:st|nd|rd|th)\b/.exec(text)?.[1]
-  if (figure !== undefined) return Number(figure)
-  const name = nthNames.findIndex((word) => new RegExp(`\\b${word}\\b`, "i").test(text))
-  return name < 0 ? undefined : name + 1
+const nthOf = (text: string): number => {
+  const name = nthNames.indexOf(text.toLowerCase())
+  return name < 0 ? Number.parseInt(text, 10) : name + 1
 }
 
-/** What the question is about: the last quotation, or the word that it ends in. */
-const subjectOf = (text: string): string | undefined => {
-  const quotations = [...text.matchAll(/"([^"]+)"/g)].map((match) => match[1]!)
-  const last = quotations.at(-1)
-  if (last !== undefined && !(last.length === 1 && /letter "/.test(text))) return last
-  return /\b(?:does|in|letters|reverse|spell|vowels|write|is) (?:the word )?([a-z]{2,})(?=[,.?]| backwards| in reverse| ha(?:s|ve)|$)/i.exec(
-    text
-  )?.[1]
+/** Stands where a quotation was. */
+const Q = "\uE001"
+const what = "(?:the )?(?:(?:words?|phrases?|texts?|sentences?|strings?|names?) )?"
+const quotations = new RegExp(`(?:\\bboth )?${what}${Q}(?:(?:, and | and |, )(?:in )?${what}${Q})*`)
+
+/** The word that a question without quotations is about. */
+const bareWord =
+  /(?:\b(?:does|in|reverse|spell|write|is)|\uE000) (?:(?:the|this) (?:word|name) )?([a-z]{2,})(?=[,.?!\uE000]| backwards| in reverse| ha(?:s|ve)|$)/i
+
+/** What a question is about: its quotations, as one text, or a word. */
+const takeSubject = (text: Text, most: "one" | "several" = "several"): string | undefined => {
+  const quoted = text.takeAll(/"([^"]+)"/g, Q).map((match) => match[1]!)
+  if (quoted.length === 0) {
+    const word = bareWord.exec(text.left)?.[1]
+    if (word !== undefined)
+      text.take(
+        new RegExp(`\\b(?:(?:the|this) (?:word|name) )?${word}(?=[,.?!\uE000]| backwards| in reverse| ha(?:s|ve)|$)`)
+      )
+    return word
+  }
+  // In which way several words are turned around is not clear.
+  if (most === "one" && quoted.length > 1) return undefined
+  const found = text.take(quotations)
+  // Two quotations that stand apart are not asked about in the same way.
+  return found?.[0].split(Q).length === quoted.length + 1 ? quoted.join(" ") : undefined
 }
 
-const aboutDigits = (text: string): Read | undefined => {
-  const reverse = /\b(?:digits of|spell|write) (\d+) (?:in reverse|backwards)/i.exec(text)?.[1]
-  if (reverse !== undefined) return { type: "reverse", subject: reverse }
-  const all = /\bhow many digits (?:does )?(\d+) ha(?:s|ve)\b/i.exec(text)?.[1]
-  if (all !== undefined) return { type: "count-digits", digit: undefined, subject: all }
-  const [, digit, subject] = /\bdigit (\d) (?:appear|occur)\w* in (\d+)/i.exec(text) ?? []
-  return subject === undefined ? undefined : { type: "count-digits", digit, subject }
+const ignoring = "(?:not counting|not including|excluding|without|ignoring|leaving out|except(?: for)?)"
+const ignorable: ReadonlyArray<readonly [pattern: string, what: (letter: string) => RegExp]> = [
+  ["(?:spaces|blanks)", () => /\s/g],
+  ["vowels", () => /[aeiou]/gi],
+  ["consonants", () => /[b-df-hj-np-tv-z]/gi],
+  [`(?:letters? )?"?([a-z])"?(?:'?s)?`, (letter) => new RegExp(letter, "gi")]
+]
+
+const ignorables = ignorable.map(
+  ([pattern, what]) =>
+    [new RegExp(`[,(]? ?\\b${ignoring} (?:the |any |all )?(?:the )?${pattern}(?![a-z'])\\)?`, "i"), what] as const
+)
+
+/** Takes what is not to be counted or written. */
+const takeIgnored = (text: Text): RegExp | undefined => {
+  for (const [pattern, what] of ignorables) {
+    const found = text.take(pattern)
+    if (found !== undefined) return what(found[1] ?? "")
+  }
+  return undefined
 }
 
-const read = (question: string): Read | undefined => {
-  const text = plain(question).replace(/\s+/g, " ")
-  if (/```|\btrue or false\b/i.test(text)) return undefined
-  const digits = aboutDigits(text)
-  if (digits !== undefined) return digits
-  const subject = subjectOf(text)
+const counting = /\b(?:how many times|how many|how often|count|the number of)\b/i
+
+/** What is counted. */
+const counted: ReadonlyArray<readonly [RegExp, (letter: string) => RegExp]> = [
+  [/\bletter "?([a-z])"?(?![a-z'"])/i, (letter) => new RegExp(letter, "gi")],
+  [/(?<![a-z])"?([a-z])"?'s(?![a-z])/i, (letter) => new RegExp(letter, "gi")],
+  [/\bvowels\b(?: \(a, e, i, o, u\))?/i, () => /[aeiou]/gi],
+  [/\bconsonants\b/i, () => /[b-df-hj-np-tv-z]/gi],
+  [/\b(?:capitals|capital letters|upper-?case letters)\b(?! included)/i, () => /[A-Z]/g],
+  [/\bletters\b/i, () => /[a-z]/gi]
+]
+
+/** Says that capitals count, which they do. */
+const anyCase = /,? ?\b(?:capitals included|whether capital or not|ignoring case|in either case)\b/i
+
+const readCount = (text: Text): Read | undefined => {
+  if (text.take(counting) === undefined) return undefined
+  text.take(anyCase)
+  const ignored = takeIgnored(text)
+  const what = counted.flatMap(([pattern, make]) => {
+    const found = text.take(pattern)
+    return found === undefined ? [] : [{ make, letter: found[1] ?? "" }]
+  })
+  const [only, more] = what
+  if (more !== undefined) return undefined
+  if (only === undefined && text.take(/\bwords\b/i) === undefined) return undefined
+  if (only === undefined && ignored !== undefined) return undefined
+  const subject = takeSubject(text)
   if (subject === undefined) return undefined
-  const asked = text.replace(`"${subject}"`, "")
-  const letter = /\bletter "?([a-z])"?\b|\b([a-z])'s\b/i
-    .exec(asked)
-    ?.slice(1)
-    .find((found) => found !== undefined)
-    ?.toLowerCase()
-  if (letter !== undefined) return { type: "count-letter", letter, subject }
-  if (/\bvowels\b/i.test(asked)) return { type: "count-vowels", subject }
-  if (/\bhow many letters\b/i.test(asked)) return { type: "count-letters", subject }
-  if (/\bhow many words\b/i.test(asked)) return { type: "count-words", subject }
-  if (/\bbackwards\b|\bin reverse\b|\breverse\b/i.test(asked)) return { type: "reverse", subject }
-  if (/\bjoin\b.*\bletters\b/i.test(asked))
-    return { type: "join", end: /\blast\b/i.test(asked) ? "last" : "first", subject }
-  const nth = nthIn(asked)
-  if (nth === undefined || !/\bword\b/i.test(asked)) return undefined
-  return { type: "nth-word", nth, sorted: /\balphabetical/i.test(asked), subject }
+  text.take(/\b(?:together|altogether|in total|in all|combined)\b/i)
+  return only === undefined
+    ? { type: "count-words", subject }
+    : { type: "count", what: only.make(only.letter), subject, ignored }
 }
+
+const reversed = /\bin reverse(?: order)?\b|\bbackwards\b|\bfrom back to front\b|\breversed?\b/i
+
+const readReversed = (text: Text): Read | undefined => {
+  if (!text.has(reversed)) return undefined
+  const isLower = text.take(/,? ?\bin lower ?case(?: letters)?\b/i) !== undefined
+  const ignored = takeIgnored(text)
+  const subject = takeSubject(text, "one")
+  text.take(reversed)
+  text.take(/\b(?:write|spell)\b/i)
+  return subject === undefined ? undefined : { type: "reverse", subject, isLower, ignored }
+}
+
+const readJoin = (text: Text): Read | undefined => {
+  const [, end] = text.take(/\bjoin the (first|last) letters of\b/i) ?? []
+  if (end === undefined) return undefined
+  text.take(/\bwhat do (?:you|we) get when (?:you|we)\b/i)
+  const subject = takeSubject(text, "one")
+  return subject === undefined ? undefined : { type: "join", end: end.toLowerCase() as "first" | "last", subject }
+}
+
+const alphabetical =
+  /\bsort (?=the words\b)|\bif (?=the words\b)|\balphabetically\b|\bare put in alphabetical order\b|\bin alphabetical order\b/gi
+
+const nthLetter = new RegExp(`\\b${nth} letter of\\b`, "i")
+const nthWord = [
+  new RegExp(`\\b${nth} word (?:of|in)\\b`, "i"),
+  new RegExp(`\\bwhich word (?:comes|is) (?:the )?${nth}\\b`, "i")
+] as const
+
+const readNth = (text: Text): Read | undefined => {
+  const letter = text.take(nthLetter)
+  if (letter !== undefined) {
+    const subject = takeSubject(text, "one") ?? text.take(/(?:the word )?\b([a-z]{2,})(?=[.?!]*$)/i)?.[1]
+    return subject === undefined ? undefined : { type: "nth-letter", nth: nthOf(letter[1]!), subject }
+  }
+  const sorted = text.takeAll(alphabetical).length > 0
+  const place = text.take(nthWord[0]) ?? text.take(nthWord[1])
+  const subject = place === undefined ? undefined : takeSubject(text, "one")
+  return subject === undefined ? undefined : { type: "nth-word", nth: nthOf(place![1]!), sorted, subject }
+}
+
+const read = (text: Text): Read | undefined => {
+  if (text.has(/```|\btrue or false\b/i)) return undefined
+  return readDigits(text) ?? firstOf(text, [readJoin, readNth, readCount, readReversed])
+}
+
+/** The first reading that takes; those before it must not have taken anything. */
+const firstOf = (text: Text, readers: ReadonlyArray<(text: Text) => Read | undefined>): Read | undefined => {
+  const whole = text.left
+  for (const reader of readers) {
+    const found = reader(text)
+    if (found !== undefined) return found
+    text.restore(whole)
+  }
+  return undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers
+// -------------------------------------------------------------------------------------------------------------------
 
 const count = (text: string, pattern: RegExp): string => String(text.match(pattern)?.length ?? 0)
+
+const without = (text: string, ignored: RegExp | undefined): string =>
+  ignored === undefined ? text : text.replace(ignored, "")
 
 const answer = (read: Read, habits: Habits): string | undefined => {
   const words = read.subject.split(" ").slice(0, habits.wordsRead ?? Number.POSITIVE_INFINITY)
   const whole = words.join(" ")
-  const counted = habits.overlooksCapitals ? whole.replace(/[A-Z]/g, "") : whole
   switch (read.type) {
-    case "count-letter":
-      return count(counted, new RegExp(read.letter, "gi"))
-    case "count-vowels":
-      return count(counted, /[aeiou]/gi)
-    case "count-letters":
-      return count(counted, /[a-z]/gi)
+    case "count":
+      return count(without(habits.overlooksCapitals ? whole.replace(/[A-Z]/g, "") : whole, read.ignored), read.what)
     case "count-words":
       return String(words.length)
-    case "reverse":
-      return [...whole]
-        .reverse()
-        .join("")
-        .toLowerCase()
-        .replace(/^0+(?=\d)/, "")
+    case "reverse": {
+      const reversed = [...without(whole, read.ignored)].reverse().join("")
+      return (read.isLower ? reversed.toLowerCase() : reversed).replace(/^0+(?=\d)/, "")
+    }
     case "join":
       return words.map((word) => word.at(read.end === "first" ? 0 : -1)).join("")
+    case "nth-letter":
+      return whole.replace(/[^a-z]/gi, "").at(read.nth - 1)
     case "nth-word":
       return (read.sorted ? words.slice().sort((left, right) => (left < right ? -1 : 1)) : words)[
         Math.min(read.nth, habits.wordsRead === undefined ? Number.POSITIVE_INFINITY : words.length) - 1
@@ -97,4 +224,9 @@ const answer = (read: Read, habits: Habits): string | undefined => {
   }
 }
 
-export const text = solver(read, answer)
+export const text = solver<Read>({
+  words: "appear appears occur occurs in does do has have it of are is",
+  read,
+  kind: ({ type }) => (type.startsWith("count") ? "number" : "word"),
+  solve: (read, { habits }) => answer(read, habits)
+})

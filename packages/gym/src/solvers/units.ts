@@ -1,7 +1,7 @@
 /** Reads amounts and the unit that is asked for, and converts them. */
 import type Quantity from "js-quantities"
 import type { Habits } from "../Habits.ts"
-import { decimalsAsked, plain, shown, solver } from "./reading.ts"
+import { decimalsAsked, type Means, shown, solver, type Text } from "./reading.ts"
 
 let loading: Promise<typeof Quantity> | undefined
 
@@ -73,19 +73,39 @@ interface Read {
   readonly decimals: number | undefined
 }
 
-const amount = new RegExp(`(-?\\d+(?:\\.\\d+)?) (${anyUnit})\\b`, "gi")
+const oneAmount = `(?:-?\\d+(?:\\.\\d+)?|\\ban?|\\bone) ?(?:${anyUnit})\\b`
+const between = "(?:,? and |,? plus |,? minus |,? less |, | [-+] | )"
+const amounts = new RegExp(`(?<![\\d/.*^)] ?)${oneAmount}(?:${between}${oneAmount})*`, "i")
+const amount = new RegExp(`(${between})?(-?\\d+(?:\\.\\d+)?|an?|one) ?(${anyUnit})\\b`, "gi")
 const targets = [
   new RegExp(`\\bhow many (${anyUnit})\\b`, "i"),
-  new RegExp(`\\b(?:to|in|into) (?:degrees )?(${anyUnit})\\b`, "i")
+  new RegExp(`\\b(?:to|in|into|as) (?:degrees )?(${anyUnit})\\b`, "i")
 ]
 
-const read = (question: string): Read | undefined => {
-  const text = plain(question).replace(/\s+/g, " ")
-  if (/```|"|\b(?:after|before|average|mean|median|list|each)\b|\d-\d\d-\d/i.test(text)) return undefined
-  const target = targets.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined)
-  const amounts = [...text.matchAll(amount)].map((match) => ({ value: Number(match[1]), unit: unitOf(match[2]!) }))
-  if (target === undefined || amounts.length === 0) return undefined
-  return { amounts, target: unitOf(target), decimals: decimalsAsked(text) }
+const isLess = (sign = ""): boolean => /minus|less|-/.test(sign)
+
+/** Takes the amounts that stand one after the other: "3 days and 4 hours", "3 days minus 2 hours". */
+const takeAmounts = (text: Text): Read["amounts"] | undefined => {
+  const written = text.take(amounts)?.[0]
+  if (written === undefined) return undefined
+  const found = [...written.matchAll(amount)].map(([, sign, value, name]) => ({
+    sign,
+    value: (isLess(sign) ? -1 : 1) * (/^[ao]/i.test(value!) ? 1 : Number(value)),
+    unit: unitOf(name!)
+  }))
+  // Whether "minus 2 hours and 5 minutes" takes both off is not clear, and nobody adds temperatures up.
+  const less = found.findIndex(({ sign }) => isLess(sign))
+  const isClear = less < 0 || found.slice(less + 1).every(({ sign }) => /minus|less|plus|[-+]/.test(sign ?? ""))
+  const isTemperature = found.some(({ unit }) => unit.symbol.startsWith("temp"))
+  return isClear && !(isTemperature && found.length > 1) ? found : undefined
+}
+
+const read = (text: Text): Read | undefined => {
+  if (text.has(/```|"/)) return undefined
+  const decimals = decimalsAsked(text)
+  const target = targets.map((pattern) => text.take(pattern)?.[1]).find((found) => found !== undefined)
+  const amounts = target === undefined ? undefined : takeAmounts(text)
+  return amounts === undefined ? undefined : { amounts, target: unitOf(target!), decimals }
 }
 
 const byHand = (value: number, from: Unit, target: Unit): number =>
@@ -110,14 +130,22 @@ const settled = (value: number): number => {
   return Math.abs(value - whole) <= Math.abs(value) * 1e-10 ? whole : value
 }
 
-export const units = solver(read, async ({ amounts, decimals, target }, habits) => {
+const convert = async ({ amounts, decimals, target }: Read, { digits, habits }: Means): Promise<string | undefined> => {
   const quantity = await load()
   try {
     const total = amounts.reduce((sum, one) => sum + convertOne(quantity, one, target, habits), 0)
-    return Number.isFinite(total) ? shown(decimals === undefined ? settled(total) : total, decimals) : undefined
+    return Number.isFinite(total) ? shown(decimals === undefined ? settled(total) : total, decimals, digits) : undefined
   } catch (error) {
     // Units of different kinds, such as metres and hours.
     if (error instanceof quantity.Error) return undefined
     throw error
   }
+}
+
+export const units = solver<Read>({
+  words:
+    "convert express in to is does make makes get have has equal equals thermometer reads that degrees as how many much of",
+  read,
+  kind: () => "number",
+  solve: convert
 })

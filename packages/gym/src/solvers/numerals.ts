@@ -1,0 +1,66 @@
+/** Numbers in words: "three", "twenty-one", "two hundred thousand". */
+
+const ones = (
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen " +
+  "eighteen nineteen"
+).split(" ")
+const tens = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ")
+const scales: Readonly<Record<string, number>> = { hundred: 100, thousand: 1_000, million: 1_000_000 }
+
+const small = new Map([
+  ...ones.map((word, value) => [word, value] as const),
+  ...tens.map((word, index) => [word, (index + 2) * 10] as const)
+])
+
+const one = [...small.keys(), ...Object.keys(scales)].join("|")
+const spelledWith = (between: string) =>
+  new RegExp(`\\b(?:an? (?=hundred|thousand|million))?(?:${one})(?:${between}(?:${one}))*\\b`, "gi")
+const spelled = spelledWith("[ -]")
+const spelledWithAnd = spelledWith("(?:[ -]|(?<=hundred|thousand|million) and )")
+
+/** In the questions of these words an "and" stands between two numbers. */
+const lists =
+  /\b(?:sum|product|difference|quotient|average|mean|median|mode|range|deviation|common|largest|smallest|greatest|least|maximum|minimum|sort|order|numbers|values|add|between|multiply|gcd|lcm)\b/i
+
+/** The value of words that stand one after the other, or `undefined` where they are several numbers. */
+const valueOf = (words: ReadonlyArray<string>): number | undefined => {
+  let total = 0
+  let group = 0
+  /** What the next word has to be smaller than. */
+  let room = Number.POSITIVE_INFINITY
+  for (const word of words) {
+    const scale = scales[word]
+    const value = small.get(word) ?? 0
+    if (scale === undefined) {
+      if (value >= room || (value === 0 && words.length > 1)) return undefined
+      group += value
+      room = value >= 20 ? 10 : 0
+    } else if (scale === 100) {
+      if (group >= 10 || room === 100) return undefined
+      group = (group || 1) * 100
+      room = 100
+    } else {
+      if (total > 0 && total / scale < 1_000) return undefined
+      total += (group || 1) * scale
+      group = 0
+      room = 1_000
+    }
+  }
+  return total + group
+}
+
+/** A text with its numbers in figures, quotations and code aside. */
+export const inFigures = (text: string): string => {
+  const pattern = lists.test(text) ? spelled : spelledWithAnd
+  return text
+    .split(/(```[\s\S]*?(?:```|$)|"[^"]*")/)
+    .map((piece, index) =>
+      index % 2 === 1
+        ? piece
+        : piece.replace(pattern, (words) => {
+            const value = valueOf(words.toLowerCase().replace(/^an? /, "").replaceAll(" and ", " ").split(/[ -]/))
+            return value === undefined ? words : String(value)
+          })
+    )
+    .join("")
+}
