@@ -178,6 +178,10 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   })
   await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] })
   await step({ name: "build", command: [...script("build"), "--continue"] })
+  // The first check that needs the packed packages packs them for all.
+  process.env.DIVISI_TARBALLS = path.join(stateFolder, "tarballs")
+  fs.rmSync(process.env.DIVISI_TARBALLS, { recursive: true, force: true })
+  fs.mkdirSync(process.env.DIVISI_TARBALLS, { recursive: true })
   // Most steps keep one core busy, so two rows of them share the machine: one reads sources, the other what was built.
   const sources = async () => {
     for (const name of ["arrows", "likeness", "hosts", "documentation", "commands", "figures", "sizes"])

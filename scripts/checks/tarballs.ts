@@ -10,9 +10,10 @@ import { closure, type Member, packages, root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 
-/** Of this process alone: checks may run side by side. */
-const destination = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tarballs-"))
-process.once("exit", () => fs.rmSync(destination, { recursive: true, force: true }))
+/** A folder of this process, or one that CI has made for all checks of one build. */
+const shared = process.env.DIVISI_TARBALLS
+const destination = shared ?? fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tarballs-"))
+if (shared === undefined) process.once("exit", () => fs.rmSync(destination, { recursive: true, force: true }))
 
 /** Where {@link pack} puts a package's tarball. */
 export const tarballOf = ({ manifest }: Member): string =>
@@ -23,13 +24,16 @@ export const tarballsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> 
   ...new Set(names.flatMap((name) => closure(name, { withOptional: false })).map(tarballOf))
 ]
 
-/** Packs every published package. Throws what pnpm said when it cannot. */
+/** Packs every published package, unless CI has packed all of them. Throws what pnpm said when it cannot. */
 export const pack = async (): Promise<ReadonlyArray<Member>> => {
+  const members = packages().filter(({ manifest }) => manifest.private !== true)
+  const missingNow = () =>
+    members.filter((member) => !fs.existsSync(tarballOf(member))).map(({ manifest }) => manifest.name)
+  if (shared !== undefined && missingNow().length === 0) return members
   const packed = await run(["pnpm", "--filter", "./packages/*", "pack", "--pack-destination", destination], {
     cwd: root
   })
-  const members = packages().filter(({ manifest }) => manifest.private !== true)
-  const missing = members.filter((member) => !fs.existsSync(tarballOf(member))).map(({ manifest }) => manifest.name)
+  const missing = missingNow()
   if (packed.code !== 0 || missing.length > 0) {
     throw new Error(`pnpm pack failed${missing.map((name) => `; ${name} is missing`).join("")}:\n${packed.output}`)
   }
