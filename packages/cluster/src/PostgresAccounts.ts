@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (
   const look = (account: Account.Named, isGiven: boolean) =>
     Effect.map(perform({ type: "open", account, isGiven }), () => seen.get(account.name)!)
 
-  const holds = new Set<Account.Hold<AccountBook.Hold>>()
+  const opening = yield* Account.opening<AccountBook.Hold>(`${name} ${schema}`)
 
   const account = (
     chain: ReadonlyArray<Account.AccountOptions>,
@@ -99,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
     }
 
     const ledger = Account.reserving<AccountBook.Hold>({
-      holds,
+      opening,
       chain: named,
       take: (accounts, wanted, draws) =>
         Effect.suspend(() => {

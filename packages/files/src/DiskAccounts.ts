@@ -6,6 +6,7 @@
  * in, and a restart forgets nothing. Accounts stand under others: a run's under its key's, that under its team's, that
  * under the day's.
  */
+import { realpathSync } from "node:fs"
 import path from "node:path"
 import * as Shared from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
@@ -146,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
     if (dead.length > 0) yield* write(() => table.bury(dead, now()))
   })
 
-  const holds = new Set<Shared.Hold<number>>()
+  const opening = yield* Shared.opening<number>(realpathSync(file))
 
   const account = (chain: ReadonlyArray<AccountOptions>, { limits, total }: AccountTable.Row): Account => {
     const { name } = chain[0]!
@@ -160,7 +161,7 @@ export const make = Effect.fnUntraced(function* (
     }
 
     const ledger = Shared.reserving<number>({
-      holds,
+      opening,
       chain: named,
       take: (accounts, wanted, draws) =>
         Effect.orDie(

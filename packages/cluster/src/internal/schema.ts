@@ -102,6 +102,27 @@ const drawing = (schema: string) => `FOR draw IN ${draws(schema)} LOOP
             WHERE known.id = draw."from";
           END LOOP;`
 
+/**
+ * Leaves in a task only the accounts that were not charged for its call yet: a run may be resumed under another account of
+ * the same parent. The name of an account of a day ends with its date.
+ */
+const uncharged = (schema: string, counts: string) => `task.chain := ARRAY(
+            SELECT given.at FROM unnest(task.chain) WITH ORDINALITY AS given (at, place) WHERE NOT EXISTS (
+              SELECT FROM ${schema}.holds AS known, jsonb_array_elements_text(known.chain::jsonb) AS charged (name)
+              WHERE known.call = task.call AND (${counts})
+                AND ${undated("charged.name")} = ${undated("names[given.at]")}
+            ) ORDER BY given.place);
+          task.names := to_jsonb(ARRAY(
+            SELECT names[given.at] FROM unnest(task.chain) WITH ORDINALITY AS given (at, place) ORDER BY given.place))::text;`
+
+const undated = (name: string) => `regexp_replace(${name}, '@\\d{4}-\\d\\d-\\d\\d$', '')`
+
+/** Accounts that were charged for a call are found by its name. */
+const withCalls = (schema: string) => [
+  `CREATE INDEX holds_call ON ${schema}.holds (call) WHERE call IS NOT NULL`,
+  withAccountTasks(schema)
+]
+
 /** What calls within a call have drawn of its hold, by the names of accounts: USD and tokens. */
 const withDraws = (schema: string) => [
   `ALTER TABLE ${schema}.holds ADD COLUMN drawn jsonb NOT NULL DEFAULT '{}'`,
@@ -226,6 +247,9 @@ const withAccountTasks = (schema: string) => `
             has_hold := false;
           END IF;
         END IF;
+        IF NOT has_hold AND task.call IS NOT NULL AND task.occurrence <> 'new' THEN
+          ${uncharged(schema, "task.occurrence = 'replayed' OR known.state <> 'settled'")}
+        END IF;
         IF has_hold THEN
           IF hold.owner <> self THEN
             UPDATE ${schema}.holds AS known SET owner = self, changed_at = at_millis WHERE known.id = hold.id;
@@ -291,6 +315,9 @@ const withAccountTasks = (schema: string) => `
         IF NOT has_hold AND NOT EXISTS (
           SELECT FROM ${schema}.holds AS known WHERE known.account = task.account AND known.call = task.call
         ) THEN
+          IF task.call IS NOT NULL THEN
+            ${uncharged(schema, "true")}
+          END IF;
           INSERT INTO ${schema}.holds (id, account, call, chain, cost_usd, tokens, state, owner, changed_at)
             VALUES (task.id, task.account, task.call, task.names, task.cost, 0, 'settled', self, at_millis);
           d_cost := task.cost;
@@ -451,7 +478,8 @@ const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   (schema) => [withAccountTasks(schema)],
   withAdjustments,
   withDraws,
-  (schema) => [...withRequests(schema), withOwners(schema)]
+  (schema) => [...withRequests(schema), withOwners(schema)],
+  withCalls
 ]
 
 /** The version of the tables that are there, in whole; 0 where there are none. */

@@ -7,6 +7,7 @@
  * database. Whoever writes others holds them to `AccountsContract` of `@divisi/testkit/journals`.
  */
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { BudgetExceeded, type Paid } from "../task/Usage.ts"
 import * as Budget from "./Budget.ts"
@@ -113,6 +114,9 @@ const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 export const nameAt = ({ name, per }: Pick<AccountOptions, "name" | "per">, now: number): string =>
   per === "day" ? `${name}@${dayOf(now)}` : name
 
+/** The name of an account whatever the day. */
+export const undated = (name: string): string => name.replace(/@\d{4}-\d\d-\d\d$/, "")
+
 /** How long a call waits before it looks again whether others have made room. */
 const napMillis = 25
 
@@ -141,10 +145,39 @@ export interface Wanted {
   readonly occurrence: Budget.Occurrence
 }
 
+/** The accounts of one store, opened by this process, which may have opened them more than once. */
+export interface Opening<A> {
+  /** The reservations that were made through it. */
+  readonly holds: Set<Hold<A>>
+  /** The reservations of all openings of the store in this process, its own included. */
+  readonly all: ReadonlySet<ReadonlySet<Hold<A>>>
+}
+
+const openings = new Map<string, Set<Set<Hold<unknown>>>>()
+
+/**
+ * Notes that this process has opened a store until the scope closes. A run within a call draws on the reservation for that
+ * call, whichever opening made it.
+ */
+export const opening = <A>(store: string): Effect.Effect<Opening<A>, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const all = openings.get(store) ?? new Set()
+      const holds = new Set<Hold<unknown>>()
+      openings.set(store, all.add(holds))
+      return { holds, all } as unknown as Opening<A>
+    }),
+    ({ all, holds }) =>
+      Effect.sync(() => {
+        const set = all as Set<ReadonlySet<Hold<A>>>
+        set.delete(holds)
+        if (set.size === 0) openings.delete(store)
+      })
+  )
+
 /** How amounts are set aside on an account that other processes write, too. */
 export interface Place<A> {
-  /** The reservations of this process on all accounts of the place, whichever of them made them. */
-  readonly holds: Set<Hold<A>>
+  readonly opening: Opening<A>
   /** The account and those above it, by the names that they have now. */
   readonly chain: () => ReadonlyArray<Named>
   /** Sets an amount aside, of which `draws` are taken from other reservations; `"wait"` if others may make room. */
@@ -231,7 +264,7 @@ const draw = <A>(
   for (const [account, amount] of amounts) {
     let needed = amount
     for (const from of drawable(caller)) {
-      if (!(from instanceof Hold) || !place.holds.has(from)) continue
+      if (!(from instanceof Hold) || !from.isOpen || !place.opening.all.has(from.place)) continue
       const left = from.left.get(account)
       if (left === undefined) continue
       const part = Budget.covered(needed, left)
@@ -258,7 +291,7 @@ const told = <A>(draws: ReadonlyArray<OwnDraw<A>>, sign: 1 | -1): ReadonlyArray<
 
 /** Closes a reservation: what it has drawn and not used goes back, and what it has used beyond it is drawn. */
 const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): ReadonlyArray<Draw<A>> => {
-  place.holds.delete(hold)
+  hold.place.delete(hold)
   const rests = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(left, used)]))
   // What it has reserved beyond what it has drawn is free first.
   for (const [account, rest] of rests) {
@@ -279,10 +312,12 @@ const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): Readonly
 }
 
 /** Whether a call of this process is open that can settle by itself: a call within another waits for nothing else. */
-const mayFree = <A>({ chain, holds }: Place<A>): boolean => {
+const mayFree = <A>({ chain, opening }: Place<A>): boolean => {
   const accounts = new Set(chain().map(({ name }) => name))
-  for (const hold of holds) {
-    if (!isBlocked(hold) && [...hold.left.keys()].some((name) => accounts.has(name))) return true
+  for (const holds of opening.all) {
+    for (const hold of holds) {
+      if (!isBlocked(hold) && [...hold.left.keys()].some((name) => accounts.has(name))) return true
+    }
   }
   return false
 }
@@ -306,8 +341,9 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
         if (!isMade) undo(draws)
         if (taken === "wait") return Effect.succeed(taken)
         if (taken instanceof BudgetExceeded) return Effect.fail(taken)
-        const hold = new Hold(amount, taken.hold, place.holds, isMade ? names : [], caller, isMade ? draws : [])
-        place.holds.add(hold)
+        const { holds } = place.opening
+        const hold = new Hold(amount, taken.hold, holds, isMade ? names : [], caller, isMade ? draws : [])
+        holds.add(hold)
         return Effect.succeed(hold)
       })
     })

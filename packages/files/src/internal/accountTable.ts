@@ -11,7 +11,8 @@ import {
   type Limits,
   type Named,
   readLimits,
-  type Taken
+  type Taken,
+  undated
 } from "@divisi/core/Account"
 import * as Budget from "@divisi/core/Budget"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
@@ -64,6 +65,9 @@ const adjustments = `
   CREATE TABLE IF NOT EXISTS adjustments (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
 `
 
+// By which accounts that were charged for a call are found, whichever account a run is resumed under.
+const callIndex = "CREATE INDEX IF NOT EXISTS holds_call ON holds (call) WHERE call IS NOT NULL"
+
 /** Makes a file ready for several processes, and writes the schema where there is none yet. */
 const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
@@ -73,6 +77,7 @@ const prepare = (database: DatabaseSync): void => {
     else database.exec(`PRAGMA user_version = ${schemaVersion}`)
     // Files of before it have the same version: an older process can ignore it.
     database.exec(adjustments)
+    database.exec(callIndex)
   })
 }
 
@@ -218,6 +223,7 @@ export const make = (database: DatabaseSync): AccountTable => {
   `)
   const known = database.prepare("SELECT * FROM holds WHERE account = ? AND call = ?")
   const get = database.prepare("SELECT * FROM holds WHERE id = ?")
+  const byCall = database.prepare("SELECT * FROM holds WHERE call = ?")
   const add = database.prepare(`
     INSERT INTO holds (account, call, chain, cost_usd, tokens, state, owner, changed_at)
     VALUES (?, ?, ?, ?, ?, 'open', ?, ?)
@@ -270,6 +276,18 @@ export const make = (database: DatabaseSync): AccountTable => {
     }
   }
 
+  /** The accounts that were not charged for a call yet: a run may be resumed under another account of the same parent. */
+  const uncharged = (
+    chain: ReadonlyArray<Named>,
+    call: string | undefined,
+    occurrence: Budget.Occurrence
+  ): ReadonlyArray<Named> => {
+    if (call === undefined || occurrence === "new") return chain
+    const holds = byCall.all(call).filter(({ state }) => occurrence === "replayed" || state !== "settled")
+    const charged = new Set(holds.flatMap(chainOf).map(({ id }) => undated(String(byId.get(id)?.name))))
+    return chain.filter(({ name }) => !charged.has(undated(name)))
+  }
+
   const open: AccountTable["open"] = ({ limits, name }, now, isGiven) => {
     const row = find.get(name)
     if (row !== undefined && !(isGiven && limits !== undefined)) return rowOf(row)
@@ -288,7 +306,8 @@ export const make = (database: DatabaseSync): AccountTable => {
         take.run(owner, before.id!)
         return { hold: Number(before.id), isNew: false }
       }
-      const rows = chain.map((one) => open(one, now, false))
+      const left = before === undefined ? uncharged(chain, call, occurrence) : chain
+      const rows = left.map((one) => open(one, now, false))
       const fits = rows.map((row) => Budget.fit(row.limits, drawnOn(row, draws), amount))
       const refused = fits.find((fit) => typeof fit === "object")
       if (refused !== undefined) return refused
@@ -316,7 +335,7 @@ export const make = (database: DatabaseSync): AccountTable => {
     },
     charge: ({ account, call, chain, now, owner }, costUsd) => {
       if (call !== undefined && known.get(account, call) !== undefined) return
-      const ids = chain.map((one) => open(one, now, false).id)
+      const ids = uncharged(chain, call, "replayed").map((one) => open(one, now, false).id)
       for (const id of ids) spend.run(costUsd, 0, 0, 0, 0, now, id)
       if (call === undefined) return
       const { lastInsertRowid } = add.run(account, call, JSON.stringify(ids), costUsd, 0, owner, now)

@@ -183,6 +183,50 @@ export const cases: ReadonlyArray<Case> = [
         assert.deepEqual(yield* reserved(open), { all: 0, red: 0, blue: 0 })
       })
   ),
+  define("reserve/within-openings", "a call within another draws on its reservation, made by another opening", (open) =>
+    Effect.gen(function* () {
+      const [one, other] = [
+        yield* openIn(open, { name: "a", limits: { costUsd: 1 } }),
+        yield* openIn(open, { name: "a" })
+      ]
+      const outer = yield* one.reserve(amount(0.75))
+      const caller = { reservations: [outer], above: undefined }
+      const inner = yield* other.reserve(amount(0.5), "r/0/0/0/0", "resumed", caller)
+      assert.deepEqual(yield* reserved(open), { a: 0.75 })
+      yield* other.settle(inner, used(0.25))
+      yield* one.settle(outer, used(0.25))
+      assert.deepEqual(yield* standing(open, "a"), { calls: 2, costUsd: 0.5, open: 0, reservedCostUsd: 0 })
+    })
+  ),
+  define("charge/other-account", "a run resumed under another account charges those above once for a call", (open) =>
+    Effect.gen(function* () {
+      const accounts = yield* open
+      const all = yield* accounts.open({ name: "all" })
+      const day = yield* accounts.open({ name: "day", per: "day", parent: all })
+      const [red, blue] = [
+        yield* accounts.open({ name: "red", parent: day }),
+        yield* accounts.open({ name: "blue", parent: day })
+      ]
+      const call = "r/0/0/0/0"
+      yield* red.settle(yield* red.reserve(amount(0.5), call, "new"), used(0.25))
+      yield* red.charge(0.125, "r/training")
+      const once = { calls: 1, costUsd: 0.375, open: 0, reservedCostUsd: 0 }
+      for (const account of [blue, blue, red, all]) {
+        yield* account.settle(yield* account.reserve(amount(0.5), call, "replayed"), used(0.25))
+        yield* account.charge(0.125, "r/training")
+        assert.deepEqual([yield* standing(open, "all"), yield* standing(open, "red")], [once, once])
+      }
+      assert.deepEqual(yield* standing(open, "blue"), once)
+      assert.deepEqual((yield* day.standing).total.calls, 1)
+      // A call that is sent now is another one, and what is given back was charged nowhere.
+      yield* blue.settle(yield* blue.reserve(amount(0.5), call, "new"), used(0.25))
+      yield* red.release(yield* red.reserve(amount(0.5), "r/0/0/1/0", "replayed"))
+      yield* blue.settle(yield* blue.reserve(amount(0.5), "r/0/0/1/0", "replayed"), used(0.5))
+      assert.deepEqual(yield* standing(open, "all"), { calls: 3, costUsd: 1.125, open: 0, reservedCostUsd: 0 })
+      assert.deepEqual(yield* standing(open, "red"), once)
+      assert.deepEqual(yield* standing(open, "blue"), { calls: 3, costUsd: 1.125, open: 0, reservedCostUsd: 0 })
+    })
+  ),
   define("reserve/stuck", "a call within another does not wait for what only that one can free", (open) =>
     Effect.gen(function* () {
       const account = yield* openIn(open, { name: "a", limits: { costUsd: 1 } })
