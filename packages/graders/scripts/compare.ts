@@ -1,7 +1,7 @@
 /**
  * Grades pairs of known truth that a seed makes, and prints, as Markdown, how many each grader misses and credits
  * falsely: `pnpm --filter @divisi/graders compare [seeds…]`; `today` is a seed, and the default. `--golds=2` makes two
- * golds of each kind instead of six; `--contests` asks the second generator. `--cases=cases.json` grades a file of
+ * golds of each kind instead of six; `--contests` asks the second generator, `--assertions` the third. `--cases=cases.json` grades a file of
  * `{gold, answer, expected}` instead, such as scripts/suites.py makes of other graders' tests.
  *
  * `--counts` leaves the rates out, which differ from run to run, so that `pnpm check figures` can hold the rest.
@@ -14,6 +14,7 @@ import fs from "node:fs"
 import * as Task from "@divisi/core/Task"
 import { Algebra, MathGrader } from "@divisi/graders/math"
 import * as Effect from "effect/Effect"
+import * as Assertions from "./assertions/Assertions.ts"
 import * as Contests from "./contests/Contests.ts"
 import * as Pairs from "./pairs/Pairs.ts"
 
@@ -29,6 +30,7 @@ const file = words.find((word) => word.startsWith("--cases="))?.slice(8)
 /** The file of cases is the same for every seed. */
 const source = (): { readonly names: ReadonlyArray<string>; readonly make: typeof Pairs.make } => {
   if (file === undefined) {
+    if (words.includes("--assertions")) return { names: Assertions.names, make: Assertions.make }
     return words.includes("--contests")
       ? { names: Contests.names, make: Contests.make }
       : { names: Pairs.names, make: Pairs.make }

@@ -2,6 +2,7 @@ import * as Task from "@divisi/core/Task"
 import { MathAnswer, MathGrader } from "@divisi/graders/math"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Assertions from "../scripts/assertions/Assertions.ts"
 import * as Contests from "../scripts/contests/Contests.ts"
 import { measure } from "../scripts/Measure.ts"
 import * as Pairs from "../scripts/pairs/Pairs.ts"
@@ -131,6 +132,11 @@ describe("suites", () => {
 
   it.effect("no false credit and no miss among answers as contests have them", () =>
     holds({ name: "contests", cases: Contests.make(1, 1) })
+  )
+
+  it.effect(
+    "no false credit and no miss among texts that assert an answer or only mention one, and other notations",
+    () => holds({ name: "assertions", cases: Assertions.make(1, 1) })
   )
 
   it("a seed makes the same pairs again, and another seed makes others", () => {

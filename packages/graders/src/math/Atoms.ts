@@ -1,7 +1,7 @@
 /** Reads what is not put together with signs: numbers, names, functions, and what stands in brackets. */
 import { Cursor, Unreadable } from "./Cursor.ts"
 import type { Expression, FunctionName } from "./Expression.ts"
-import { some, variables } from "./Expression.ts"
+import { print, some, variables } from "./Expression.ts"
 import type { Token } from "./Lexer.ts"
 import * as Rational from "./Rational.ts"
 import { unitOf } from "./Units.ts"
@@ -84,7 +84,27 @@ export abstract class AtomReader extends Cursor {
     const subscript = this.is("symbol", "_") ? `_${this.subscript()}` : ""
     let primes = ""
     while (this.take("symbol", "'")) primes += "'"
-    return symbol(`${name}${subscript}${primes}`)
+    const whole = `${name}${subscript}${primes}`
+    return (
+      (/^(?:[fghFGHpPqQSTuVE]|phi|sigma|tau|zeta|Gamma|psi|Phi|Psi|mu)$/.test(name)
+        ? this.functionValue(whole, name)
+        : undefined) ?? symbol(whole)
+    )
+  }
+
+  /** `f(2)`, `f^{-1}(x)`: the value of a function is a name, and no product. `P(1 + r)` may be a product. */
+  private functionValue(whole: string, name: string): Expression | undefined {
+    const start = this.position
+    const exponent = this.take("symbol", "^") ? print(this.exponent()) : ""
+    if (this.is("symbol", "(")) {
+      const of = this.group()
+      const isSurely = /^(?:[fgFG]|phi|zeta|Gamma)$/.test(name)
+      if (of.type === "number" || of.type === "symbol" || (isSurely && !(of.type === "list" && /^[A-Z]$/.test(name)))) {
+        return symbol(`${whole}${exponent === "" ? "" : `^${exponent}`}(${print(of)})`)
+      }
+    }
+    this.position = start
+    return undefined
   }
 
   protected command(name: string): Expression {
@@ -349,6 +369,13 @@ export abstract class AtomReader extends Cursor {
     }
     if (this.environment() !== name) throw new Unreadable()
     const filled = rows.filter((row) => row.length > 0)
+    if (
+      name === "cases" &&
+      filled.length > 1 &&
+      filled.every(([first, ...rest]) => rest.length === 0 && first?.type === "relation")
+    ) {
+      return { type: "list", join: "and", items: filled.map(([first]) => first!) }
+    }
     if (name === "cases") return { type: "cases", pieces: filled.map(piece) }
     return name === "vmatrix" ? determinant(filled) : { type: "matrix", rows: filled }
   }

@@ -83,7 +83,7 @@ export const extract = (text: string): string | undefined => {
   const marked = isMarked.test(said) || said.length < 24 ? MathAnswer.extract(said) : undefined
   const number = marked === undefined ? undefined : read(marked)
   if (number !== undefined) return number
-  return marked !== undefined && /\\f?box|<answer>|####/.test(said) ? undefined : lastInteger(said)
+  return /\\f?box|<answer>|####/.test(said) ? undefined : lastInteger(said)
 }
 
 const isWithin = (number: string, [least, greatest]: readonly [number, number]) =>

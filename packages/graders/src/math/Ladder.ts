@@ -6,7 +6,7 @@
  */
 import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
 import { approximate, exact } from "./Evaluate.ts"
-import type { Expression } from "./Expression.ts"
+import type { Comparison, Expression } from "./Expression.ts"
 import { print, some, variables } from "./Expression.ts"
 import * as IntervalSet from "./IntervalSet.ts"
 import { columnOf, rowsOf } from "./Matrices.ts"
@@ -23,7 +23,17 @@ import {
 import { fold, normalise } from "./Notation.ts"
 import { parse } from "./Parser.ts"
 import * as Rational from "./Rational.ts"
-import { compareWithRelation, isCoordinates, isLabel, joinsAgree, type Rules, relationAsSet } from "./Relations.ts"
+import {
+  compareWithRelation,
+  isCoordinates,
+  isLabel,
+  isOfSeveral,
+  joinsAgree,
+  nameOf,
+  type Rules,
+  relationAsSet,
+  unknownOf
+} from "./Relations.ts"
 import { isSameUnit } from "./Units.ts"
 import { compareValues, isValue } from "./Values.ts"
 
@@ -76,6 +86,10 @@ const hasPlusMinus = (expression: Expression) => some(expression, ({ type }) => 
 const spread = (items: ReadonlyArray<Expression>): ReadonlyArray<Expression> =>
   items.flatMap((item) => (hasPlusMinus(item) ? [resolve(item, 1), resolve(item, -1)] : [item]))
 
+/** Values of one name: `x = 3, x = 5`. `x_1` and `x_2` may be two unknowns, whose order matters. */
+const isNamedAlike = (items: ReadonlyArray<Expression>): boolean =>
+  items.length > 1 && nameOf(items[0]!) !== undefined && items.every((item) => nameOf(item) === nameOf(items[0]!))
+
 /** The items of what counts as several values, and whether their order matters. */
 const several = (
   expression: Expression,
@@ -83,7 +97,11 @@ const several = (
 ): { readonly items: ReadonlyArray<Expression>; readonly isOrdered: boolean } | undefined => {
   if (expression.type === "set") return { items: spread(expression.items), isOrdered: false }
   if (expression.type === "list") {
-    const isOrdered = expression.join === "," && !rules.anyOrder && !expression.items.some(hasPlusMinus)
+    const isOrdered =
+      expression.join === "," &&
+      !rules.anyOrder &&
+      !expression.items.some(hasPlusMinus) &&
+      !isNamedAlike(expression.items)
     return { items: spread(expression.items), isOrdered }
   }
   if (isValue(expression) && hasPlusMinus(expression)) return { items: spread([expression]), isOrdered: false }
@@ -111,7 +129,7 @@ const compareSeveral = (gold: Expression, answer: Expression, rules: Rules): Dec
       const asSet = relationAsSet(gold, answer)
       if (asSet.rung !== "none") return asSet
     }
-    if (!joinsAgree(gold, answer)) return no("set")
+    if (!joinsAgree(gold, answer) || (gold.type !== "list" && isOfSeveral(answer))) return no("set")
     const isOrdered = a.isOrdered && b.isOrdered
     return verdict(isOrdered ? inOrder(a.items, b.items, rules) : inAnyOrder(a.items, b.items, rules), "set")
   }
@@ -158,11 +176,35 @@ const compareMatrices = (gold: Expression, answer: Expression, rules: Rules): De
   return verdict(a === undefined ? inOrder(point.items, column, rules) : inOrder(column, point.items, rules), "matrix")
 }
 
+type Pieces = Extract<Expression, { readonly type: "cases" }>["pieces"]
+
+const opposite: Readonly<Partial<Record<Comparison, Comparison>>> = {
+  "<": ">=",
+  ">": "<=",
+  "<=": ">",
+  ">=": "<",
+  "=": "!=",
+  "!=": "="
+}
+
+/** With the condition that "otherwise" stands for, where there are two pieces. */
+const withoutOtherwise = (pieces: Pieces): Pieces => {
+  const at = pieces.findIndex(
+    ([, { type, ...rest }]) => type === "text" && /^(?:otherwise|else)$/.test((rest as { text: string }).text)
+  )
+  const other = pieces[1 - at]?.[1]
+  if (at === -1 || pieces.length !== 2 || other?.type !== "relation" || other.comparisons.length !== 1) return pieces
+  const comparison = opposite[other.comparisons[0]!]
+  if (comparison === undefined) return pieces
+  const condition: Expression = { ...other, comparisons: [comparison] }
+  return pieces.map((piece, index) => (index === at ? [piece[0], condition] : piece))
+}
+
 /** The same values for the same conditions, in any order. */
 const compareCases = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   if (gold.type !== "cases" || answer.type !== "cases") return open
-  const left = [...answer.pieces]
-  const isSame = gold.pieces.every(([value, condition]) => {
+  const left = [...withoutOtherwise(answer.pieces)]
+  const isSame = withoutOtherwise(gold.pieces).every(([value, condition]) => {
     const at = left.findIndex(
       (other) => decide(condition, other[1], rules).correct && decide(value, other[0], rules).correct
     )
@@ -208,13 +250,51 @@ const compareRatios = (gold: Expression, answer: Expression, rules: Rules): Deci
   return compareValues(quotient(ratio.items[0]!, ratio.items[1]!), other)
 }
 
+/** What a residue is of, where that is named, and the residue. */
+const residueOf = ({ of }: Extract<Expression, { readonly type: "modular" }>) =>
+  of.type === "relation" && of.operands.length === 2 && of.comparisons[0] === "="
+    ? { name: print(of.operands[0]!), value: of.operands[1]! }
+    : { name: undefined, value: of }
+
+const isCongruent = (left: Expression, right: Expression, modulus: Expression): boolean => {
+  const [a, b, m] = [exact(left), exact(right), exact(modulus)]
+  if (a?.denominator !== 1n || b?.denominator !== 1n || m?.denominator !== 1n || m.numerator === 0n) return false
+  return (a.numerator - b.numerator) % m.numerator === 0n
+}
+
+/** `x = 5k + 2` for `x \equiv 2 \pmod 5`: all whole multiples of the modulus, and the residue. */
+const isAllOf = (gold: Extract<Expression, { readonly type: "modular" }>, answer: Expression): boolean => {
+  const relation = answer.type === "list" && parameterOf(answer) !== undefined ? answer.items[0]! : answer
+  if (relation.type !== "relation" || relation.operands.length !== 2 || relation.comparisons[0] !== "=") return false
+  const { name, value } = residueOf(gold)
+  const [left, right] = [relation.operands[0]!, relation.operands[1]!]
+  const [parameter, ...others] = variables(right)
+  if (name !== print(left) || parameter === undefined || others.length > 0 || !/^[kmnt]$/.test(parameter)) return false
+  const at = (whole: number) => exact(right, new Map([[parameter, Rational.integer(whole)]]))
+  const [zero, one, two, far, m] = [at(0), at(1), at(2), at(-7), exact(gold.modulus)]
+  const [residue] = [exact(value)]
+  const all = [zero, one, two, far, m, residue]
+  if (!all.every((each) => each?.denominator === 1n)) return false
+  const step = one!.numerator - zero!.numerator
+  const isLinear = two!.numerator - one!.numerator === step && zero!.numerator - far!.numerator === 7n * step
+  return (
+    isLinear &&
+    step * step === m!.numerator * m!.numerator &&
+    (zero!.numerator - residue!.numerator) % m!.numerator === 0n
+  )
+}
+
 /** A residue is no whole number, and one of another modulus is another. */
 const compareResidues = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   if (gold.type !== "modular" && answer.type !== "modular") return open
+  if (gold.type === "modular" && answer.type !== "modular" && isAllOf(gold, answer)) return yes("relation")
   if (gold.type === "relation" || answer.type === "relation") return open
   if (gold.type !== "modular" || answer.type !== "modular") return no("relation")
-  const isSame = decide(gold.modulus, answer.modulus, rules).correct && decide(gold.of, answer.of, rules).correct
-  return verdict(isSame, "relation")
+  if (!decide(gold.modulus, answer.modulus, rules).correct) return no("relation")
+  if (decide(gold.of, answer.of, rules).correct) return yes("relation")
+  const [a, b] = [residueOf(gold), residueOf(answer)]
+  const isNamed = a.name === b.name || (a.name === undefined && b.name !== undefined)
+  return verdict(isNamed && isCongruent(a.value, b.value, gold.modulus), "relation")
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -342,6 +422,73 @@ const withoutHole = (gold: Expression, answer: Expression): Expression => {
   return exact(gold, bindings) === undefined && approximate(gold, bindings) === undefined ? value! : answer
 }
 
+const constantName = /^(?:[CK](?:_\w+)?|const(?:ant)?\.?)$/
+
+const constantNames = /^(?:[CKck](?:_\w+)?|const(?:ant)?\.?)$/
+
+const nameOfTerm = (term: Expression): string | undefined =>
+  term.type === "symbol" ? term.name : term.type === "text" ? term.text : undefined
+
+/** The one constant that is added to a formula of variables: `x^2 + C`. */
+const addedConstant = (expression: Expression, names: RegExp): string | undefined => {
+  const sum = expression.type === "relation" ? expression.operands.at(-1)! : expression
+  if (sum.type !== "add") return undefined
+  const found = sum.items.map(nameOfTerm).filter((name) => name !== undefined && names.test(name))
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** With the gold answer's name for the constant of integration. */
+const withConstantOf = (gold: Expression, answer: Expression): Expression => {
+  const to = addedConstant(gold, constantName)
+  const from = to === undefined ? undefined : addedConstant(answer, constantNames)
+  if (to === undefined || from === undefined || to === from) return answer
+  const others = variables(gold).filter((name) => name !== to)
+  const isTaken = others.includes(from) || variables(answer).includes(to)
+  if (isTaken || others.length === 0 || others.some((name) => /^[A-Z]/.test(name))) return answer
+  const sum = answer.type === "relation" ? answer.operands.at(-1)! : answer
+  if (sum.type !== "add") return answer
+  const items = sum.items.map((item): Expression => (nameOfTerm(item) === from ? { type: "symbol", name: to } : item))
+  if (items.some((item) => nameOfTerm(item) !== to && variables(item).includes(from))) return answer
+  const renamedSum: Expression = { ...sum, items }
+  return answer.type === "relation"
+    ? { ...answer, operands: [...answer.operands.slice(0, -1), renamedSum] }
+    : renamedSum
+}
+
+/** What an unknown may be, where that is said of one: `x \in \{3, -3\}`, `x = \pm 3`, `x = 3 \text{ or } x = -3`. */
+const solutionsOf = (
+  expression: Expression
+): { readonly name: string; readonly items: ReadonlyArray<Expression> } | undefined => {
+  if (expression.type === "list") {
+    const name = unknownOf(expression.items[0]!)
+    if (name === undefined || expression.items.some((item) => (unknownOf(item) ?? name) !== name)) return undefined
+    const values = expression.items.map((item) => (item.type === "relation" ? item.operands.at(-1)! : item))
+    return { name, items: spread(values) }
+  }
+  if (expression.type !== "relation" || expression.operands.length !== 2) return undefined
+  const [name, value] = [unknownOf(expression), expression.operands[1]!]
+  if (name === undefined) return undefined
+  if (expression.comparisons[0] === "in") return value.type === "set" ? { name, items: spread(value.items) } : undefined
+  return hasPlusMinus(value) ? { name, items: spread([value]) } : undefined
+}
+
+/** The numbers alone, where the gold answer says that its unknown is any of several: `x = \pm 3`. */
+const bareSolutions = (gold: Expression, answer: Expression, name: string): ReturnType<typeof solutionsOf> => {
+  if (gold.type !== "relation" || variables(answer).length > 0) return undefined
+  const isBare = answer.type === "set" || (answer.type === "list" && answer.join !== ",") || isValue(answer)
+  if (!isBare || (isValue(answer) && !hasPlusMinus(answer))) return undefined
+  return { name, items: spread("items" in answer && !isValue(answer) ? answer.items : [answer]) }
+}
+
+/** The same solutions, however they are listed. */
+const compareSolutions = (gold: Expression, answer: Expression, rules: Rules): Decision => {
+  const a = solutionsOf(gold)
+  const b = a === undefined ? undefined : (solutionsOf(answer) ?? bareSolutions(gold, answer, a.name))
+  const isNumbered = gold.type === "list" && gold.items.some((item) => /_\d/.test(nameOf(item) ?? ""))
+  if (a === undefined || b === undefined || a.name !== b.name || a.items.length < 2 || isNumbered) return open
+  return inAnyOrder(a.items, b.items, rules) ? yes("set") : open
+}
+
 /** The first reading that is right, else the first that says anything. */
 const best = (decisions: ReadonlyArray<Decision>): Decision =>
   decisions.find(({ correct }) => correct) ?? decisions.find(({ rung }) => rung !== "none") ?? open
@@ -350,8 +497,14 @@ const compareTop = (gold: Expression, answer: Expression, rules: Rules): Decisio
   const golds = withoutApproximation(gold, true)
   const answers = withoutApproximation(answer, hasDecimal(gold) && !hasApproximation(gold))
   if (answers.length === 0) return no("relation")
+  const solutions = compareSolutions(gold, answer, rules)
+  if (solutions.correct) return solutions
   return best(
-    golds.slice(0, 1).flatMap((a) => answers.map((b) => compareSets(a, withoutHole(a, withParameterOf(a, b)), rules)))
+    golds
+      .slice(0, 1)
+      .flatMap((a) =>
+        answers.map((b) => compareSets(a, withoutHole(a, withConstantOf(a, withParameterOf(a, b))), rules))
+      )
   )
 }
 
@@ -366,6 +519,14 @@ const readings = (normalised: string): ReadonlyArray<Expression> => {
 
 /** A time of the day, which is no ratio. */
 const isTime = /^\d{1,2}:[0-5]\d$/
+
+const sameTime = (text: string): string => text.replace(/^0(?=\d:)/, "")
+
+/** Whether two times are meant, and no ratios: where the question asks for one, or both are on a multiple of 5 minutes. */
+const isTimes = (gold: string, answer: string, rules: Rules): boolean => {
+  if (!isTime.test(gold) || !/^\d+:\d+$/.test(answer)) return false
+  return rules.isClock === true || (isTime.test(answer) && /[05]$/.test(gold) && /[05]$/.test(answer))
+}
 
 /** A time before or after noon, in one spelling. */
 const timeOfDay = (normalised: string): string | undefined => {
@@ -392,16 +553,33 @@ const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Express
 /** A letter in brackets is that letter. */
 const unwrapped = (folded: string): string => /^\(([a-zA-Z])\)$/.exec(folded)?.[1] ?? folded
 
+/** Words that say the same, in one spelling. */
+const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
+  [
+    /^(?:the )?(?:limit |value |it )?(?:dne|d\.?n\.?e\.?|(?:does not|doesn't|doesnot|do not) exist|\\nexists)$/i,
+    "does not exist"
+  ],
+  [/^(?:s=|x\\in ?)?(?:(?:there (?:is|are) )?no solutions?|none|\\emptyset|\\nothing|\\\{\\\})$/i, "\\emptyset"],
+  [/^\+?(?:infinity|\\infty)$/i, "\\infty"]
+]
+
+const phrase = (folded: string): string => phrases.find(([spellings]) => spellings.test(folded))?.[1] ?? folded
+
+/** Digits in groups of two above the last three: 12,34,567. They are a list where the gold answer is no whole number. */
+const indianGroups = /^[-+]?\d{1,2}(?:,\d{2})+,\d{3}$/
+
 /** Compares two answers as they are written. */
 export const decideText = (gold: string, answer: string, rules: Rules): Decision => {
   if (gold.length > maxLength || answer.length > maxLength) return verdict(gold.trim() === answer.trim(), "text")
-  const [a, b] = [normalise(gold), normalise(answer)]
-  const [x, y] = [unwrapped(fold(a)), unwrapped(fold(b))]
+  const a = normalise(gold)
+  const written = normalise(answer)
+  const b = /^-?\d+$/.test(a) && indianGroups.test(written) ? written.replaceAll(",", "") : written
+  const [x, y] = [phrase(unwrapped(fold(a))), phrase(unwrapped(fold(b)))]
   if (x === "" || y === "") return no("text")
   if (x === y) return yes("text")
   const [time, other] = [timeOfDay(a), timeOfDay(b)]
   if (time !== undefined && other !== undefined) return verdict(time === other, "text")
-  if (isTime.test(a) && /^\d+:\d+$/.test(b)) return no("text")
+  if (isTimes(a, b, rules)) return verdict(sameTime(a) === sameTime(b), "text")
   const said = a.includes(":") ? b.replace(/^(\d+)\s*(?:\\text\s*\{\s*to\s*\}|\bto\b)\s*(\d+)$/, "$1:$2") : b
   return best(
     goldReadings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules)))

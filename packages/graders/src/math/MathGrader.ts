@@ -7,6 +7,7 @@
  *
  * What cannot be shown to be equal is wrong: a grader is trusted for the credit that it does not give.
  */
+import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Verdict from "../Verdict.ts"
 import * as Algebra from "./Algebra.ts"
@@ -109,6 +110,9 @@ const proveOpen = (
 const golden = (reference: string) =>
   /\\f?box/.test(reference) ? (MathAnswer.extract(reference) ?? reference) : reference
 
+/** Questions whose answer may be a time of the day. */
+const asksForTime = /\b(?:time|clock|o'clock|[ap]\.?m\.?|when|noon|midnight|hours?|arrives?|departs?|schedule)\b/i
+
 /**
  * Makes a grader of mathematical answers.
  *
@@ -130,7 +134,7 @@ const golden = (reference: string) =>
  * ```
  */
 export const make = (options: Options = {}): Verdict.AnswerGrader => ({
-  ...Verdict.graderEffect(options.name ?? "math", (reference, answer) => {
+  ...Verdict.graderEffect(options.name ?? "math", (reference, answer, task) => {
     const extracted = MathAnswer.extract(answer)
     const gold = golden(reference)
     // Golds such as "odd $n$" are equal as they stand, though extraction would cut them.
@@ -140,7 +144,8 @@ export const make = (options: Options = {}): Verdict.AnswerGrader => ({
     }
     if (extracted === undefined) return Effect.succeed(Verdict.unparsed)
     const isDecided = extracted === answer && !options.anyOrder && !options.bareValues
-    const decision = whole !== undefined && isDecided ? whole : compare(gold, extracted, options)
+    const rules = { ...options, isClock: options.isClock ?? asksForTime.test(Task.question(task)) }
+    const decision = whole !== undefined && isDecided && !rules.isClock ? whole : compare(gold, extracted, rules)
     return Effect.mapBoth(proveOpen(decision, gold, extracted, options), {
       onFailure: (error) => error.message,
       onSuccess: ({ correct, detail, rung }) =>

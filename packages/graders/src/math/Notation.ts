@@ -31,12 +31,17 @@ const unicode: ReadonlyArray<Rule> = [
   [/±/g, "\\pm "],
   [/∓/g, "\\mp "],
   [/[°º]/g, "^\\circ "],
-  [/½/g, "\\frac{1}{2}"],
-  [/⅓/g, "\\frac{1}{3}"],
-  [/⅔/g, "\\frac{2}{3}"],
-  [/¼/g, "\\frac{1}{4}"],
-  [/¾/g, "\\frac{3}{4}"],
-  [/[\u00a0\u2000-\u200b\u202f\u3000]/g, " "],
+  [/[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅐⅑⅒]/g, (sign) => vulgar[sign]!],
+  [/(?<=(?<!\d)\d{1,3}|\d[\u00a0\u2009\u202f]\d{3})[\u00a0\u2009\u202f](?=\d{3}(?!\d))/g, ""],
+  [/[\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]/g, " "],
+  [/[⁄∕／]/g, "/"],
+  [/[∨]/g, "\\lor "],
+  [/[∧]/g, "\\land "],
+  [/∉/g, "\\notin "],
+  [/∄/g, "\\nexists "],
+  [/[＝]/g, "="],
+  [/[：]/g, ":"],
+  [/٪/g, "%"],
   [/[，、]/g, ","],
   [/（/g, "("],
   [/）/g, ")"],
@@ -49,16 +54,47 @@ const unicode: ReadonlyArray<Rule> = [
   [/λ/g, "\\lambda "]
 ]
 
+const vulgar: Readonly<Record<string, string>> = Object.fromEntries(
+  [..."½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅐⅑⅒"].map((sign) => {
+    const [top, bottom] = sign.normalize("NFKD").split("\u2044")
+    return [sign, `\\frac{${top}}{${bottom}}`]
+  })
+)
+
+/** Where the ten digits of other scripts begin. */
+const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6]
+
+const westernDigit = (digit: string): string => {
+  const code = digit.codePointAt(0)!
+  const zero = zeros.find((one) => code >= one && code < one + 10)
+  return zero === undefined ? digit : String(code - zero)
+}
+
 const unicodeDigits = (text: string): string =>
   text
+    .replace(/(?![0-9])\p{Nd}/gu, westernDigit)
     .replace(
       /[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+/g,
       (run) => `^{${[...run].map((c) => (c === "⁻" ? "-" : superscripts.indexOf(c))).join("")}}`
     )
     .replace(/[₀₁₂₃₄₅₆₇₈₉]+/g, (run) => `_{${[...run].map((c) => subscripts.indexOf(c)).join("")}}`)
 
+/** Groups of three digits with one sign between them: spaces and apostrophes; dots, where there are two at least. */
+const groups =
+  /^[-+]?\d{1,3}(?:(?<mark> |'|’|_|\\_|~|\\[,;:! ]|\{[,.]\})\d{3})(?:\k<mark>\d{3})*(?:\.\d+)?$|^[-+]?\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?$/
+
+const ungrouped = (text: string): string | undefined => {
+  const bare = text.replace(/^\$+|\$+$/g, "").trim()
+  const mark = groups.exec(bare)
+  if (mark === null) return undefined
+  if (mark.groups?.mark !== undefined) return bare.replaceAll(mark.groups.mark, "")
+  return bare.replaceAll(".", "").replace(",", ".").replace(/\.0+$/, "")
+}
+
 /** A comma in braces is one of a decimal, unless it parts thousands. */
 const thousands: ReadonlyArray<Rule> = [
+  [/(?<![\d.,/] ?)\d{1,3}(?: \d{3}){2,}(?![\d.,/])/g, (run) => run.replaceAll(" ", "")],
+  [/(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.])/g, (run) => run.replaceAll(".", "")],
   [/(?<![\d.,}])(\d+)\{,\}(?!\d{3}(?!\d))(?=\d+(?![\d{]))/g, "$1."],
   [/\{\s*,\s*\}/g, ","],
   [/(?<=\d)\s*,\s*\\!\s*(?=\d{3}(?!\d))/g, ","],
@@ -70,7 +106,10 @@ const spacing: ReadonlyArray<Rule> = [
     /\\begin\s*\{(?:align|aligned|equation|gather|split)\*?\}|\\end\s*\{(?:align|aligned|equation|gather|split)\*?\}/g,
     ""
   ],
-  [/\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle|limits|nolimits|mathstrut)(?![a-zA-Z])\.?/g, ""],
+  [
+    /\\(?:left|right|middle|[bB]igg?[lmr]?|displaystyle|textstyle|scriptstyle|scriptscriptstyle|limits|nolimits|mathstrut|strut|tiny|small|normalsize|large|Large|LARGE|huge|Huge|bfseries|boldmath|checkmark|relax)(?![a-zA-Z])\.?/g,
+    ""
+  ],
   [/\\(?:(?:quad|qquad)(?=[a-zA-Z]_)|(?:quad|qquad|enspace|thinspace|negthinspace)(?![a-zA-Z]))/g, " "],
   [/\\\\\s*\[[^\]]*\]/g, "\\\\ "],
   [/(?<!\\)\\[,;:> ]/g, " "],
@@ -102,10 +141,16 @@ const plainSpelling: ReadonlyArray<Rule> = [
   [/(?<=\d)\s*"/g, "''"],
   [/(?<![a-zA-Z\d\\])(\d+)([CP])(\d+)(?!\d)/g, (_, n, kind, k) => chosen(n, kind, k)],
   [/^([CP])\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)(?=\s*(?:=|$))/g, (_, kind, n, k) => chosen(n, kind, k)],
-  [/(?<=\d)\s*\+\/-\s*(?=\d)/g, "\\pm "],
+  [/\+\/-\s*(?=\d)/g, "\\pm "],
+  [/\\(?:permil|textperthousand)(?![a-zA-Z])/g, "‰"],
+  [/(?<=\\equiv[^=]*)\\(?:bmod|mod)\s*\{?\s*(\d+)\s*\}?\s*$/g, "\\pmod{$1}"],
+  [/\\equiv\s*_\s*(?:\{(\d+)\}|(\d))([^=]*)$/g, (_, braced, bare, rest) => `\\equiv ${rest} \\pmod{${braced ?? bare}}`],
+  [/\\not\s*\\equiv/g, "≠"],
   [/\(([\dA-F]+)\)\s*_/g, "$1_"],
   [/(?<=^\d[\dA-F]*)\s*(?:\\text\s*\{)?\s*\(?(?:in )?base[ -](\w+)\)?\s*\}?$/g, "_{$1}"],
   [/\(\s*mod\s+([^()]*)\)/g, "\\pmod{$1}"],
+  [/(?<=\d)(?:\s+[xX]\s+|[xX])(?=10\s*\^)/g, "*"],
+  [/(\\mathbb\s*(?:\{\s*[RZ]\s*\}|[RZ]))\s*-\s*(?=\\\{)/g, "$1 \\setminus "],
   [/<=/g, "≤"],
   [/>=/g, "≥"],
   [/!=/g, "≠"],
@@ -120,8 +165,37 @@ const spelling: ReadonlyArray<Rule> = [
     (_, braced, bare) => "'".repeat(((braced ?? bare)!.match(/prime/g) ?? []).length)
   ],
   [/\^\s*\{\s*('+)\s*\}/g, "$1"],
-  [/\\underline\s*\{\s*(-?[\d.,]+)\s*\}/g, "$1"],
-  [/\\(?:text)?color\s*\{[^{}]*\}/g, ""],
+  [/\\underline\s*(?=\{)/g, ""],
+  [/\\(?:text)?color\s*\{[^{}]*\}|\\color(?=\s*[a-z]+\b)/g, ""],
+  [/\\(?:num|ensuremath|mathord|mathop(?=\{[^{}]*[\\\d]))\s*(?=\{)/g, ""],
+  [/\\ang\s*\{([\d.,]+)\}/g, "$1\\degree "],
+  [/\\(?:lor|vee)(?![a-zA-Z])/g, "\\text{or}"],
+  [/\\(?:land|wedge)(?![a-zA-Z])/g, "\\text{and}"],
+  [
+    /\\(?:text|mbox|textrm|mathrm)\s*\{\s*(?:oder|ou|o bien|oppure|o|of|eller|lub|albo|sau|veya|или|או|أو|或|または)\s*\}/g,
+    "\\text{or}"
+  ],
+  [/\\(?:text|mbox|textrm|mathrm)\s*\{\s*(?:und|et|y|en|och|og|oraz|și|ve|и|和|と)\s*\}/g, "\\text{and}"],
+  [
+    /\\(?:operatorname\*?|mathrm|text)\s*\{\s*(sin|cos|tan|cot|sec|csc|ln|log|exp|arcsin|arccos|arctan|sinh|cosh|tanh)\s*\}/g,
+    "\\$1 "
+  ],
+  [/\\(?:operatorname\*?\s*\{\s*(?:tg)\s*\}|tg(?![a-zA-Z]))/g, "\\tan "],
+  [/\\(?:operatorname\*?\s*\{\s*(?:ctg|cotg)\s*\}|(?:ctg|cotg)(?![a-zA-Z]))/g, "\\cot "],
+  [/\\log\s*_\s*(?:\{\s*e\s*\}|e(?![a-zA-Z]))/g, "\\ln "],
+  [/\\(?:imath|jmath)(?![a-zA-Z])/g, "i"],
+  [/\\(?:operatorname\*?|mathrm|text|mathbf|textbf)\s*\{\s*([ei])\s*\}(?=\s*(?:$|[-+^*/)}=,]))/g, "$1"],
+  [
+    /\\(?:mathbf|boldsymbol|bm|pmb|mathrm|mathit|mathsf|mathnormal|textbf|textit|text|mbox|emph)\s*(?=\{\s*[-+]?[^{}a-zA-Z]*\\(?:frac|dfrac|tfrac|sqrt|pi|infty|text|mathbf|left))/g,
+    ""
+  ],
+  [
+    /\\(?:mathbf|boldsymbol|bm|pmb|mathrm|mathit|mathsf|mathnormal|textbf|texttt|textsf)\s*\{\s*(-?[\d.,/]+)\s*\}/g,
+    "$1"
+  ],
+  [/(?<![\w)}\]])\^\s*\{?\s*(\d+)\s*\}?\s*\/\s*_\s*\{?\s*(\d+)\s*\}?/g, "\\frac{$1}{$2}"],
+  [/\\not\s*=/g, "≠"],
+  [/\\not\s*\\in(?![a-zA-Z])/g, "\\notin "],
   [/\\cr(?![a-zA-Z])/g, "\\\\ "],
   [/\\bigcup(?![a-zA-Z])/g, "\\cup"],
   // Powers of units, whose braces would end their text.
@@ -134,7 +208,7 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\choose(?![a-zA-Z])/g, "\\choose "],
   [/_\s*\{\s*\((\d+)\)\s*\}|_\s*\((\d+)\)/g, "_{$1$2}"],
   [/_\s*\{\s*\\text\s*\{\s*(?:base\s+)?(\w+)\s*\}\s*\}/g, "_{$1}"],
-  [/\\[dtc]frac(?![a-zA-Z])/g, "\\frac"],
+  [/\\(?:[dtc]|nice|s|flat|x|i|a)frac(?![a-zA-Z])/g, "\\frac"],
   [/\\[dt]binom(?![a-zA-Z])/g, "\\binom"],
   [/\\(?:mbox|textbf|textrm|textit|texttt|textnormal|textsf|hbox|emph)\s*\{/g, "\\text{"],
   [/\\text\s*\{\s*(-?\d[^{}]*)\}/g, "$1"],
@@ -174,11 +248,58 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\(?:text|name)\s*\{\s*mod(?:ulo)?\s*\}/g, "\\bmod "]
 ]
 
+/** `{a \over b}` as `\frac{a}{b}`: each side reaches to the braces around it. */
+const withoutOver = (text: string): string => {
+  let result = text
+  for (let round = 0; round < 8; round++) {
+    const match = /\\over(?![a-zA-Z])/.exec(result)
+    if (match === null) break
+    let [start, end, depth] = [match.index, match.index + match[0].length, 0]
+    while (start > 0 && !(result[start - 1] === "{" && depth === 0)) {
+      depth += result[start - 1] === "}" ? 1 : result[start - 1] === "{" ? -1 : 0
+      start--
+    }
+    depth = 0
+    while (end < result.length && !(result[end] === "}" && depth === 0)) {
+      depth += result[end] === "{" ? 1 : result[end] === "}" ? -1 : 0
+      end++
+    }
+    const side = (from: number, to: number) => result.slice(from, to).trim()
+    const name = start === 0 ? /^[^=]*=/.exec(side(0, match.index))?.[0] : undefined
+    const top = side(start + (name?.length ?? 0), match.index)
+    const bottom = side(match.index + match[0].length, end)
+    result = `${result.slice(0, start)}${name ?? ""}\\frac{${top}}{${bottom}}${result.slice(end)}`
+  }
+  return result
+}
+
 /** In pairs, dollar signs delimit formulas; a single one is a currency. */
 const dollars = (text: string): string => {
   const count = text.match(/(?<!\\)\$/g)?.length ?? 0
   if (count % 2 === 0) return text.replace(/(?<!\\)\$/g, " ")
   return text.replace(/(?<!\\)\$(?=\s*-?[\d.])/g, "\\dollar ").replace(/(?<!\\)\$/g, " ")
+}
+
+const system =
+  /^(?:\\left\s*\\\{|\\left\.)?\s*\\begin\s*\{(cases|aligned|align\*?|gathered|split|array)\}(?:\{[^{}]*\})?([\s\S]*)\\end\s*\{\1\}\s*(?:\\right\s*\.?)?$/
+
+/** Equations below each other, joined with "and"; a chain over several lines as one. */
+const withoutRows = (text: string): string => {
+  const match = system.exec(text)
+  if (match === null || (match[1] === "array" && !/^\\left\s*\\\{/.test(text))) return text
+  const rows = match[2]!
+    .split("\\\\")
+    .map((row) =>
+      row
+        .replace(/&\s*(?==|\\[lg]eq?\b|[<>])/g, "")
+        .replace(/[\s,;.]+$/, "")
+        .trim()
+    )
+    .filter((row) => row !== "")
+  if (rows.length < 2 || rows.some((row) => row.replace(/^&/, "").includes("&"))) return text
+  if (rows.slice(1).every((row) => row.startsWith("="))) return rows.join(" ").replaceAll("&", "")
+  if (!rows.every((row) => /^[^=]+=[^=]+$/.test(row))) return text
+  return rows.map((row) => row.replace(/^&/, "")).join(" \\text{ and } ")
 }
 
 /** What no rule for other letters than those of English can change. */
@@ -202,12 +323,14 @@ const endings = (text: string): string => {
  * It is still text, and still says the same.
  */
 export const normalise = (text: string): string => {
-  if (/^-?\d{1,3}(?: \d{3})+$/.test(text)) return text.replaceAll(" ", "")
   const single = text.includes("\\begin") ? text : text.replace(/\\{2}(?=[a-zA-Z])/g, "\\")
   const plain = endings(apply(delimiters, endings(apply(delimiters, single.trim()))))
   if (/^-?\d+$/.test(plain)) return plain
   const ascii = isAscii.test(plain) ? plain : apply(unicode, unicodeDigits(plain))
-  const spaced = apply(spacing, apply(thousands, dollars(ascii)))
+  const digits = ungrouped(ascii)
+  if (digits !== undefined) return digits
+  const flat = ascii.includes("\\begin") ? withoutRows(ascii.replace(/^[\s$]+|[\s$]+$/g, "")) : ascii
+  const spaced = apply(spacing, apply(thousands, dollars(flat.includes("\\over") ? withoutOver(flat) : flat)))
   const spelled = apply(plainSpelling, spaced)
   const ended = /dot|overline|\\bar|…|\.\d*\(|\.{3}/.test(spelled) ? apply(repeating, spelled) : spelled
   const commands = /[\\_^]/.test(ended) ? apply(spelling, ended) : ended

@@ -129,12 +129,21 @@ class Reader extends AtomReader {
     return items.length === 1 ? items[0]! : { type: "multiply", items }
   }
 
+  /** A whole number and a fraction behind it; what is behind the fraction belongs to both. */
   private mixedNumber(first: Expression): Expression | undefined {
     if (first.type !== "number" || first.isDecimal || first.value.denominator !== 1n) return undefined
+    const fraction = this.plainFraction()
+    if (fraction === undefined) return undefined
+    if (this.is("symbol", "^") || this.is("symbol", "!")) throw new Unreadable()
+    return this.postfixed({ type: "add", items: [first, fraction] })
+  }
+
+  /** The fraction of a mixed number: `\frac{1}{2}`, or `1/2` behind a space. */
+  private plainFraction(): Expression | undefined {
     if (this.is("command", "frac")) {
       const start = this.position
-      const fraction = this.power()
-      if (isPlainFraction(fraction)) return { type: "add", items: [first, fraction] }
+      const fraction = this.atom()
+      if (isPlainFraction(fraction)) return fraction
       this.position = start
       return undefined
     }
@@ -144,9 +153,9 @@ class Reader extends AtomReader {
       this.is("symbol", "/", 1) &&
       this.peek(2)?.type === "number"
     if (!isPlain) return undefined
-    const left = this.power()
+    const left = this.atom()
     this.position++
-    return { type: "add", items: [first, { type: "divide", left, right: this.power() }] }
+    return { type: "divide", left, right: this.atom() }
   }
 
   private startsFactor(): boolean {
@@ -237,17 +246,23 @@ class Reader extends AtomReader {
 
   protected power(): Expression {
     return this.nested(() => {
-      let base = this.atom()
-      for (;;) {
-        if (this.take("symbol", "!"))
-          base = { type: this.take("symbol", "!") ? "double-factorial" : "factorial", of: base }
-        else if (this.take("command", "degree")) base = this.degrees(base)
-        else if (this.take("symbol", "%")) base = percent(base)
-        else if (this.take("symbol", "^")) base = { type: "power", left: base, right: this.exponent() }
-        else if (this.is("symbol", "'")) base = this.primed(base)
-        else return base
-      }
+      return this.postfixed(this.atom())
     })
+  }
+
+  /** With the signs behind a value. */
+  private postfixed(of: Expression): Expression {
+    let base = of
+    for (;;) {
+      if (this.take("symbol", "!"))
+        base = { type: this.take("symbol", "!") ? "double-factorial" : "factorial", of: base }
+      else if (this.take("command", "degree")) base = this.degrees(base)
+      else if (this.take("symbol", "%")) base = percent(base)
+      else if (this.take("symbol", "‰")) base = { type: "quantity", of: base, unit: unitOf("permille") }
+      else if (this.take("symbol", "^")) base = { type: "power", left: base, right: this.exponent() }
+      else if (this.is("symbol", "'")) base = this.primed(base)
+      else return base
+    }
   }
 
   /** `30^\circ`, `25^\circ C`, and `30^\circ 15'`. */
@@ -267,7 +282,7 @@ class Reader extends AtomReader {
 
   /** Minutes or feet, seconds or inches: which of them, the sign does not say. */
   private primed(of: Expression): Expression {
-    if (of.type !== "number") throw new Unreadable()
+    if (of.type !== "number" && !isPlainFraction(of) && !isMixed(of)) throw new Unreadable()
     let name = "prime"
     this.position++
     while (this.take("symbol", "'")) name += " prime"
@@ -312,6 +327,12 @@ const isImaginary = (expression: Expression): boolean => expression.type === "sy
 
 const isPlainFraction = (expression: Expression): boolean =>
   expression.type === "divide" && expression.left.type === "number" && expression.right.type === "number"
+
+const isMixed = (expression: Expression): boolean =>
+  expression.type === "add" &&
+  expression.items.length === 2 &&
+  expression.items[0]!.type === "number" &&
+  isPlainFraction(expression.items[1]!)
 
 /** Nested square brackets, as programs write matrices. */
 const asMatrix = (expression: Expression): Expression => {

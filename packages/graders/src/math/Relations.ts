@@ -17,6 +17,8 @@ export interface Rules {
   readonly anyOrder: boolean
   /** Whether `5` is right where the gold answer is `x = 5`. */
   readonly bareValues: boolean
+  /** Whether `4:18` is a time of the day; a ratio by default. */
+  readonly isClock?: boolean | undefined
 }
 
 /** Compares two trees of any kind. */
@@ -73,7 +75,7 @@ const assigned = (relation: Relation): ReadonlyArray<Expression> | undefined => 
 }
 
 /** What an equation names, where it is one that gives a name to a value. */
-const nameOf = (expression: Expression): string | undefined =>
+export const nameOf = (expression: Expression): string | undefined =>
   expression.type === "relation" && isAssignment(expression) ? print(expression.operands[0]!) : undefined
 
 /** `(x, y) = (1, 2)` as `x = 1 and y = 2`. */
@@ -109,11 +111,18 @@ export const isCoordinates = (gold: ReadonlyArray<Expression>, answer: List, rul
 const isNumber = (expression: Expression): boolean =>
   variables(expression).length === 0 && !some(expression, ({ type }) => type === "text" || type === "relation")
 
+/** The name of an unknown without the number of its solution: `x` for `x_1`. */
+export const unknownOf = (expression: Expression): string | undefined => nameOf(expression)?.replace(/_[\d,]+(?=")/, "")
+
 /** Equations that give one name several values: nobody can mean them all at once. */
-const isOneUnknown = (items: ReadonlyArray<Expression>): boolean => {
-  const names = items.map(nameOf)
+export const isOneUnknown = (items: ReadonlyArray<Expression>): boolean => {
+  const names = items.map(unknownOf)
   return names[0] !== undefined && names.every((name) => name === names[0])
 }
+
+/** Equations of several unknowns: `x = 1, y = 2`. */
+export const isOfSeveral = (expression: Expression): boolean =>
+  expression.type === "list" && new Set(expression.items.map(unknownOf).filter((name) => name !== undefined)).size > 1
 
 /**
  * Whether two ways to join mean the same. Values of one unknown may be listed with "and" or "or"; but two numbers are

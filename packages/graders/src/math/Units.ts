@@ -37,6 +37,7 @@ const words: ReadonlyArray<readonly [spellings: string, name: string, scale: str
   ["fahrenheit °f", "fahrenheit", "1"],
   ["radian rad", "radian", "1"],
   ["percent pct percentage", "percent", "1"],
+  ["permille ‰", "permille", "1"],
   ["inch inches", "metre", "0.0254"],
   ["foot feet ft", "metre", "0.3048"],
   ["yard yd", "metre", "0.9144"],

@@ -1,0 +1,264 @@
+/**
+ * Whether a text asserts an answer that it marks, or only mentions it: asks, supposes, quotes, denies, guesses it, shows
+ * the format with it, or takes it back behind it.
+ *
+ * What a sentence says before an answer holds until a main clause begins; what it says behind the answer, and what the
+ * sentences after it say, may take the answer back. Formulas are passed over: they are signs without words.
+ */
+import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
+import * as English from "./english.ts"
+import { patternsIn } from "./languages.ts"
+
+/** Where an answer is marked: its box, its tags, its label with what is behind it. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+const sign = "□"
+
+/** Formulas, and commands outside of them. */
+const formulas = /\$\$[\s\S]+?\$\$|\\\[[\s\S]+?\\\]|\$[^$\n]+?\$|\\\(.+?\\\)|\\[a-zA-Z]+/g
+
+/** A text with a sign in the place of every character of its formulas and of its answers. */
+export const masked = (text: string, spans: ReadonlyArray<Span>): string => {
+  const plain = text.replace(formulas, (formula) => sign.repeat(formula.length))
+  const pieces: Array<string> = []
+  let at = 0
+  for (const { end, start } of [...spans].sort((a, b) => a.start - b.start)) {
+    if (end <= at) continue
+    pieces.push(plain.slice(at, Math.max(at, start)), sign.repeat(end - Math.max(at, start)))
+    at = end
+  }
+  return pieces.join("") + plain.slice(at)
+}
+
+const reach = 400
+
+/** Where a sentence ends: its mark, and the space or line behind it. */
+const sentenceEnd =
+  /(?<!\b(?:e\.g|i\.e|cf|vs|approx|ca|no|nr|eq|z\.B|bzw|d\.h|Ans|resp))[.!?…]["'”»)\]*_]*(?=\s|$|□)|[。！？؟।]|\n/g
+
+/** A line that goes on in the next one: it ends with a colon, a comma, or in the middle of a sentence. */
+const isOpen = (line: string, next: string): boolean =>
+  /[:：,，;]\**\s*$/.test(line) || (/[\p{Ll}\p{Lo}=]\s*$/u.test(line) && /^\s*[*_>\s]*(?:□|$)/.test(next))
+
+/** The sentence before an answer, up to it. */
+const sentenceBefore = (text: string, start: number): string => {
+  const from = Math.max(0, start - reach)
+  const part = text.slice(from, start)
+  let begin = 0
+  for (const { 0: mark, index } of part.matchAll(sentenceEnd)) {
+    const end = index + mark.length
+    if (mark !== "\n") begin = end
+    else if (!isOpen(part.slice(begin, index).trimEnd(), `${part.slice(end)}${sign}`)) begin = end
+  }
+  return part.slice(begin)
+}
+
+/** Where a sentence begins without a full stop before it: "5 Wait, that is wrong". */
+const nextSentence =
+  /^[\s□*_)\]}]*\s(?:Wait|Actually|No|But|Hmm|So|Thus|Hence|Therefore|The|This|That|It|We|I|However|Let|Note|Check|Hope|Verif\w+)\b/
+
+/** The sentence behind an answer, and what ends it. */
+const sentenceBehind = (text: string, end: number): { readonly said: string; readonly mark: string } => {
+  const part = text.slice(end, end + reach)
+  if (nextSentence.test(part)) return { said: "", mark: "." }
+  for (const { 0: mark, index } of part.matchAll(sentenceEnd)) {
+    if (mark === "\n" && (/^[\s□.*_]*$/.test(part.slice(0, index)) || isOpen(part.slice(0, index), ""))) {
+      if (/^\s*\p{Ll}/u.test(part.slice(index + 1))) continue
+    }
+    return { said: part.slice(0, index), mark: mark[0]! }
+  }
+  return { said: part, mark: "" }
+}
+
+const subordinate =
+  /^[\s]*(?:that|which|as|for|say|however|maybe|dass|que|qu['’]|che|dat|att|at|że|že|hogy|hogy|что|що|че|că|ότι|πως|rằng|bahwa|että|by|of course|if)(?![\p{L}])/iu
+
+/** Words that belong to a denial, rather than to a clause of their own: "is not *equal to* 5". */
+const attached =
+  /^\s*(?:(?:be|equal|exceed|give|get|have|has|yield|become|is|are|was|the|an?|answer|to|write|say|put)\b(?:\s+(?:be|equal to|to|the answer|answer|that|the case)\b)*)?/i
+
+/** What follows a supposition at once, with a comma behind it: "Suppose, for contradiction, that". */
+const aside = /^\s*(?:(?:for|towards?|by|as|per|por|par|zum|pentru|dla)\b[^,]*)?$/i
+
+/** The last clause of what is said, and what is before it. */
+const partsOf = (gap: string, hasColons: boolean) =>
+  (hasColons ? /^([\s\S]*?)[,，、;:：—–،]([^,，、;:：—–،]*)$/ : /^([\s\S]*?)[,，、;—–،]([^,，、;—–،:：]*)$/).exec(
+    gap
+  ) ?? []
+
+/** Whether a main clause begins in what is said between a doubt and the answer. */
+const isFreed = (gap: string, until: English.Until): boolean => {
+  if (until === "turn") return English.turn.test(gap)
+  const concluded = English.conclusion.exec(gap)
+  if (concluded !== null) {
+    const rest = gap.slice(concluded.index + concluded[0].length).replace(/^[\s,]+/, "")
+    if (!subordinate.test(rest)) return true
+  }
+  if ((until === "verb" || until === "colon") && !/^\s*(?:\w+\s+){0,2}that\b/.test(gap)) {
+    if (English.copula.test(gap.replace(attached, ""))) return true
+  }
+  if (until === "colon" && /\w+\s+\w+[^:]*:\s*[\s$*\\([]*$/.test(gap)) return true
+  const [, before = "", clause = ""] = partsOf(gap, until === "clause")
+  if (clause === "" || subordinate.test(clause) || !English.copula.test(clause)) return false
+  return until !== "conclusion" || !aside.test(before)
+}
+
+/** Whether what is said before an answer, in its sentence, keeps it from being asserted. */
+const isDoubted = (said: string): boolean => {
+  const before = said.replace(/\([^()]*\)/g, " ")
+  if (English.rightBefore.test(before)) return true
+  for (const { pattern, until } of English.before) {
+    for (const match of before.matchAll(pattern)) {
+      if (!isFreed(before.slice(match.index + match[0].length), until)) return true
+    }
+  }
+  const told = English.imperative.exec(before)
+  return told !== null && !isFreed(before.slice(told[0].length), "comma")
+}
+
+/** Verbs of supposing in other languages: a comma right behind them begins what is supposed. */
+const supposing =
+  /^(?:angenommen|annehmen|nimm|nehmen|gesetzt|suppos|admet|imagin|supo|supó|asum|assum|ammett|ipotizz|stel|veronderstel|aangenomen|neem|anta|oleta|tegyük|tétel|felt|presup|consider|załóż|zakład|przypuś|předpokl|predpoklad|pretpostav|predpostav|предполож|допуст|пусть|припуст|нехай|υποθέ|varsay|假|设|設|仮)/iu
+
+const isDoubtedAbroad = (said: string, behind: string, around: string): boolean => {
+  const before = said.replace(/\([^()]*\)/g, " ")
+  const clause = /^[^,，、;،]*/.exec(behind)![0]
+  return patternsIn(around).some(({ condition, doubt, retraction }) => {
+    const isHolding = (match: RegExpExecArray) =>
+      !isFreed(before.slice(match.index + match[0].length), supposing.test(match[0]) ? "conclusion" : "comma")
+    if ([...before.matchAll(doubt), ...before.matchAll(condition)].some(isHolding)) return true
+    return clause.search(doubt) !== -1 || behind.search(retraction) !== -1
+  })
+}
+
+/** Whether what the sentence of an answer says behind it denies it. */
+const isDenied = (behind: string): boolean => {
+  const inBrackets = /^[\s□.*_)\]}]*\(([^()□\d]{1,40})\)/.exec(behind)?.[1]?.trim()
+  if (inBrackets !== undefined && /\p{L}/u.test(inBrackets) && !English.remark.test(inBrackets)) return true
+  if (/^-ish\b|^\s*(?:<-|<=|←)/.test(behind)) return true
+  const cut = English.reason.exec(behind)
+  const said = cut === null ? behind : behind.slice(0, cut.index)
+  return (
+    English.behind.test(said) ||
+    /\b(?:which|that|but)\b[^,]{0,30}\b(?:is|was)\s+(?:wrong|incorrect|false|not)\b/i.test(behind)
+  )
+}
+
+const answers = new RegExp(`^(?:${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}$`, "iu")
+
+/** Whether a short text with a colon leads to an answer, and not all of its words are of those that lead to one's own. */
+const isOddLead = (before: string): boolean => {
+  const lead = /^([^,;:：]*?)(?:[:：]|->|→|\s[–—-])[\s*_$\\([]*$/.exec(before.replace(/\([^()]*\)/g, " "))?.[1]
+  if (lead === undefined) return false
+  const words = lead.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? []
+  if (words.length > 4) return false
+  if (
+    /^\W*(?:solution|answer|option|method|approach|version|attempt|candidate|possibility|try|take|guess)s?\s*#?\d/i.test(
+      lead
+    )
+  )
+    return true
+  if (joinedScript.test(lead)) return lead.length < 8 && !joinedAnswers.test(lead) && !English.conclusion.test(lead)
+  return words.some((word) => !English.leads.has(word) && !English.foreignLeads.has(word) && !answers.test(word))
+}
+
+const joinedScript = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u
+
+const joinedAnswers = new RegExp(
+  `${joinedWords}|结果|結果|结论|結論|总|總|合計|面积|面積|和|値|值|概率|確率|결과|합|넓이|값|ผล|รวม|สรุป`,
+  "u"
+)
+
+/** Whether an answer is part of a quotation that its sentence goes on behind. */
+const isQuoted = (before: string, behind: string): boolean => {
+  const quotes = before.match(/["“”„«»]/g)?.length ?? 0
+  return (
+    quotes % 2 === 1 && (/[\p{L}]/u.test(before.replace(/["“„«][^"“”„«»]*$/, "")) || /["”“»][\s,]*\p{L}/u.test(behind))
+  )
+}
+
+/** Whether a sentence begins with the answer and says something else of it than that it is the answer. */
+const isOddSubject = (before: string, behind: string): boolean =>
+  !/\p{L}/u.test(before) &&
+  /\p{L}/u.test(behind) &&
+  !English.subject.test(behind) &&
+  !joinedAnswers.test(behind) &&
+  !(behind.match(/[\p{L}\p{M}]+/gu) ?? []).some((word) => answers.test(word))
+
+const wordsIn = (text: string): number => text.match(/[\p{L}\p{M}'’]+/gu)?.length ?? 0
+
+const previousSentence = (text: string, end: number): string => {
+  const part = text.slice(Math.max(0, end - reach), end).replace(/[\s.!?…。！？؟।]+$/, "")
+  let begin = 0
+  for (const { 0: mark, index } of part.matchAll(sentenceEnd)) begin = index + mark.length
+  return part.slice(begin)
+}
+
+/** Whether the sentence of an answer asserts it. The text is {@link masked}. */
+export const isAsserted = (text: string, { end, start }: Span): boolean => {
+  const before = sentenceBefore(text, start)
+  const { mark, said } = sentenceBehind(text, end)
+  if (/[?？؟]/.test(mark)) return false
+  if (isDoubted(before) || isDenied(said)) return false
+  if (English.conditional.test(before) && !English.plainly.test(before)) return false
+  if (isOddLead(before) || isQuoted(before, said) || isOddSubject(before, said)) return false
+  if (English.crosses.test(before.slice(-6)) || English.crosses.test(text.slice(end, end + 8))) return false
+  const previous = previousSentence(text, start - before.length)
+  if (English.announcement.test(previous)) return false
+  const isBare = !/\p{L}/u.test(before)
+  if (isBare && wordsIn(previous) <= 6 && !/[□\d]/.test(previous) && English.absence.test(previous)) return false
+  const isTurn = /^[\s*_]*(?:but|however|then|so|now|finally|still|yet|nevertheless|after)\b/i.test(before)
+  if (English.refusal.test(previous) && !isTurn && !/^[\s*_]*(?:but|at first|initially)/i.test(previous)) return false
+  return !isDoubtedAbroad(
+    before,
+    said,
+    `${previous} ${before} ${said} ${text.slice(end + said.length, end + said.length + 200)}`
+  )
+}
+
+/** Whether a sentence is short, and in scripts without spaces between words, has few letters. */
+const isShort = (sentence: string): boolean => {
+  const letters = sentence.match(/\p{L}/gu)?.length ?? 0
+  if (letters === 0 || /[□\d]/.test(sentence)) return false
+  return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Thai}]/u.test(sentence) ? letters <= 16 : wordsIn(sentence) <= 6
+}
+
+/**
+ * Whether a short sentence behind an answer leaves it as it is. There are too many ways to take an answer back in a few
+ * words, so these must be known.
+ */
+const isHarmless = (sentence: string, mark: string): boolean =>
+  /[?？؟]/.test(mark)
+    ? English.offer.test(sentence)
+    : English.harmless.test(sentence) && !English.negative.test(sentence)
+
+/** Sentences behind an answer that are looked at one by one. */
+const maxSentences = 12
+
+const hasHarm = (tail: string): boolean => {
+  let begin = sentenceBehind(tail, 0).said.length
+  let count = 0
+  for (const { 0: mark, index } of [...tail.matchAll(sentenceEnd), { 0: "", index: tail.length }]) {
+    if (index < begin || ++count > maxSentences) continue
+    const sentence = tail.slice(begin, index)
+    begin = index + mark.length
+    if (isShort(sentence) && !isHarmless(sentence, mark)) return true
+  }
+  return false
+}
+
+/** Whether what is said behind an answer takes it back. */
+export const isRetracted = (text: string, end: number): boolean => {
+  const tail = text.slice(end)
+  if (!/\p{L}/u.test(tail)) return false
+  if (English.retraction.test(tail) || English.denial.test(tail) || English.refusal.test(tail)) return true
+  const around = `${text.slice(Math.max(0, end - 200), end)} ${tail.slice(0, reach)}`
+  return patternsIn(around).some(({ retraction }) => tail.search(retraction) !== -1) || hasHarm(tail)
+}
+
+/** Whether a text leads from one stated answer to another one: it corrects the first, or goes on from it. */
+export const isReplaced = (between: string, isStep: boolean): boolean =>
+  English.correction.test(between) || (isStep && English.sequence.test(between))

@@ -1,0 +1,184 @@
+/** What makes of an answer, in English, something that is not asserted. */
+
+/** What ends the hold of a doubt over the rest of its sentence, besides "so", "then" and the like. */
+export type Until =
+  /** A main clause behind a comma or a colon. */
+  | "clause"
+  /** A main clause behind a comma. */
+  | "comma"
+  /** A main clause, or a verb that says what something is. */
+  | "verb"
+  /** As `verb`, and a colon. */
+  | "colon"
+  /** Nothing else, unless what is supposed comes to its end at a comma. */
+  | "conclusion"
+  /** A turn such as "but" alone. */
+  | "turn"
+
+/** Words before an answer, in its sentence, that keep it from being asserted. */
+interface Doubt {
+  readonly pattern: RegExp
+  readonly until: Until
+}
+
+const doubt = (until: Until, words: string): Doubt => ({
+  until,
+  pattern: new RegExp(`(?<![\\p{L}])(?:${words})(?![\\p{L}])`, "giu")
+})
+
+export const before: ReadonlyArray<Doubt> = [
+  doubt(
+    "verb",
+    "not|no|never|nobody|none|neither|nor|cannot|can't|isn't|aren't|wasn't|won't|wouldn't|don't|doesn't|didn't|couldn't|shouldn't|hardly|refuse\\w*|nothing|nowhere|crossed? out|could be|could also be|can be|may be|may also be|might be|might also be|may well be"
+  ),
+  doubt(
+    "colon",
+    "rul(?:e|es|ed|ing) out|exclud\\w+|eliminat\\w+|reject\\w*|discard\\w*|avoid\\w*|dismiss\\w*|disprov\\w*|refut\\w*|try|tries|tried|trying|test|tests|tested|testing|consider\\w*"
+  ),
+  doubt("clause", "if|unless|whether|in case"),
+  doubt(
+    "comma",
+    "as well be|maybe|perhaps|possibly|probably|conceivably|supposedly|allegedly|guess\\w*|might (?:think|guess|say|expect|believe|answer|assume|suppose)|(?:would|could|might) (?:say|claim|answer|guess)|tempt\\w*|doubt\\w*|disagree\\w*|deny|denies|unlikely|no way|impossible|not (?:the case|true|believe|think|claim|say|agree|accept|see|sure|certain|clear|know|mean)|n't (?:believe|think|claim|say|agree|accept|see|know|mean)|cannot (?:believe|think|claim|say|agree|accept)|a possible|one possible|another possible|(?:lower|upper) bounds?|bounded|under no|by no means|wonder|unsure|candidates?|such as|looks? like|(?:answers?|lines?|one|something|output|it|this|responses?|,) like|like:|e\\.g\\.?|for example|for instance|would (?:imply|mean|give|follow|force|make|lead|yield|need|have)|(?:find|spot) the (?:mistake|error)|random|n\\/a|tbd|placeholder|dummy|hypothetical\\w*|false that|wrong (?:to|that)|incorrect (?:to|that)|(?:wrong|incorrect|false|mistaken|naive|erroneous|invalid|rejected|old|first) (?:\\w+ )?(?:answer|result|value|solution|conclusion|guess|attempt)|(?:common|typical|frequent) (?:mistake|error|misconception|answer)s?|mistake(?:n|nly)?|(?<!\\b(?:i|we) )(?:claim|says?|said|claims|claimed|thinks?|thought|believed?|believes|argues?|argued|suggests|suggested|insists?|answered|wrote|writes|guessed)(?= (?:that|the answer|it|this|is|was|[\"“']))|(?:wrote|writes|lists|claims|claimed|answered|guessed|proposed|proposes|suggests)(?=\\s*$)|(?<!\\b(?:i|we) )claims?|(?:friend|students?|user|assistant|teacher|textbook|book|someone|somebody|people|others|he|she|they|you|who) (?:\\w+ )?(?:gets?|got|gives?|gave|says?|said|answers?|answered)"
+  ),
+  doubt(
+    "comma",
+    "(?:a|the|this|your|expected|required|correct|right|answer|output|following|requested|desired|given)? ?(?:(?<!in the (?:required|requested|desired|right|correct|asked) )format|template|placeholder|pattern|syntax)(?! (?:you|that|which|we|as))|examples?|samples?|todo|instruct(?:ed|ions?)|prompt|(?:asked|told|want\\w*|requires|expects?|expected|supposed|looks?|look) (?:me |us |you |for |to |something |like )+|(?:your|any) (?:final |numerical )?answers? (?:as|in|like|such as|inside|within)|answers? such as|answers? looks? like|(?:should|must) (?:be )?(?:end|write|written|put|say|answer|box|boxed|give|given|contain|look|start|respond|like)|would (?:write|put|box|enter|say)|one (?:writes|would write)|of the form|like (?:so|this)|(?:please|kindly) (?:write|put|give|box|enter|answer|end|state|report)"
+  ),
+  doubt(
+    "turn",
+    "naive\\w*|apparently|seemingly|ostensibly|superficially|reportedly|rumou?r\\w*|theoretically|in theory|ideal world|one day|at first(?: glance| sight)?|ignoring the (?:constraint|condition|restriction|rule|fact|order)|neglecting|forgetting|overlooking|disregarding|auf den ersten blick|à première vue|a primera vista|a prima vista|à primeira vista|op het eerste gezicht|vid första anblicken|ved første (?:øjekast|blikk|øyekast)|la prima vedere|na pierwszy rzut oka|na první pohled|na prvý pohľad|ensi silmäyksellä|első (?:ránézésre|látásra)|[iİ]lk bakışta|thoạt nhìn|sekilas|на первый взгляд|на перший погляд|με την πρώτη ματιά|乍一看|乍看|一見すると|一見|언뜻|للوهلة الأولى|במבט ראשון|در نگاه اول|पहली नज़र में|প্রথম দৃষ্টিতে|มองเผิน ๆ|มองเผินๆ"
+  ),
+  doubt(
+    "conclusion",
+    "suppos(?:e|ed|ing)|assum(?:e|ed|es|ing)|assumption|imagine|pretend\\w*|hypothes\\w*|conjectur\\w*|granting|granted that|consider the (?:possibility|case)|for (?:a|the sake of) (?:moment|contradiction|argument)|towards? a contradiction|by way of contradiction|let'?s say|let us say|say (?:the|that|it|n|x)|were the|were it|had the|would have been|in that case|provided|ignore|disregard|following is (?:wrong|not|incorrect|false|invalid)|not to (?:answer|write|say)|this is (?:not|wrong|incorrect)(?: the answer)?:?\\s*$|(?:previous|earlier|similar|different|another|other|last|next|first) (?:problem|question|exercise|part|puzzle|example|task|answer|attempt)s?|another problem|answer to (?:the|part|question|problem|exercise)|(?:scratch|forget) (?:that|this|the)"
+  )
+]
+
+/** What stands right before an answer and makes another value of it, or no value. */
+export const rightBefore =
+  /(?:\b(?:twice|thrice|half|double|triple|(?:multiple|power|divisor|factor|square|cube|root|reciprocal|negative|opposite|complement|double|triple|half|sum|product|function|part|digits?|remainder|some) of|(?:bounded|divisible|exceeded|followed|preceded|off) by|(?:close|near|next|similar|related|proportional|up|prior|down) to|near|nearly|almost|than|at (?:least|most)|(?:different|far|away|apart|differs?|ranges?|excluded) from|(?:number|value|one|integer|digit|prime) (?:after|before|above|below|following|preceding)|vs\.?|versus|and not|either|(?:so|nor|neither) (?:does|is|do|are|was|were|would|could)|between|beyond|under|over|above|below|within|instead of|rather than|other than|anything but|everything but|all but|except|but not|let the answer be|let (?:\S+ )?(?:be|=)|(?:answer|result|solution|number) (?:has|had|contains|ends in|ends with|starts with|begins with|lies|exceeds|divides|satisfies|involves|uses)|(?:digits?|square|cube|root|half|double|twice|reciprocal|negative|sum|product|multiple|part|size|order|parity|logarithm|nothing|form|length|number of digits) of (?:the |my |our )?(?:final )?answer (?:is|equals|was|are)|(?:unlikely|impossible|appears?|seems?|needs?|expected|supposed|claimed|said|thought|believed|assumed|guessed) to be|to say that the answer is))[\s$\\([*:]*$/i
+
+/** What a sentence says behind an answer and against it. */
+export const behind =
+  /(?<![\p{L}])(?:(?:is|was|are|were|seems?|looks?|would be|can|could|should|must|may|might|will|does|do|did|has|have)(?:\s+\w+)?\s+(?:not|never|wrong|incorrect|false|invalid|impossible|mistaken|absurd|excluded|rejected|eliminated|discarded|ruled|implausible|plausible|possible|tempting|expected|doubtful|unlikely|a guess|only|too|out|also|work|fail|contradict|hypothetical|another|either|neither|both|merely|just|be (?:not|wrong|incorrect|false|invalid|impossible|excluded|rejected|eliminated|discarded|ruled|implausible|the answer|a valid|valid))|(?:is|was|are|does|do|did|can|could|would|should|must|has|had)n['’]t|cannot|can['’]t|fails?|failed|contradict\w*|(?:an?|the) contradiction|contradiction|absurd|impossible|nonsense|maybe|perhaps|possibly|probably|presumably|(?:i|we) (?:would )?(?:guess|suppose|disagree|doubt|think\?)|(?:just |only )?a (?:\w+ )?guess|not (?:sure|certain|quite|right|correct|really|the answer|counted|possible|valid|true|yet)|unsure|uncertain|unclear|no,? wait|wrong\w*|incorrect\w*|mistaken|a mistake|an error|or not|or so|or (?:more|less|fewer)|or maybe|or perhaps|at (?:most|least)|more than|less than|fewer than|greater than|larger than|smaller than|away from|off by|false|untrue|bogus|nonsense|over-?count\w*|double-?count\w*|decoy|red herring|extraneous|spurious|comes? from (?:counting|forgetting|ignoring|adding|confusing)|which would|if (?:i|we) (?:knew|had|could)|but (?:i|we|that|this|it|not|only|they|then)|as your|with your|if only|in the (?:prompt|example|template|format|instructions)|from the (?:prompt|example)|for a (?:similar|different)|for the previous|would|digits\b(?! of)|squared|cubed|where you|would)(?![\p{L}])/iu
+
+/** Where a clause begins that says why, or of what else. */
+export const reason =
+  /(?:[,;(]\s*|\s+|\s[—–-]+\s*)(?:since|because|given|where(?! you)|whereas|when|while|after|except|excluding)\b|(?:[,;(]\s*|\s[—–-]+\s*)(?:as|for|so|using|by|from|with|the only|i\.e\.|namely|independent|regardless|and (?:this|it|that|we|the)|which (?:is (?:the|what|our|also|an?|indeed)|satisf\w+|matches|agrees|equals|means|completes|proves|we))\b|(?:[,;(]\s*|\s)(?:and |but )?not\s*[□\d$\\]|\((?:the other|the second|another) /i
+
+/** Sentences behind an answer that take it back. */
+export const retraction = new RegExp(
+  [
+    // That is wrong.
+    "(?:that|this|it|these|those|which|both|above|answer|result|solution|statement|claim|value|conclusion|calculation|reasoning|line|one|bob|he|she|they|argument|box|guess)(?:['’]s|\\s+(?:is|was|are|were|seems?|looks?|turns out to be|would be|must be|may be|might be|could be))\\s+(?:(?:clearly|actually|also|of course|simply|plainly|just|obviously|still|all|surely|definitely|probably|in fact|both)\\s+)*(?:wrong\\w*|incorrect|false|invalid|impossible|a (?:mistake|contradiction|lie|joke|guess|placeholder|hallucination)|an (?:error|example)|mistaken|absurd|nonsense|unlikely|doubtful|only a guess|off|too (?:large|small|big|high|low|many|few)|bogus|plausible|flawed|not (?:correct|right|true|valid|possible|quite|it|so|the (?:answer|right|correct|case|final)|an? (?:answer|solution|valid|possible)|good|what|my|our|real|certain|sure))",
+    // That does not work.
+    "(?:that|this|it|which|answer|value|result)\\s+(?:does not|doesn['’]t|did not|didn['’]t|will not|won['’]t|cannot|can not|can['’]t|could not|couldn['’]t|must not|should not|shouldn['’]t|would not|isn['’]t|wasn['’]t)\\s+(?:\\w+\\s+)?(?:be|work|hold|satisf\\w+|fit|match|add up|make sense|check|seem|look|right|correct|true|valid|possible|solve|stand|the (?:answer|right|correct)|count|quite|it)\\b(?! (?:that|hard|difficult|too hard|any|further|simplified|reduced|improved|zero|negative|divided))",
+    "(?:that|this|it|which|and this|answer|value)\\s+(?:fails?|contradicts?|violates|is contradictory|leads? to (?:a |an )?(?:contradiction|absurd\\w*)|gives a contradiction|yields a contradiction|would (?:contradict|violate))",
+    "(?:isn['’]t|wasn['’]t)\\s+(?:it|right|correct|true|the (?:answer|right|correct))",
+    "(?:it|this|that|answer) should (?:have been|be|instead|actually|rather)",
+    "(?:have|has|having)\\s+(?:\\w+\\s+)?doubts?|there (?:is|must be|may be|might be|seems to be|was)\\s+(?:a|an|some)\\s+(?:\\w+\\s+)?(?:mistake|error|flaw|bug|gap)|(?:redo|re-do|start over|try again|rethink|reconsider|start again)|except (?:that )?(?:it|this|that)|(?:except|but|only|and|well|yet),? (?:that )?(?:it|this|that) (?:isn['’]t|is not|wasn['’]t)|withdrawn|retracted|trust (?:this|that|me)|do not use|don['’]t use",
+    "does not work|doesn['’]t work|is invalid|checks? fails?|fails? the",
+    // I made a mistake.
+    "(?:i|we)(?:\\s+\\w+)?\\s+(?:made|make|see|found|spotted|notice\\w*|have made|realize\\w*|realise\\w*)\\s+(?:a|an|some|my|the|another|that i made an?)\\s+(?:\\w+\\s+)?(?:mistake|error|slip|typo|blunder)\\w*",
+    "(?:i|we)\\s+(?:\\w+\\s+)?(?:retract|withdraw|revoke|recant|miscounted|miscalculated|misread|misunderstood|mis\\w+|double-?counted|overcounted|undercounted|was wrong|were wrong|am wrong|was mistaken|am mistaken|messed up|disagree|doubt|give up|gave up|changed my mind|change my mind|lied|guessed|am guessing|was guessing|made (?:it|this|that) up)",
+    "i\\s+take\\s+(?:that|it|this|my answer|the answer|everything|the above|all)\\s*(?:\\w+\\s+)?back",
+    "(?:i|we)(?:['’]m|\\s+am|\\s+was|['’]re|\\s+are|\\s+were)?\\s+(?:still |really |really still |just |simply |honestly |no longer |sadly )?(?:not (?:sure|certain|able|confident|convinced|so sure)|unable|unsure|uncertain|guessing|joking|kidding)",
+    "(?:i|we)\\s+(?:\\w+\\s+)?(?:don['’]t|do not|did not|didn['’]t|no longer|cannot|can['’]t|could not|couldn['’]t|can not|have not|haven['’]t|was not|wasn['’]t|never)\\s+(?:\\w+\\s+)?(?:know|knew|believe|trust|think|stand|agree|solve\\w*|find|found|answer|decide|tell|say|determine|figure|finish|work it|able|manage|prove|succeed|sure)\\b(?! (?:a better|an easier|any other|more|anything|whether there))",
+    "(?:i|we)\\s+(?:really )?have\\s+no\\s+(?:idea|answer|clue|solution)|no idea\\b|\\bunable to (?:solve|answer|determine|decide|find)",
+    // Ignore that.
+    "(?:please )?(?:ignore|disregard|forget|discard|delete|strike|scrap|scratch|omit|skip)\\s+(?:that|this|it|the|my|everything|all|what)(?! (?:order|sign|units|case|trivial|factor|constant|orientation|rotation|leap|zero|term))",
+    "never ?mind|nevermind|just kidding|kidding|not really|not quite|not so fast|on second thought|actually,? no\\b|wait,? (?:no|that|this|it is not|it isn|i)|no,? wait|hold on,? (?:no|that|this)|oops|whoops|my bad|my mistake|correction:|scratch that|or not\\b|or maybe|or perhaps",
+    // Several.
+    "both (?:are|seem|look|answers|values|would|could|fit|work)|either (?:is|one|could|of|would|answer)|alternatively|another (?:possible|plausible|candidate|answer)|it (?:could|might|may) (?:also |well |equally |as well )?be|hard to say|cannot decide|can['’]t decide|hesitate|toss-?up|(?:is|are) (?:also|equally) (?:possible|plausible|likely)",
+    "perhaps not|maybe not|but perhaps|but maybe|could be wrong|may be wrong|might be wrong|may be incorrect|might be incorrect|could be incorrect|just a guess|only a guess|a wild guess|a random guess"
+  ]
+    .map((one) => `(?:${one})`)
+    .join("|")
+    .replace(/^/, "(?<![\\p{L}'’])(?:")
+    .concat(")(?![\\p{L}])"),
+  "iu"
+)
+
+/** A sentence that is nothing but a denial. */
+export const denial =
+  /(?:^|[.!?…\n]\s*)(?:no|nope|nah|wrong|incorrect|false|not|hmm,? no|well,? no|actually,? no|wait,? no|or not)\s*(?:[.!…]|$)/i
+
+/** Words of a short sentence behind an answer that leave it as it is. */
+export const harmless =
+  /(?<![\p{L}])(?:correct\w*|right|valid|true|done|complet\w+|finish\w*|hopes?|help\w*|thanks?|great|good luck|let me know|feel free|questions?|checks?(?: out)?|checked|verif\w+|confirm\w*|consistent|match\w*|agrees?|as (?:desired|required|claimed|expected|needed|wanted|stated)|satisf\w+|holds?|works?|final answer|answer|solution|solve[sd]?|explain\w*|explanation|details?|enjoy|cheers|unique|only|q\.?e\.?d\.?|proof|proved|proven|integers?|positive|follows?|used|using|theorem|lemma|formulas?|identity|definition|symmetry|induction|property|method|smallest|largest|least|greatest|step|idea|key|because|since|factor\w*|counted|product|such|note|notice|exact\w*|simplif\w+|simplest|lowest|reduced|rounded|units?|ways?|see|above|boxed|concludes?|conclusion|summary|that['’]s it|voilà|richtig|korrekt|fertig|probe|hoffe|juste|exact|vérifi\w*|espère|correcto|listo|comprob\w*|espero|corretto|spero|fatto|juist|klaar|hoop|rätt|klart|hoppas|rigtigt|riktig|corect|gata|poprawn\w*|dobrze|doğru|верно|правильно|готово|проверка)(?![\p{L}])|正确|正確|完成|验证|驗證|希望|正しい|完了|맞습|맞다|완료|صحيح|נכון|ถูกต้อง/iu
+
+/** A question that offers something, behind an answer. */
+export const offer = /\b(?:like|want|questions?|help|explain|anything else|make sense|interested|need)\b/i
+
+/** Words that turn a harmless sentence round. */
+export const negative =
+  /(?<![\p{L}])(?:not|no|never|n['’]t|\w+n['’]t|cannot|hardly|barely|wrong|incorrect|false|unless|if only|zero|doubt\w*|neither|nor|none|but)(?![\p{L}])/iu
+
+/** What stands in brackets behind an answer and leaves it as it is. */
+export const remark =
+  /^(?:exact\w*|final|answer|ans|approx\w*|rounded|units?|in\b|mod\b|by\b|since|because|as\b|using|from|where|see|i\.e|or equivalently|equivalently|which|the\b|after|assuming|with|to\b|for\b|per\b|base|this is|it is|we|square|cubic|total|minimum|maximum|verified|checked|correct|q\.?e\.?d|mit|car|weil|da\b|puisque|porque|ya que|perché|poiché)/i
+
+/** A short sentence that says that there is no answer. */
+export const absence =
+  /(?<![\p{L}])(?:no|not|none|n['’]t|\w+n['’]t|cannot|n\/a|error|unknown|todo|tbd|fail\w*|unable|undefined|null|skip\w*|pass)(?![\p{L}])/iu
+
+/** That no answer was found. */
+export const refusal =
+  /(?<![\p{L}])(?:(?:i|we)(?:\s+\w+)?\s+(?:cannot|can['’]t|can not|could not|couldn['’]t|do not|don['’]t|did not|didn['’]t)\s+(?:\w+\s+)?(?:know|solve|answer|find|determine|figure|tell)|(?:i|we)\s+(?:was|were|am|are|['’]m)?\s*(?:not able|unable|not sure about the answer|give up|gave up)|i['’]m (?:not able|unable)|have no (?:idea|answer|clue|solution)|no idea|unable to (?:solve|answer|determine|find)|give up|gave up)(?![\p{L}])/iu
+
+/** What announces that the next line is not meant. */
+export const announcement =
+  /(?<![\p{L}])(?:(?:ignore|disregard|skip|do not (?:use|count|grade|take)|don['’]t (?:use|count|grade|take))\b[^.]{0,30}\b(?:next|following|below)|(?:next|following|below)\b[^.]{0,30}\b(?:wrong|incorrect|false|not (?:the|my|an?) (?:final )?answer|to be ignored|invalid|an? example|a placeholder))/iu
+
+/** Words that end the hold of a doubt. */
+export const conclusion =
+  /(?<![\p{L}])(?:so|thus|hence|therefore|then|consequently|finally|but|which (?:leaves|gives|yields)|leaving|giving|yielding|rather|whence|in fact|actually|instead|we (?:get|find|have|obtain|conclude|see)|in (?:conclusion|total)|dann|also|somit|daher|folglich|deshalb|alors|donc|ainsi|entonces|luego|por (?:lo )?tanto|allora|quindi|dunque|então|logo|portanto|dus|alltså|altså|derfor|därför|atunci|deci|prin urmare|więc|zatem|tedy|proto|takže|dakle|siis|tehát|öyleyse|dolayısıyla|vậy|nên|maka|jadi|значит|следовательно|поэтому|тогда|отже|тому|άρα|συνεπώς|aber|sondern|mais|sino|pero|ma|bensì|mas|maar|men|utan|dar|ci|ale|lecz|nýbrž|mutta|vaan|hanem|ama|fakat|nhưng|tetapi|melainkan|но|а|але|αλλά)(?![\p{L}])|所以|因此|故|于是|於是|则|則|而是|但|よって|したがって|故に|ゆえに|しかし|따라서|그러므로|하지만|إذن|لذلك|لذا|فإن|وبالتالي|لكن|بل|לכן|אז |אלא|אבל|بنابراین|इसलिए|अतः|बल्कि|लेकिन|সুতরাং|কিন্তু|ดังนั้น|จึง|แต่/iu
+
+/** A turn from what only seems so. */
+export const turn =
+  /(?<![\p{L}])(?:but|however|so|thus|hence|therefore|in fact|actually|aber|doch|sondern|mais|pero|sino|ma|però|mas|maar|men|dar|ale|lecz|jednak|mutta|de|azonban|ama|fakat|nhưng|tetapi|но|однако|але|αλλά|όμως)(?![\p{L}])|但|しかし|하지만|لكن|אבל|אך|اما|लेकिन|কিন্তু|แต่/iu
+
+/** A verb that says what something is. */
+export const copula =
+  /(?<![\p{L}])(?:is|are|was|be|equals?|gives?|get|gets|got|obtain|have|has|becomes?|yields?|leaves?|find|found|see|shows?|conclude|ist|lautet|beträgt|ergibt|erhalten|est|vaut|donne|es|queda|è|vale|é|fica|blir|är|er|este|to|je|on|equals|wynosi|là|adalah|равно|равен|ответ|είναι)(?![\p{L}])|=|是|为|為|は|은|는|هو|هي|היא|הוא|คือ/iu
+
+/** What leads from one stated value to the next, where the first is a step of the way. */
+export const sequence =
+  /(?<![\p{L}])(?:so|thus|hence|therefore|then|next|finally|in total|total|altogether|step|steps|first|second|third|after|adding|add|added|double|doubling|multiply\w*|subtract\w*|dividing|sum|we (?:get|have|obtain|find|now)|gives|final|combin\w+|together|overall|now|using|also|similarly|part|case|substitut\w*|plug\w*|hence|from (?:this|which)|also|somit|daher|folglich|schließlich|insgesamt|alors|donc|ainsi|enfin|entonces|luego|por (?:lo )?tanto|finalmente|quindi|infine|então|logo|portanto|dus|tenslotte|alltså|slutligen|deci|zatem|więc|tehát|siis|следовательно|значит|итого|отже|άρα)(?![\p{L}])|所以|因此|于是|最后|最終|よって|したがって|따라서|إذن|לכן|ดังนั้น/iu
+
+/** What takes back one stated value before the next. */
+export const correction =
+  /(?<![\p{L}])(?:actually|wait|no|nope|correction|corrected|on (?:second thought|reflection)|mistak\w*|error|wrong|incorrect|scratch|instead|should (?:have been|be)|sorry|oops|whoops|recheck\w*|re-check\w*|rather|not|n['’]t|isn['’]t|revis\w*|recount\w*|reconsider\w*|redo|forgot|miscount\w*|misread|nein|halt|falsch|fehler|korrektur|verrechnet|non|faux|erreur|attendez|trompé|espera|error|equivoqué|incorrecto|mal|sbagliato|errore|aspetta|errado|erro|espere|fout|nee|wacht|fel|nej|vänta|fejl|feil|vent|greșit|stai|błąd|pomyłka|chwila|špatně|chyba|väärin|virhe|hiba|rossz|yanlış|hata|hayır|sai|nhầm|salah|tunggu|нет|неверно|ошиб\p{L}*|подождите|неправильно|ні|λάθος|όχι)(?![\p{L}])|错|錯|不对|不對|等等|更正|間違|誤り|訂正|待って|いや|틀렸|잘못|정정|아니|خطأ|أخطأت|انتظر|טעיתי|טעות|רגע|שגוי|اشتباه|गलत|रुकिए|ভুল|ผิด|เดี๋ยว/iu
+
+/** A sentence that tells the reader what to write. */
+export const imperative =
+  /^[\s*_"“(>-]*(?:please |kindly |then |always |just |only )?(?:(?:write|put|give|box|enter|state|report|provide|submit|return|express|print|output|replace|use|insert|include|type)(?:\s*$|\s+(?:down |out )?(?:your|the|a|an|it|this|that|any|only|like|final|□))|(?:answer|respond|reply|end|finish|conclude)\s+(?:with|as|like|in|by|your)|(?:end|finish) your)(?![\p{L}])/iu
+
+/** An answer under a condition that does not hold. */
+export const conditional =
+  /\bwould (?:then |also |have )?(?:be|been|get|got|have|obtain|equal|find|give|yield|answer)\b/i
+
+/** "So the answer would be" says no more than that it is. */
+export const plainly =
+  /^\W*(?:(?:so|thus|hence|therefore|then|and|finally)\W+)?(?:the|my|our) (?:final |correct )?answer would be\W*$/i
+
+/** What an answer at the begin of its sentence may be said to be. */
+export const subject =
+  /^[\s□.*_)\]}$]*(?:,?\s*(?:is|was|must be|are|as|=)\s+(?:therefore |thus |hence |then |indeed |clearly )?(?:the|our|my|what was|what we|exactly)\b(?!\s+(?:only option|wrong|incorrect|false|first|second|other|previous|old|last|naive|same as|number of options|trap|decoy|answer to (?:another|a different|the previous|the wrong)))(?:\s+\w+)*?\s+(?:answer|solution|result|value|number|total|sum|asked|wanted|want|need|required|count|minimum|maximum|probability|area|only)|[,;(–—-]|(?:\s*(?:in total|total|altogether|in all|of them|more|left|as (?:required|desired|claimed|needed))\b)|(?:\s+(?:square|cubic|more|such|different|possible|distinct|red|blue|green))*\s+(?:[a-z]+s|cm|km|mm|m|kg|g|h|min|mph|ft|percent|children|people|men|women|feet|inch)(?:\^?\d|[²³])?(?:\s*[.,;)]|\s*$|\s+(?:in|of|per|because|since|left|altogether)\b)|\s+(?:since|because|for|by|using|with|from|per|mod)\b)/i
+
+/** The words of a short text before a colon that leads to an answer. */
+export const leads = new Set(
+  "the a an of for to in is are we our my i so thus hence therefore then and finally final answer answers ans result results solution solutions value values total totals sum sums area areas volume perimeter circumference length width height probability chance number numbers count counts ways pairs integers triples solutions product difference quotient ratio remainder minimum maximum mean average median mode cost price time distance speed rate angle degree degrees step steps part conclude concluding conclusion summary simplify simplified simplifying simplification combine combining compute computing calculate calculating calculation evaluate evaluating add adding addition sum summing subtract subtracting multiply multiplying divide dividing substitute substituting back box boxed box it exact exactly correct right numerical get obtain have find this that gives give yields yield equals required requested desired asked x y n k m z a b c d p q r s t let me write put here following format will all together overall altogether everything end solve solving solved which by from at with form simplest lowest terms expression equation be both i'll i'd my best as follows below state report double checked verified confirmed submit".split(
+    " "
+  )
+)
+
+/** The same in other languages. */
+export const foreignLeads = new Set(
+  "lautet lauten beträgt ergibt vaut vale donne est è é jest to wynosi je är er este adalah die der das den dem ist also somit daher folglich endgültige endgültig finale richtige gesuchte damit insgesamt summe fläche anzahl wert wahrscheinlichkeit schluss zusammenfassung la le les el los las lo il i gli o os as un une una final finale finala définitive correcte exacte donc ainsi conclusion somme aire total totale valeur nombre probabilité définitif es por tanto correcta definitiva suma área valor número resultado entonces conclusión quindi corretta definitiva somma valore numero conclusione portanto correta soma conclusão het een dus definitieve juiste som oppervlakte waarde aantal totaal det slutliga slutgiltiga alltså rätt summa värde antal endelige endelig endeligt đáp số án câu trả lời kết quả rigtige riktige sum prin urmare finală corect sumă valoare număr końcowa ostateczna wynik suma pole liczba tedy konečná výsledná součet hodnota lopullinen oikea végső helyes összeg son nihai doğru toplam sonuç cuối cùng tổng akhir jumlah luas итоговый окончательный итого сумма площадь значение число вероятность правильный остаточна остаточний сума площа τελική σωστή άρα النهائية النهائي الصحيح הסופית סופית נכונה نهایی अंतिम सही চূড়ান্ত".split(
+    " "
+  )
+)
+
+/** Signs of what is wrong, next to an answer. */
+export const crosses = /[✗✘❌✖❎🚫⛔👎]/u

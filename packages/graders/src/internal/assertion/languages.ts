@@ -1,0 +1,96 @@
+/** Which languages a text is in, by its scripts and its commonest words. */
+import { type Doubts, doubts } from "./doubts.ts"
+
+/** The commonest words of the languages of `doubts` in Latin script, in the same order. */
+const common: ReadonlyArray<string> = [
+  "ist der das und lautet antwort ergebnis nicht ich wir eine ein also somit daher auf für mit von zu es wird dass sich den dem deine wäre lösung das vielleicht nein",
+  "est la le les réponse donc nous une des du que ce cette dans pour sur avec je vous et on peut c'est peut-être l'absurde",
+  "es la el los las respuesta una por que del con para como pero podemos eso lo un y en de se no espera sea quizás",
+  "è la il lo gli le risposta una per che del con di come ma quindi possiamo un e in questo si non forse sia",
+  "é a o os as resposta uma por que do da com para como mas podemos isso um e em não seja talvez",
+  "het de antwoord een dat van is niet en we kunnen ik dus dit met voor wacht je",
+  "svaret är det att inte en ett och vi kan jag för er ikke og jeg at eller kanske kanskje måske som slutsvar svar den til",
+  "răspunsul este nu că și o un în pe la de numărul putem am e să nu răspuns",
+  "odpowiedź to nie jest i w że na się liczba jako czy wynik możemy odpowiedzi odpowiedzią",
+  "odpověď odpoveď je to že není a v se na jako číslo výsledek můžeme jsem",
+  "odgovor je da i u nije se broj možemo",
+  "vastaus ei ja että tämä tulos siis lopullinen tehtävää vastauksesi ehkä voimme",
+  "a az válasz nem és hogy ez egy tehát eredmény végső feladatot",
+  "cevap bu bir ve değil sonuç yanıt cevabı cevabın cevabınızı sayı mi mı",
+  "đáp án là số không kết quả tôi ta của và vậy có",
+  "jawaban jawabannya adalah tidak itu ini yang dan saya kita hasilnya jadi anda bukan"
+]
+
+const words = new Map<string, Array<number>>()
+for (const [index, list] of common.entries()) {
+  for (const word of new Set(list.split(" "))) words.set(word, [...(words.get(word) ?? []), index])
+}
+
+const english = new Set(
+  "the is of and we to that it this answer so i in for but was are not final be have get thus hence therefore which no its".split(
+    " "
+  )
+)
+
+/** Scripts of the languages behind those in Latin script, in the order of `doubts`. */
+const scripts: ReadonlyArray<RegExp> = [
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}{2}/u,
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u,
+  /\p{Script=Hangul}/u,
+  /\p{Script=Arabic}/u,
+  /\p{Script=Hebrew}/u,
+  /\p{Script=Arabic}/u,
+  /\p{Script=Devanagari}/u,
+  /\p{Script=Bengali}/u,
+  /\p{Script=Thai}/u
+]
+
+/** What the words of a language make of an answer. */
+export interface Patterns {
+  readonly doubt: RegExp
+  readonly condition: RegExp
+  readonly retraction: RegExp
+}
+
+const compiled = new Map<number, Patterns>()
+
+const around: Readonly<Record<Doubts["words"], readonly [before: string, after: string]>> = {
+  whole: ["(?<![\\p{L}\\p{M}])", "(?![\\p{L}\\p{M}])"],
+  begun: ["(?<![\\p{L}\\p{M}])[وفبلושהכל]{0,2}", ""],
+  joined: ["", ""]
+}
+
+const compile = ({ condition, doubt, retraction, words }: Doubts): Patterns => {
+  const [before, after] = around[words]
+  const pattern = (alternatives: string) => new RegExp(`${before}(?:${alternatives})${after}`, "giu")
+  return { doubt: pattern(doubt), condition: pattern(condition), retraction: pattern(retraction) }
+}
+
+const patternsOf = (index: number): Patterns => {
+  const found = compiled.get(index) ?? compile(doubts[index]!)
+  compiled.set(index, found)
+  return found
+}
+
+/** A letter of no English alphabet. */
+const foreign = /[^\u0020-\u007e\s□]/
+
+/** The patterns of the languages, other than English, that a text may be in. */
+export const patternsIn = (text: string): ReadonlyArray<Patterns> => {
+  const counts: Array<number> = common.map(() => 0)
+  let [inEnglish, all] = [0, 0]
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{M}'-]{1,24}/gu)) {
+    all++
+    if (english.has(word)) inEnglish++
+    for (const index of words.get(word) ?? []) counts[index]!++
+  }
+  const most = Math.max(...counts)
+  const isNoted = (count: number) => count > 0 && 2 * count >= most && 2 * count >= inEnglish
+  const isUnknown = most === 0 && inEnglish === 0 && all > 0
+  const latin = counts.flatMap((count, index) => (isNoted(count) || isUnknown ? [index] : []))
+  const others = !foreign.test(text)
+    ? []
+    : scripts.flatMap((script, index) => (script.test(text) ? [common.length + index] : []))
+  return [...(others.length > 0 && isUnknown ? [] : latin), ...others].map(patternsOf)
+}

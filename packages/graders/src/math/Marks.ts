@@ -1,0 +1,171 @@
+/** Answers that a text marks: in boxes, in tags, in JSON. */
+
+/** An answer that a text marks, and where. */
+export interface Statement {
+  readonly start: number
+  readonly end: number
+  readonly content: string
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Boxes
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where the group that opens at `start` closes; `undefined` when it does not. */
+export const groupEnd = (text: string, start: number, limit = text.length): number | undefined => {
+  let depth = 0
+  for (let at = start; at < Math.min(limit, text.length); at++) {
+    const character = text[at]
+    if (character === "\\") at++
+    else if (character === "{") depth++
+    else if (character === "}" && --depth === 0) return at
+  }
+  return undefined
+}
+
+const opening = /\\(?:(?:begin)?(?:f?boxed|fbox|framebox)|bbox\s*(?:\[[^\]]{0,200}\])?)\s*/g
+
+const environment = /\\begin\s*\{boxed\}([\s\S]{1,2000}?)\\end\s*\{boxed\}/g
+
+/** What is in a box within a box, without the inner one. */
+const opened = (content: string): string =>
+  /\\f?box/.test(content) ? content.replace(/\\(?:f?boxed|fbox|framebox)\s*(?=\{)/g, "") : content
+
+/** The boxes of a text that are in no other box. */
+export const boxes = (text: string): ReadonlyArray<Statement> => {
+  const found: Array<Statement> = []
+  let covered = 0
+  for (const match of text.matchAll(opening)) {
+    if (match.index < covered) continue
+    const open = match.index + match[0].length
+    if (text[open] === "{") {
+      const end = groupEnd(text, open)
+      if (end === undefined) continue
+      found.push({ start: match.index, end: end + 1, content: opened(text.slice(open + 1, end)) })
+    } else {
+      const bare = /^(?:\\[a-zA-Z]+(?:\{[^{}]*\}){1,2}|[^\s$\\.,;{}]+)/.exec(text.slice(open, open + 200))?.[0]
+      if (bare === undefined) continue
+      found.push({ start: match.index, end: open + bare.length, content: bare })
+    }
+    covered = found.at(-1)!.end
+  }
+  const framed = text.includes("{boxed}") ? [...text.matchAll(environment)] : []
+  return [
+    ...found,
+    ...framed.map((match) => ({ start: match.index, end: match.index + match[0].length, content: match[1]! }))
+  ].sort((a, b) => a.start - b.start)
+}
+
+/** What may stand between boxes that are one answer: commas, "and", "or", and the name of the next value. */
+const joint =
+  /^[\s$.]*(?:(?:,|;|\band\b|\bor\b|\\text\s*\{\s*(?:and|or)\s*\}|\\\(|\\\)|\\,|\\quad)[\s$]*)+(?:[a-zA-Z](?:_\{?\w+\}?)?\s*=\s*)?$/
+
+/** With the name before it, where one is given: `x = \boxed{5}`. */
+const named = (text: string, { content, start }: Statement): string => {
+  const name = /(?:^|[\s$(,[])((?![ei]\s*=)[a-zA-Z](?:_\{?\w+\}?)?)\s*=\s*$/.exec(
+    text.slice(Math.max(0, start - 16), start)
+  )?.[1]
+  return name === undefined || content.includes("=") ? content : `${name} = ${content}`
+}
+
+/** Boxes, those with nothing but commas, "and" or "or" between them as one. */
+export const boxed = (text: string): ReadonlyArray<Statement> => {
+  const groups: Array<Statement & { readonly isMany: boolean }> = []
+  for (const one of boxes(text)) {
+    const last = groups.at(-1)
+    const between = last === undefined ? undefined : text.slice(last.end, one.start)
+    if (last === undefined || between === undefined || !(joint.test(between) || /^ *$/.test(between))) {
+      groups.push({ ...one, content: one.content, isMany: false })
+      continue
+    }
+    const conjunction = /\b(or|and)\b/.exec(between)?.[1]
+    const before = last.isMany ? last.content : named(text, last)
+    const content = `${before}${conjunction === undefined ? ", " : ` \\text{${conjunction}} `}${named(text, one)}`
+    groups[groups.length - 1] = { start: last.start, end: one.end, content, isMany: true }
+  }
+  return groups.map(({ content, end, isMany, start }) => ({
+    start,
+    end,
+    content: isMany ? content : named(text, { start, end, content })
+  }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tags and JSON
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Tags of answers, looked for one by one: a pattern of both takes time quadratic in tags that are never closed. */
+export const tagged = (text: string): ReadonlyArray<Statement> => {
+  const found: Array<Statement> = []
+  let open: { readonly at: number; readonly end: number } | undefined
+  for (const { 0: tag, index } of text.matchAll(/<(\/?)(?:final[_ -]?)?answer>|\[(\/?)ANSWER\]/gi)) {
+    if (!/^[<[]\//.test(tag)) open ??= { at: index, end: index + tag.length }
+    else if (open !== undefined) {
+      found.push({ start: open.at, end: index + tag.length, content: text.slice(open.end, index).trim() })
+      open = undefined
+    }
+  }
+  return found
+}
+
+const key = /["'](?:final[_ ]?)?(?:answer|result|solution)["']\s*:\s*/gi
+
+const quoted = /^"((?:[^"\\]|\\.){0,2000})"|^'((?:[^'\\]|\\.){0,2000})'|^(-?\d[\d.eE+-]*)(?=\s*[,}\n])/
+
+/** A JSON string's text. LaTeX that is not escaped stays as it is. */
+const unescaped = (text: string): string => {
+  if (
+    /(?<!\\)(?:\\\\)*\\[^"\\/bfnrtu]/.test(text) ||
+    /(?<!\\)\\(?:frac|beta|theta|tau|text|times|tan|nu|ne|neq|rho|right|bar|binom)/.test(text)
+  )
+    return text
+  try {
+    return JSON.parse(`"${text}"`)
+  } catch {
+    return text
+  }
+}
+
+/** Whether an object says of its own answer that it does not count. */
+const isDisowned = (object: string): boolean => /"(?:correct|valid|is_correct|is_valid)"\s*:\s*false/i.test(object)
+
+/** The answers of objects such as `{"answer": "5"}`. */
+export const inJson = (text: string): ReadonlyArray<Statement> => {
+  if (!/[{,]\s*["'](?:final|answer|result|solution)/i.test(text)) return []
+  return [...text.matchAll(key)].flatMap((match): ReadonlyArray<Statement> => {
+    const start = match.index + match[0].length
+    const open = text.lastIndexOf("{", match.index)
+    if (open === -1) return []
+    const value = quoted.exec(text.slice(start, start + 2100))
+    const close = text.indexOf("}", start + (value?.[0].length ?? 0))
+    const end = close === -1 ? text.length : close + 1
+    if (isDisowned(text.slice(open, end))) return [{ start: open, end, content: "" }]
+    const content = value === null ? "" : value[1] === undefined ? (value[2] ?? value[3])! : unescaped(value[1])
+    return [{ start: open, end, content }]
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is struck out
+// -------------------------------------------------------------------------------------------------------------------
+
+const struck =
+  /(?<![^\s([{>])~~(?=\S)[^~]{1,500}~~|<(del|s|strike)>[^<]{0,500}<\/\1>|<!--(?:[^-]|-(?!->)){0,1000}-->|^[ \t]*%[^\n]*\\boxed[^\n]*$/gim
+
+const cancelled = /\\(?:[bx]?cancel|sout|st|cancelto\{[^{}]{0,50}\})\s*(?=\{)/g
+
+/** Without what is struck out or is a comment. */
+export const withoutStruck = (text: string): string => {
+  const plain = /~~|<|%/.test(text) ? text.replace(struck, " ") : text
+  if (!plain.includes("cancel") && !plain.includes("\\sout")) return plain
+  let result = ""
+  let from = 0
+  for (const match of plain.matchAll(cancelled)) {
+    if (match.index < from) continue
+    const end = groupEnd(plain, match.index + match[0].length, match.index + 600)
+    if (end === undefined || !/\\f?box/.test(plain.slice(match.index, end))) continue
+    result += plain.slice(from, match.index)
+    from = end + 1
+  }
+  return result + plain.slice(from)
+}
