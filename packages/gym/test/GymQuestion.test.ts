@@ -40,6 +40,42 @@ const answered: ReadonlyArray<readonly [question: string, answer: string]> = [
   ["Double 21 and subtract 2.", "40"],
   ["What day of the week was 20 July 1969? Say how many letters it has.", "6"],
   ["What is 37 * 41? Then say how many digits it has.", "4"],
+  ["How many minutes are there in 3 days minus 2 hours?", "4200"],
+  ["the average of 3, 5 and ten", "6"],
+  ["10 / 3 rounded to two decimals", "3.33"],
+  ['Reverse "hello" and remove the l\'s', "oeh"],
+  ["2 + 2 in binary", "100"],
+  ['How many vowels are in "hello" and "world"?', "3"],
+  ["7 squared", "49"],
+  ["17 mod 5", "2"],
+  ["What is the remainder when 17 is divided by 5?", "2"],
+  ["square root of 1764", "42"],
+  ["Is 91 prime?", "no"],
+  ["7 factorial", "5040"],
+  ["What is 5!", "120"],
+  ["three plus ten", "13"],
+  ["What is twenty-five times four?", "100"],
+  ["15 % tip on 80", "12"],
+  ["20% off 45", "36"],
+  ["sort these numbers: 5, 3, 10, 1", "1, 3, 5, 10"],
+  ["What is 2 to the power of 10?", "1024"],
+  ["What is the greatest common divisor of 12 and 18?", "6"],
+  ["What is the least common multiple of 4 and 6?", "12"],
+  ["What is the largest of 3, 9 and 4?", "9"],
+  ["Is 10 greater than 5?", "yes"],
+  ["Is 7 * 8 even?", "yes"],
+  ["Round 3.14159 to two decimals", "3.14"],
+  ["What is 255 in hexadecimal?", "ff"],
+  ["How many seconds are in an hour?", "3600"],
+  ["How many days pass from 1 March 2031 to 5 April 2031, both included?", "36"],
+  ["What is twice the median of 4, 8, 1, 9?", "12"],
+  ["What is the mean of 3, 5, 9 without 5?", "6"],
+  ["Hi team, what is 2 + 2? Thanks!", "4"],
+  ["Convert 3 days to minutes, then add 50.", "4370"],
+  ["What is 15% of 80? Add 7 to the result, then divide it by 2, rounded up.", "10"],
+  ["First, how many days are in 2 weeks? Then multiply that by 37, rounded to tens.", "520"],
+  ["How many days are in 2 weeks? Multiply the result by 37 and round it to tens.", "520"],
+  ["What is 17 mod 5? Then square the result and add 1.", "5"],
   [
     "\n\n1) What is 6 * 7?\n\n\n  2) How many days are in 2 weeks?\n\n3) Add the answer to part 1 to the answer to part 2.\n",
     "56"
@@ -68,6 +104,15 @@ const declined: ReadonlyArray<string> = [
   "What is 17% of 2,350, in words?",
   "Add the two numbers that I told you.",
   "It takes me 2 hours. Double it and tell me when I arrive.",
+  "What is 2 + 2, and why?",
+  "What is 3 plus 4 squared?",
+  "What is half of 10 plus 4?",
+  "How many days pass from 1 March 2031 to 5 April 2031, excluding weekends?",
+  "What is the average of 2, 4 and 6 plus 1?",
+  'How many vowels are in "hello" but not in "world"?',
+  "Multiply 6 by 7. Do not add 5.",
+  "Solve x² − 5x + 6 = 0 without the smaller one.",
+  "What does this program print, without the last line?\n```js\nconsole.log(1)\n```",
   // Ten kilobytes with numbers in them, some of them sums.
   `${"Rome was founded in 753 BC, and 1,229 years later, in 476, the West fell. An army had 6 legions of 5,000 men each. ".repeat(90)}How did it fall?`
 ]
@@ -75,7 +120,7 @@ const declined: ReadonlyArray<string> = [
 describe("questions of newcomers", () => {
   const conductor = Conductor.make({
     policy: GymQuestion.declining(LexicalPolicy.make()),
-    pool: GymPool.make({ latencyMillis: 0 })
+    pool: GymPool.make({ latencyMillis: 0, mistakes: false })
   })
   const run = (question: string) => Effect.runPromise(conductor.run(question))
 
@@ -94,4 +139,24 @@ describe("questions of newcomers", () => {
       assert.isTrue(detail?.startsWith(GymQuestion.notUnderstood), detail)
     })
   }
+
+  it("names the words that are not understood", () => {
+    assert.include(GymQuestion.whyNot("What is 17% of 2,350, in words?"), 'Not understood here: "in", "words".')
+    assert.include(GymQuestion.whyNot('How many vowels are in "hello" or "world"?') ?? "", "cannot answer")
+  })
+
+  it("declines two questions at once, of which it would answer the last", async () => {
+    const { detail, ending, spend } = await run("What is 6 * 7? Then, how many days are in 2 weeks?")
+    assert.deepStrictEqual([ending, spend.calls], ["refused", 0])
+    assert.include(detail, "several questions")
+  })
+
+  it("declines an order or an island that leaves the answer open", async () => {
+    for (const question of [
+      "Ana is taller than Ben. Carl is taller than Ben. Who is the tallest?",
+      "Ana says that Ben is a knight. Is Ana a knight or a knave?"
+    ]) {
+      assert.strictEqual((await run(question)).answer, undefined, question)
+    }
+  })
 })

@@ -29,17 +29,17 @@ const arithmetic = "arithmetic calculation numbers mathematics"
 /** Clues to a subject that a question does not name, and the words in which a worker would describe that subject. */
 const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; readonly most?: number | undefined }> = [
   {
-    cue: /\d ?% of \d|(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times(?= (?:\d|as|that|itself|the\b))|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|squared|squares? (?:of|root)|per ?cent of|cubed|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
+    cue: /\d ?% of \d|(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times(?= (?:\d|as|that|itself|the\b|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\b))|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|squared|(?:square|cube) roots?|squares? of|per ?cent of|cubed|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
     words: arithmetic,
     // Nearly every question with numbers in it sounds like arithmetic.
     most: 1
   },
   {
-    cue: /\b\d*[a-z]\b[^=\n]{0,30}=|=[^=\n]{0,30}\b\d*[a-z]\b|\b(?:equations?|solve for|satisf\w+|unknown|equals|think of a number|my number|two numbers|consecutive numbers|roots?|polynomial|inequality)\b/g,
+    cue: /\b\d*[a-z]\b[^=\n]{0,30}=|=[^=\n]{0,30}\b\d*[a-z]\b|\b(?:equations?|solve for|satisf\w+|unknown|equals|think of a number|my number|two numbers|consecutive numbers|(?<!\b(?:square|cube) )roots?|polynomial|inequality)\b/g,
     words: "algebra equations unknowns mathematics"
   },
   {
-    cue: /\b(?:mean|median|mode|average|variance|deviation|percentile|quartile|range|spread|outliers?|most (?:frequent|common)|correlation)\b/g,
+    cue: /\b(?:mean|median|mode|average|variance|deviation|percentile|quartile|range|spread|outliers?|most (?:frequent|common)|correlation|sort (?:(?:the|these) )?numbers|(?:a|de)scending order)\b|\bsort:? \d/g,
     words: "statistics data averages mathematics"
   },
   {
@@ -60,7 +60,7 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; re
   },
   { cue: /\bday of the week\b/g, words: "weekdays calendar dates" },
   {
-    cue: /\b(?:letters?|digits?|vowels?|consonants?|spell(?:ed|ing)?|revers\w+|palindrome|alphabet\w*|anagram|characters?|syllables?|words?|backwards?|capitals? letters?)\b/g,
+    cue: /\b(?:letters?|(?<!\b(?:decimal|significant) )digits?|vowels?|consonants?|spell(?:ed|ing)?|revers\w+|palindrome|alphabet\w*|anagram|characters?|syllables?|words?|backwards?|capitals? letters?)\b/g,
     words: "text letters words strings"
   },
   {

@@ -30,7 +30,7 @@ const operand =
 
 /** "Add both results", "What is the difference between the two?": goes on with the two answers before. */
 const pair =
-  /(?<=\b(?:add(?: up)?|multiply|(?:sum|product|difference|quotient) (?:of|between)) )(?:(?:both|(?:the|these|those) two)(?: (?:answers|results|numbers|values))?|(?:the|these|those) (?:answers|results))\b(?=[.?!,;]|$| and\b| together\b)/gi
+  /(?<=\b(?:add(?: up)?|multiply|(?:sum|product|difference|quotient) (?:of|between)) )(?:(?:both|(?:the|these|those) two)(?: (?:answers|results|numbers|values))?|(?:the|these|those) (?:answers|results))\b(?=[.?!,;]|$| (?:and|in|rounded|to|together)\b)/gi
 
 const refersBack = (sentence: string): boolean =>
   sentence.search(pronoun) >= 0 ||

@@ -80,6 +80,9 @@ const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string
   [new RegExp(`\\bquotient of ${N} and ${N}`, "i"), (a, b) => `(${a} / ${b})`],
   [new RegExp(`\\bdouble ${N}`, "i"), (a) => `(${a} * 2)`],
   [new RegExp(`\\bhalve ${N}`, "i"), (a) => `(${a} / 2)`],
+  [new RegExp(`\\btriple ${N}`, "i"), (a) => `(${a} * 3)`],
+  [new RegExp(`\\bsquare ${N}`, "i"), (a) => `(${a})^2`],
+  [new RegExp(`\\bcube ${N}`, "i"), (a) => `(${a})^3`],
   [new RegExp(`\\b(?:start|begin) with ${N}`, "i"), (a) => a],
   [new RegExp(`\\btake ${N}`, "i"), (a) => a]
 ]
@@ -138,21 +141,21 @@ const group = "(\\d+) ([a-z]+) (?:with|of|holding|containing) (\\d+) ([a-z]+) ea
 const stories: ReadonlyArray<readonly [RegExp, sign: "+" | "-" | undefined]> = [
   [
     new RegExp(
-      `^an? [a-z]+ (?:has|holds|fills|plans|contains|keeps|owns) ${group},? and (\\d+) of (?:the|them|these)(?: ([a-z]+))? (?:are|were|is|was|get|got) ${gone}[.,] ?how many ([a-z]+) (?:are|remain|is)(?: still)?(?: left| there| there now| now)?\\W*$`,
+      `^an? [a-z]+ (?:has|holds|fills|plans|contains|keeps|owns) ${group},? and (\\d+) of (?:the|them|these)(?: ([a-z]+))? (?:are|were|is|was|get|got) ${gone}[.,] ?how many ([a-z]+) (?:are|remain|is)(?: still)?(?: left| there| there now| now)?[\\s?.!]*$`,
       "i"
     ),
     "-"
   ],
   [
     new RegExp(
-      `^an? [a-z]+ (?:has|holds|fills|plans|contains|keeps|owns) ${group},? and (?:then )?(\\d+) more( )(?:are |were )?${come}[.,] ?how many ([a-z]+) are (?:there|there now|there in total)\\W*$`,
+      `^an? [a-z]+ (?:has|holds|fills|plans|contains|keeps|owns) ${group},? and (?:then )?(\\d+) more( )(?:are |were )?${come}[.,] ?how many ([a-z]+) are (?:there|there now|there in total)[\\s?.!]*$`,
       "i"
     ),
     "+"
   ],
   [
     new RegExp(
-      `^(?:(?:there are|i have|we have|an? [a-z]+ (?:has|holds|contains)) )?${group}[.,] ?how many ([a-z]+) are there(?: in total| altogether| in all)?\\W*$`,
+      `^(?:(?:there are|i have|we have|an? [a-z]+ (?:has|holds|contains)) )?${group}[.,] ?how many ([a-z]+) are there(?: in total| altogether| in all)?[\\s?.!]*$`,
       "i"
     ),
     undefined

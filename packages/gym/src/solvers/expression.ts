@@ -17,6 +17,8 @@ type Value = Exact.Exact | undefined
 /** An operand, and whether an operator may follow without it being unclear what that takes in. */
 interface Operand extends Expression {
   readonly isOpen?: boolean | undefined
+  /** Whether it ends in words that may take in what stands before it, too: "plus 3 squared", "plus 3 times 4". */
+  readonly isSpoken?: boolean | undefined
 }
 
 const token = /\d+(?:\.\d+)?|\.\d+|\*\*|[a-z]+(?:'[a-z]+)?|\S/g
@@ -49,6 +51,7 @@ const infix: ReadonlyArray<readonly [phrase: string, sign: Sign]> = [
   ["divided by", "/"],
   ["modulo", "mod"],
   ["mod", "mod"],
+  ["%", "mod"],
   ["^", "^"],
   ["**", "^"],
   ["to the power of", "^"],
@@ -234,6 +237,7 @@ class Parser {
       const sign = this.sign(["+", "-", "*", "/", "mod"])
       if (sign === undefined) throw unread
       const right = this.joined(1)
+      if (right.isSpoken) throw unread
       left = { text: `(${left.text}) ${sign} ${right.text}`, value: operations[sign](left.value, right.value) }
     }
     return left
@@ -242,14 +246,18 @@ class Parser {
   private joined(level: number): Operand {
     if (level === levels.length) return this.signed()
     let left = this.joined(level + 1)
+    let start = this.at
     for (let sign = this.sign(levels[level]!); sign !== undefined; sign = this.sign(levels[level]!)) {
+      const isSpoken = level > 0 && /^[a-wyz]/.test(this.tokens[start]!)
       const right = this.joined(level + 1)
-      if (left.isOpen) throw unread
+      if (left.isOpen || right.isSpoken) throw unread
       left = {
         text: `${left.text} ${sign} ${right.text}`,
         value: operations[sign](left.value, right.value),
-        isOpen: right.isOpen
+        isOpen: right.isOpen,
+        isSpoken: left.isSpoken || isSpoken
       }
+      start = this.at
     }
     return left
   }
@@ -264,12 +272,15 @@ class Parser {
     let base = this.operand()
     for (let found = this.postfix(); found !== undefined; found = this.postfix()) {
       if (base.isOpen) throw unread
-      base = apply(found, base)
+      base = { ...apply(found, base), isSpoken: /^[a-z]/.test(this.tokens[this.at - 1]!) }
     }
+    const start = this.at
     if (this.sign(["^"]) === undefined) return base
+    const isSpoken = /^[a-z]/.test(this.tokens[start]!)
     const exponent = this.signed()
     if (base.isOpen || exponent.isOpen) throw unread
-    return { text: `${base.text}^${exponent.text}`, value: operations["^"](base.value, exponent.value) }
+    const value = operations["^"](base.value, exponent.value)
+    return { text: `${base.text}^${exponent.text}`, value, isSpoken, isOpen: isSpoken }
   }
 
   private postfix(): Prefix | undefined {
@@ -297,11 +308,10 @@ class Parser {
       this.at = start
       return undefined
     }
-    if (/^\d/.test(this.tokens[this.at] ?? "") && this.tokens[this.at - 1] === "%") {
-      const right = this.number()
-      return { text: `${rate.text} mod ${right.text}`, value: operations.mod(rate.value, right.value) }
+    if (!this.takes("of")) {
+      this.at = start
+      return undefined
     }
-    this.expect("of")
     const of = this.powered()
     const portion = operations["/"](rate.value, Exact.whole(100))
     return { text: `${rate.text} / 100 * ${of.text}`, value: operations["*"](portion, of.value), isOpen: of.isOpen }

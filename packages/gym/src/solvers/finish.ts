@@ -17,6 +17,8 @@ export interface Finish {
    * between them, and "plus 2" even then.
    */
   readonly isLoose?: "without a comma" | "anywhere" | undefined
+  /** Whether it rounds: what is rounded twice is not clear. */
+  readonly isRounding?: boolean | undefined
   /** Whether nothing can be done with the result. */
   readonly isLast?: boolean | undefined
 }
@@ -43,8 +45,10 @@ const onNumber = (exact: (value: Exact.Exact) => Exact.Exact | undefined): Finis
 
 const onWord = (change: (value: string) => string): Finish => ({ on: "word", change })
 
-const toMultiple = (step: Exact.Exact | undefined, direction: Exact.Direction = "nearest") =>
-  onNumber((value) => (step === undefined ? undefined : Exact.toMultiple(value, step, direction)))
+const toMultiple = (step: Exact.Exact | undefined, direction: Exact.Direction = "nearest"): Finish => ({
+  ...onNumber((value) => (step === undefined ? undefined : Exact.toMultiple(value, step, direction))),
+  isRounding: true
+})
 
 const inBase = (base: number): Finish => ({
   on: "number",
@@ -104,11 +108,17 @@ const rounding: ReadonlyArray<Clause> = [
   ),
   clause(`${rounded}to (?:the )?(?:full )?((?:${names})s)(?: place)?`, (name) => toMultiple(step(name!))),
   clause(`${rounded}to (\\d+)s`, (name) => toMultiple(step(name!))),
-  clause(`${written}(?:to|with|at) (\\d{1,2}) (?:significant|sig\\.?) (?:figures?|digits?|figs?)`, (digits) =>
-    onNumber((value) => Exact.toDigits(value, Number(digits)))
-  ),
+  clause(`${written}(?:to|with|at) (\\d{1,2}) (?:significant|sig\\.?) (?:figures?|digits?|figs?)`, (digits) => ({
+    ...onNumber((value) => Exact.toDigits(value, Number(digits))),
+    isRounding: true
+  })),
   clause(`round(?:ed)?${maybeIt} (up|down)(?: to the (?:next |nearest )?(?:whole number|integer))?`, (direction) =>
     toMultiple(Exact.whole(1), direction!.toLowerCase() as Exact.Direction)
+  ),
+  clause(
+    `round(?:ed)?${maybeIt} (up|down) to (?:just |only |exactly )?(\\d) (?:decimals?|decimal (?:places?|digits?|points?)|places)`,
+    (direction, count) =>
+      toMultiple(Exact.power(Exact.whole(10), number(`-${count}`)), direction!.toLowerCase() as Exact.Direction)
   ),
   clause(`round(?:ed)?${maybeIt} (up|down) to the (?:next |nearest )?(${names}|\\d+)`, (direction, name) =>
     toMultiple(step(name!), direction!.toLowerCase() as Exact.Direction)
@@ -175,8 +185,8 @@ const spelling: ReadonlyArray<Clause> = [
   clause(`${removing}${every} (?:letters? )?"?([a-z])"?(?:'?s)?${from}`, (letter) =>
     onWord((word) => word.replace(new RegExp(letter!, "gi"), ""))
   ),
-  clause(`${removing} the first letter${from}`, () => onWord((word) => word.slice(1))),
-  clause(`${removing} the last letter${from}`, () => onWord((word) => word.slice(0, -1))),
+  clause(`(?:remove|drop|delete) the first letter${from}`, () => onWord((word) => word.slice(1))),
+  clause(`(?:remove|drop|delete) the last letter${from}`, () => onWord((word) => word.slice(0, -1))),
   clause(`${expressed}(?:in|to) (?:all )?(?:caps|capitals|capital letters|upper ?-?case(?: letters)?)`, () =>
     onWord((word) => word.toUpperCase())
   ),
@@ -283,6 +293,12 @@ const peelStart = (question: string): { readonly core: string; readonly finish: 
   const opening = first.exec(text)
   const finish = opening === null ? undefined : clauseOf(opening[1]!)
   if (finish !== undefined) return { core: text.slice(opening![0].length), finish }
+  const imperative =
+    text.length > longestClause
+      ? null
+      : /^round(?: off)? (?!(?:it|that|the|your)\b)(.+?) ((?:up |down )?(?:to|with) [^,]+)$/i.exec(withoutEnd(text))
+  const wanted = imperative === null ? undefined : clauseOf(`round it ${imperative[2]}`)
+  if (wanted !== undefined) return { core: `What is ${imperative![1]}?`, finish: wanted }
   const figures = inFigures(text.slice(0, longestClause))
   for (const [pattern, make] of wrappers) {
     const match = pattern.exec(figures)
@@ -304,6 +320,7 @@ export const peelings = (question: string): ReadonlyArray<Peeled> => {
     const { core, finishes } = found.at(-1)!
     const peeled = peelEnd(core) ?? peelStart(core)
     if (peeled === undefined || (peeled.finish.isLast && finishes.length > 0)) break
+    if (peeled.finish.isRounding && finishes[0]?.isRounding) break
     found.push({ core: peeled.core, finishes: [peeled.finish, ...finishes] })
   }
   return found

@@ -80,7 +80,7 @@ const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(" "))
 const asking = wordsOf(
   "a an the what what's whats is are was were please pls kindly thanks thank you can could would will me us my your i " +
     "we need want like know tell give find calculate compute determine work out say show answer result value hi hello hey " +
-    "there all team exactly now ok okay well so just carefully quickly question and"
+    "there all team exactly now ok okay well just carefully quickly question and"
 )
 
 const piece = /"[^"]*"?|```[\s\S]*?(?:```|$)|\d+(?:\.\d+)?|[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*|[^\s\p{L}\p{M}\d]/gu
@@ -209,7 +209,7 @@ export const solver = <Read>({
       if (left.length === 0 && !isDocument(question))
         left.push(
           ...ways(question)
-            .map(({ core }) => strange(core))
+            .map(({ core }) => unknownIn(strange(core).join(" "), known))
             .filter((found) => found.length > 0)
         )
       return left.sort((one, other) => one.length - other.length)[0]

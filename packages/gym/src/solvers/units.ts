@@ -80,7 +80,7 @@ const amount = new RegExp(`(${between})?(-?\\d+(?:\\.\\d+)?|an?|one) ?(${anyUnit
 const targets = [
   new RegExp(`\\bhow many (${anyUnit})\\b`, "i"),
   new RegExp(`\\b(?:to|in|into|as) (?:degrees )?(${anyUnit})\\b`, "i")
-]
+] as const
 
 const isLess = (sign = ""): boolean => /minus|less|-/.test(sign)
 
@@ -103,7 +103,7 @@ const takeAmounts = (text: Text): Read["amounts"] | undefined => {
 const read = (text: Text): Read | undefined => {
   if (text.has(/```|"/)) return undefined
   const decimals = decimalsAsked(text)
-  const target = targets.map((pattern) => text.take(pattern)?.[1]).find((found) => found !== undefined)
+  const target = (text.take(targets[0]) ?? text.take(targets[1]))?.[1]
   const amounts = target === undefined ? undefined : takeAmounts(text)
   return amounts === undefined ? undefined : { amounts, target: unitOf(target!), decimals }
 }
