@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs"
+import fs, { readdirSync } from "node:fs"
+import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { config, divisi, inFolder } from "./process.ts"
 
@@ -129,4 +130,31 @@ describe.concurrent("recipes of a config", () => {
         assert.notMatch(errors, /\n\s+at /)
       }))
   }
+})
+
+const page = path.join(import.meta.dirname, "../../../docs/training.md")
+
+describe("the recipe of the training page", () => {
+  it("learns what it is for", () =>
+    inFolder(async (cwd) => {
+      const text = fs.readFileSync(page, "utf8")
+      const own = text.slice(text.indexOf("## Your own recipe"))
+      const [, code = ""] = /```ts\n(.*?)```/s.exec(own) ?? []
+      fs.writeFileSync(path.join(cwd, "divisi.config.ts"), code.split("Object.keys")[0]!)
+      const { code: exit, output } = await divisi(["train", "--recipe", "mine", "--seed", "7", "--json"], { cwd })
+      assert.strictEqual(exit, 0)
+      const rewards = output.split("\n").flatMap((line) => {
+        const event = line === "" ? {} : JSON.parse(line)
+        return event.metrics?.type === "grpo" ? [event.metrics.rewardMean as number] : []
+      })
+      assert.isBelow(rewards[0]!, 0.8)
+      assert.isAbove(rewards.at(-1)!, 0.9)
+    }))
+
+  it("is refused with a setting that there is not", () =>
+    inFolder(async (cwd) => {
+      const { code, errors } = await divisi(["train", "--recipe", "misspelt", ...ours], { cwd })
+      assert.strictEqual(code, 2)
+      assert.match(errors, /The recipe misspelt: there is no option "evaluateevery".*"evaluateEvery"/)
+    }))
 })

@@ -171,3 +171,32 @@ describe("what is left of a phase", () => {
     assert.isUndefined(TrainView.left(fold([started])))
   })
 })
+
+describe("plans that collapse to one shape", () => {
+  const told = (shapes: ReadonlyArray<readonly [most: string, share: number]>, correct: number) => {
+    let view = TrainView.apply(undefined, started)
+    let lines: ReadonlyArray<string> = []
+    for (const [at, [most, share]] of shapes.entries()) {
+      const { metrics } = learned(20 + at, 0.7) as { readonly metrics: GrpoMetrics }
+      const next = event({
+        type: "iteration-finished",
+        metrics: { ...metrics, correct, shapes: { entropy: share < 1 ? 0.1 : 0, most, share } }
+      })
+      view = TrainView.apply(view, next)
+      lines = TrainLines.plain(view!, next)
+    }
+    return lines.join("")
+  }
+  const five = Array.from({ length: 5 }, () => ["abacus > almanac(0)", 1] as const)
+
+  it("are reported after five iterations while answers are wrong", () => {
+    assert.include(told(five, 0.6), "ALL PLANS ALIKE for 5 iterations: abacus > almanac(0)")
+  })
+
+  it("are no alarm before that, when all answers are right, or when plans differ", () => {
+    assert.notInclude(told(five.slice(1), 0.6), "ALIKE")
+    assert.notInclude(told(five, 1), "ALIKE")
+    assert.notInclude(told([...five, ["abacus", 0.9]], 0.6), "ALIKE")
+    assert.notInclude(told([...five.slice(1), ["abacus", 1]], 0.6), "ALIKE")
+  })
+})

@@ -75,6 +75,19 @@ export interface KindMetrics {
   readonly workers: Readonly<Record<string, number>>
 }
 
+/**
+ * How alike the plans of an iteration are. The shape of a plan is the workers of its steps and who sees what, without the
+ * subtasks.
+ */
+export interface Shapes {
+  /** Entropy over the shapes of the plans that could be read, in nats; 0 if all have one shape. */
+  readonly entropy: number
+  /** The most frequent shape, as in `gpt > o3(0)`: a step of gpt, then one of o3 that sees step 0. */
+  readonly most: string
+  /** The share of plans with that shape. */
+  readonly share: number
+}
+
 /** An iteration of reinforcement learning. */
 export interface GrpoMetrics extends Base {
   readonly type: "grpo"
@@ -98,6 +111,8 @@ export interface GrpoMetrics extends Base {
   /** Mean steps of the workflows that could be read, of all rounds. */
   readonly steps: number
   readonly kinds: Readonly<Record<string, KindMetrics>>
+  /** Absent if no plan could be read, and in records of older versions. */
+  readonly shapes?: Shapes | undefined
   /** Mean entropy of the policy at a token, in nats, under the weights of each step, where the engine reports it. */
   readonly entropy?: number | undefined
   /** Mean negative log-probability of a sampled token: an estimate of the same that every engine gives. */

@@ -132,7 +132,6 @@ export interface Result {
  * ```
  */
 export const configure = (parts: Parts, input: ConfigInput): TrainingConfig => {
-  Tables.check("Trainer.configure (parts)", parts, partsTable)
   Tables.check("Trainer.configure", input, inputTable)
   return configOf(parts, input)
 }
@@ -337,7 +336,10 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
 export const start = (parts: Parts, input: ConfigInput, options: Options): Effect.Effect<Result, TrainingError> =>
   Effect.scoped(
     Effect.gen(function* () {
-      yield* holding(() => Tables.check("Trainer.start", options, startTable))
+      yield* holding(() => {
+        Tables.check("Trainer.start", options, startTable)
+        Tables.check("Trainer.start (parts)", parts, partsTable)
+      })
       const config = yield* holding(() => configure(parts, input))
       yield* check(config, parts)
       return yield* train(yield* RunFolder.create(options.folder, config), parts, options)

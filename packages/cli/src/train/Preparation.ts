@@ -1,5 +1,6 @@
 /** Turns the name of a recipe into what a run is made of. */
 
+import * as Options from "@divisi/core/Options"
 import type * as WorkerPool from "@divisi/core/WorkerPool"
 import { type Known, type Recipe, type RecipeOptions, recipes, type Training } from "@divisi/recipes"
 import type { Engine, EngineError } from "@divisi/trainer/Engine"
@@ -49,6 +50,36 @@ const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Re
 /** What no run can do without. */
 const parts = ["engine", "pool", "grader", "phases"] as const
 
+/** What a recipe may return. The trainer checks the values. */
+const table = {
+  engine: Options.anObject,
+  pool: Options.anything,
+  grader: Options.anything,
+  phases: Options.anything,
+  tasks: Options.anything,
+  examples: Options.anything,
+  policy: Options.anything,
+  isHeldOut: Options.anything,
+  reference: Options.anything,
+  evaluate: Options.anything,
+  bestBy: Options.anything,
+  name: Options.anything,
+  checkpoints: Options.anything,
+  evaluateEvery: Options.anything,
+  recordRollouts: Options.anything,
+  maxCostUsd: Options.anything,
+  versions: Options.anything,
+  dryRun: {
+    engine: Options.anObject,
+    tokenizer: Options.anObject,
+    asksWorkers: Options.flag,
+    secondsPerCall: { low: Options.number(0), high: Options.number(0) },
+    answerTokens: Options.number(0),
+    evaluationTasks: Options.whole(0),
+    unknown: Options.anything
+  }
+} satisfies Options.ShapeOf<Training>
+
 const priced = ({ workers }: WorkerPool.WorkerPool, config: Config): WorkerPool.WorkerPool => ({
   workers: Arr.map(workers, Prices.priced(Prices.of(config, {})))
 })
@@ -69,8 +100,14 @@ export const prepare = (
     })
     const training = Effect.isEffect(made.training) ? yield* Effect.mapError(made.training, explain) : made.training
     const missing = parts.find((part) => training?.[part] === undefined)
-    if (missing === undefined) return { ...training, pool: priced(training.pool, config) }
-    return yield* failed(`The recipe ${asked.recipe} gave nothing as \`${missing}\`, without which there is no run.`)
+    if (missing !== undefined) {
+      return yield* failed(`The recipe ${asked.recipe} gave nothing as \`${missing}\`, without which there is no run.`)
+    }
+    yield* Effect.try({
+      try: () => Options.check(`The recipe ${asked.recipe}`, training, table),
+      catch: (error) => usage((error as Error).message)
+    })
+    return { ...training, pool: priced(training.pool, config) }
   })
 
 /** The engine, until the scope closes. */
@@ -78,7 +115,10 @@ export const openEngine = ({ engine }: Training): Effect.Effect<Engine, EngineEr
   Effect.isEffect(engine) ? engine : Effect.succeed(engine)
 
 /** The parts that the trainer wants, with an engine that is open. */
-export const partsOf = (training: Training, engine: Engine): Parts => ({ ...training, engine })
+export const partsOf = (
+  { bestBy, evaluate, examples, grader, isHeldOut, policy, pool, reference, tasks }: Training,
+  engine: Engine
+): Parts => ({ bestBy, engine, evaluate, examples, grader, isHeldOut, policy, pool, reference, tasks })
 
 const changed = (phase: PhaseConfig, { iterations }: Changes): PhaseConfig =>
   phase.type === "grpo" && iterations !== undefined ? { ...phase, iterations } : phase

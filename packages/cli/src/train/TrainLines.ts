@@ -6,7 +6,7 @@ import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
 import * as Format from "../view/Format.ts"
 import { blank, clean, fit, type Line, line, span } from "../view/Line.ts"
 import { bar } from "../view/Progress.ts"
-import { left, shares, type TrainView } from "./TrainView.ts"
+import { collapse, left, shares, type TrainView } from "./TrainView.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Words
@@ -55,6 +55,12 @@ const costText = (view: TrainView): string => {
   return rest === 0 ? so : `${so}, about ${cost(rest)} to come`
 }
 
+/** Says that plans no longer differ, whatever the question. */
+const collapsed = (view: TrainView): ReadonlyArray<string> => {
+  const shape = collapse(view)
+  return shape === undefined ? [] : [`ALL PLANS ALIKE for ${view.same?.iterations} iterations: ${clean(shape)}`]
+}
+
 const evaluation = ({ evaluation }: Metrics): string | undefined =>
   evaluation === undefined
     ? undefined
@@ -99,6 +105,7 @@ const learned = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<Line> => 
   row("answers", `${percent(metrics.correct)} right`, `${percent(metrics.parsed)} could be read`),
   row("workflows", `${number(metrics.steps)} steps`, workersText(metrics)),
   row("optimiser", ...optimiser(metrics), lessonless(metrics), lost(metrics), `rate ${number(metrics.learningRate)}`),
+  ...collapsed(view).map((text) => line(text, "bad")),
   row("cost", costText(view))
 ]
 
@@ -140,6 +147,7 @@ const plainGrpo = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<string 
   ...optimiser(metrics),
   lessonless(metrics),
   lost(metrics),
+  ...collapsed(view),
   costText(view)
 ]
 
@@ -179,6 +187,16 @@ export const plain = (view: TrainView, event: TrainingEvent): ReadonlyArray<stri
 // The end
 // -------------------------------------------------------------------------------------------------------------------
 
+/** What to do about plans that no longer differ. */
+const advice = (view: TrainView): ReadonlyArray<string> => {
+  const shape = collapse(view)
+  return shape === undefined
+    ? []
+    : [
+        `All plans of the last ${view.same?.iterations} iterations had one shape (${clean(shape)}), while answers were wrong: nothing else is tried any more. A lower learning rate, a KL penalty (kl) or larger groups keep plans apart.`
+      ]
+}
+
 /** How a run ended, and what can be done next. */
 export const ending = (view: TrainView): ReadonlyArray<string> => {
   const { folder, iteration, iterations, ending, unlearned } = view
@@ -191,7 +209,7 @@ export const ending = (view: TrainView): ReadonlyArray<string> => {
     ]
   }
   if (ending.type === "finished") {
-    if (unlearned.length === 0) return [`Finished: ${done}. ${report}`]
+    if (unlearned.length === 0) return [...advice(view), `Finished: ${done}. ${report}`]
     const phases = unlearned.map(({ phase, why }) => `Phase ${clean(phase)} learned nothing: ${clean(why)}.`)
     return [...phases, `Ended without learning: ${done}. ${report}`]
   }

@@ -32,6 +32,8 @@ export interface TrainView {
   readonly saved: number | undefined
   readonly ending: Ending | undefined
   readonly unlearned: ReadonlyArray<Unlearned>
+  /** The shape that all plans of the last iterations of this phase had, and how many iterations; see {@link collapse}. */
+  readonly same: { readonly shape: string; readonly iterations: number } | undefined
 }
 
 const mostRewards = 40
@@ -51,11 +53,18 @@ const begin = (event: Extract<TrainingEvent, { readonly type: "training-started"
   costUsd: 0,
   saved: undefined,
   ending: undefined,
-  unlearned: []
+  unlearned: [],
+  same: undefined
 })
 
 const more = (values: ReadonlyArray<number>, value: number, most: number): ReadonlyArray<number> =>
   [...values, value].slice(-most)
+
+const sameShape = ({ same }: TrainView, metrics: Metrics): TrainView["same"] => {
+  if (metrics.type !== "grpo" || metrics.shapes === undefined || metrics.shapes.share < 1) return undefined
+  const { most: shape } = metrics.shapes
+  return { shape, iterations: same?.shape === shape ? same.iterations + 1 : 1 }
+}
 
 const addIteration = (view: TrainView, metrics: Metrics): TrainView => ({
   ...view,
@@ -63,6 +72,7 @@ const addIteration = (view: TrainView, metrics: Metrics): TrainView => ({
   phase: view.phase && { ...view.phase, done: metrics.phaseIteration + 1 },
   groups: undefined,
   last: metrics,
+  same: sameShape(view, metrics),
   rewards: metrics.type === "grpo" ? more(view.rewards, metrics.rewardMean, mostRewards) : view.rewards,
   seconds: more(view.seconds, metrics.seconds.total, recent),
   costs: more(
@@ -80,7 +90,7 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent): TrainV
   switch (event.type) {
     case "phase-started": {
       const { index, iterations, phase: name } = event
-      return { ...view, phase: { name, index, iterations, done: 0 }, seconds: [], costs: [] }
+      return { ...view, phase: { name, index, iterations, done: 0 }, seconds: [], costs: [], same: undefined }
     }
     case "group-finished":
       return { ...view, groups: { done: event.done, total: event.total }, costUsd: event.costUsd }
@@ -92,6 +102,15 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent): TrainV
       return { ...view, ending: event.ending, unlearned: event.unlearned ?? [], costUsd: event.costUsd }
   }
 }
+
+/** So many iterations with one shape of plans are no chance. */
+const suspicious = 5
+
+/** The shape that plans have collapsed to, while answers are still wrong: the model no longer tries anything else. */
+export const collapse = ({ last, same }: TrainView): string | undefined =>
+  same !== undefined && same.iterations >= suspicious && last?.type === "grpo" && last.correct < 1
+    ? same.shape
+    : undefined
 
 const mean = (values: ReadonlyArray<number>): number | undefined =>
   values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length

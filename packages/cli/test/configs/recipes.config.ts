@@ -36,6 +36,7 @@ export default defineConfig({
       const { phases, ...rest } = made(seed)
       return { ...rest, phases: phases.filter(({ type }) => type === "grpo") }
     },
+    misspelt: ({ seed }) => ({ ...made(seed), evaluateevery: 5 }) as Training,
     broken: () => {
       throw new Error("There is no oven.")
     },

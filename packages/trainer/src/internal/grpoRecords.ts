@@ -1,7 +1,7 @@
 /** The results of an iteration's groups, as records and as metrics. */
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { moments } from "../Advantage.ts"
-import type { GrpoMetrics, KindMetrics, RoundMetrics } from "../Metrics.ts"
+import type { GrpoMetrics, KindMetrics, RoundMetrics, Shapes } from "../Metrics.ts"
 import type { Rollout, Round } from "../Rollout.ts"
 import type { CompletionRecord, GroupRecord, RolloutRecord } from "../RolloutRecord.ts"
 import type { CompletionAdvantage, GroupAdvantages } from "./grpoBatch.ts"
@@ -97,6 +97,27 @@ const counts = (values: ReadonlyArray<string | number>): Record<string, number> 
   return counted
 }
 
+const shapeOf = ({ workers, workflow }: Round): string =>
+  workflow === undefined
+    ? ""
+    : workflow.steps
+        .map(({ access }, step) => {
+          const seen = access === "all" ? "all" : access.map((one) => JSON.stringify(one)).join(",")
+          return seen === "" ? workers[step] : `${workers[step]}(${seen})`
+        })
+        .join(" > ")
+
+/** How alike plans are. */
+export const shapesOf = (rounds: ReadonlyArray<Round>): Shapes | undefined => {
+  const plans = rounds.filter(({ confirmed, workflow }) => workflow !== undefined && !confirmed)
+  const counted = Object.entries(counts(plans.map(shapeOf)))
+  const shares = counted.map(([, count]) => count / plans.length)
+  const [most] = counted.toSorted(([, left], [, right]) => right - left)
+  if (most === undefined) return undefined
+  const entropy = shares.reduce((total, share) => total - share * Math.log(share), 0)
+  return { entropy, most: most[0], share: most[1] / plans.length }
+}
+
 const kindMetrics = (rollouts: ReadonlyArray<Rollout>): KindMetrics => {
   const rounds = rollouts.flatMap((rollout) => rollout.rounds)
   const last = rollouts.map(lastOf)
@@ -162,6 +183,7 @@ export const rolloutMetrics = (groups: ReadonlyArray<GroupAdvantages>, asked: nu
     kinds: Object.fromEntries(
       [...kinds].sort(([left], [right]) => (left < right ? -1 : 1)).map(([kind, of]) => [kind, kindMetrics(of)])
     ),
+    shapes: shapesOf(rounds),
     surprisal: mean(samples.flatMap(({ logProbs }) => logProbs.map((logProb) => -logProb))),
     zeroVariance: sum(groups, ({ isZeroVariance_R }) => isZeroVariance_R.filter(Boolean).length),
     resampled: groups.length - asked,
