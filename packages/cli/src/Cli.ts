@@ -20,7 +20,7 @@ import { evaluate } from "./eval/command.ts"
 import { grade } from "./grade/command.ts"
 import { gym } from "./gym/command.ts"
 import { init } from "./init/command.ts"
-import { exitCodes } from "./invocation/Failure.ts"
+import { exitCodes, type Failure, usage } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing, stdout } from "./invocation/Output.ts"
 import { key } from "./key/command.ts"
@@ -167,9 +167,53 @@ const asHelp = ([first, ...names]: ReadonlyArray<string>): ReadonlyArray<string>
   return [...path, "--help"]
 }
 
+/** The names of the flags of a command, `--no-` forms and those of every command included. */
+const longFlags = ({ flags }: CommandCompletions.CommandDescriptor): ReadonlyArray<string> => [
+  ...flags.flatMap(({ aliases, name, negation = `no-${name}`, type }) =>
+    type._tag === "Boolean" && negation !== false ? [name, ...aliases, negation] : [name, ...aliases]
+  ),
+  "help",
+  "version",
+  "completions"
+]
+
+/** The flags that a word begins; none if it is a flag, or no flag at all. */
+const begun = (word: string, flags: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const given = /^--([a-z][a-z-]*)(?:=|$)/.exec(word)?.[1]
+  if (given === undefined || flags.includes(given)) return []
+  return flags.filter((flag) => flag.startsWith(given) && (given.startsWith("no-") || !flag.startsWith("no-")))
+}
+
+/** Completes the flags of the command that the words name: `--pol` is `--policy`. What follows `--` is not a flag. */
+const withWholeFlags = (args: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Failure> => {
+  let command = described
+  for (const arg of args) {
+    const next = command.subcommands.find(({ name }) => name === arg)
+    if (next === undefined) break
+    command = next
+  }
+  const end = args.indexOf("--")
+  const flags = longFlags(command)
+  return Effect.forEach(args, (arg, at) => {
+    const [flag, ...others] = end >= 0 && at >= end ? [] : begun(arg, flags)
+    if (flag === undefined) return Effect.succeed(arg)
+    const equals = arg.indexOf("=")
+    if (others.length === 0) return Effect.succeed(`--${flag}${equals < 0 ? "" : arg.slice(equals)}`)
+    const names = [flag, ...others].map((name) => `--${name}`)
+    return Effect.fail(
+      usage(`${equals < 0 ? arg : arg.slice(0, equals)} may be ${names.join(", ")}: write one of them.`)
+    )
+  })
+}
+
 /** Runs the command line. */
 export const run = (args: ReadonlyArray<string>) =>
-  Effect.provide(Command.runWith(divisi, { version: manifest.version })(asHelp(args) ?? joinExclusions(args)), layer)
+  Effect.provide(
+    Effect.flatMap(withWholeFlags(args), (args) =>
+      Command.runWith(divisi, { version: manifest.version })(asHelp(args) ?? joinExclusions(args))
+    ),
+    layer
+  )
 
 /** The exit code of an error of the command line itself, which has been shown; `undefined` when it is another's. */
 export const exitCodeOf = (error: unknown): number | undefined => {

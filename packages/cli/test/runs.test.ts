@@ -51,7 +51,10 @@ describe("a journal that cannot be opened", () => {
     const ended = await Promise.all([refusal("runs", file), refusal("serve", file)])
     for (const { code, errors } of ended) {
       assert.strictEqual(code, 1)
-      assert.match(errors, /^divisi: The journal \/proc\/nope\/x\.sqlite cannot be written \(ENOENT: .*\n$/)
+      assert.match(
+        errors,
+        /^divisi: The journal \/proc\/nope\/x\.sqlite cannot be written \(.*there is no such file or folder.*\n$/
+      )
     }
   })
 })

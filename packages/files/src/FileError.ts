@@ -15,21 +15,75 @@ const reasons: Readonly<Record<string, FileErrorReason>> = {
   EDQUOT: "Full"
 }
 
-const explain = (reason: FileErrorReason, file: string, detail: string): string => {
+/** An error of a call of the system, as Node throws it. */
+interface SystemError extends Error {
+  readonly code: string
+  readonly syscall: string
+  readonly path?: string | undefined
+}
+
+const missing = "there is no such file or folder"
+const denied = "the system does not allow it, check the permissions"
+
+/** The codes of a file system in words. */
+const inWords: Readonly<Record<string, string>> = {
+  ENOENT: missing,
+  ENOTDIR: "a part of the path is not a folder",
+  EISDIR: "it is a folder",
+  EACCES: denied,
+  EPERM: denied,
+  EROFS: "its disk is read-only",
+  ENOSPC: "no space is left on the disk",
+  EDQUOT: "the quota of the disk is used up",
+  EEXIST: "it exists already",
+  ENOTEMPTY: "the folder is not empty",
+  EBUSY: "it is in use",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  ENAMETOOLONG: "its name is too long",
+  ELOOP: "its links go in a circle",
+  EFBIG: "it is too large",
+  EIO: "the disk reports an error"
+}
+
+const isSystemError = (cause: unknown): cause is SystemError => {
+  const { code, syscall } = (cause ?? {}) as Partial<SystemError>
+  return (
+    cause instanceof Error && typeof code === "string" && typeof syscall === "string" && Object.hasOwn(inWords, code)
+  )
+}
+
+/**
+ * Describes what the system, or a function of a user, has thrown. Codes of the system are put into words, with the path
+ * if it is another than `named`, which the caller names itself.
+ */
+export const detailOf = (cause: unknown, named?: string): string => {
+  if (!isSystemError(cause)) return cause instanceof Error ? cause.message : String(cause)
+  const { code, path: at, syscall } = cause
+  if (syscall.startsWith("spawn")) {
+    const program = at ?? syscall.slice("spawn ".length)
+    return code === "ENOENT"
+      ? `the program ${program} was not found`
+      : `the program ${program} cannot be started: ${inWords[code]}`
+  }
+  const isNamed = at === undefined || (named !== undefined && path.resolve(at) === path.resolve(named))
+  return isNamed ? inWords[code]! : `${at}: ${inWords[code]}`
+}
+
+const explain = (reason: FileErrorReason, file: string, cause: unknown): string => {
+  const { path: at = file } = (isSystemError(cause) ? cause : {}) as Partial<SystemError>
+  const isOther = path.resolve(at) !== path.resolve(file)
   switch (reason) {
     case "Missing":
-      return `there is no such file or folder (${detail}): check the path`
+      return `${missing}${isOther ? ` (${at})` : ""}: check the path`
     case "Denied":
-      return `the system does not allow it (${detail}): check the permissions`
+      return `the system does not allow it${isOther ? ` (${at})` : ""}: check the permissions`
     case "Full":
       return `no space is left on the disk of ${path.dirname(path.resolve(file))}: free some and try again`
     case "Failed":
-      return detail
+      return detailOf(cause, file)
   }
 }
-
-/** What the system, or a function that was given, has said of a failure. */
-export const detailOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /** A file or folder that cannot be used. `cause` is what was thrown. */
 export class FileError extends Data.TaggedError("FileError")<{
@@ -40,7 +94,7 @@ export class FileError extends Data.TaggedError("FileError")<{
   readonly cause: unknown
 }> {
   override get message(): string {
-    return `${this.file} cannot be ${this.tried}: ${explain(this.reason, this.file, detailOf(this.cause))}.`
+    return `${this.file} cannot be ${this.tried}: ${explain(this.reason, this.file, this.cause)}.`
   }
 }
 

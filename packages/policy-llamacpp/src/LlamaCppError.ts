@@ -4,6 +4,7 @@
  * One error for the whole package; what fails while a worker answers is core's `WorkerError` instead. Each reason says
  * what is wrong, where, and what to do.
  */
+import * as FileError from "@divisi/files/FileError"
 import * as Data from "effect/Data"
 
 /** What went wrong. Sizes are in bytes. */
@@ -112,5 +113,4 @@ export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
 export const make = (model: string, reason: LlamaCppErrorReason): LlamaCppError => new LlamaCppError({ model, reason })
 
 /** The message of anything that was thrown, in one line. */
-export const detailOf = (cause: unknown): string =>
-  (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, " ").trim()
+export const detailOf = (cause: unknown): string => FileError.detailOf(cause).replaceAll(/\s+/g, " ").trim()

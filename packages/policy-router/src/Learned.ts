@@ -3,6 +3,7 @@
  */
 import fs from "node:fs"
 import path from "node:path"
+import { detailOf } from "@divisi/files/FileError"
 import * as Sealed from "@divisi/files/Sealed"
 import * as UserFolders from "@divisi/files/UserFolders"
 import * as WholeFile from "@divisi/files/WholeFile"
@@ -65,7 +66,7 @@ const parse = (text: string): Learned => {
 export const read = (file: string): Effect.Effect<Learned, LearnedError> =>
   Effect.try({
     try: () => (fs.existsSync(file) ? parse(fs.readFileSync(file, "utf8")) : []),
-    catch: (error) => fail(file, `cannot be used: ${error instanceof Error ? error.message : String(error)}`)
+    catch: (error) => fail(file, `cannot be used: ${detailOf(error, file)}`)
   })
 
 const write = (file: string, tables: Learned): Effect.Effect<void, LearnedError> =>

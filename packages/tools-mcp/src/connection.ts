@@ -4,6 +4,8 @@
  */
 
 import type { ToolCallContext } from "@divisi/core/Tool"
+import { detailOf } from "@divisi/files/FileError"
+
 import {
   Client,
   ProtocolError,
@@ -125,7 +127,7 @@ const messageOf = (error: unknown): string => {
   if (error instanceof SdkHttpError) return httpMessage(error)
   if (isTimeout(error)) return `it did not answer within ${Number(timeoutIn(error)) / 1000} s`
   const { cause, message } = error
-  if (message !== "fetch failed" || !(cause instanceof Error)) return withoutDump(message)
+  if (message !== "fetch failed" || !(cause instanceof Error)) return withoutDump(detailOf(error))
   const code = "code" in cause ? String(cause.code) : ""
   return `it cannot be reached (${cause.message === "" ? code : cause.message})`
 }

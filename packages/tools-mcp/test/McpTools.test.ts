@@ -169,7 +169,7 @@ describe("a server that does what it should not", () => {
       ["good__echo"]
     )
     const told = Object.fromEntries(servers.problems.map(({ detail, server }) => [server, detail]))
-    expect(told.missing).toMatch(/^it did not start: spawn no-such-program ENOENT/)
+    expect(told.missing).toMatch(/^it did not start: the program no-such-program was not found/)
     expect(told.nonsense).toMatch(
       /^it did not start: it did not answer within 1\.5 s \(startMillis gives it longer\).*\(it said: started as \d+\)$/s
     )

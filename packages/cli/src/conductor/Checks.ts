@@ -46,7 +46,7 @@ const byCommand =
 const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failure> =>
   Effect.try({
     try: () => Check.matches(JSON.parse(readFileSync(file, "utf8"))),
-    catch: (error) => usage(`${whose} cannot use the schema ${file}: ${messageOf(error)}.`)
+    catch: (error) => usage(`${whose} cannot use the schema ${file}: ${messageOf(error, file)}.`)
   })
 
 /**

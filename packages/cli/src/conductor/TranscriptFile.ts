@@ -32,7 +32,7 @@ export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Fai
       if (names.length === 0) throw new Error("there is none in it")
       return names.sort().map((name) => path.join(folder, name))
     },
-    catch: (error) => usage(`Cannot read transcripts from ${folder}: ${messageOf(error)}.`)
+    catch: (error) => usage(`Cannot read transcripts from ${folder}: ${messageOf(error, folder)}.`)
   })
 
 /** Reads one. */
@@ -45,7 +45,7 @@ export const read = (file: string): Effect.Effect<Transcript, Failure> =>
     })
     const value = yield* Effect.try({
       try: () => Sealed.parse(text, { isOptional: true }),
-      catch: (error) => usage(`${file} cannot be used: ${messageOf(error)}.`)
+      catch: (error) => usage(`${file} cannot be used: ${messageOf(error, file)}.`)
     })
     return yield* Effect.mapError(Effect.fromResult(Wire.readTranscript(value)), (error) =>
       usage(`${file} is no transcript. ${error.message}`)

@@ -23,7 +23,7 @@ export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Ta
         .map((line) => line.trim())
         .filter((line) => line !== "")
         .map(entryOf),
-    catch: (error) => usage(`Cannot read the tasks of ${file}: ${messageOf(error)}.`)
+    catch: (error) => usage(`Cannot read the tasks of ${file}: ${messageOf(error, file)}.`)
   })
 
 /** The ids of what a file names. */

@@ -117,7 +117,7 @@ const gradeFile = (grader: AnswerGrader, file: string) =>
     Effect.tryPromise({
       try: (signal) => gradeLines(grader, file, signal),
       catch: (error) =>
-        usage(error instanceof JsonLines.LineError ? error.message : `Cannot read ${file}: ${messageOf(error)}.`)
+        usage(error instanceof JsonLines.LineError ? error.message : `Cannot read ${file}: ${messageOf(error, file)}.`)
     }),
     (tally) => {
       tellAgreement(tally)

@@ -1,4 +1,5 @@
 /** The ways in which a command ends other than well, each with its exit code. */
+import { detailOf } from "@divisi/files/FileError"
 import * as Data from "effect/Data"
 
 /** The exit codes of `divisi`, as `--help` and the README document them. */
@@ -38,6 +39,6 @@ export const usage = (message: string): Failure => new Failure({ exitCode: exitC
 /** Ends with an exit code and without a message: all is said. */
 export const silent = (exitCode: number): Failure => new Failure({ exitCode, message: "" })
 
-/** The message of anything that was thrown. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : typeof error === "string" ? error : "an unknown error"
+/** The message of anything that was thrown. `named` is a file that the caller names itself. */
+export const messageOf = (error: unknown, named?: string): string =>
+  error instanceof Error || typeof error === "string" ? detailOf(error, named) : "an unknown error"

@@ -2,7 +2,7 @@
 import { fstatSync } from "node:fs"
 import { createInterface } from "node:readline"
 import * as Effect from "effect/Effect"
-import { type Failure, usage } from "./Failure.ts"
+import { type Failure, messageOf, usage } from "./Failure.ts"
 
 /** Reads standard input to its end; with a patience, gives `undefined` when its first byte takes longer than that. */
 export const read = (patience?: number): Effect.Effect<string | undefined, Failure> =>
@@ -25,7 +25,7 @@ export const read = (patience?: number): Effect.Effect<string | undefined, Failu
     const finish = () => end(Buffer.concat(chunks).toString("utf8"))
     const fail = (error: Error) => {
       stop()
-      resume(Effect.fail(usage(`Cannot read standard input: ${error.message}.`)))
+      resume(Effect.fail(usage(`Cannot read standard input: ${messageOf(error)}.`)))
     }
     stdin.on("data", take).on("end", finish).on("error", fail)
     return Effect.sync(stop)

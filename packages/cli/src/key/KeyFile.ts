@@ -1,6 +1,7 @@
 /** The file that a server's keys are kept in: hashes, never secrets. */
 import fs from "node:fs"
 import path from "node:path"
+import { fromUnknown } from "@divisi/files/FileError"
 import * as Lock from "@divisi/files/Lock"
 import * as UserFolders from "@divisi/files/UserFolders"
 import * as WholeFile from "@divisi/files/WholeFile"
@@ -48,7 +49,13 @@ const readerOf = (file: string, { Keys }: typeof import("@divisi/server")): Read
   }
 }
 
-const textOf = (file: string): string | undefined => (fs.existsSync(file) ? fs.readFileSync(file, "utf8") : undefined)
+const textOf = (file: string): string | undefined => {
+  try {
+    return fs.existsSync(file) ? fs.readFileSync(file, "utf8") : undefined
+  } catch (error) {
+    throw fromUnknown(file, "read")(error)
+  }
+}
 
 /** The keys of a file; none where there is no file. */
 const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>

@@ -98,7 +98,7 @@ const reading = <A>(file: string, read: () => Promise<A>): Effect.Effect<A, Repo
         return new ReportError({ file, reason: "damaged", detail: error.message })
       }
       const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT"
-      return new ReportError({ file, reason: isAbsent ? "not-found" : "foreign", detail: detailOf(error) })
+      return new ReportError({ file, reason: isAbsent ? "not-found" : "foreign", detail: detailOf(error, file) })
     }
   })
 

@@ -8,6 +8,7 @@
 import fs from "node:fs"
 import path from "node:path"
 import * as Embedder from "@divisi/core/Embedder"
+import { detailOf } from "@divisi/files/FileError"
 import * as Sealed from "@divisi/files/Sealed"
 import * as UserFolders from "@divisi/files/UserFolders"
 import * as WholeFile from "@divisi/files/WholeFile"
@@ -290,7 +291,7 @@ export const read = (file: string): Effect.Effect<Head | undefined, HeadError> =
     return Effect.flatMap(
       Effect.try({
         try: () => Sealed.parse(fs.readFileSync(file, "utf8")),
-        catch: (error) => new HeadError({ detail: error instanceof Error ? error.message : String(error) })
+        catch: (error) => new HeadError({ detail: detailOf(error, file) })
       }),
       (value) => Effect.fromResult(parse(value))
     )
