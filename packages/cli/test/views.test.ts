@@ -29,6 +29,58 @@ const plain = (list: ReadonlyArray<RunEvent>): string => {
   return output.trimEnd()
 }
 
+describe("silence in a pipe", () => {
+  const list = events(running)
+
+  /** Shows events, and then what is written at each of some times in seconds after the last. */
+  const silent = (shown: ReadonlyArray<RunEvent>, ...seconds: ReadonlyArray<number>) => {
+    let output = ""
+    let at = 0
+    let look = () => {}
+    let isStopped = false
+    const recorder = Transcript.recorder()
+    const view = View.plain({ write: (text) => (output += text) }, recorder.transcript, undefined, {
+      now: () => at,
+      repeat: (call) => {
+        look = call
+        return () => {
+          isStopped = true
+        }
+      }
+    })
+    for (const event of shown) {
+      recorder.listener(event)
+      view.show(event)
+    }
+    const said = seconds.map((second) => {
+      output = ""
+      at = shown.at(-1)!.at + second * 1_000
+      look()
+      return output
+    })
+    view.close()
+    assert.isTrue(isStopped)
+    return said
+  }
+
+  it("is reported after a minute, and each time that it is twice as long", () => {
+    assert.deepStrictEqual(silent(list, 59, 60, 90, 121, 200, 241), [
+      "",
+      "step 1   calendar has sent nothing for 1 min 00 s\n",
+      "",
+      "step 1   calendar has sent nothing for 2 min 01 s\n",
+      "",
+      "step 1   calendar has sent nothing for 4 min 01 s\n"
+    ])
+  })
+
+  it("is that of a planner, too, and ends with the run", () => {
+    const planning = silent(events([started, { type: "round-started", round: 0 }]), 61)
+    assert.deepStrictEqual(planning, ["plan     lexical has sent nothing for 1 min 01 s\n"])
+    assert.deepStrictEqual(silent(events(complete), 600), [""])
+  })
+})
+
 describe("the live view", () => {
   it("shows a run in the middle", () => {
     expect(live(running, 80)).toMatchSnapshot()

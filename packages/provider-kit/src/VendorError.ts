@@ -118,6 +118,30 @@ export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "s
   return defined({ ...reason, detail: shown(reason.detail ?? "", secrets) }) as WorkerErrorReason
 }
 
+/** How servers of models on this machine are started, by the port on which they alone listen by default. */
+const starts: Readonly<Record<number, string>> = { 11434: "ollama serve", 1234: "lms server start" }
+
+const isThisMachine = (address: string): boolean => address === "::1" || address.startsWith("127.")
+
+/** A refused connection or an unknown host in words; `undefined` for anything else. */
+const unreachable = (error: unknown): string | undefined => {
+  const { address, code, errors, hostname, port } = (error ?? {}) as {
+    readonly address?: unknown
+    readonly code?: unknown
+    readonly errors?: unknown
+    readonly hostname?: unknown
+    readonly port?: unknown
+  }
+  // A name with several addresses: each has its error.
+  if (Array.isArray(errors) && errors.length > 0) return unreachable(errors.at(-1))
+  if (code === "ENOTFOUND" && typeof hostname === "string") return `the host ${hostname} is unknown`
+  if (code !== "ECONNREFUSED" || typeof address !== "string" || typeof port !== "number") return undefined
+  const place = `no server listens at ${address.includes(":") ? `[${address}]` : address}:${port}`
+  if (!isThisMachine(address)) return place
+  const start = starts[port]
+  return start === undefined ? `${place}, start it` : `${place}, start it with "${start}"`
+}
+
 /**
  * The reason of a connection that failed: the innermost cause says what happened to it, the outer ones only "fetch
  * failed".
@@ -125,7 +149,7 @@ export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "s
 export const fromConnection = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
   const inner = FailedCall.causesOf(error).at(-1)
   const code = typeof inner?.code === "string" ? inner.code : undefined
-  const message = inner instanceof Error ? inner.message || code || inner.name : String(error)
+  const message = unreachable(inner) ?? (inner instanceof Error ? inner.message || code || inner.name : String(error))
   return { _tag: /TIMEOUT|TIMEDOUT/.test(code ?? "") ? "Timeout" : "Network", detail: detail(message, secrets) }
 }
 

@@ -74,6 +74,34 @@ describe("retryAfterMillis", () => {
   })
 })
 
+describe("fromConnection", () => {
+  const refused = (address: string, port: number) =>
+    Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), { code: "ECONNREFUSED", address, port })
+  const detailOf = (cause: unknown) => {
+    const { _tag, detail = "" } = VendorError.fromConnection(new TypeError("fetch failed", { cause }), {})
+    assert.strictEqual(_tag, "Network")
+    return detail
+  }
+
+  it("says how a server of this machine is started, where none listens", () => {
+    const started = 'no server listens at 127.0.0.1:11434, start it with "ollama serve"'
+    assert.strictEqual(detailOf(refused("127.0.0.1", 11_434)), started)
+    const both = new AggregateError([refused("::1", 11_434), refused("127.0.0.1", 11_434)])
+    assert.strictEqual(detailOf(Object.assign(both, { code: "ECONNREFUSED" })), started)
+    assert.strictEqual(
+      detailOf(refused("::1", 1_234)),
+      'no server listens at [::1]:1234, start it with "lms server start"'
+    )
+    assert.strictEqual(detailOf(refused("127.0.0.1", 9_999)), "no server listens at 127.0.0.1:9999, start it")
+    assert.strictEqual(detailOf(refused("10.0.0.7", 11_434)), "no server listens at 10.0.0.7:11434")
+  })
+
+  it("says that a host is unknown", () => {
+    const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND gpu-1"), { code: "ENOTFOUND", hostname: "gpu-1" })
+    assert.strictEqual(detailOf(unknown), "the host gpu-1 is unknown")
+  })
+})
+
 describe("detail", () => {
   it("hides secrets, also where they are long past what is shown", () => {
     const secret = "hunter2-hunter2"

@@ -44,7 +44,8 @@ const paidFacts = ({ costUsd, usage }: Paid, isPlay: boolean): ReadonlyArray<str
   ...(costUsd === undefined ? [] : [Format.cost(costUsd, isPlay)])
 ]
 
-const label = (text: string) => text.padEnd(9)
+/** The beginning of a line: what it is about. */
+export const label = (text: string): string => text.padEnd(9)
 
 type Run = Transcript.Transcript
 

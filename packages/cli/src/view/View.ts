@@ -7,6 +7,7 @@ import * as Block from "./Block.ts"
 import * as BlockView from "./BlockView.ts"
 import { type Line, line } from "./Line.ts"
 import * as PlainView from "./PlainView.ts"
+import * as Silence from "./Silence.ts"
 
 /** Shows a run as it goes on. */
 export interface View {
@@ -44,11 +45,41 @@ export const json = (output: Output, encode: (event: RunEvent) => string): View 
   close: () => {}
 })
 
-/** Plain lines, and the answer of a run that has one on an output of its own, where there is one. */
-export const plain = (output: Output, run: Source, answers: Output = output): View => {
+/** A clock, and what calls a function again and again until it is stopped. */
+export interface Timing {
+  readonly now: () => number
+  readonly repeat: (call: () => void) => () => void
+}
+
+/** A second is exact enough for silences of minutes. It does not keep the process alive. */
+const everySecond: Timing = {
+  now: Date.now,
+  repeat: (call) => {
+    const timer = setInterval(call, 1_000).unref()
+    return () => clearInterval(timer)
+  }
+}
+
+/**
+ * Plain lines, and the answer of a run that has one on an output of its own, where there is one. What is silent for a
+ * minute is reported.
+ */
+export const plain = (
+  output: Output,
+  run: Source,
+  answers: Output = output,
+  { now, repeat }: Timing = everySecond
+): View => {
   const shown = new Set<string>()
+  const silence = Silence.make()
+  const stop = repeat(() => {
+    const transcript = run()
+    if (transcript === undefined) return
+    for (const [label, text] of silence.due(transcript, now())) output.write(`${PlainView.label(label)}${text}\n`)
+  })
   return {
     show: (event) => {
+      silence.hear(event)
       // Pieces of texts are most of the events and none of the lines.
       const transcript = isTransient(event) ? undefined : run()
       if (transcript === undefined) return
@@ -63,7 +94,7 @@ export const plain = (output: Output, run: Source, answers: Output = output): Vi
     },
     hold: (lines) => void output.write(lines.join("\n")),
     goOn: () => {},
-    close: () => {}
+    close: stop
   }
 }
 

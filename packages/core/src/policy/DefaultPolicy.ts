@@ -85,8 +85,9 @@ const strongestOf = (workers: ReadonlyArray<Worker>) => {
  *
  * const model = (id: string, outputPerMillion: number) =>
  *   worker({ id, answer: () => "42", isLanguageModel: true, pricing: { inputPerMillion: 1, outputPerMillion } })
- * DefaultPolicy.of({ workers: [model("small", 1), model("large", 10)] }).reason
- * // => "No policy was given, so the strongest worker answers alone: large has the highest price of the pool, and no public record knows all of it."
+ * const { name, reason = "" } = DefaultPolicy.of({ workers: [model("small", 1), model("large", 10)] })
+ * name // => "router"
+ * reason.slice(0, 65) // => "No policy was given, so the strongest worker answers alone: large"
  * ```
  */
 export const of = ({ workers }: WorkerPool, { described, learned }: Options = {}): Policy.Policy => {
