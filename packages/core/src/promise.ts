@@ -17,6 +17,13 @@ export { agreed, checked } from "./policy/Escalation.ts"
 export { type Policy, type Revising, type Revision, withFallback } from "./policy/Policy.ts"
 export { languagePolicy, policy } from "./promise/policies.ts"
 export {
+  type AnswerPiece,
+  eventResponse,
+  type PageEvent,
+  type StreamOptions,
+  streamResponse
+} from "./promise/responses.ts"
+export {
   type AnswerStream,
   type ConductOptions,
   type ConductResult,

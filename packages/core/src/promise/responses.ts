@@ -1,0 +1,158 @@
+/** A run as a web `Response` of server-sent events, for a route handler of any server: Next, Hono, Deno, Bun, Workers. */
+import * as AnswerText from "../record/AnswerText.ts"
+import type { RunEvent } from "../record/RunEvent.ts"
+import { maxRounds } from "../run/Rounds.ts"
+import { type ConductOptions, streamRun } from "./runs.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A piece of the answer, as it is written. */
+export interface AnswerPiece {
+  readonly type: "answer-delta"
+  readonly text: string
+}
+
+/** What a page is sent: the events of a run and, between them, its answer in pieces. */
+export type PageEvent = RunEvent | AnswerPiece
+
+/** How a stream is sent. */
+export interface StreamOptions {
+  /** Headers besides those of the stream. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** After so much silence a comment is sent, as proxies close idle connections; 15,000 by default, 0 for never. */
+  readonly keepAliveMillis?: number | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Streams
+// -------------------------------------------------------------------------------------------------------------------
+
+const defaultKeepAliveMillis = 15_000
+
+/** Which events a page gets: those that tell what happens, without the prompts and answers of models. */
+const isPublic = ({ type }: PageEvent): boolean =>
+  type !== "completion-delta" && type !== "step-delta" && type !== "completion-finished"
+
+/** The events of a run with the pieces of its answer: each piece follows the event that it comes from. */
+async function* pageEvents(options: ConductOptions): AsyncGenerator<PageEvent, void, undefined> {
+  let state = AnswerText.start({ maxRounds: maxRounds(options) })
+  for await (const event of streamRun(options)) {
+    const [next, text] = AnswerText.emit(state, event)
+    state = next
+    // The end of a run comes last.
+    if (event.type === "run-finished" && text !== "") yield { type: "answer-delta", text }
+    yield event
+    if (event.type !== "run-finished" && text !== "") yield { type: "answer-delta", text }
+  }
+}
+
+/** The options of a run with a signal that is aborted with the caller's, or by `stop`. */
+const stoppable = (options: ConductOptions) => {
+  const controller = new AbortController()
+  const { signal } = options
+  const either = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal])
+  return { options: { ...options, signal: either }, stop: () => controller.abort() }
+}
+
+/** A body of texts that come one by one. If the reader leaves, `stop` is called. */
+const bodyOf = (
+  first: IteratorResult<string, void>,
+  texts: AsyncGenerator<string, void, undefined>,
+  stop: () => void,
+  keepAliveMillis: number
+): ReadableStream<Uint8Array> => {
+  const encoder = new TextEncoder()
+  let timer: ReturnType<typeof setInterval> | undefined
+  let isQuiet = true
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      if (first.done !== true) controller.enqueue(encoder.encode(first.value))
+      if (keepAliveMillis === 0) return
+      timer = setInterval(() => {
+        if (isQuiet && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": \n\n"))
+        isQuiet = true
+      }, keepAliveMillis)
+    },
+    pull: async (controller) => {
+      try {
+        const { done, value } = await texts.next()
+        isQuiet = false
+        if (done !== true) return controller.enqueue(encoder.encode(value))
+        clearInterval(timer)
+        controller.close()
+      } catch (error) {
+        clearInterval(timer)
+        controller.error(error)
+      }
+    },
+    cancel: () => {
+      clearInterval(timer)
+      stop()
+    }
+  })
+}
+
+/**
+ * Runs a question, and returns a `Response` of server-sent events that `render` writes from the events of the run: for a
+ * protocol of a page's own. {@link eventResponse} writes the events as they are.
+ *
+ * **Details**
+ *
+ * It waits for the first text, so that a mistake in the options rejects the promise and sends nothing. If the client
+ * leaves, the run is stopped.
+ */
+export const streamResponse = async (
+  options: ConductOptions,
+  render: (events: AsyncGenerator<PageEvent, void, undefined>) => AsyncGenerator<string, void, undefined>,
+  { headers, keepAliveMillis = defaultKeepAliveMillis }: StreamOptions = {}
+): Promise<Response> => {
+  const { options: run, stop } = stoppable(options)
+  const texts = render(pageEvents(run))
+  const body = bodyOf(await texts.next(), texts, stop, keepAliveMillis)
+  return new Response(body, {
+    headers: {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache, no-transform",
+      // Proxies such as nginx collect a response otherwise.
+      "x-accel-buffering": "no",
+      ...headers
+    }
+  })
+}
+
+async function* sent(events: AsyncGenerator<PageEvent, void, undefined>, isSent: (event: PageEvent) => boolean) {
+  for await (const event of events) {
+    if (isSent(event)) yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+  }
+}
+
+/**
+ * Runs a question, and returns a `Response` of server-sent events.
+ *
+ * **Details**
+ *
+ * The name of an event is its `type`, and its data the event as JSON: those of `streamRun`, and `answer-delta` with a piece
+ * of the answer as `text`. The last is `run-finished`. By default the texts that models write on the way are left out
+ * (`completion-delta`, `step-delta`, `completion-finished`); `select` chooses otherwise. If the client leaves, the run is
+ * stopped. The promise is rejected with an `OptionsError` for a mistake in the options.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { eventResponse, single, worker } from "@divisi/core/promise"
+ *
+ * const pool = [worker({ id: "calculator", answer: () => "42" })]
+ * const response = await eventResponse({ question: "What is 6 times 7?", pool, policy: single(0) })
+ * response.headers.get("content-type") // => "text/event-stream; charset=utf-8"
+ * const text = await response.text()
+ * text.includes('event: answer-delta\ndata: {"type":"answer-delta","text":"42"}') // => true
+ * ```
+ */
+export const eventResponse = (
+  options: ConductOptions,
+  { select = isPublic, ...stream }: StreamOptions & { readonly select?: (event: PageEvent) => boolean } = {}
+): Promise<Response> => {
+  return streamResponse(options, (events) => sent(events, select), stream)
+}
