@@ -58,6 +58,30 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual((await ask("rate", "7")).code, 2)
     }))
 
+  it("say what a rating teaches, and what is missing before something can be learned", () =>
+    inOwn(async (ask) => {
+      const question = "What is six times seven?"
+      await ask("run", question, "--policy", "moa")
+      const planned = await ask("rate", "up")
+      assert.match(planned.output, /teaches how good the team .* is as a whole, and of no worker in it\./)
+      const [, run = "", step = ""] = /divisi rate up (\S+) with --step (\S+) \(/.exec(planned.output) ?? []
+      const nothing = await ask("learn")
+      assert.strictEqual(nothing.code, 2)
+      assert.include(nothing.errors, "29 more rated questions of 30 needed.")
+      assert.include(nothing.errors, "rate its steps (divisi rate up --step 0.1), too")
+      const ofStep = await ask("rate", "up", run, "--step", step)
+      assert.match(ofStep.output, /It teaches how good (?:calculator|poet) is at questions like this one\./)
+      const alone = await ask("learn")
+      assert.strictEqual(alone.code, 0, alone.errors)
+      assert.match(
+        alone.output,
+        /Rated so far: 1 answer of the team .*, 1 answer of|1 answer of .*, 1 answer of the team/
+      )
+      assert.match(alone.output, /Only (?:calculator|poet) is rated alone: rate answers of another worker, too/)
+      const asData = JSON.parse((await ask("learn", "--json")).output)
+      assert.lengthOf(asData.missing, 3)
+    }))
+
   it("keeps what clients of a server say of its runs, in the same log", () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, "divisi.config.mjs"), config)

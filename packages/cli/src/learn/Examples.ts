@@ -1,6 +1,7 @@
 /** What there is to learn from: the user's own rated runs, and files of graded answers. */
 import type * as Embedder from "@divisi/core/Embedder"
-import { Drift, OutcomeLog, Outcomes } from "@divisi/policy-router"
+import { teamPrefix } from "@divisi/core/Outcome"
+import { Drift, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -52,7 +53,45 @@ export const examplesOf = (input: LearnInput, embedder?: Embedder.Embedder) =>
     return yield* Outcomes.examples(Outcomes.merged([...read.flat(), ...(yield* ownQuestions(input))]), embedder)
   })
 
-/** There is nothing. */
-export const nothingRated = usage(
-  "No run is rated yet. Rate one with `divisi rate up` or `divisi rate down`, or name files with --from."
-)
+/** The rated answers of each worker and team, the most first. */
+const ratedBy = (examples: ReadonlyArray<Outcomes.GradedQuestion>): ReadonlyArray<readonly [string, number]> => {
+  const counts = new Map<string, number>()
+  for (const { scores } of examples) for (const id of scores.keys()) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return [...counts].sort(([, left], [, right]) => right - left)
+}
+
+const nameOf = (id: string): string => (Table.isWorker(id) ? id : `the team ${id.slice(teamPrefix.length)}`)
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
+
+/**
+ * What is rated and what is missing before anything can be learned, in sentences; nothing once there are enough ratings
+ * of two workers.
+ */
+export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): ReadonlyArray<string> => {
+  const rated = ratedBy(examples)
+  const workers = rated.filter(([id]) => Table.isWorker(id))
+  const few = Replay.leastQuestions - examples.length
+  const isShort = few > 0
+  if (!isShort && workers.length >= 2) return []
+  const counts = rated.map(([id, count]) => `${counted(count, "answer")} of ${nameOf(id)}`)
+  const step = "its steps (divisi rate up --step 0.1)"
+  return [
+    `Rated so far: ${counts.join(", ")}.`,
+    ...(isShort ? [`${counted(few, "more rated question")} of ${Replay.leastQuestions} needed.`] : []),
+    ...(workers.length === 0
+      ? [`The rating of a plan as a whole says how good its team is, and of no worker: rate ${step}, too.`]
+      : []),
+    ...(workers.length === 1
+      ? [`Only ${workers[0]![0]} is rated alone: rate answers of another worker, too, as of --policy single:<id>.`]
+      : [])
+  ]
+}
+
+/** Nothing can be learned from these. */
+export const nothingRated = (examples: ReadonlyArray<Outcomes.GradedQuestion>) =>
+  usage(
+    examples.length === 0
+      ? "No run is rated yet. Rate one with `divisi rate up` or `divisi rate down`, or name files with --from."
+      : ["Nothing can be learned yet.", ...missing(examples)].join(" ")
+  )

@@ -14,7 +14,7 @@ import { stdout } from "../invocation/Output.ts"
 import { clean } from "../view/Line.ts"
 import { table as rows } from "../view/Table.ts"
 import type { LearnInput } from "./command.ts"
-import { dateOf, examplesOf, nothingRated } from "./Examples.ts"
+import { dateOf, examplesOf, missing, nothingRated } from "./Examples.ts"
 import { learnHead } from "./LearnHead.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ const refit = (input: LearnInput, file: string) =>
     const by = { embedder: embedder.name }
     const fitted = Table.fit(examples, by)
     if (Result.isFailure(fitted)) {
-      return yield* nothingRated
+      return yield* nothingRated(examples)
     }
     const old = Learned.current(yield* Learned.read(file))
     // A table of another embedder cannot say where these questions would go: then the best single worker is the old.
@@ -125,7 +125,7 @@ const refit = (input: LearnInput, file: string) =>
     const promoted = { at: yield* Clock.currentTimeMillis, why, table: fitted.success }
     if (isPromoted) yield* Learned.promote(file, promoted)
     if (input.json) {
-      stdout.write(`${JSON.stringify({ ...verdict, ...shown(fitted.success) })}\n`)
+      stdout.write(`${JSON.stringify({ ...verdict, missing: missing(examples), ...shown(fitted.success) })}\n`)
       return
     }
     const said = isPromoted
@@ -133,9 +133,8 @@ const refit = (input: LearnInput, file: string) =>
       : old === undefined
         ? "It is not put in force"
         : "What was in force stays"
-    stdout.write(
-      `${clean(`Learned from ${countOf(examples.length)}. ${said}: ${why}.`)}\n\n${textOf(shown(fitted.success))}\n`
-    )
+    const lines = [`Learned from ${countOf(examples.length)}. ${said}: ${why}.`, ...missing(examples)]
+    stdout.write(`${lines.map(clean).join("\n")}\n\n${textOf(shown(fitted.success))}\n`)
   })
 
 const revert = (input: LearnInput, file: string) =>

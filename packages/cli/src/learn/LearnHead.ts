@@ -47,7 +47,7 @@ export const learnHead = (input: LearnInput) =>
     const embedder = named === undefined ? Embedder.hashed() : telling(named)
     const examples = yield* examplesOf(input, embedder)
     const fitted = Head.fit(examples, { embedder: embedder.name })
-    if (Result.isFailure(fitted)) return yield* nothingRated
+    if (Result.isFailure(fitted)) return yield* nothingRated(examples)
     const options = { embedder: embedder.name }
     const verdict = Replay.compare(examples, undefined, { ...options, learner: Head.learner(options) })
     const file = yield* Head.defaultFile

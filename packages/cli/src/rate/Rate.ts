@@ -1,6 +1,7 @@
 /** Appends a rating to the log of outcomes. */
 import { defined } from "@divisi/core/Fields"
-import { OutcomeLog } from "@divisi/policy-router"
+import { teamPrefix } from "@divisi/core/Outcome"
+import { OutcomeLog, Table } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -27,6 +28,15 @@ const stepOf = (text: string) => {
   return { round: round!, step: step! }
 }
 
+/** What a rating teaches, as a sentence: a plan is rated as a whole, and says nothing of the workers in it. */
+const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
+  if (Table.isWorker(worker)) return `It teaches how good ${worker} is at questions like this one.`
+  const steps = answers.filter(({ step }) => step !== undefined)
+  const example = steps.map(({ round, step, worker }) => `--step ${round}.${step} (${worker})`).join(", ")
+  const team = `It teaches how good the team ${worker.slice(teamPrefix.length)} is as a whole, and of no worker in it.`
+  return steps.length === 0 ? team : `${team} To rate those: divisi rate up ${run.slice(0, 8)} with ${example}.`
+}
+
 /** Rates a run, or one of its steps. */
 export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
@@ -50,7 +60,8 @@ export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
     const { score, source } = input
     const rating = { type: "rating", version: OutcomeLog.version, at, run: run.run, ...step, score, source } as const
     yield* OutcomeLog.append(file, defined({ ...rating, note: Option.getOrUndefined(input.note) }))
-    const said = { run: run.run, ...step, worker: answer.worker, score, source }
+    const lesson = teaches(run, answer.worker)
+    const said = { run: run.run, ...step, worker: answer.worker, score, source, teaches: lesson }
     const text = `Rated ${step === undefined ? "" : `step ${step.round}.${step.step} of `}${run.run}, by ${answer.worker}: ${score}`
-    stdout.write(`${input.json ? JSON.stringify(said) : clean(text)}\n`)
+    stdout.write(`${input.json ? JSON.stringify(said) : `${clean(text)}\n${clean(lesson)}`}\n`)
   }).pipe(Effect.catchTag("OutcomeLogError", ({ message }) => Effect.fail(failed(message))))
