@@ -17,8 +17,8 @@ describe("shape", () => {
     ["chain", ["all", "all", "all", "all"]],
     ["chain", [[], [0], [1]]],
     ["chain", [[], [0], [0, 1]]],
-    ["best-of-n", [[], [], "all"]],
-    ["best-of-n", [[], [], [], [0, 1, 2]]],
+    ["tree", [[], [], "all"]],
+    ["tree", [[], [], [], [0, 1, 2]]],
     ["tree", [[], [], [0], [1], [2, 3]]],
     ["tree", [[], [], "all", "all"]],
     ["tree", [[], [0], [], [1, 2]]],
@@ -30,6 +30,20 @@ describe("shape", () => {
   for (const [name, access] of shapes) {
     it(`${name}: ${JSON.stringify(access)}`, () => assert.strictEqual(Topology.shape(topology(...access)), name))
   }
+
+  it("takes attempts at one subtask with a judge for best-of-n, and parts that are joined for a tree", () => {
+    const steps = (...subtasks: ReadonlyArray<string>) =>
+      subtasks.map((subtask, worker) => ({
+        worker,
+        subtask,
+        access: worker < subtasks.length - 1 ? [] : ("all" as const)
+      }))
+    const shapeOf = (...subtasks: ReadonlyArray<string>) => Topology.shape(Topology.make({ steps: steps(...subtasks) }))
+    assert.strictEqual(shapeOf("", "", "Judge."), "best-of-n")
+    assert.strictEqual(shapeOf("Solve it.", " solve  IT.", "Judge."), "best-of-n")
+    assert.strictEqual(shapeOf("Search.", "Calculate.", "Join both."), "tree")
+    assert.strictEqual(shapeOf("Try.", "Try.", "Check the dates.", "Join all."), "tree")
+  })
 
   it("takes a majority of independent steps for best-of-n", () => {
     assert.strictEqual(Topology.shape(Topology.make({ ...workflow([], [], []), answer: "majority" })), "best-of-n")

@@ -5,7 +5,7 @@
  * Answers of models are text that nobody has checked: all of it is escaped, and a content security policy in the page
  * allows its own style sheet and nothing more.
  */
-import { rows } from "./EvaluationTables.ts"
+import { failures, folded, rows } from "./EvaluationTables.ts"
 import { accuracy } from "./evaluation/accuracy.ts"
 import { cost } from "./evaluation/cost.ts"
 import { differences, type QuestionOf } from "./evaluation/differing.ts"
@@ -15,7 +15,7 @@ import { profiles } from "./evaluation/profiles.ts"
 import { setting } from "./evaluation/setting.ts"
 import { shapesSection, stepsSection, workersSection } from "./evaluation/shares.ts"
 import { type Html, html } from "./page/Html.ts"
-import { count, counted, type Figure, usd, withError } from "./page/Numbers.ts"
+import { count, counted, type Figure, inPercent, unknown, usd, withError } from "./page/Numbers.ts"
 import { note, page, section, tiles } from "./page/Page.ts"
 import { type Column, table } from "./page/Table.ts"
 
@@ -72,7 +72,8 @@ type Row = ReturnType<typeof rows>[number]
 
 const scores = (evaluation: Evaluation): Html => {
   const unpaid = playMoney(evaluation)
-  const all = rows(evaluation)
+  const less = folded(evaluation)
+  const all = rows(evaluation).filter(({ policy }) => !less.includes(policy))
   const scored = (
     head: string,
     of: (row: Row) => { mean: number | null; standardError: number | null } | undefined
@@ -101,21 +102,23 @@ const scores = (evaluation: Evaluation): Html => {
   )
   return section("scores", "Scores", [
     note("Percent ± standard error. Unreadable answers are wrong; samples that the infrastructure lost are missing."),
-    misreported(evaluation),
+    failures(evaluation).map((sentence) => note(`${sentence}.`)),
     unpaid === undefined ? undefined : note(unpaid),
-    content
+    content,
+    others(evaluation, less)
   ])
 }
 
-/** Says where tokens and costs are estimates, as a vendor's own figures cannot be. */
-const misreported = ({ cells }: Evaluation): Html | undefined => {
-  const said = cells.flatMap(({ misreported }) => misreported ?? [])
-  const runs = said.reduce((sum, one) => sum + one.runs, 0)
-  return runs === 0
-    ? undefined
-    : note(
-        `In ${count(runs)} runs usage was reported that cannot be (${said[0]!.first}): estimates stand in its place.`
-      )
+/** What the scores of the single workers lie between that have no row here, as on a terminal. */
+const others = ({ benchmarks, cells }: Evaluation, less: ReadonlyArray<string>): Html | undefined => {
+  if (less.length === 0) return undefined
+  const ranges = benchmarks.map(({ benchmark, title }) => {
+    const means = cells.flatMap((cell) =>
+      cell.benchmark === benchmark && less.includes(cell.policy) && cell.score.mean !== null ? [cell.score.mean] : []
+    )
+    return `${title} ${means.length === 0 ? unknown : `${inPercent(Math.min(...means))} to ${inPercent(Math.max(...means))} %`}`
+  })
+  return note(`${less.length} more single workers: ${ranges.join(", ")}. Their figures are under Accuracy.`)
 }
 
 /**

@@ -50,9 +50,36 @@ describe("EvaluationPage", () => {
   it("says where a vendor reported usage that cannot be, and nothing of it elsewhere", () => {
     const samples = grid({ first: [1, 0] })
     const odd = samples.map((one) => ({ ...one, misreported: "outputTokens: -90" }))
-    const said = "In 2 runs usage was reported that cannot be (outputTokens: -90): estimates stand in its place."
+    const said = "2 runs with usage that cannot be (outputTokens: -90): estimates stand in its place."
     assert.include(EvaluationPage.render(report(odd), { samples: odd }), said)
-    assert.notInclude(EvaluationPage.render(report(samples), { samples }), "usage was reported")
+    assert.notInclude(EvaluationPage.render(report(samples), { samples }), "usage that cannot be")
+  })
+
+  it("says what is missing and counts as wrong as a terminal does, and folds single workers alike", () => {
+    const names = ["team", "single:a", "single:b", "single:c", "single:d", "single:e"]
+    const samples = grid(Object.fromEntries(names.map((name, at) => [name, [1, at % 2, 0, 1]])))
+    const whole = report(samples)
+    const page = EvaluationPage.render(whole, { samples })
+    const less = EvaluationTables.folded(whole)
+    assert.lengthOf(less, 2)
+    const scores = /<section id="scores">[\s\S]*?<\/section>/.exec(page)![0]
+    for (const name of names) assert.strictEqual(scores.includes(`>${name}<`), !less.includes(name), name)
+    assert.match(scores, /2 more single workers: .* to .* %/)
+    const lost = samples.map((one, at) =>
+      at === 0 ? sample({ ...one, missing: { reason: "outage", detail: "" } as never }) : one
+    )
+    const [sentence] = EvaluationTables.failures(report(lost))
+    assert.match(sentence!, /^1 sample not measured, in no mean/)
+    assert.include(EvaluationPage.render(report(lost), { samples: lost }), sentence!)
+  })
+
+  it("draws no interval where all scores are the same, as the figure beside says ± 0.0", () => {
+    const none = grid({ first: [0, 0, 0, 0], second: [0, 0, 0, 0] })
+    const page = EvaluationPage.render(report(none), { samples: none })
+    assert.include(page, "0.0 ± 0.0")
+    assert.notInclude(page, 'class="whisker')
+    const some = grid({ first: [1, 0, 0, 1], second: [0, 1, 0, 0] })
+    assert.include(EvaluationPage.render(report(some), { samples: some }), 'class="whisker')
   })
 
   it("asks nothing of the network", () => {

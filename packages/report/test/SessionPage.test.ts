@@ -49,6 +49,21 @@ describe("the figures of a session", () => {
   })
 })
 
+describe("the page of runs in which no worker was asked", () => {
+  const { answer: _, rounds: __, spend: ___, ...whole } = run("a", 0, "Refused?")
+  const refused = { ...whole, ending: "refused", detail: "Not here.", rounds: [], durationMillis: 5 } as const
+  const page = SessionPage.render({ title: "Refused", runs: [refused] })
+
+  it("has no empty frames: the run is in a table, and there is nothing to draw", () => {
+    assert.include(page, "Refused?")
+    assert.include(page, "1 refused")
+    assert.notInclude(page, "<figure>")
+    assert.notInclude(page, 'class="legend"')
+    assert.notMatch(page, /<svg[^>]*><\/svg>/)
+    assert.notMatch(page, /<section id="(?:workers|purposes)">/)
+  })
+})
+
 describe("the spans of a run", () => {
   it("are its calls and its tools, without gaps that nobody fills", () => {
     const spans = Spans.of(twice[0]!).map(({ from, to, worker }) => [from - begin, to - begin, worker])

@@ -1,5 +1,6 @@
 /** A report on a terminal. */
 import type { Comparison, Report } from "@divisi/evals/Report"
+import { failures, folded, isSingle } from "@divisi/report/EvaluationTables"
 import * as Format from "../view/Format.ts"
 import { widthOf } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
@@ -13,20 +14,6 @@ const paid = (report: Report): string =>
   isPlay(report) ? Format.cost(report.extent.paidUsd, true) : `${Format.cost(report.extent.paidUsd)} paid`
 
 const time = (millis: number | null): string => (millis === null ? "–" : Format.duration(millis))
-
-/** Rows of single workers that are shown; of more, the best so many, and the others in one row. */
-const mostSingles = 3
-
-const isSingle = (policy: string): boolean => policy.startsWith("single:")
-
-/** The single workers that stand in one row: all but the best. */
-const folded = ({ config, overall }: Report): ReadonlyArray<string> => {
-  const meanOf = (name: string) => overall.find(({ policy }) => policy === name)?.mean ?? -1
-  const singles = config.policies.map(({ name }) => name).filter(isSingle)
-  return singles.length <= mostSingles + 1
-    ? []
-    : singles.toSorted((one, other) => meanOf(other) - meanOf(one)).slice(mostSingles)
-}
 
 /** The table without columns from the right, until it is no wider than the terminal. */
 const fitting = (rows: ReadonlyArray<ReadonlyArray<string>>, columns: number, least: number): string => {
@@ -127,47 +114,6 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
   return ["", fitting([head, ...rows], columns, head.length - 2), ...others]
 }
 
-const sum = (report: Report, of: (cell: Report["cells"][number]) => number): number =>
-  report.cells.reduce((total, cell) => total + of(cell), 0)
-
-/** Where tokens and costs are estimates, as a vendor's own figures cannot be. */
-const misreported = (report: Report): ReadonlyArray<string> => {
-  const said = report.cells.flatMap(({ misreported }) => misreported ?? [])
-  if (said.length === 0) return []
-  const runs = Format.count(
-    sum(report, ({ misreported }) => misreported?.runs ?? 0),
-    "run"
-  )
-  return [`${runs} with usage that cannot be (${said[0]!.first}): estimates stand in its place`]
-}
-
-/** What counts as wrong without an answer, and what is in no mean. */
-const failures = (report: Report): ReadonlyArray<string> => {
-  const [unparsed, unanswered, missing, unpriced, lost] = [
-    sum(report, ({ score }) => score.unparsed),
-    sum(report, ({ score }) => score.unanswered),
-    sum(report, ({ score }) => score.missing),
-    sum(report, ({ unpricedCalls }) => unpricedCalls),
-    sum(report, ({ failedCalls }) => failedCalls)
-  ]
-  const reasons = report.cells.flatMap(({ score }) => Object.entries(score.missingBy))
-  const by = [...Map.groupBy(reasons, ([reason]) => reason)].map(
-    ([reason, some]) => `${reason} ${some.reduce((total, [, count]) => total + count, 0)}`
-  )
-  return [
-    ...(unparsed === 0 ? [] : [`${Format.count(unparsed, "answer")} could not be read, and count as wrong`]),
-    ...(unanswered === 0 ? [] : [`${Format.count(unanswered, "run")} gave no answer, and count as wrong`]),
-    ...(missing === 0
-      ? []
-      : [
-          `${Format.count(missing, "sample")} not measured, in no mean (${by.join(", ")}); --retry-missing measures them`
-        ]),
-    ...(lost === 0 ? [] : [`${Format.count(lost, "call")} failed, retries included`]),
-    ...misreported(report),
-    ...(unpriced === 0 ? [] : [`${Format.count(unpriced, "call")} of unknown price, in no cost`])
-  ]
-}
-
 /**
  * The whole of it. Costs, steps and times are of one answer; `±` are standard errors, clustered by question. Where a
  * table is wider than `columns`, its last columns are left to the report.
@@ -178,7 +124,7 @@ export const text = (report: Report, columns = Number.POSITIVE_INFINITY): string
     scores(report, columns),
     "",
     ...detectable(report),
-    ...failures(report),
+    ...failures(report, "; --retry-missing measures them"),
     ...(status === "complete"
       ? [`${Format.count(samples, "sample")}, ${paid(report)}`]
       : [

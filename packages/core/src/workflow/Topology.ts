@@ -29,7 +29,8 @@ export interface Topology {
  * - `empty`: no steps, the previous answer stands.
  * - `single`: one step.
  * - `chain`: every step but the first builds on exactly the one before it.
- * - `best-of-n`: two or more steps that see nothing, and then one last step that sees them all, or a majority.
+ * - `best-of-n`: two or more steps of one subtask that see nothing, and then one last step that sees them all, or a
+ *   majority. Steps of different subtasks are parts of the work: a `tree`.
  * - `tree`: every step but the last is built on by exactly one later step: parts that are joined, perhaps in stages.
  * - `dag`: anything else, such as one plan for two attempts and a judge, or a step whose answer nobody sees.
  */
@@ -160,6 +161,10 @@ export const criticalPath = (topology: Topology, durations?: ReadonlyArray<numbe
 const out = ({ reduction }: Topology, step: number) => Graph.outDegree(reduction, step)
 const into = ({ reduction }: Topology, step: number) => Graph.inDegree(reduction, step)
 
+/** Whether all steps have the same subtask, whatever its case and spaces. */
+const areAttempts = (steps: ReadonlyArray<Workflow.Step>): boolean =>
+  new Set(steps.map(({ subtask }) => subtask.replace(/\s+/g, " ").trim().toLowerCase())).size === 1
+
 /** The name of the topology's shape: see {@link Shape}. */
 export const shape = (topology: Topology): Shape => {
   const { answer, steps } = topology.workflow
@@ -169,7 +174,7 @@ export const shape = (topology: Topology): Shape => {
   if (depth(topology) === steps.length) return "chain"
   const before = steps.slice(0, -1).map((_, step) => step)
   if (answer === "majority") return Graph.edgeCount(topology.graph) === 0 ? "best-of-n" : "dag"
-  if (into(topology, last) === last) return "best-of-n"
+  if (into(topology, last) === last && areAttempts(steps.slice(0, -1))) return "best-of-n"
   return before.every((step) => out(topology, step) === 1) ? "tree" : "dag"
 }
 

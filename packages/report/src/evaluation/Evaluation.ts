@@ -24,6 +24,10 @@ export interface Score {
   readonly correct: number
   readonly unparsed: number
   readonly missing: number
+  /** Runs without an answer, which count as wrong. */
+  readonly unanswered?: number | undefined
+  /** How many samples are missing for which reason. */
+  readonly missingBy?: Readonly<Record<string, number>> | undefined
   /** The least difference from another policy that could be seen. */
   readonly minimumDetectable: Figure
 }

@@ -10,16 +10,20 @@ import type { BenchmarkRecord, Cell, Evaluation } from "./Evaluation.ts"
 
 /** From a little below the lowest interval to a little above the highest. */
 const axisOf = (cells: ReadonlyArray<Cell>): Axis => {
-  const ends = cells.flatMap(({ score: { high, low, mean } }) => [low ?? mean ?? 0, high ?? mean ?? 0])
+  const ends = cells.flatMap(({ score: { high, low, mean, standardError } }) =>
+    standardError === 0 ? [mean ?? 0] : [low ?? mean ?? 0, high ?? mean ?? 0]
+  )
   return rounded(Math.max(0, Math.min(...ends)), Math.min(1, Math.max(...ends)), [0.01, 0.99], 5)
 }
 
 const middle = stripHeight / 2
 
-const strip = ({ score: { high, low, mean } }: Cell, { at }: Axis, isReference: boolean) => {
+const strip = ({ score: { high, low, mean, standardError } }: Cell, { at }: Axis, isReference: boolean) => {
   const kind = isReference && " reference"
   return [
-    low !== null &&
+    // Of equal scores alone the standard error is 0, which the figure beside says: the table has the interval.
+    standardError !== 0 &&
+      low !== null &&
       high !== null &&
       html`<line class="whisker${kind}" x1="${across(at(low))}" x2="${across(at(high))}" y1="${middle}" y2="${middle}"/>`,
     mean !== null && html`<circle class="dot${kind}" cx="${across(at(mean))}" cy="${middle}" r="5"/>`

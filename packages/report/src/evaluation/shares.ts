@@ -80,8 +80,12 @@ const figures = (title: string, cells: ReadonlyArray<Cell>, names: ReadonlyArray
   ])
 
 const ofBenchmark = (evaluation: Evaluation, { benchmark, title }: BenchmarkRecord, subject: Subject): Html => {
-  const cells = evaluation.cells.filter((cell) => cell.benchmark === benchmark && !subject.isPlain(cell))
-  if (cells.length === 0) return note(`${title}: all policies are of that kind.`)
+  const own = evaluation.cells.filter((cell) => cell.benchmark === benchmark)
+  const cells = own.filter((cell) => !subject.isPlain(cell) && subject.sharesOf(cell).length > 0)
+  if (cells.length === 0) {
+    const isEmpty = own.every((cell) => subject.sharesOf(cell).length === 0)
+    return note(`${title}: ${isEmpty ? "no run has carried out a step" : "all policies are of that kind"}.`)
+  }
   const names = namesOf(cells, subject)
   const items = names.map((name, place) => {
     const mark = subject.markOf(name, place + 1)

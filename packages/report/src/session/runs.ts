@@ -77,33 +77,38 @@ export const runsSection = (runs: ReadonlyArray<Transcript.Transcript>, { from, 
     ...workers.map(({ id }) => ({ name: id, colour: colours.get(id)! })),
     { name: "tools, and waiting for them", colour: rest }
   ]
-  return section("runs", "When", [
+  const list = table("The runs of the session", shown, [
+    { head: "question", cell: wordsOf },
+    { head: "began", cell: ({ startedAt }) => duration(startedAt - from) },
+    { head: "took", cell: (run) => duration(Transcript.endOf(run) - run.startedAt) },
+    { head: "ended", cell: ({ ending = "unfinished" }) => ending },
+    { head: "policy", cell: ({ policy }) => policy },
+    { head: "steps", cell: ({ rounds }) => count(rounds.reduce((sum, { steps }) => sum + steps.length, 0)) },
+    { head: "calls", cell: (run) => count(Transcript.spendSoFar(run).calls) },
+    { head: "cost", cell: (run) => usd(Transcript.spendSoFar(run).costUsd) }
+  ])
+  // Of runs in which nobody worked there is nothing to draw.
+  const isIdle = shown.every((run) => Spans.of(run).length === 0)
+  return section("runs", isIdle ? "Runs" : "When", [
     runs.length > most &&
       note(`The ${count(most)} runs that cost most are shown; ${count(runs.length - most)} cost less.`),
-    figure({
-      note: "From the first question to the last answer. What lasts too short to be seen is drawn wider than it was.",
-      legend: legend(items),
-      alternative: `When who worked on ${counted(shown.length, "run")} within ${duration(to - from)}.`,
-      picture: [
-        head(ticksOf(from, to, at)),
-        ...shown.map((run) =>
-          row({
-            name: wordsOf(run),
-            value: usd(Transcript.spendSoFar(run).costUsd),
-            strip: strip(run, at, colours)
-          })
-        )
-      ],
-      table: table("The runs of the session", shown, [
-        { head: "question", cell: wordsOf },
-        { head: "began", cell: ({ startedAt }) => duration(startedAt - from) },
-        { head: "took", cell: (run) => duration(Transcript.endOf(run) - run.startedAt) },
-        { head: "ended", cell: ({ ending = "unfinished" }) => ending },
-        { head: "policy", cell: ({ policy }) => policy },
-        { head: "steps", cell: ({ rounds }) => count(rounds.reduce((sum, { steps }) => sum + steps.length, 0)) },
-        { head: "calls", cell: (run) => count(Transcript.spendSoFar(run).calls) },
-        { head: "cost", cell: (run) => usd(Transcript.spendSoFar(run).costUsd) }
-      ])
-    })
+    isIdle
+      ? list
+      : figure({
+          note: "From the first question to the last answer. What lasts too short to be seen is drawn wider than it was.",
+          legend: legend(items),
+          alternative: `When who worked on ${counted(shown.length, "run")} within ${duration(to - from)}.`,
+          picture: [
+            head(ticksOf(from, to, at)),
+            ...shown.map((run) =>
+              row({
+                name: wordsOf(run),
+                value: usd(Transcript.spendSoFar(run).costUsd),
+                strip: strip(run, at, colours)
+              })
+            )
+          ],
+          table: list
+        })
   ])
 }

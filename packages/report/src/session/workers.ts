@@ -34,14 +34,16 @@ const divided = (parts: ReadonlyArray<Part>): ReadonlyArray<Html> =>
       ["tokens", tokensOf],
       ["calls", ({ spend }) => spend.calls]
     ] as const satisfies ReadonlyArray<readonly [string, (part: Part) => number]>
-  ).map(([name, of]) => {
+  ).flatMap(([name, of]) => {
     const whole = parts.reduce((sum, part) => sum + of(part), 0)
+    // Shares of nothing are no picture: work that costs nothing has a bar of its tokens and calls alone.
+    if (whole === 0) return []
     const shares = parts.map((part, place) => ({
       name: part.name,
       colour: colourOf(place),
       share: shareOf(of(part), whole)
     }))
-    return row({ name, strip: bar(shares.filter(({ share }) => share > 0)) })
+    return [row({ name, strip: bar(shares.filter(({ share }) => share > 0)) })]
   })
 
 const spoken = (parts: ReadonlyArray<Part>): string => {
@@ -49,8 +51,9 @@ const spoken = (parts: ReadonlyArray<Part>): string => {
   return parts.map(({ name, spend }) => `${name} ${shownShare(spend.costUsd, whole)}`).join(", ")
 }
 
-/** Who did what. */
-export const workerSection = ({ spend, workers }: Figures): Html => {
+/** Who did what; nothing where no worker was asked. */
+export const workerSection = ({ spend, workers }: Figures): Html | undefined => {
+  if (workers.length === 0) return undefined
   const parts = workers.map((worker) => ({ ...worker, name: worker.id }))
   return section("workers", "Who did what", [
     figure({
@@ -80,8 +83,9 @@ export const workerSection = ({ spend, workers }: Figures): Html => {
   ])
 }
 
-/** What calls were for. */
-export const purposeSection = (figures: Figures): Html => {
+/** What calls were for; nothing where there was none. */
+export const purposeSection = (figures: Figures): Html | undefined => {
+  if (figures.spend.calls === 0) return undefined
   const parts = purposes.map((purpose) => ({ name: names[purpose], spend: figures.purposes[purpose] }))
   return section("purposes", "What it was for", [
     note("Whatever is not for the step that answers is orchestration: plans, steps that advise, checks and critics."),

@@ -1,0 +1,62 @@
+/** What counts as wrong without an answer, and what is in no mean: the same sentences on the page and on a terminal. */
+import { count, counted } from "../page/Numbers.ts"
+import type { Cell, Evaluation } from "./Evaluation.ts"
+
+const sum = ({ cells }: Evaluation, of: (cell: Cell) => number): number =>
+  cells.reduce((total, cell) => total + of(cell), 0)
+
+/** Why samples are missing: `Network 3, Timeout 1`. */
+const reasons = ({ cells }: Evaluation): string => {
+  const all = cells.flatMap(({ score }) => Object.entries(score.missingBy ?? {}))
+  return [...Map.groupBy(all, ([reason]) => reason)]
+    .map(([reason, some]) => `${reason} ${count(some.reduce((total, [, number]) => total + number, 0))}`)
+    .join(", ")
+}
+
+/** Where tokens and costs are estimates, as a vendor's own figures cannot be. */
+const misreported = (evaluation: Evaluation): ReadonlyArray<string> => {
+  const found = evaluation.cells.flatMap(({ misreported }) => misreported ?? [])
+  const runs = sum(evaluation, ({ misreported }) => misreported?.runs ?? 0)
+  return found.length === 0
+    ? []
+    : [`${counted(runs, "run")} with usage that cannot be (${found[0]!.first}): estimates stand in its place`]
+}
+
+/** The sentences, without full stops. `remedy` follows that about missing samples. */
+export const failures = (evaluation: Evaluation, remedy = ""): ReadonlyArray<string> => {
+  const unparsed = sum(evaluation, ({ score }) => score.unparsed)
+  const unanswered = sum(evaluation, ({ score }) => score.unanswered ?? 0)
+  const missing = sum(evaluation, ({ score }) => score.missing)
+  const lost = sum(evaluation, ({ failedCalls }) => failedCalls)
+  const unpriced = sum(evaluation, ({ unpricedCalls }) => unpricedCalls)
+  const by = reasons(evaluation)
+  return [
+    ...(unparsed === 0 ? [] : [`${counted(unparsed, "answer")} could not be read, and count as wrong`]),
+    ...(unanswered === 0 ? [] : [`${counted(unanswered, "run")} gave no answer, and count as wrong`]),
+    ...(missing === 0
+      ? []
+      : [`${counted(missing, "sample")} not measured, in no mean${by === "" ? "" : ` (${by})`}${remedy}`]),
+    ...(lost === 0 ? [] : [`${counted(lost, "call")} failed, retries included`]),
+    ...misreported(evaluation),
+    ...(unpriced === 0 ? [] : [`${counted(unpriced, "call")} of unknown price, in no cost`])
+  ]
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Baselines
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Single workers that have a row each; of more, the best so many, and the others share one. */
+const mostSingles = 3
+
+/** Whether a policy is a baseline of one worker. */
+export const isSingle = (policy: string): boolean => policy.startsWith("single:")
+
+/** The single workers that share a row: all but the best. */
+export const folded = ({ config, overall }: Evaluation): ReadonlyArray<string> => {
+  const meanOf = (name: string) => overall.find(({ policy }) => policy === name)?.mean ?? -1
+  const singles = config.policies.map(({ name }) => name).filter(isSingle)
+  return singles.length <= mostSingles + 1
+    ? []
+    : singles.toSorted((one, other) => meanOf(other) - meanOf(one)).slice(mostSingles)
+}
