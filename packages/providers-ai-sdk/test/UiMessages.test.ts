@@ -247,6 +247,6 @@ describe("the question of a chat", () => {
         { role: "assistant", content: "A cat." }
       ]
     } as never)
-    assert.deepStrictEqual(questionOf("no messages"), { messages: [] })
+    assert.deepStrictEqual<unknown>(questionOf("no messages"), { messages: [] })
   })
 })
