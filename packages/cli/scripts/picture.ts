@@ -34,9 +34,10 @@ const row = (line: Line, index: number): string => {
 
 const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(2)}%`
 
-/** The picture, which stays on the last frame for a while and begins again. */
+/** The picture. It begins with the last frame, so that the first paint is a finished run, and then plays again and again. */
 export const draw = (frames: ReadonlyArray<Frame>, command: string): string => {
-  const total = frames.at(-1)!.at + restMillis
+  const last = frames.at(-1)!.at
+  const total = last + restMillis
   const height = margin.top + (Math.max(...frames.map(({ lines }) => lines.length)) + 2) * cell.height + margin.bottom
   const width = 2 * margin.left + columns * cell.width
   const shown = frames.map(({ at, lines }, index) => {
@@ -45,7 +46,7 @@ export const draw = (frames: ReadonlyArray<Frame>, command: string): string => {
     const hide = next === undefined ? "" : `${percent(next.at, total)}{visibility:hidden}`
     const before = at === 0 ? "" : "0%{visibility:hidden}"
     return {
-      rule: `@keyframes f${index}{${before}${from}{visibility:visible}${hide}}.f${index}{animation:f${index} ${total}ms step-end infinite}`,
+      rule: `@keyframes f${index}{${before}${from}{visibility:visible}${hide}}.f${index}{animation:f${index} ${total}ms step-end -${last}ms infinite}`,
       group: `<g class="f f${index}${next === undefined ? " last" : ""}">${lines.map((line, at) => row(line, at + 1)).join("")}</g>`
     }
   })
