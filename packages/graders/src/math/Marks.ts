@@ -132,7 +132,7 @@ const isDisowned = (object: string): boolean => /"(?:correct|valid|is_correct|is
 /** The answers of objects such as `{"answer": "5"}`. */
 export const inJson = (text: string): ReadonlyArray<Statement> => {
   if (!/[{,]\s*["'](?:final|answer|result|solution)/i.test(text)) return []
-  return [...text.matchAll(key)].flatMap((match): ReadonlyArray<Statement> => {
+  return [...text.matchAll(key)].slice(-40).flatMap((match): ReadonlyArray<Statement> => {
     const start = match.index + match[0].length
     const open = text.lastIndexOf("{", match.index)
     if (open === -1) return []
@@ -150,13 +150,13 @@ export const inJson = (text: string): ReadonlyArray<Statement> => {
 // -------------------------------------------------------------------------------------------------------------------
 
 const struck =
-  /(?<![^\s([{>])~~(?=\S)[^~]{1,500}~~|<(del|s|strike)>[^<]{0,500}<\/\1>|<!--(?:[^-]|-(?!->)){0,1000}-->|^[ \t]*%[^\n]*\\boxed[^\n]*$/gim
+  /(?<![^\s([{>])~~(?=\S)[^~]{1,300}~~|<(del|s|strike)>[^<]{0,300}<\/\1>|<!--(?:[^-]|-(?!->)){0,300}-->|^[ \t]*%[^\n]*\\boxed[^\n]*$/gim
 
 const cancelled = /\\(?:[bx]?cancel|sout|st|cancelto\{[^{}]{0,50}\})\s*(?=\{)/g
 
 /** Without what is struck out or is a comment. */
 export const withoutStruck = (text: string): string => {
-  const plain = /~~|<|%/.test(text) ? text.replace(struck, " ") : text
+  const plain = /~~[\s\S]*~~|<\/(?:del|s|strike)>|-->|^[ \t]*%/im.test(text) ? text.replace(struck, " ") : text
   if (!plain.includes("cancel") && !plain.includes("\\sout")) return plain
   let result = ""
   let from = 0

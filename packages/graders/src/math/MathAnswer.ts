@@ -41,10 +41,16 @@ const explained = /(?:\*\*|__)\s*\((?![^()]*\b(?:or|not|maybe|perhaps|possibly|p
 /** Verbs and signs that end a sentence behind its answer, in languages that put them there. */
 const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|است|['’]?d[ıiuü]r|\||।|。)+\s*$/u
 
+/** Of more marks, or labels, only the last ones are read. */
+const maxStatements = 40
+
+/** More characters behind a label are no answer. */
+const maxStatement = 4000
+
 /** What is behind a label, and where it begins: its formula when it begins with one, else up to the end of the sentence. */
 const behindLabel = (text: string, match: RegExpExecArray): (Statement & { readonly from: number }) | undefined => {
   const start = match.index + /^\s*/.exec(match[0])![0].length
-  const rest = text.slice(match.index + match[0].length)
+  const rest = text.slice(match.index + match[0].length, match.index + match[0].length + maxStatement)
   const lead = /^\s*/.exec(rest)![0].length
   const from = match.index + match[0].length + lead
   const quote = /["“„«]$/.test(text.slice(0, start)) ? rest.slice(lead).search(/["”“»]/) : -1
@@ -59,16 +65,16 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
 }
 
 const labelled = (text: string): ReadonlyArray<Statement & { readonly from: number }> =>
-  [...text.matchAll(label), ...text.matchAll(shortLabel), ...text.matchAll(foreignLabel)].flatMap(
-    (match) => behindLabel(text, match) ?? []
-  )
+  [label, shortLabel, foreignLabel]
+    .flatMap((pattern) => [...text.matchAll(pattern)].slice(-maxStatements))
+    .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
   /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))/gi
 
 /** Answers before their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
-  [...text.matchAll(reversed)].map(({ 0: all, 1: content, index }) => ({
+  [...text.matchAll(reversed)].slice(-maxStatements).map(({ 0: all, 1: content, index }) => ({
     start: index,
     from: index,
     end: index + all.length,
@@ -105,7 +111,10 @@ const withinTags = (statement: Statement): Statement => {
 }
 
 const marksOf = (text: string): ReadonlyArray<Statement & { readonly isFinal: boolean }> => {
-  const tags = [...tagged(text).map(withinTags), ...inJson(text)].map((one) => ({ ...one, isFinal: true }))
+  const tags = [...tagged(text).slice(-maxStatements).map(withinTags), ...inJson(text)].map((one) => ({
+    ...one,
+    isFinal: true
+  }))
   const outside = boxed(text).filter((box) => !tags.some((tag) => contains(tag, box)))
   return [...tags, ...outside.map((one) => ({ ...one, isFinal: false }))].sort((a, b) => a.end - b.end)
 }
@@ -124,7 +133,7 @@ const read = (text: string): Reading => {
   const labels = [...labelled(text), ...before(text)]
   if (marks.length === 0 && labels.length === 0) return { claims: [], mentions: [], plain: "" }
   const plain = masked(text, marks)
-  const held = marks.map((mark) => ({ ...mark, isMark: true, isHeld: isAsserted(plain, mark) }))
+  const held = marks.slice(-maxStatements).map((mark) => ({ ...mark, isMark: true, isHeld: isAsserted(plain, mark) }))
   const said = labels.flatMap((one) => {
     const inside = marks.some(
       (mark) => contains(one, mark) || contains(mark, one) || (mark.start < one.end && mark.end > one.start)
@@ -149,7 +158,7 @@ const isSame = (a: string, b: string): boolean =>
 
 /** Whether an earlier claim is another answer that nothing takes back, and that is no step on the way to the last one. */
 const isRival = (plain: string, earlier: Claim, last: Claim): boolean => {
-  const between = plain.slice(earlier.end, last.start + (last.isMark ? 0 : 20))
+  const between = plain.slice(Math.max(earlier.end, last.start - maxStatement), last.start + (last.isMark ? 0 : 20))
   if (last.isMark && last.isFinal && earlier.isMark && !earlier.isFinal) return false
   return !isReplaced(between, !earlier.isFinal) && !isSame(earlier.content, last.content)
 }
@@ -200,7 +209,12 @@ const withoutTail = (text: string): string =>
     .replace(/(?<=\S)\s*<\|[\s\S]*$/, "")
     .replace(/(?<=\S)\s*[✓✔✅☑🎉🙂😊]\uFE0F?\s*$/u, "")
     .replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
-    .replace(endMark, "")
+
+/** Without the mark at the end of a proof, which is short. */
+const withoutEndMark = (text: string): string => {
+  const from = Math.max(0, text.length - 60)
+  return text.slice(0, from) + text.slice(from).replace(endMark, "")
+}
 
 /** Without the fence around the whole text. */
 const withoutFence = (text: string): string => /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ?? text
@@ -216,8 +230,10 @@ const inProse = (text: string): string | undefined => {
   return isAsserted(masked(text, [span]), span) ? found : undefined
 }
 
-/** Scripts without spaces between words, with a value in their text. */
-const isJoined = /(?=[\s\S]*[\d$\\])[\s\S]*(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Hangul}|\p{Script=Thai}){2}/u
+const joinedScript = /(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Hangul}|\p{Script=Thai}){2}/u
+
+/** Whether a text is of a script without spaces between words, with a value in it. */
+const isJoined = (text: string): boolean => joinedScript.test(text) && /[\d$\\]/.test(text)
 
 const approximately = /^(?:about|around|almost|nearly|approximately|approx\.?|roughly)\s+/i
 
@@ -247,7 +263,7 @@ const fromLabel = (content: string): string => {
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const said = withoutFence(withoutTail(withoutStruck(spoken(text))))
+  const said = withoutFence(withoutEndMark(withoutTail(withoutStruck(spoken(text)))))
   const { claims, mentions, plain } = read(said)
   const marks = claims.some(({ isMark }) => isMark)
   const clear = claims.filter((one) => one.isMark || isClear(said, one))
@@ -272,5 +288,5 @@ export const extract = (text: string): string | undefined => {
   if (rest === "") return undefined
   if (mentioned > 0) return inProse(rest)
   if (words(said) > 3) return inProse(said)
-  return (isSentence(said) || isJoined.test(said) ? inProse(said) : undefined) ?? withLetterUnit(said)
+  return (isSentence(said) || isJoined(said) ? inProse(said) : undefined) ?? withLetterUnit(said)
 }

@@ -6,8 +6,10 @@
  * statements the last one counts.
  */
 import { answerWords, joinedWords } from "../internal/answerWords.ts"
+import { isChosen, isReplaced, isUnchosen } from "../internal/assertion/Assertion.ts"
 import { spoken } from "../internal/spoken.ts"
 import { firstTagged } from "../internal/tagged.ts"
+import { withoutStruck } from "../math/Marks.ts"
 import * as Verdict from "../Verdict.ts"
 
 /** The grader's name, and its letters. */
@@ -74,7 +76,7 @@ const choiceWords =
   "option|choice|letter|alternative|answer|opción|opcion|opção|opzione|option|variante?|letra|lettera|lettre|buchstabe|вариант|選択肢|选项|選項|보기"
 
 const is =
-  "is|are|would be|must be|should be|has to be|will be|ist|lautet|wäre|est|es|sería|è|é|seria|is|är|jest|je|este|là|adalah|είναι|это|є|:|=|→|->|—|–|-|هو|هي|是|为|為|選|选|は|が|은|는"
+  "is|are|would be|must be|should be|has to be|will be|ist|lautet|wäre|est|es|sería|è|é|seria|is|är|jest|je|este|là|adalah|είναι|это|є|:|=|→|->|—|–|-|هو|هي|היא|הוא|คือ|to|on|là|là|olarak|是|为|為|選|选|は|が|은|는"
 
 const adverbs = "therefore|thus|then|definitely|clearly|probably|likely|indeed|hence|simply|actually|most likely"
 
@@ -111,9 +113,30 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       letters
     ),
     way(`${label}\\s*(?=\\()`, letters, true),
+    way(`${label}\\s+`, letters, false, "(?:['’]d[ıiuü]r|\\s+है)?(?=\\s*(?:[.!।›]|$|\\n))"),
+    way(
+      `(?<!\\p{L})(?:final(?:\\s+\\p{L}+)?|(?:my\\s+)?picks?|select(?:ed|ion)|ans)\\.?\\s*[:=]\\s*${options}\\s*`,
+      letters,
+      true
+    ),
+    way(`(?<!\\p{L})ans\\.\\s+`, letters, false, end),
+    way(`(?<!\\p{L})(?:(?:option|choice|so|answer)\\s+)?`, letters, false, "\\s+it\\s+is(?=\\s*(?:[.!]|$|\\n))"),
+    way(`\\b(?:leaves|leaving|left\\s+with)\\s+(?:us\\s+(?:with\\s+)?)?${options}\\s*`, letters, false, end),
+    way(
+      `(?:^|[\\n.]\\s*)(?:richtig|korrekt|correcta?|corretta|juist)\\s+(?:ist|es|è|is|est)\\s+${options}\\s*`,
+      letters,
+      false,
+      end
+    ),
+    way(
+      `\\b(?:opción|opzione|opção|option|alternativa|variante?)\\s+(?:correcta|corretta|correta|correcte|richtige|corectă)\\s+(?:es|è|é|est|ist|este)\\s+(?:la\\s+|a\\s+)?`,
+      letters,
+      false,
+      end
+    ),
     way(`(?:${label})[^\\p{L}\\n]*\\n+\\s*${options}\\s*`, letters, false, end),
     way(
-      `(?:correct|right|best|final)?\\s*\\b(?:choice|option|solution|response|letter|selection|one)\\s*(?:(?:is|would be|must be|should be)\\b:?|:|→|->|=>)\\s*(?:(?:${adverbs}),?\\s+)?${options}\\s*`,
+      `(?:correct|right|best|final)?\\s*\\b(?:choice|option|solution|response|letter|selection|pick|one)\\s*(?:(?:is|would be|must be|should be)\\b:?|:|→|->|=>)\\s*(?:(?:${adverbs}),?\\s+)?${options}\\s*`,
       letters
     ),
     way(
@@ -125,8 +148,21 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       `(?<![\\p{L}])`,
       letters,
       false,
-      "\\s+is\\s+(?:therefore\\s+|thus\\s+)?(?:the\\s+|our\\s+)?(?:(?:correct|right|best|final|most \\p{L}+)\\s+)?(?:answer|choice|option)\\b"
+      "\\s+is\\s+(?:therefore\\s+|thus\\s+)?(?:the\\s+|our\\s+)?(?:(?:correct|right|best|final|most \\p{L}+)\\s+)?(?:answer|choice|option|one)\\b"
     ),
+    way(
+      `(?:^|[\\n.,;]\\s*)${options}`,
+      letters,
+      false,
+      "\\s+is\\s+(?:the\\s+)?(?:best|my\\s+(?:final\\s+)?answer)(?=\\s*(?:[.!]|$|\\n))"
+    ),
+    way(
+      `(?:^|[\\n.,;]\\s*)only\\s+${options}\\s*`,
+      letters,
+      false,
+      "\\s+(?:fits?|works?|satisf\\w+|matches|is\\s+(?:left|consistent|possible)|remains)\\b"
+    ),
+    way(`\\b(?:which|that)\\s+is\\s+(?:the\\s+)?(?:option|choice|answer)\\s*`, letters, false, end),
     way(
       `\\b(?:hence|thus|therefore|so|consequently|finally)\\b[^.\\n]{0,40}?\\b${options}\\s*`,
       letters,
@@ -134,7 +170,7 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       "\\s+is\\s+(?:correct|right|true|the one)\\b"
     ),
     way(
-      `\\b(?:hence|thus|therefore|so|consequently|finally|conclusion)\\b[,:]?\\s*(?:it\\s+is\\s+|it's\\s+|it must be\\s+|we\\s+(?:have|get)\\s+)?${options}\\s*`,
+      `\\b(?:hence|thus|therefore|so|consequently|finally|conclusion|by elimination|definitely|clearly|certainly|i think|i believe|confident)\\b[,:]?\\s*(?:it\\s+is\\s+|it's\\s+|it must be\\s+|we\\s+(?:have|get)\\s+)?${options}\\s*`,
       letters,
       false,
       end
@@ -175,6 +211,8 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       `(?:\\s*[)\\]}.:]*\\s*(?:$|\\n)|\\s*[-–—:.)]\\s|,?\\s+(?:because|since|as|for|weil|da|porque|car|parce|perché)\\b|(?<=[)\\]])\\s)`
     ),
     way(`(?:^|\\n)\\s*${options}\\s*`, letters, false, "[\\s.)\\]}]*(?:$|\\n)"),
+    way(`(?:^|\\n)\\s*(?:option|choice)\\s+`, letters, false, "\\s*[:.](?:\\s|$)"),
+    way(`:\\s*`, letters, false, "\\s*\\.?\\s*$"),
     way("(?:^|\\n)\\s*", letters, false, "(?:[)\\]}]|\\s*[.:])[^\\n]*$")
   ]
   return [stated, pointed, alone]
@@ -226,6 +264,7 @@ const statements = (text: string, { isSmall, pattern }: Way, letters: string): R
     const isSecond = new RegExp(`(?<![\\p{L}])[${letters}][)\\]]*\\s*(?:,|/|&|and|or|,\\s*(?:and|or))\\s*$`, "u").test(
       before
     )
+    if (!isChosen(text, { start: at, end: at + 1 })) return []
     return [{ at, letter: isSecond || isHedged(rest, letters) ? undefined : letter }]
   })
 
@@ -246,27 +285,37 @@ const evasions =
  * ```
  */
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
-  const said = plain(spoken(text))
+  const said = plain(withoutStruck(spoken(text)))
   const [stated, pointed, alone] = ways(letters)
   for (const kind of isListing(said, letters) ? [stated!, pointed!] : [stated!, pointed!, alone!]) {
     const found = kind.flatMap((one) => statements(said, one, letters))
     const evaded = [...said.matchAll(evasions)].map(({ index }) => ({ at: index, letter: undefined }))
-    if (found.length > 0) return last([...found, ...evaded])
+    if (found.length === 0) continue
+    const chosen = last([...found, ...evaded])
+    if (chosen === undefined || isUnchosen(said, chosen.at + 1)) return undefined
+    const isRival = ({ at, letter }: Statement) =>
+      letter !== undefined && letter !== chosen.letter && !isReplaced(said.slice(at + 1, chosen.at), true)
+    const strong = ways(letters)[0]!
+      .slice(0, 3)
+      .flatMap((one) => statements(said, one, letters))
+    return strong.some(({ at }) => at === chosen.at) && strong.some(isRival) ? undefined : chosen.letter
   }
   return undefined
 }
 
 /** Whether a text lists the choices, a line for each. */
 const isListing = (text: string, letters: string): boolean => {
-  const lines = [...text.matchAll(new RegExp(`(?:^|\\n)[\\s(]*([${letters}])\\s*[).:]`, "g"))]
+  const lines = [
+    ...text.matchAll(new RegExp(`(?:^|\\n)[\\s(]*(?:(?:option|choice)\\s+)?([${letters}])\\s*[).:]`, "gi"))
+  ]
   return new Set(lines.map(([, letter]) => letter)).size > 1
 }
 
 /** The letter of the last statement; of two ways to read it, a hedge counts. */
-const last = (found: ReadonlyArray<Statement>): string | undefined => {
+const last = (found: ReadonlyArray<Statement>): Statement | undefined => {
   const at = Math.max(...found.map((one) => one.at))
   const latest = found.filter((one) => one.at === at)
-  return latest.some(({ letter }) => letter === undefined) ? undefined : latest[0]!.letter
+  return latest.some(({ letter }) => letter === undefined) ? undefined : latest[0]!
 }
 
 const goldLetter = (gold: string) => /[A-Z]/.exec(gold.trim())?.[0] ?? gold.trim().toUpperCase()

@@ -197,6 +197,31 @@ const previousSentence = (text: string, end: number): string => {
   return part.slice(begin)
 }
 
+/**
+ * Whether a sentence asserts the letter of a choice. Behind a letter with a bracket, colon or dash is the choice's own
+ * text, which may deny or doubt anything.
+ */
+export const isChosen = (text: string, { end, start }: Span): boolean => {
+  const before = sentenceBefore(text, start)
+  const { mark, said } = sentenceBehind(text, end)
+  const behind = /^[\s›]*[().:\]}–—-]/.test(said) ? "" : said
+  if (/[?？؟]/.test(mark) && behind === said) return false
+  if (isDoubted(before) || isDenied(behind)) return false
+  const previous = previousSentence(text, start - before.length)
+  if (English.announcement.test(previous) || English.refusal.test(previous)) return false
+  return !isDoubtedAbroad(before, behind, `${previous} ${before} ${behind}`)
+}
+
+/** Whether what is said right behind the letter of a choice takes it back. */
+export const isUnchosen = (text: string, end: number): boolean => {
+  const tail = /^[^\n]{0,160}/.exec(text.slice(end))![0]
+  if (!/\p{L}/u.test(tail)) return false
+  if (English.retraction.test(tail) || English.denial.test(tail) || English.refusal.test(tail)) return true
+  const around = `${text.slice(Math.max(0, end - 200), end)} ${tail}`
+  const { said } = sentenceBehind(tail, 0)
+  return patternsIn(around).some(({ retraction }) => tail.slice(said.length).search(retraction) !== -1)
+}
+
 /** Whether the sentence of an answer asserts it. The text is {@link masked}. */
 export const isAsserted = (text: string, { end, start }: Span): boolean => {
   const before = sentenceBefore(text, start)

@@ -51,7 +51,7 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Spanish
   spaced(
-    "a primera vista|demasiado|no|nunca|jamás|tampoco|ningun\\p{L}*|ningún|quizás?|tal vez|a lo mejor|probablemente|posiblemente|podría|sería|sea|fuera|fuese|supon\\p{L}*|supóng\\p{L}*|asum\\p{L}*|imagin\\p{L}*|hipótesis|conjetur\\p{L}*|adivin\\p{L}*|descart\\p{L}*|exclu\\p{L}*|elimin\\p{L}*|rechaz\\p{L}*|absurdo|ejemplo|formato|forma|escrib\\p{L}*|pon(?:ga)?|indique|en (?:lugar|vez)|salvo|al menos|a lo sumo|como (?:máximo|mínimo)|menos|más (?:de|que|grande)|menor|mayor|dudo|falsa?|incorrect\\p{L}*|equivocad\\p{L}*",
+    "a primera vista|demasiado|no(?!\\s*[,:])|nunca|jamás|tampoco|ningun\\p{L}*|ningún|quizás?|tal vez|a lo mejor|probablemente|posiblemente|podría|sería|sea|fuera|fuese|supon\\p{L}*|supóng\\p{L}*|asum\\p{L}*|imagin\\p{L}*|hipótesis|conjetur\\p{L}*|adivin\\p{L}*|descart\\p{L}*|exclu\\p{L}*|elimin\\p{L}*|rechaz\\p{L}*|absurdo|ejemplo|formato|forma|escrib\\p{L}*|pon(?:ga)?|indique|en (?:lugar|vez)|salvo|al menos|a lo sumo|como (?:máximo|mínimo)|menos|más (?:de|que|grande)|menor|mayor|dudo|falsa?|incorrect\\p{L}*|equivocad\\p{L}*",
     "si|cuando|en caso",
     "mal|error|errónea?|equivo\\p{L}*|incorrect\\p{L}*|falsa?|no (?:es|son|está|estoy|puede|cumple|funciona|sirve|pude|puedo|sé|lo sé|logré|supe|he podido)|imposible|contradic\\p{L}*|retir\\p{L}*|retracto|anulo|olvid\\p{L}*|ignor\\p{L}*|descart\\p{L}*|amb[ao]s|las dos|los dos|corrección|inválid\\p{L}*|rectifico"
   ),

@@ -29,7 +29,7 @@ const doubt = (until: Until, words: string): Doubt => ({
 export const before: ReadonlyArray<Doubt> = [
   doubt(
     "verb",
-    "not|no|never|nobody|none|neither|nor|cannot|can't|isn't|aren't|wasn't|won't|wouldn't|don't|doesn't|didn't|couldn't|shouldn't|hardly|refuse\\w*|nothing|nowhere|crossed? out|could be|could also be|can be|may be|may also be|might be|might also be|may well be"
+    "not|no(?!\\s*[,:])|never|nobody|none|neither|nor|cannot|can't|isn't|aren't|wasn't|won't|wouldn't|don't|doesn't|didn't|couldn't|shouldn't|hardly|refuse\\w*|nothing|nowhere|crossed? out|could be|could also be|can be|may be|may also be|might be|might also be|may well be"
   ),
   doubt(
     "colon",
