@@ -261,6 +261,24 @@ describe("GymWorker", () => {
     })
   )
 
+  it.effect(
+    "an error-prone worker misreads a part that its own wrong answer does not fit, an exact one declines it",
+    () =>
+      Effect.gen(function* () {
+        const question = "What is 7 ÷ 2? What date is that many days after 1 May 2027? Give the date as YYYY-MM-DD."
+        const reader = (slips: number) =>
+          GymWorker.make({
+            id: "reader",
+            description: "Reads.",
+            pricing: { inputPerMillion: 0, outputPerMillion: 0 },
+            skills: { arithmetic: {}, calendar: {}, text: { slips } }
+          })
+        const say = (worker: Worker) => Effect.map(partsOf(worker, { messages: messagesOf(question) }), textOf)
+        assert.strictEqual(yield* say(reader(0.5)), "2027-05-06")
+        assert.match(yield* say(reader(0)), /^I cannot do this/)
+      })
+  )
+
   it.effect("a plan lists the parts of the question", () =>
     Effect.gen(function* () {
       const plan = yield* ask("professor", journey, "Make a plan: break the question down into steps.")

@@ -93,15 +93,36 @@ const obstacle = ({ lookups: { told }, wanted }: Call): string => {
   return failure === undefined ? "this is too hard for me" : failure.replace(/\.$/, "")
 }
 
-/** Answers a question that needs no earlier answer, as well as the worker can. */
-const solveText = async (call: Call, text: string): Promise<Found> => {
+/** Whether a worker makes mistakes by its profile. */
+const isErrorProne = ({ carriedDigits, partsRead, skills }: Profile): boolean =>
+  carriedDigits !== undefined ||
+  partsRead !== undefined ||
+  Object.values(skills).some((skill) => skill?.habits !== undefined || (skill?.slips ?? 0) > 0)
+
+/**
+ * A question as an error-prone worker reads it whose own answer to an earlier part does not fit: of 1.5 days it sees 5,
+ * and of a program's 1.5 it sees 1.
+ */
+const misread = (text: string, carried: ReadonlySet<string>): string =>
+  [...carried].reduce((read, value) => {
+    const seen = text.includes("```") ? /^-?\d+/.exec(value)?.[0] : /\d+$/.exec(value)?.[0]
+    return seen === undefined ? read : read.replaceAll(value, seen)
+  }, text)
+
+/**
+ * Answers a question that needs no earlier answer, as well as the worker can; `carried` are the earlier answers that
+ * stand in it.
+ */
+const solveText = async (call: Call, text: string, carried: ReadonlySet<string> = new Set()): Promise<Found> => {
   const { names, profile, seed, thoughts } = call
-  const family = familyOf(names)(text)
+  const isRead = familyOf(names)(text) !== undefined || !isErrorProne(profile)
+  const read = isRead ? text : misread(text, carried)
+  const family = familyOf(names)(read)
   if (family === undefined) return { because: "I do not understand the question" }
   const skill = profile.skills[family]
   if (skill === undefined)
     return { because: `this is ${family}, and I only do ${Object.keys(profile.skills).join(" and ")}` }
-  const exact = await solvers[family].solve(text, skill.habits ?? {}, lookUp(call))
+  const exact = await solvers[family].solve(read, skill.habits ?? {}, lookUp(call))
   if (exact === undefined) return { because: obstacle(call) }
   const draw = Draw.make(Draw.derive(seed, text))
   const value = draw.chance(skill.slips ?? 0) ? slip(draw, exact, text) : exact
@@ -143,7 +164,13 @@ const solvePart = async (call: Call, index: number): Promise<Found> => {
     const at = reference === "previous" ? (needs.at(-1) ?? index - 1) : reference
     return needs.includes(at) ? knownAnswer(at) : undefined
   }
-  return solveText(call, substitute(text, value, call.names))
+  const carried = new Set<string>()
+  const noted = (reference: Reference) => {
+    const found = value(reference)
+    if (found !== undefined) carried.add(found)
+    return found
+  }
+  return solveText(call, substitute(text, noted, call.names), carried)
 }
 
 /** Works on the assigned parts in order, up to as many as the worker reads. */
