@@ -133,42 +133,44 @@ const checkpoints = {
   keep: Options.whole(1)
 } satisfies Options.ShapeOf<TrainingConfig["checkpoints"]>
 
+const input = {
+  phases: Options.listOf(
+    Options.variants("type", {
+      grpo: Options.table(grpoTable, { rules: [Options.ordered("minibatches", "questions")] }),
+      "warm-start": warmStartTable
+    })
+  ),
+  name: Options.name,
+  seed: Options.whole(0),
+  checkpoints,
+  evaluateEvery: Options.whole(0),
+  recordRollouts: Options.flag,
+  maxCostUsd: Options.limit,
+  versions: Options.recordOf(Options.text)
+} satisfies Options.ShapeOf<ConfigInput>
+
+const parts = {
+  engine: Options.madeBy("an engine", "forwardBackward"),
+  pool: Options.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),
+  grader: Options.madeBy("a grader", "grade"),
+  tasks: Options.anObject,
+  examples: Options.anObject,
+  policy: Options.aFunction,
+  isHeldOut: Options.aFunction,
+  reference: Options.madeBy("an engine", "forwardBackward"),
+  evaluate: Options.aFunction,
+  bestBy: Options.name
+} satisfies Options.ShapeOf<Parts>
+
+/** A recipe is parts and input in one value, which may be given for either. */
+const unread = (shape: Options.Shape): Options.Shape =>
+  Object.fromEntries([...Object.keys(shape), "dryRun"].map((name) => [name, Options.anything]))
+
 /** The input of a run. */
-export const inputTable = Options.table(
-  {
-    phases: Options.listOf(
-      Options.variants("type", {
-        grpo: Options.table(grpoTable, { rules: [Options.ordered("minibatches", "questions")] }),
-        "warm-start": warmStartTable
-      })
-    ),
-    name: Options.name,
-    seed: Options.whole(0),
-    checkpoints,
-    evaluateEvery: Options.whole(0),
-    recordRollouts: Options.flag,
-    maxCostUsd: Options.limit,
-    versions: Options.recordOf(Options.text)
-  } satisfies Options.ShapeOf<ConfigInput>,
-  { required: ["phases"] }
-)
+export const inputTable = Options.table({ ...unread(parts), ...input }, { required: ["phases"] })
 
 /** The parts of a run. */
-export const partsTable = Options.table(
-  {
-    engine: Options.madeBy("an engine", "forwardBackward"),
-    pool: Options.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),
-    grader: Options.madeBy("a grader", "grade"),
-    tasks: Options.anObject,
-    examples: Options.anObject,
-    policy: Options.aFunction,
-    isHeldOut: Options.aFunction,
-    reference: Options.madeBy("an engine", "forwardBackward"),
-    evaluate: Options.aFunction,
-    bestBy: Options.name
-  } satisfies Options.ShapeOf<Parts>,
-  { required: ["engine", "pool", "grader"] }
-)
+export const partsTable = Options.table({ ...unread(input), ...parts }, { required: ["engine", "pool", "grader"] })
 
 /** The options of {@link ../Trainer.ts}'s `start` and `resume`. */
 export const startTable = Options.table(
