@@ -32,7 +32,7 @@ const answered = (file: string, limits: Keys.Key["limits"], requests: number) =>
         port: 0,
         authenticate: Keys.authenticate({
           find: () => Effect.succeed(key),
-          ledger: (of, now) => Effect.orDie(KeyAccounts.open(accounts, of, now))
+          ledger: (of) => Effect.orDie(KeyAccounts.open(accounts, of))
         })
       })
       const ask = () =>

@@ -12,6 +12,7 @@ import type * as Scope from "effect/Scope"
 import type * as AccountBook from "./internal/accountBook.ts"
 import * as AccountTable from "./internal/accountTable.ts"
 import * as Batches from "./internal/batches.ts"
+import { bounded } from "./internal/closing.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
 /** Accounts that cannot be used: `cause` says what is wrong with their database. */
@@ -148,9 +149,10 @@ export const make = Effect.fnUntraced(function* (
   yield* bury("dead")
   yield* orFail(postgres.run((session) => table.tidy(session, now() - keptMillis)))
   // What goes on when it is closed is not known to the end.
-  yield* Effect.addFinalizer(() => Effect.ignore(bury("own")))
+  yield* Effect.addFinalizer(() => bounded(bury("own")))
   return {
     name,
+    now,
     open: (options) =>
       Effect.suspend(() => {
         const named = { name: Account.nameAt(options, now()), limits: options.limits }

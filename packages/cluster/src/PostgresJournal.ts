@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Batches from "./internal/batches.ts"
+import { bounded } from "./internal/closing.ts"
 import * as JournalTable from "./internal/journalTable.ts"
 import { nameOf } from "./internal/owner.ts"
 import * as Postgres from "./Postgres.ts"
@@ -135,7 +136,7 @@ export const make = Effect.fnUntraced(function* (
     })
 
   yield* Effect.addFinalizer(() =>
-    held.size === 0 ? Effect.void : Effect.ignore(postgres.run((session) => table.releaseAll(session)))
+    held.size === 0 ? Effect.void : bounded(postgres.run((session) => table.releaseAll(session)))
   )
 
   return {

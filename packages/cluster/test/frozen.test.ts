@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import net from "node:net"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import * as Seed from "@divisi/core/Seed"
@@ -89,5 +90,54 @@ describe.skipIf(!hasPostgres)("a process that is frozen", () => {
         })
       )
     )
+  )
+
+  /** A way to the server that can fall silent, with its connections and all new ones. */
+  const silenced = async () => {
+    const sockets = new Set<net.Socket>()
+    let isSilent = false
+    const { hostname, port } = new URL(server.url)
+    const proxy = net.createServer((socket) => {
+      sockets.add(socket.on("error", () => {}))
+      if (isSilent) return
+      const above = net.connect(Number(port), hostname).on("error", () => socket.destroy())
+      sockets.add(above)
+      socket.pipe(above).pipe(socket)
+    })
+    await once(proxy.listen(0, "127.0.0.1"), "listening")
+    const url = new URL(server.url)
+    url.port = `${(proxy.address() as net.AddressInfo).port}`
+    const silence = () => {
+      isSilent = true
+      for (const socket of sockets) socket.unpipe().pause()
+    }
+    const close = () => {
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+    }
+    return { url: `${url}`, silence, cut: close, close }
+  }
+
+  it.each(["silence", "cut"] as const)(
+    "closes a journal and accounts, and ends, where its database is unreachable: %s",
+    { timeout: 60_000 },
+    async (how) => {
+      const way = await silenced()
+      const program = fileURLToPath(new URL("fixtures/closer.ts", import.meta.url))
+      const child = spawn(process.execPath, ["--conditions=@divisi/source", program, way.url], {
+        stdio: ["pipe", "pipe", "inherit"]
+      })
+      const ended = once(child, "close")
+      const lines: Array<string> = []
+      for await (const line of createInterface({ input: child.stdout })) {
+        lines.push(line)
+        if (line !== "open") continue
+        way[how]()
+        child.stdin.end()
+      }
+      assert.deepStrictEqual(lines, ["open", "closed"])
+      assert.deepStrictEqual(await ended, [0, null])
+      way.close()
+    }
   )
 })

@@ -210,6 +210,7 @@ export const make = Effect.fnUntraced(function* (
   yield* write(() => table.tidy(now()))
   return {
     name: file,
+    now,
     open: (options) =>
       Effect.map(
         write(() => table.open(namedAt(now())(options), now(), true)),

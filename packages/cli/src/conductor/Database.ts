@@ -33,10 +33,13 @@ export interface Database {
     readonly append: Append
     readonly entries: Effect.Effect<ReadonlyArray<OutcomeLog.Entry>, Failure>
   }>
-  /** Removes responses or outcomes that were last written before a time; with `isDryRun` it only counts them. */
+  /**
+   * Removes responses or outcomes that were last written longer ago than `keepMillis`, by the database's clock; with
+   * `isDryRun` it only counts them.
+   */
   readonly purge: (
     kind: "outcomes" | "responses",
-    before: number,
+    keepMillis: number,
     isDryRun: boolean
   ) => Effect.Effect<{ readonly entries: number; readonly bytes: number }, Failure>
   /** Frees the space of what was removed. */
@@ -192,9 +195,9 @@ export const open = Effect.fnUntraced(function* (
         remove: (name) => Effect.asVoid(forgive(records.remove(name)))
       }
     }),
-    purge: (kind, before, isDryRun) =>
+    purge: (kind, keepMillis, isDryRun) =>
       Effect.flatMap(Cluster.PostgresRecords.make(postgres, { kind }), (records) =>
-        Effect.mapError(records.purge(before, isDryRun), ({ message }) => failed(message))
+        Effect.mapError(records.purge(postgres.now() - keepMillis, isDryRun), ({ message }) => failed(message))
       ),
     vacuum: Effect.mapError(postgres.vacuum, ({ message }) => failed(message)),
     keys: Effect.flatMap(server, (server) =>

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto"
 import os from "node:os"
 import type * as Account from "@divisi/core/Account"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
@@ -50,23 +49,23 @@ const jsonOf = ({ accounts, ...made }: Account.Adjustment) => {
 /** Corrects what a key has spent, once for each name of an adjustment. */
 export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.fn.Return<void, Failure> {
   const change = yield* changeOf(input)
-  const now = yield* Clock.currentTimeMillis
-  const names = KeyAccounts.namesOf(
-    input.key,
-    Option.getOrElse(input.on, () => now)
-  )
   const id = Option.getOrElse(input.once, () => randomUUID())
   const made = yield* KeyPlace.within(input, ({ accounts, keys }) =>
     Effect.gen(function* () {
       if (!(yield* keys.all).some(({ id }) => id === input.key)) return yield* KeyPlace.unknown(input.key)
-      const correction = { id, by: operator(), reason: input.reason, change, names }
       return yield* Effect.mapError(
-        Effect.flatMap(accounts, (accounts) => accounts.adjust(correction)),
+        Effect.flatMap(accounts, (accounts) => {
+          const names = KeyAccounts.namesOf(input.key, Option.getOrElse(input.on, accounts.now))
+          return accounts.adjust({ id, by: operator(), reason: input.reason, change, names })
+        }),
         ({ message }) => failed(message)
       )
     })
   )
-  const isOfDay = Option.isNone(input.on) || made.accounts[0]?.name === names[0]
+  const isOfDay = Option.match(input.on, {
+    onNone: () => true,
+    onSome: (day) => made.accounts[0]?.name === KeyAccounts.namesOf(input.key, day)[0]
+  })
   if (jsonOf(made).key !== input.key || changeText(made.change) !== changeText(change) || !isOfDay) {
     return yield* usage(
       `There is another adjustment "${oneLine(id)}": ${changeText(made.change)} USD for key ${jsonOf(made).key} at ${new Date(made.at).toISOString()}. Give --once another name.`

@@ -33,25 +33,24 @@ export const chainOf = (account: object): ReadonlyArray<Account.Account> => chai
 /** The account that a key's runs are charged to now. */
 export const open = Effect.fnUntraced(function* (
   accounts: Account.Accounts,
-  { id, limits: { dayUsd, monthUsd, totalUsd } }: Keys.Key,
-  now: number
+  { id, limits: { dayUsd, monthUsd, totalUsd } }: Keys.Key
 ): Effect.fn.Return<Account.Account, Account.AccountsError> {
   const total = yield* accounts.open({ name: totalName(id), limits: limitOf(totalUsd) })
-  const month = yield* accounts.open({ name: monthName(id, now), limits: limitOf(monthUsd), parent: total })
+  const month = yield* accounts.open({ name: monthName(id, accounts.now()), limits: limitOf(monthUsd), parent: total })
   const day = yield* accounts.open({ ...daily(id), limits: limitOf(dayUsd), parent: month })
   chains.set(day, [day, month, total])
   return day
 })
 
-/** Opens the accounts of keys, each once for its limits and its month. */
+/** Opens the accounts of keys, each once for its limits and its month in UTC, by the clock of the accounts. */
 export const opener = (accounts: Account.Accounts) => {
   const known = new Map<string, { readonly of: string; readonly account: Account.Account }>()
-  return (key: Keys.Key, now: number): Effect.Effect<Account.Account, Account.AccountsError> =>
+  return (key: Keys.Key): Effect.Effect<Account.Account, Account.AccountsError> =>
     Effect.suspend(() => {
-      const of = `${monthOf(now)} ${JSON.stringify(key.limits)}`
+      const of = `${monthOf(accounts.now())} ${JSON.stringify(key.limits)}`
       const before = known.get(key.id)
       if (before?.of === of) return Effect.succeed(before.account)
-      return Effect.tap(open(accounts, key, now), (account) => Effect.sync(() => known.set(key.id, { of, account })))
+      return Effect.tap(open(accounts, key), (account) => Effect.sync(() => known.set(key.id, { of, account })))
     })
 }
 

@@ -122,7 +122,7 @@ export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
           olderThanMillis: Option.getOrUndefined(olderThan),
           maxBytes: Option.getOrUndefined(Option.map(maxMegabytes, (mega) => mega * 1_000_000))
         }
-        return deleted(yield* told(Journal.prune(journal, yield* Clock.currentTimeMillis, bounds)), json)
+        return deleted(yield* told(Journal.prune(journal, bounds)), json)
       }
       const found = yield* Effect.forEach(ids, (id) => Journals.find(journal, id))
       const gone = yield* told(journal.remove(found.map(({ run }) => run)))

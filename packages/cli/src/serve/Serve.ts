@@ -169,9 +169,9 @@ const authenticateOf = Effect.fnUntraced(function* (
   }
   const keyed = Keys.authenticate({
     find: (id) => Effect.mapError(store.find(id), unusable),
-    ledger: (key, now) =>
+    ledger: (key) =>
       Effect.mapError(
-        Effect.flatMap(opener, (open) => open(key, now)),
+        Effect.flatMap(opener, (open) => open(key)),
         unusable
       ),
     paces: yield* database?.paces ?? Effect.undefined

@@ -57,13 +57,13 @@ export interface Purged {
 export interface Store {
   readonly name: Purged["store"]
   readonly place: string
-  /** Removes what is from before `now` minus the period; with `isDryRun` it only counts. */
-  readonly purge: (
-    now: number,
-    keepMillis: number,
-    isDryRun: boolean
-  ) => Effect.Effect<Pick<Purged, "bytes" | "entries">, Failure>
+  /** Removes what is older than the period by the clock of the store; with `isDryRun` it only counts. */
+  readonly purge: (keepMillis: number, isDryRun: boolean) => Effect.Effect<Pick<Purged, "bytes" | "entries">, Failure>
 }
+
+/** The time before which a file of this machine keeps nothing. */
+const beforeOf = (keepMillis: number): Effect.Effect<number> =>
+  Effect.map(Clock.currentTimeMillis, (now) => now - keepMillis)
 
 const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>): Effect.Effect<A, Failure> =>
   Effect.mapError(effect, ({ message }) => failed(message))
@@ -71,10 +71,10 @@ const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>): Effe
 const runsIn = (journal: Journal.Journal): Store => ({
   name: "runs",
   place: journal.name,
-  purge: (now, keepMillis, isDryRun) =>
+  purge: (keepMillis, isDryRun) =>
     orFail(
       Effect.gen(function* () {
-        const old = yield* Journal.prunable(journal, now, { olderThanMillis: keepMillis })
+        const old = yield* Journal.prunable(journal, { olderThanMillis: keepMillis })
         // Also without old runs: earlier contents may be in the file's log.
         const removed = isDryRun ? old.map(({ run }) => run) : yield* journal.remove(old.map(({ run }) => run))
         const gone = new Set(removed)
@@ -100,11 +100,11 @@ const cacheIn = (cache: NonNullable<Services["cache"]>): Store => {
   return {
     name: "cache",
     place: file,
-    purge: (now, keepMillis, isDryRun) =>
-      Effect.flatMap(
-        Effect.promise(() => import("@divisi/files/DiskCache")),
-        (DiskCache) => orFail(DiskCache.purge({ file, before: now - keepMillis, isDryRun }))
-      )
+    purge: (keepMillis, isDryRun) =>
+      Effect.gen(function* () {
+        const DiskCache = yield* Effect.promise(() => import("@divisi/files/DiskCache"))
+        return yield* orFail(DiskCache.purge({ file, before: yield* beforeOf(keepMillis), isDryRun }))
+      })
   }
 }
 
@@ -118,7 +118,7 @@ const shared = (database: Database.Database): Effect.Effect<ReadonlyArray<Store>
         (name): Store => ({
           name,
           place: database.name,
-          purge: (now, keepMillis, isDryRun) => database.purge(name, now - keepMillis, isDryRun)
+          purge: (keepMillis, isDryRun) => database.purge(name, keepMillis, isDryRun)
         })
       )
     ]
@@ -137,8 +137,10 @@ const own = (
       {
         name: "responses" as const,
         place: responses,
-        purge: (now, keepMillis, isDryRun) =>
-          orFail(DiskRecords.purge({ file: responses, before: now - keepMillis, isDryRun }))
+        purge: (keepMillis, isDryRun) =>
+          Effect.flatMap(beforeOf(keepMillis), (before) =>
+            orFail(DiskRecords.purge({ file: responses, before, isDryRun }))
+          )
       },
       ...(outcomes === undefined
         ? []
@@ -146,8 +148,10 @@ const own = (
             {
               name: "outcomes",
               place: outcomes,
-              purge: (now, keepMillis, isDryRun) =>
-                orFail(OutcomeLog.purge(outcomes, { before: now - keepMillis, isDryRun }))
+              purge: (keepMillis, isDryRun) =>
+                Effect.flatMap(beforeOf(keepMillis), (before) =>
+                  orFail(OutcomeLog.purge(outcomes, { before, isDryRun }))
+                )
             } satisfies Store
           ])
     ]
@@ -187,10 +191,8 @@ export const purge = (
   keepMillis: number,
   isDryRun = false
 ): Effect.Effect<ReadonlyArray<Purged>, Failure> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.forEach(stores, ({ name, place, purge }) =>
-      Effect.map(purge(now, keepMillis, isDryRun), (removed) => ({ store: name, place, ...removed }))
-    )
+  Effect.forEach(stores, ({ name, place, purge }) =>
+    Effect.map(purge(keepMillis, isDryRun), (removed) => ({ store: name, place, ...removed }))
   )
 
 /** Purges now and each hour. A store that fails is reported, and tried again an hour later. */

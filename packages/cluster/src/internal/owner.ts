@@ -12,6 +12,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { bounded } from "./closing.ts"
 import { lockClass } from "./schema.ts"
 import { type Session, sessionOf } from "./session.ts"
 
@@ -98,7 +99,7 @@ export const enter = Effect.fnUntraced(function* (
     yield* session.query(`DELETE FROM ${owners} WHERE seen_at < ${databaseNow} - ${rememberedMillis}`)
     yield* report(session)
     // A process that ends in order is not waited for.
-    yield* Effect.addFinalizer(() => Effect.ignore(session.query(`DELETE FROM ${owners} WHERE process = $1`, [self])))
+    yield* Effect.addFinalizer(() => bounded(session.query(`DELETE FROM ${owners} WHERE process = $1`, [self])))
     yield* Deferred.succeed(entered, undefined)
     yield* Effect.forever(Effect.andThen(Effect.sleep(lookMillis), report(session)))
   })

@@ -235,7 +235,7 @@ export interface Bounds {
 /** Runs of a list that are read at once. */
 const pageLength = 500
 
-type Changed = Pick<Summary, "bytes" | "changedAt" | "owner" | "run">
+type Changed = Pick<Summary, "ageMillis" | "bytes" | "changedAt" | "owner" | "run">
 
 const changedIn = (
   journal: Journal,
@@ -243,7 +243,9 @@ const changedIn = (
   before: ReadonlyArray<Changed> = []
 ): Effect.Effect<ReadonlyArray<Changed>, JournalError> =>
   Effect.flatMap(journal.list({ after, limit: pageLength }), (page) => {
-    const all = before.concat(page.map(({ bytes, changedAt, owner, run }) => ({ bytes, changedAt, owner, run })))
+    const all = before.concat(
+      page.map(({ ageMillis, bytes, changedAt, owner, run }) => ({ ageMillis, bytes, changedAt, owner, run }))
+    )
     return page.length < pageLength
       ? Effect.succeed(all)
       : Effect.andThen(Effect.yieldNow, changedIn(journal, page.at(-1)?.run, all))
@@ -252,7 +254,6 @@ const changedIn = (
 /** The runs that {@link prune} removes, those that were changed last first. */
 export const prunable = (
   journal: Journal,
-  now: number,
   { maxBytes = Number.POSITIVE_INFINITY, olderThanMillis = Number.POSITIVE_INFINITY }: Bounds
 ): Effect.Effect<ReadonlyArray<Changed>, JournalError> =>
   Effect.map(changedIn(journal), (runs) => {
@@ -261,19 +262,15 @@ export const prunable = (
       .toSorted((left, right) => right.changedAt - left.changedAt)
       .filter((run) => {
         bytes += run.bytes
-        return run.owner === undefined && (now - run.changedAt > olderThanMillis || bytes > maxBytes)
+        return run.owner === undefined && (run.ageMillis > olderThanMillis || bytes > maxBytes)
       })
   })
 
 /**
- * Removes runs by age and size, those that were changed longest ago first. Runs that a living process carries on stay.
- * Returns the ids of the removed runs.
+ * Removes runs by age and size, those that were changed longest ago first. Ages are by the clock of the journal. Runs that
+ * a living process carries on stay. Returns the ids of the removed runs.
  */
-export const prune = (
-  journal: Journal,
-  now: number,
-  bounds: Bounds
-): Effect.Effect<ReadonlyArray<string>, JournalError> =>
-  Effect.flatMap(prunable(journal, now, bounds), (gone) =>
+export const prune = (journal: Journal, bounds: Bounds): Effect.Effect<ReadonlyArray<string>, JournalError> =>
+  Effect.flatMap(prunable(journal, bounds), (gone) =>
     gone.length === 0 ? Effect.succeed([]) : journal.remove(gone.map(({ run }) => run))
   )

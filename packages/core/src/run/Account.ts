@@ -91,6 +91,8 @@ export const correctedUsd = (change: Change, beforeUsd: number, topmostUsd: numb
 export interface Accounts<E extends AccountsError = AccountsError> {
   /** The file, or where else they lie. */
   readonly name: string
+  /** The time by the clock of the place, in milliseconds since 1970: names of days and months come from it. */
+  readonly now: () => number
   /** Opens an account, and makes it where there is none of this name. */
   readonly open: (options: AccountOptions) => Effect.Effect<Account<E>, E>
   /** All accounts, the last changed first; those per day once for each day. */

@@ -11,6 +11,7 @@ import * as Policy from "@divisi/core/Policy"
 import type { RunEvent } from "@divisi/core/RunEvent"
 import { type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -409,10 +410,18 @@ export const cases: ReadonlyArray<Case> = [
       yield* first.end
       const journal = yield* open
       const [newest] = yield* journal.list()
-      const now = newest!.changedAt
-      assert.deepEqual(yield* Journal.prune(journal, now, { olderThanMillis: 600_000, maxBytes: 1e9 }), [])
-      assert.deepEqual(yield* Journal.prune(journal, now, { maxBytes: 2.5 * newest!.bytes }), ["a"])
-      assert.deepEqual(yield* Journal.prune(journal, now, { olderThanMillis: 1 }), ["b"])
+      assert.deepEqual(yield* Journal.prune(journal, { olderThanMillis: 600_000, maxBytes: 1e9 }), [])
+      assert.deepEqual(yield* Journal.prune(journal, { maxBytes: 2.5 * newest!.bytes }), ["a"])
+      // Another run of the clock of this process changes no age.
+      const late = {
+        ...(yield* Clock.Clock),
+        currentTimeMillis: Effect.succeed(4e12),
+        currentTimeMillisUnsafe: () => 4e12
+      }
+      const pruned = Journal.prune(journal, { olderThanMillis: 600_000 })
+      assert.deepEqual(yield* Effect.provideService(pruned, Clock.Clock, late), [])
+      yield* Effect.sleep(5)
+      assert.deepEqual([...(yield* Journal.prune(journal, { olderThanMillis: 1 }))].sort(), ["b", "c"])
     })
   ),
   define("follow/end", "a run is followed as it is written, up to its end", (open) =>

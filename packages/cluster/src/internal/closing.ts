@@ -1,0 +1,15 @@
+/** What a process gives back as it closes a database, which may be unreachable by then. */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+
+/** How long a close waits for the database. After it, others find out that the process has ended. */
+const patienceMillis = 3_000
+
+/** Does something as well as it can, and waits for it no longer than a close may take, even if it cannot be interrupted. */
+export const bounded = <E>(effect: Effect.Effect<unknown, E>): Effect.Effect<void> =>
+  Effect.flatMap(Effect.forkDetach(Effect.interruptible(Effect.ignore(effect)), { startImmediately: true }), (fiber) =>
+    Effect.andThen(
+      Effect.interruptible(Effect.timeoutOption(Effect.asVoid(Fiber.await(fiber)), patienceMillis)),
+      Effect.sync(() => fiber.interruptUnsafe())
+    )
+  )
