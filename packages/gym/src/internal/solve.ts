@@ -308,7 +308,8 @@ export const obstacleOf = (question: string): Obstacle | undefined => {
   const family = familyOf(namesIn(question))
   const parts = split(question)
   const unread = parts.filter(({ text }) => family(text) === undefined)
-  if (unread.length > 0) return { type: "unread", words: [...new Set(unread.flatMap(({ text }) => unreadIn(text)))] }
+  if (unread.length > 0 || parts.length === 0)
+    return { type: "unread", words: [...new Set(unread.flatMap(({ text }) => unreadIn(text)))] }
   return isChain(parts) ? undefined : { type: "several questions" }
 }
 

@@ -249,9 +249,9 @@ const decimals =
   /(?:[,.;?!]\s*)?(?:\b(?:please )?round(?:ed)?(?: (?:it|the answer|your answer|the result))?(?: off)? )?\bto (?:the nearest (whole number|integer|unit)|(one|two|three|four|\d) decimal (?:places?|digits?))\b/i
 
 const greeting =
-  /^\s*(?:(?:hi|hello|hey|dear|good (?:morning|evening))(?: (?:all|there|team|everyone|everybody|folks|guys))?[,.!:]+\s+|(?:quick )?question:\s+|(?:ok|okay|well|so)[,:]? )*/i
+  /^\s*(?:(?:hi|hello|hey|dear|good (?:morning|evening))(?: (?:all|there|team|everyone|everybody|folks|guys))?[,.!:]+\s+|(?:(?:quick )?question|one more|quick one|for my homework):\s+(?:\d[.)] )?|(?:ok|okay|well|so)[,:]? )*/i
 const farewell =
-  /(?:(?<!\s)\s*[.,!?]?\s*\b(?:(?:many )?thanks(?: a lot| in advance| so much)?|thank you(?: very much| in advance)?|cheers)[.! ]*)$/i
+  /(?:(?<!\s)\s*[.,!?]?\s*\b(?:(?:many )?thanks(?: a lot| in advance| so much)?|thank you(?: very much| in advance)?|cheers|take your time|(?:please )?be exact|no explanation(?: needed)?|(?:please )?answer with (?:only |just )?the number(?: alone| only)?)[.! ]*)$/i
 
 const instruction =
   /^(?:attempt \d+\. )?(?:please )?(?:answer|calculate|compute|do|solve|work out)(?: only| just)? (?:this|the following|the) (?:part|question|step|subtask)\b[^:.?!"`]{0,60}: /i
