@@ -17,11 +17,13 @@ import {
   type Reattach,
   WorkerError,
   type WorkerErrorReason,
+  type WorkerPart,
   type WorkerParts,
   type WorkerRequest
 } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Preferences from "./dialects/preferences.ts"
 import { Collector, type Member } from "./internal/collector.ts"
 import * as VendorError from "./VendorError.ts"
 import * as Json from "./VendorJson.ts"
@@ -99,12 +101,22 @@ export interface Parts<State> {
   /** Reads the events of an {@link Outcome}. */
   readonly protocol: VendorStream.Protocol<unknown, State>
   readonly secrets: ReadonlyArray<string>
+  /** What is known of the values that the server takes, for calls whose preferences may be left out. */
+  readonly adapting: Pick<Preferences.Sender<object, unknown>, "family" | "learned">
+}
+
+/** What is said of a call besides its body. */
+export interface Asking {
+  /** Whether preferences that the vendor refuses are left out, and the call is made again in a later batch. */
+  readonly mayOmit: boolean
+  /** What was left out of the body so far. */
+  readonly notices: ReadonlyArray<string>
 }
 
 /** The calls of a worker that are made in batches. */
 export interface Batches extends Reattach {
   /** Makes a call of a body. */
-  readonly ask: (request: WorkerRequest, body: unknown) => WorkerParts
+  readonly ask: (request: WorkerRequest, body: object, asking: Asking) => WorkerParts
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -186,6 +198,9 @@ const idOf = (collector: string, number: number, callId: string | undefined): st
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The parts of a call. */
+type PartStream = Stream.Stream<WorkerPart, WorkerError>
+
 const neverSent: WorkerErrorReason = {
   _tag: "InvalidRequest",
   detail: "its process ended before its batch was sent, so it has to be asked anew"
@@ -202,14 +217,15 @@ const unknownHandle: WorkerErrorReason = {
  * **Details**
  *
  * A batch is sent when its window has passed since its first call, or when it is full. The parts of a call are a handle
- * before it is sent, another once it is, and all of its answer at once. An interrupted call leaves its batch; the batch is
+ * before it is sent, another once it is, and all of its answer at once. A call whose preference the vendor refuses is made
+ * again in a later batch, with what the refusal said. An interrupted call leaves its batch; the batch is
  * cancelled once nobody waits for any of it, unless another process sent it. What a vendor cancelled, or did not come to
  * within its day, fails and has used nothing; what was answered by then is given.
  *
  * A look at a batch that fails for reasons of the network, or because the vendor has too much to do, is repeated: the
  * answers are paid for.
  */
-export const make = <State>({ protocol, secrets, settings, vendor, worker }: Parts<State>): Batches => {
+export const make = <State>({ adapting, protocol, secrets, settings, vendor, worker }: Parts<State>): Batches => {
   const collector = new Collector(vendor, settings)
   const failed = (reason: WorkerErrorReason) => {
     const detail = reason.detail === undefined ? undefined : VendorError.detail(reason.detail, secrets)
@@ -238,21 +254,38 @@ export const make = <State>({ protocol, secrets, settings, vendor, worker }: Par
     })
   }
 
-  const ask = (request: WorkerRequest, body: unknown, id: string, at: number) => {
+  /** Makes a call under an id, and gives what becomes of it to a function. */
+  const call = (id: string, at: number, body: unknown, next: (outcome: Outcome) => PartStream): PartStream => {
     const joined = Effect.acquireRelease(
       Effect.sync(() => collector.join(id, vendor.line(id, body))),
       (member) => Effect.promise(member.leave)
     )
     const sent = Effect.flatMap(joined, (member) =>
-      Effect.map(waitFor(member.batch), (batch) => {
-        const outcome = Effect.map(waitFor(member.outcome), (outcome) => answer(request, outcome))
-        return Stream.concat(
+      Effect.map(waitFor(member.batch), (batch) =>
+        Stream.concat(
           Stream.make({ type: "handle", handle: written({ id, batch, at }) } as const),
-          Stream.unwrap(outcome)
+          Stream.unwrap(Effect.map(waitFor(member.outcome), next))
         )
-      })
+      )
     )
     return Stream.concat(Stream.make({ type: "handle", handle: written({ id, at }) } as const), Stream.unwrap(sent))
+  }
+
+  /** Makes a call, and once more for each preference that the vendor refuses. */
+  const ask = (request: WorkerRequest, whole: object, { mayOmit, notices }: Asking, callId: string | undefined) => {
+    const attempts = mayOmit ? new Preferences.Attempts(whole, adapting) : undefined
+    const { notices: said, omit } = Preferences.collector()
+    const attempt = (): PartStream => {
+      const before = said.length
+      attempts?.adapted.notices.forEach(omit)
+      const id = idOf(collector.name, collector.number(), callId)
+      const made = call(id, Date.now(), attempts?.adapted.body ?? whole, (outcome) =>
+        "failure" in outcome && attempts?.refused(outcome.failure) === true ? attempt() : answer(request, outcome)
+      )
+      return Stream.concat(Stream.fromArray(Preferences.partsOf(said.slice(before))), made)
+    }
+    notices.forEach(omit)
+    return Stream.concat(Stream.fromArray(Preferences.partsOf(notices)), attempt())
   }
 
   const followed = <A>(batch: string, id: string, of: (member: Member) => Promise<A>): Effect.Effect<A, WorkerError> =>
@@ -277,8 +310,8 @@ export const make = <State>({ protocol, secrets, settings, vendor, worker }: Par
       : followed(batch, id, ({ outcome }) => outcome)
 
   return {
-    ask: (request, body) =>
-      Effect.map(CallId, (callId) => ask(request, body, idOf(collector.name, collector.number(), callId), Date.now())),
+    ask: (request, body, asking) =>
+      Effect.map(CallId, (callId) => ask(request, body, asking, callId)).pipe(Stream.unwrap),
     reattach: (handle, request) => {
       const known = read(handle)
       if (known === undefined) return Stream.fail(failed(unknownHandle))

@@ -77,6 +77,11 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "thinking-as-text"
   ],
   preference: [
+    "value-above-a-range",
+    "value-at-an-open-end",
+    "value-two-dots",
+    "value-in-words",
+    "only-one-value",
     "budget-as-effort",
     "effort-forbidden",
     "effort-in-camel-case",

@@ -73,14 +73,14 @@ const calls = (
   const protocol = Messages.protocolOf(target.model)
   const reason = (error: unknown) => toReason(error, { secrets, nowMillis: Date.now() })
   const settings = VendorBatch.settingsOf("anthropic", options.batch)
-  const batches =
-    settings && VendorBatch.make({ worker, vendor: vendorOf(client, reason), settings, protocol, secrets })
-  const { baseURL } = endpoint
-  const learned = Preferences.learnedOf(JSON.stringify([baseURL, Preferences.messages.name, target.model]))
+  const family = Preferences.messages
+  const learned = Preferences.learnedOf(JSON.stringify([endpoint.baseURL, family.name, target.model]))
+  const adapting = { family, learned }
+  const vendor = vendorOf(client, reason)
+  const batches = settings && VendorBatch.make({ worker, vendor, settings, protocol, secrets, adapting })
   const sendAdapted = (body: Body, signal: AbortSignal, omit: (notice: string) => void) =>
     Preferences.send(body, {
-      family: Preferences.messages,
-      learned,
+      ...adapting,
       send: (adapted) => send(client, adapted, signal),
       reason,
       omit
@@ -90,7 +90,7 @@ const calls = (
     const mayOmit = target.omitUnsupported || request.preferences === "omit"
     const body = toBody(withDefaults(request, defaults), { ...target, omitUnsupported: mayOmit, onNotice: omit })
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
-    if (batches !== undefined) return batches.ask(request, body.success)
+    if (batches !== undefined) return batches.ask(request, body.success, { mayOmit, notices })
     return VendorStream.make({
       worker,
       messages: request.messages,

@@ -173,3 +173,60 @@ export const generationFields: ReadonlyArray<Field> = [
 /** The fields of an API of a kind. */
 export const fieldsOf = (api: Api, kind: Field["kind"]): ReadonlyArray<Field> =>
   [...fields, ...generationFields].filter((field: Field) => field.kind === kind && field.apis.includes(api))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fields with values
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A field of which a server may take some values alone. */
+export interface Valued {
+  /** Its place in a body. */
+  readonly path: string
+  /** How errors name it. */
+  readonly pattern: RegExp
+  /** Whether its values are whole numbers. */
+  readonly isWhole?: boolean | undefined
+  /** Whether it is a demand, which is left out only where the server takes its default alone. */
+  readonly isDemand?: boolean | undefined
+}
+
+/** The name of a field as errors write it: `top_p`, `topP`, "top p", quoted, or at the end of a path. */
+const inErrors = (path: string): RegExp => {
+  const name = snake(path.slice(path.lastIndexOf(".") + 1)).replaceAll("_", "[_ -]?")
+  // Short words mean other things as well: they count with quotes, or before what is said of a field.
+  return name.length < 5
+    ? new RegExp(
+        `['"\`]${name}['"\`]|(?:^|[\\s:(.])${name}:? (?:must|should|may|can|is|has|only)\\b|(?:^|[\\s:])${name}:`,
+        "i"
+      )
+    : new RegExp(`(?:^|[^a-z])${name}(?![a-z])`, "i")
+}
+
+const valued = (apis: ReadonlyArray<Api>, paths: ReadonlyArray<string>, more: Partial<Valued> = {}) =>
+  paths.map((path) => ({ apis, path, pattern: inErrors(path), ...more }))
+
+const allValued = [
+  ...valued(both, ["temperature", "top_p"]),
+  ...valued(openai, ["min_p", "typical_p", "frequency_penalty", "presence_penalty", "repetition_penalty"]),
+  ...valued(both, ["top_k"], { isWhole: true }),
+  ...valued(openai, ["seed", "thinking_budget", "reasoning.max_tokens", "max_tool_calls"], { isWhole: true }),
+  ...valued(openai, ["n", "best_of"], { isWhole: true, isDemand: true }),
+  ...valued(openai, ["reasoning_effort", "reasoning.effort", "verbosity", "text.verbosity"]),
+  ...valued(messages, ["thinking.budget_tokens"], { isWhole: true }),
+  ...valued(messages, ["output_config.effort"]),
+  ...valued(both, ["service_tier"]),
+  ...valued(
+    ["generateContent"],
+    ["temperature", "topP", "presencePenalty", "frequencyPenalty", "thinkingConfig.thinkingLevel"].map(
+      (name) => `generationConfig.${name}`
+    )
+  ),
+  ...valued(
+    ["generateContent"],
+    ["topK", "seed", "thinkingConfig.thinkingBudget"].map((name) => `generationConfig.${name}`),
+    { isWhole: true }
+  )
+]
+
+/** The fields of an API of which a server may take some values alone. */
+export const valuedOf = (api: Api): ReadonlyArray<Valued> => allValued.filter(({ apis }) => apis.includes(api))

@@ -1,10 +1,15 @@
 /**
  * Which fields of a request to a vendor say how to answer, and which say what the caller must get. A preference that a
- * server refuses is left out, and the server is remembered; a demand never is.
+ * server refuses is left out, or replaced by the nearest value that the server takes, and the server is remembered; a
+ * demand never is.
+ *
+ * {@link adapt} makes a body as a server takes it, {@link learn} reads a refusal, {@link send} does both for a call, and
+ * `VendorBatch` for the calls of a batch.
  */
 import type { WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import * as VendorError from "../VendorError.ts"
-import { type Api, type Field, fieldsOf, cacheHints as hints } from "./fields.ts"
+import * as Bounds from "./bounds.ts"
+import { type Api, type Field, fieldsOf, cacheHints as hints, type Valued, valuedOf } from "./fields.ts"
 
 /** The fields of an API. A field that is not listed is a demand. */
 export interface Family {
@@ -14,13 +19,16 @@ export interface Family {
   readonly demands: ReadonlyArray<Field>
   /** The fields that limit the output. */
   readonly limits: ReadonlyArray<string>
+  /** The fields of which a server may take some values alone. */
+  readonly valued: ReadonlyArray<Valued>
 }
 
 const family = (name: Api, limits: ReadonlyArray<string>, demands = fieldsOf(name, "demand")): Family => ({
   name,
   preferences: fieldsOf(name, "preference"),
   demands,
-  limits
+  limits,
+  valued: valuedOf(name)
 })
 
 /** Chat Completions and Responses. Their servers name demands in refusals of preferences ("with tools", for one). */
@@ -58,6 +66,20 @@ const withoutHints = (body: object): object =>
 
 const hasHint = (value: unknown): boolean =>
   isObject(value) && (value[hints] !== undefined || (Array.isArray(value.content) && value.content.some(hasHint)))
+
+type Node = Readonly<Record<string, unknown>>
+
+/** The value at a path. */
+const valueAt = (body: object, path: string): unknown =>
+  path.split(".").reduce<unknown>((node, name) => (isObject(node) ? node[name] : undefined), body)
+
+/** A body with another value at a path; without its field for `undefined`. */
+const withValue = (body: object, path: string, value: unknown): object => {
+  const [name = "", ...rest] = path.split(".")
+  const { [name]: inner, ...others } = body as Node
+  if (rest.length > 0) return { ...body, [name]: withValue(isObject(inner) ? inner : {}, rest.join("."), value) }
+  return value === undefined ? others : { ...body, [name]: value }
+}
 
 const containerOf = (body: object, field: string): readonly [object: unknown, name: string] => {
   const [first = "", second] = field.split(".")
@@ -173,6 +195,22 @@ const ceilings: ReadonlyArray<Ceiling> = [
     source: "DeepSeek, DashScope"
   },
   {
+    pattern: /max_(?:completion_|output_|new_)?tokens[^.]{0,80}(?:between|from) \d{1,12} (?:and|to) (\d{1,12})/i,
+    most: (most) => most,
+    source: "Mistral, LM Studio"
+  },
+  {
+    pattern: /max_(?:completion_|output_)?tokens'?:? integer above maximum value\. Expected a value <= (\d{1,12})/i,
+    most: (most) => most,
+    source: "OpenAI"
+  },
+  {
+    pattern:
+      /max_(?:completion_|output_|new_)?tokens[^.]{0,60}exceeds?[^.]{0,60}?(?:limit|maximum)[^.\d]{0,20}(\d{3,12})/i,
+    most: (most) => most,
+    source: "SambaNova, Fireworks"
+  },
+  {
     pattern: /max_tokens: \d{1,12} > (\d{1,12}), which is the maximum/i,
     most: (most) => most,
     source: "Anthropic"
@@ -223,47 +261,63 @@ const ceilings: ReadonlyArray<Ceiling> = [
 /** An answer that may be shorter than this is none: the prompt is too long. */
 const shortest = 256
 
-interface Lowered {
-  readonly field: string
-  readonly most: number
-  readonly isOfPrompt: boolean
-}
-
 /** The limit of the output that a server wants lowered, and to what: a limit is the most that an answer may be. */
-const loweredIn = (body: object, { detail = "", _tag }: WorkerErrorReason, { limits }: Family): Lowered | undefined => {
+const loweredIn = (body: object, { detail = "", _tag }: WorkerErrorReason, { limits }: Family): Lesson | undefined => {
   if (_tag !== "InvalidRequest" && _tag !== "ContextTooLong") return undefined
   for (const { isOfPrompt = false, most, pattern } of ceilings) {
     const [, first, second] = pattern.exec(detail) ?? []
     const value = most(Number(first), Number(second))
     const field = limits.find((field) => limitOf(body, field) > value)
-    if (field !== undefined && value >= shortest) return { field, most: value, isOfPrompt }
+    if (field !== undefined && value >= shortest)
+      return { type: "bound", field, bound: { most: value }, isOfCall: isOfPrompt }
   }
   return undefined
 }
 
-const limitOf = (body: object, field: string): number => {
-  const [object, name] = containerOf(body, field)
-  const value = isObject(object) ? object[name] : undefined
+const limitOf = (body: object, path: string): number => {
+  const value = valueAt(body, path)
   return typeof value === "number" ? value : Number.NaN
 }
 
-const withLimit = (body: object, field: string, most: number): object => {
-  if (!(limitOf(body, field) > most)) return body
-  const [object, name] = containerOf(body, field)
-  const changed = { ...(object as object), [name]: most }
-  return object === body ? changed : { ...body, [field.split(".", 1)[0]!]: changed }
+// -------------------------------------------------------------------------------------------------------------------
+// Values
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A refusal that holds for a combination: "temperature may only be 1 when thinking is enabled". */
+const conditional = /\b(?:when|while|if|unless)\b[^.]{0,40}\b(?:thinking|reasoning|tools?|stream\w*|effort)\b/i
+
+/** What is said of a field: from its name on, and a little before it. */
+const saidOf = ({ pattern }: Valued, words: string): string | undefined => {
+  const at = words.search(pattern)
+  return at === -1 ? undefined : words.slice(Math.max(0, at - 40))
+}
+
+/** The field of a body that has a value which the server does not take, and those that it does. */
+const boundIn = (body: object, { _tag, detail = "" }: WorkerErrorReason, { valued }: Family): Lesson | undefined => {
+  if (_tag !== "InvalidRequest") return undefined
+  for (const row of valued) {
+    const value = valueAt(body, row.path)
+    const said = value === undefined ? undefined : saidOf(row, detail)
+    if (said === undefined) continue
+    const read = typeof value === "string" ? Bounds.wordsIn(said) : Bounds.numbersIn(said)
+    if (read === undefined || (row.isDemand === true && read.only === undefined)) continue
+    const bound = { ...read, isWhole: row.isWhole }
+    const isOfCall = conditional.test(detail)
+    if (Bounds.fit(bound, value) !== value) return { type: "bound", field: row.path, bound, isOfCall }
+  }
+  return undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // What servers take
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a server was found not to take: fields that are left out, fields that have another name there, and limits. */
+/** What a server was found not to take: fields that are left out, fields that have another name there, and values. */
 export interface Learned {
   readonly left: Set<string>
   readonly names: Map<string, string>
-  /** The most that it takes in a field. */
-  readonly most: Map<string, number>
+  /** The values that it takes in a field, by its path. */
+  readonly bounds: Map<string, Bounds.Bound>
 }
 
 /** More servers and models than this are not remembered: the oldest is forgotten. */
@@ -271,8 +325,8 @@ const mostRemembered = 1_000
 
 const remembered = new Map<string, Learned>()
 
-/** For a worker whose server has no known address. */
-export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), most: new Map() })
+/** For a worker whose server has no known address, and for what holds for one call alone. */
+export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), bounds: new Map() })
 
 /** What is known of a server's model in this process; `place` is its address and its name. */
 export const learnedOf = (place: string): Learned => {
@@ -287,19 +341,77 @@ export const learnedOf = (place: string): Learned => {
   return learned
 }
 
-/** A body as a server takes it, and the fields that it has that the server does not take. */
-const adapted = <Body extends object>(
-  body: Body,
-  { left, most, names }: Learned
-): { readonly body: Body; readonly omitted: ReadonlyArray<string> } => {
-  if (left.size === 0 && names.size === 0 && most.size === 0) return { body, omitted: [] }
+// -------------------------------------------------------------------------------------------------------------------
+// Learning
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a refusal says of a field. */
+export type Lesson = (
+  | { readonly type: "left"; readonly field: string }
+  | { readonly type: "name"; readonly field: string; readonly to: string }
+  | { readonly type: "bound"; readonly field: string; readonly bound: Bounds.Bound }
+) & {
+  /** Whether it holds for this call alone, e.g. for its prompt. */
+  readonly isOfCall: boolean
+}
+
+/** Reads why a server refused a body; `undefined` if it is about no preference, or about nothing that could be changed. */
+export const learn = (body: object, reason: WorkerErrorReason, family: Family): Lesson | undefined => {
+  const name = family.name === openai.name ? renamed(body as Node, reason) : undefined
+  if (name !== undefined) return { type: "name", field: name.from, to: name.to, isOfCall: false }
+  const value = loweredIn(body, reason, family) ?? boundIn(body, reason, family)
+  if (value !== undefined) return value
+  const field = refusedIn(body, reason, family)
+  return field === undefined ? undefined : { type: "left", field, isOfCall: conditional.test(reason.detail ?? "") }
+}
+
+/** Remembers what a refusal said. */
+export const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void => {
+  if (lesson.type === "left") left.add(lesson.field)
+  else if (lesson.type === "name") names.set(lesson.field, lesson.to)
+  else bounds.set(lesson.field, Bounds.both(bounds.get(lesson.field), lesson.bound))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Adapting
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A body as a server takes it, and a notice for each field that was left out or changed. */
+export interface Adapted<Body> {
+  readonly body: Body
+  readonly notices: ReadonlyArray<string>
+}
+
+const leftOut = (field: string): string => `${field}: the server does not take it: it was left out`
+
+const noticeOf = (path: string, bound: Bounds.Bound, before: unknown, after: unknown): string => {
+  const taken = `${path}: the server takes ${Bounds.describe(bound)}: it was`
+  if (after === undefined) return `${taken} left out`
+  if (typeof after !== "number") return `${taken} replaced by "${String(after)}"`
+  return `${taken} ${after < (before as number) ? "lowered" : "raised"}`
+}
+
+const within = (before: Adapted<object>, path: string, bound: Bounds.Bound): Adapted<object> => {
+  const value = valueAt(before.body, path)
+  const fitted = Bounds.fit(bound, value)
+  if (fitted === value) return before
+  return {
+    body: withValue(before.body, path, fitted),
+    notices: [...before.notices, noticeOf(path, bound, value, fitted)]
+  }
+}
+
+/** Makes a body as a server takes it. */
+export const adapt = <Body extends object>(body: Body, { bounds, left, names }: Learned): Adapted<Body> => {
+  if (left.size === 0 && names.size === 0 && bounds.size === 0) return { body, notices: [] }
   const omitted = [...left].filter((field) => has(body, field))
   const whole = omitted.reduce(without, body as object)
   // Options of a stream are refused without one.
   const rest = omitted.includes("stream") ? without(whole, "stream_options") : whole
   const entries = Object.entries(rest).map(([name, value]) => [names.get(name) ?? name, value] as const)
   const named: object = Object.fromEntries(entries)
-  return { body: [...most].reduce((body, [field, value]) => withLimit(body, field, value), named) as Body, omitted }
+  const start: Adapted<object> = { body: named, notices: omitted.map(leftOut) }
+  return [...bounds].reduce((adapted, [path, bound]) => within(adapted, path, bound), start) as Adapted<Body>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -307,7 +419,7 @@ const adapted = <Body extends object>(
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Maximum number of refused preferences of one call: a server that refuses more is not understood. */
-const mostRefusals = 16
+export const mostRefusals = 16
 
 /** A way to a server, and the known facts about it. */
 export interface Sender<Body extends object, Sent> {
@@ -317,40 +429,57 @@ export interface Sender<Body extends object, Sent> {
   readonly send: (body: Body) => Promise<Sent>
   /** The reason of a value that `send` has thrown. */
   readonly reason: (error: unknown) => WorkerErrorReason
-  /** Takes a notice for each field that was left out. */
+  /** Takes a notice for each field that was left out or changed. */
   readonly omit: (notice: string) => void
 }
 
+/** The attempts of one call: each is made with what the refusals before it said. */
+export class Attempts<Body extends object> {
+  readonly #whole: Body
+  readonly #family: Family
+  readonly #learned: Learned
+  readonly #ofCall = nothingLearned()
+  #refusals = 0
+  #adapted: Adapted<Body>
+
+  constructor(whole: Body, { family, learned }: Pick<Sender<Body, unknown>, "family" | "learned">) {
+    this.#whole = whole
+    this.#family = family
+    this.#learned = learned
+    this.#adapted = adapt(whole, learned)
+  }
+
+  /** The body of this attempt. */
+  get adapted(): Adapted<Body> {
+    return this.#adapted
+  }
+
+  /** Learns from a refusal; `false` if there is nothing to try again. */
+  refused(reason: WorkerErrorReason): boolean {
+    const { body } = this.#adapted
+    const lesson = this.#refusals === mostRefusals ? undefined : learn(body, reason, this.#family)
+    if (lesson === undefined) return false
+    this.#refusals += 1
+    remember(lesson.isOfCall ? this.#ofCall : this.#learned, lesson)
+    const known = adapt(this.#whole, this.#learned)
+    const { body: next, notices } = adapt(known.body, this.#ofCall)
+    this.#adapted = { body: next, notices: [...known.notices, ...notices] }
+    return true
+  }
+}
+
 /**
- * Sends a body as the server takes it. If the server refuses a preference, the body is sent again without it: once for
- * each, as most servers name one field at a time. Demands are always sent.
+ * Sends a body as the server takes it. If the server refuses a preference, the body is sent again without it, or with a
+ * value that it takes: once for each, as most servers name one field at a time. Demands are always sent.
  */
 export const send = async <Body extends object, Sent>(whole: Body, sender: Sender<Body, Sent>): Promise<Sent> => {
-  const { family, learned, omit, reason } = sender
-  const first = adapted(whole, learned)
-  const leave = (field: string) => omit(`${field}: the server does not take it: it was left out`)
-  first.omitted.forEach(leave)
-  let sent = first.body
-  for (let refusals = 0; ; refusals += 1) {
+  const attempts = new Attempts(whole, sender)
+  for (;;) {
+    attempts.adapted.notices.forEach(sender.omit)
     try {
-      return await sender.send(sent)
+      return await sender.send(attempts.adapted.body)
     } catch (error) {
-      if (refusals === mostRefusals) throw error
-      const why = VendorError.fromThrown(error, reason)
-      const name = family.name === openai.name ? renamed(sent as Readonly<Record<string, unknown>>, why) : undefined
-      const lowered = name === undefined ? loweredIn(sent, why, family) : undefined
-      const field = name === undefined && lowered === undefined ? refusedIn(sent, why, family) : undefined
-      if (lowered !== undefined) {
-        omit(`${lowered.field}: the server takes at most ${lowered.most}: it was lowered`)
-        if (!lowered.isOfPrompt) learned.most.set(lowered.field, lowered.most)
-        sent = withLimit(sent, lowered.field, lowered.most) as Body
-        continue
-      }
-      if (name !== undefined) learned.names.set(name.from, name.to)
-      else if (field !== undefined) learned.left.add(field)
-      else throw error
-      if (field !== undefined) leave(field)
-      sent = adapted(whole, learned).body
+      if (!attempts.refused(VendorError.fromThrown(error, sender.reason))) throw error
     }
   }
 }

@@ -77,17 +77,15 @@ export const makeWorker = <Body extends object, State>(
   const connection = api.connect(id, options, secret === "" ? undefined : secret)
   const { again, baseURL, reason, secrets, send } = connection
   const { batch: settings, protocol } = api
+  const adapting = { family: Preferences.openai, learned: Preferences.learnedOf(JSON.stringify([baseURL, id])) }
   const batches =
     settings &&
     connection.batches &&
-    VendorBatch.make({ worker: id, vendor: connection.batches, settings, protocol, secrets })
-
-  const learned = Preferences.learnedOf(JSON.stringify([baseURL, id]))
+    VendorBatch.make({ worker: id, vendor: connection.batches, settings, protocol, secrets, adapting })
 
   const sendAdapted = (body: Body, signal: AbortSignal, omit: (notice: string) => void): Promise<Sent> =>
     Preferences.send(body, {
-      family: Preferences.openai,
-      learned,
+      ...adapting,
       send: (adapted) => send(adapted, signal),
       reason,
       omit
@@ -152,7 +150,7 @@ export const makeWorker = <Body extends object, State>(
             (signal) => (mayOmit ? sendAdapted(body.success, signal, omit) : send(body.success, signal)),
             notices
           )
-        : batches.ask(request, body.success)
+        : batches.ask(request, body.success, { mayOmit, notices })
     },
     forward: forwardTo({
       worker: id,

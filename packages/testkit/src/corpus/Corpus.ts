@@ -209,6 +209,9 @@ export const check = async (row: ResponseRow, { make }: Options): Promise<boolea
   const sent = server.bodies.length
   assert.equal(sent, row.requests ?? 1, `${sent} requests were made.`)
   for (const field of row.without ?? []) assert.ok(!(field in (server.bodies.at(-1) ?? {})), `${field} was sent again.`)
+  for (const [field, value] of Object.entries(row.sends ?? {})) {
+    assert.deepEqual(server.bodies.at(-1)?.[field], value, `${field} was sent with another value.`)
+  }
   return true
 }
 

@@ -105,6 +105,8 @@ export interface ResponseRow extends Common {
   readonly requests?: number | undefined
   /** Fields that the body of the last request must not have. */
   readonly without?: ReadonlyArray<string> | undefined
+  /** Fields of the body of the last request that must be these. */
+  readonly sends?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What a client asks, and what a server must make of it. */

@@ -738,6 +738,23 @@ const lowered = (id: string, source: Source, message: string): ResponseRow =>
     { request: { maxOutputTokens: 32_000 }, requests: 2 }
   )
 
+/** A value that a server does not take: the nearest that it does is sent. */
+const valued = (
+  id: string,
+  source: Source,
+  message: string,
+  request: NonNullable<ResponseRow["request"]>,
+  sends: ResponseRow["sends"]
+): ResponseRow =>
+  row(
+    `preference/value-${id}`,
+    source,
+    "A reader that remembers the field alone leaves it out for ever, also with values that are taken.",
+    [refused(400, { error: { message, type: "invalid_request_error" } }), good],
+    sunny,
+    { request, requests: 2, sends }
+  )
+
 const whole = json({ object: "chat.completion", choices: [{ finish_reason: "stop", message: { content: "Sunny." } }] })
 
 const preferences: ReadonlyArray<ResponseRow> = [
@@ -768,6 +785,41 @@ const preferences: ReadonlyArray<ResponseRow> = [
     { code: "Client specified an invalid argument", error: "Model tiny does not support parameter reasoningEffort." },
     effort,
     "reasoning_effort"
+  ),
+  valued(
+    "above-a-range",
+    from("WolframResearch/Chatbook", 47, "servers differ in the range of the temperature"),
+    "Invalid 'temperature': decimal above maximum value. Expected a value <= 1, but got 1.5 instead.",
+    { temperature: 1.5 },
+    { temperature: 1 }
+  ),
+  valued(
+    "at-an-open-end",
+    from("ai-forever/gigachain", 237, "GigaChat takes any temperature above 0, and not 0"),
+    "Invalid params: temperature must be in range (0, +inf)",
+    { temperature: 0 },
+    { temperature: 0.01 }
+  ),
+  valued(
+    "two-dots",
+    from("anthropics/anthropic-sdk-python", 893, "a range is written with two dots"),
+    "temperature: range: 0..1",
+    { temperature: 1.2 },
+    { temperature: 1 }
+  ),
+  valued(
+    "in-words",
+    from("Marker-Inc-Korea/AutoRAG", 1100, "a server names the range of the temperature in words"),
+    "The temperature hyperparameter is out of range. The valid range for the temperature hyperparameter should be between 0 and 1.",
+    { temperature: 1.5 },
+    { temperature: 1 }
+  ),
+  preference(
+    "only-one-value",
+    from("arcsin1/oh-my-ppt", 45, "Kimi takes no temperature but 0.6 where a model does not think"),
+    { error: { message: "invalid temperature: only 0.6 is allowed for this model", type: "invalid_request_error" } },
+    { temperature: 0.3 },
+    "temperature"
   ),
   preference(
     "seed-in-brackets",

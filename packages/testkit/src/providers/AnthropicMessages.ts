@@ -323,11 +323,11 @@ const words: Readonly<Record<RefusalKind, { status: number; type: string; messag
   }
 }
 
-const errorOf = ({ echo, kind }: Refusal) => {
+const errorOf = ({ echo, kind, words: own }: Refusal) => {
   const { message, type } = words[kind]
   return {
     type: "error",
-    error: { type, message: echo === undefined ? message : `${message} ${echo}` },
+    error: { type, message: own ?? (echo === undefined ? message : `${message} ${echo}`) },
     request_id: "req_01"
   }
 }

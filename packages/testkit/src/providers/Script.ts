@@ -73,6 +73,8 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Put into the vendor's message: what it repeats of the request. */
   readonly echo?: string | undefined
+  /** Instead of the vendor's message. */
+  readonly words?: string | undefined
   /** Sent inside a stream, after these deltas. */
   readonly after?: ReadonlyArray<Delta> | undefined
 }

@@ -103,9 +103,9 @@ export const allowance: NonNullable<Dialect["allowance"]> = {
 }
 
 /** The error object of a refusal. */
-export const errorOf = ({ echo, kind }: Refusal) => {
+export const errorOf = ({ echo, kind, words: own }: Refusal) => {
   const { code, message, type } = words[kind]
-  return { message: echo === undefined ? message : `${message} ${echo}`, type, param: null, code }
+  return { message: own ?? (echo === undefined ? message : `${message} ${echo}`), type, param: null, code }
 }
 
 /** A refusal as an HTTP error. */

@@ -154,6 +154,29 @@ export const cases: Readonly<Record<string, Case>> = {
     assert.equal(error.reason._tag, "ContextTooLong")
   },
 
+  "makes a call again without a preference that is refused, says so, and remembers it": async (subject) => {
+    const words = "Unsupported parameters: 'reasoning', 'reasoning_effort', 'thinking', 'output_config.effort'"
+    await using server = await start(subject, {
+      fate: (item) => (item.sent.reasoning === undefined ? echo(item) : Script.refusal("invalid-request", { words }))
+    })
+    const worker = workerAt(subject, server)
+    const ask = async (preferences: WorkerRequest["preferences"]) => {
+      const reasoning = { type: "effort", effort: "high" } as const
+      const request = { ...asked("a"), reasoning, preferences }
+      const parts = await Effect.runPromise(Stream.runCollect(WorkerStream.generate(worker, request)))
+      assert.equal(textOf(parts), "a!")
+      return parts.flatMap((part) => (part.type === "notice" ? [part.notice] : []))
+    }
+    // A worker that may not leave it out fails, and learns nothing.
+    assert.equal((await failureOf(ask(undefined))).reason._tag, "InvalidRequest")
+    const first = await ask("omit")
+    assert.ok(first.length > 0 && new Set(first).size === first.length, `Its notices are ${first.join("; ")}.`)
+    const made = sendings(server)
+    assert.deepEqual(await ask("omit"), first)
+    assert.equal(sendings(server), made + 1, "The refusal was not remembered.")
+    assert.equal(server.paid(), 2)
+  },
+
   "fails what a batch ends without": async (subject) => {
     await using server = await start(subject, {
       fate: (item) => (questionOf(item.sent) === "lost" ? "forgotten" : echo(item))
