@@ -129,3 +129,34 @@ export const ending = (word: string, field: string): Ending => {
   const _tag = Json.meaning(failures, plain(word)) ?? (gaveUp.test(plain(word)) ? "Overloaded" : "Malformed")
   return { type: "failed", failure: { _tag, detail: `the answer ended with ${field} "${word.slice(0, 100)}"` } }
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// The way back
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why an answer ended, as a server reports it. `stop-sequence` has a word of its own on Messages alone. */
+export type Ended = Exclude<FinishReason, "other"> | "stop-sequence"
+
+/** The words by which each protocol reports it. */
+export const wordOf = {
+  chat: {
+    stop: "stop",
+    "stop-sequence": "stop",
+    length: "length",
+    "tool-calls": "tool_calls",
+    refusal: "content_filter"
+  },
+  messages: {
+    stop: "end_turn",
+    "stop-sequence": "stop_sequence",
+    length: "max_tokens",
+    "tool-calls": "tool_use",
+    refusal: "refusal"
+  }
+} as const satisfies Readonly<Record<"chat" | "messages", { readonly [E in Ended]: string }>>
+
+/** Before there were tools, an answer of Chat Completions called one function. */
+export const legacyCall = "function_call"
+
+/** Why a response is incomplete. */
+export const incompleteWord = { length: "max_output_tokens", refusal: "content_filter" } as const

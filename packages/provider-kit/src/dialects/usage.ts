@@ -154,3 +154,31 @@ export const reportedIn = (chunk: Json.Fields): unknown => {
   const places = placesOf(chunk)
   return places.find(hasFigures) ?? (typeof chunk.usage === "object" ? (chunk.usage ?? undefined) : undefined)
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// The way back
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A usage as Chat Completions report it. */
+export const chatUsage = ({ cachedInputTokens = 0, inputTokens, outputTokens, reasoningTokens = 0 }: Usage) => ({
+  prompt_tokens: inputTokens,
+  completion_tokens: outputTokens,
+  total_tokens: inputTokens + outputTokens,
+  prompt_tokens_details: { cached_tokens: cachedInputTokens },
+  completion_tokens_details: { reasoning_tokens: reasoningTokens }
+})
+
+/** A usage as Responses report it. */
+export const responsesUsage = ({
+  cachedInputTokens = 0,
+  cacheWriteTokens = 0,
+  inputTokens,
+  outputTokens,
+  reasoningTokens = 0
+}: Usage) => ({
+  input_tokens: inputTokens,
+  input_tokens_details: { cached_tokens: cachedInputTokens, cache_write_tokens: cacheWriteTokens },
+  output_tokens: outputTokens,
+  output_tokens_details: { reasoning_tokens: reasoningTokens },
+  total_tokens: inputTokens + outputTokens
+})

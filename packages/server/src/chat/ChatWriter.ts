@@ -1,5 +1,6 @@
 /** Writes responses of Chat Completions: a body, or chunks. */
 import type { ToolCall } from "@divisi/core/Message"
+import { Endings, UsageFields } from "@divisi/provider-kit/Dialects"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import * as Tools from "../wire/Tools.ts"
@@ -30,14 +31,6 @@ export interface ChatState {
   readonly isLegacy: boolean
 }
 
-const reasons: { readonly [R in FinishReason]: string } = {
-  stop: "stop",
-  "stop-sequence": "stop",
-  length: "length",
-  "tool-calls": "tool_calls",
-  refusal: "content_filter"
-}
-
 /** A call as its tool writes it: a function has arguments, a custom tool an input of any text. */
 const callOf = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonObject => {
   const { arguments: given, id } = call
@@ -53,25 +46,26 @@ const legacyCall = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonOb
 })
 
 const reasonOf = (reason: FinishReason, isLegacy: boolean): string =>
-  isLegacy && reason === "tool-calls" ? "function_call" : reasons[reason]
+  isLegacy && reason === "tool-calls" ? Endings.legacyCall : Endings.wordOf.chat[reason]
 
 /** The tokens of the answer as Chat Completions counts them, those of the orchestration beside them, and the cost of all. */
-const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
-  prompt_tokens: answer.inputTokens,
-  completion_tokens: answer.outputTokens,
-  total_tokens: answer.inputTokens + answer.outputTokens,
-  prompt_tokens_details: {
-    cached_tokens: answer.cachedInputTokens ?? 0,
-    orchestration_input_tokens: orchestration.inputTokens,
-    orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0
-  },
-  completion_tokens_details: {
-    reasoning_tokens: answer.reasoningTokens ?? 0,
-    orchestration_output_tokens: orchestration.outputTokens
-  },
-  cost_usd: costUsd,
-  unpriced_calls: unpricedCalls
-})
+const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => {
+  const own = UsageFields.chatUsage(answer)
+  return {
+    ...own,
+    prompt_tokens_details: {
+      ...own.prompt_tokens_details,
+      orchestration_input_tokens: orchestration.inputTokens,
+      orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0
+    },
+    completion_tokens_details: {
+      ...own.completion_tokens_details,
+      orchestration_output_tokens: orchestration.outputTokens
+    },
+    cost_usd: costUsd,
+    unpriced_calls: unpricedCalls
+  }
+}
 
 const chunk = (
   { about, hasUsage }: Pick<ChatState, "about" | "hasUsage">,

@@ -1,11 +1,11 @@
 /** Writes responses of Anthropic's Messages: a body, or events. */
 import type { ToolCall } from "@divisi/core/Message"
+import { Endings, Messages } from "@divisi/provider-kit/Dialects"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as Tools from "../wire/Tools.ts"
 import {
   type About,
   event,
-  type FinishReason,
   type Part,
   runOf,
   type SegmentUsage,
@@ -38,16 +38,8 @@ const showsThinking = ({ body: { thinking } }: About): boolean =>
 // The end of a message
 // -------------------------------------------------------------------------------------------------------------------
 
-const reasons: { readonly [R in FinishReason]: string } = {
-  stop: "end_turn",
-  "stop-sequence": "stop_sequence",
-  length: "max_tokens",
-  "tool-calls": "tool_use",
-  refusal: "refusal"
-}
-
 const ending = ({ reason, stopSequence }: Finish): JsonObject => ({
-  stop_reason: reasons[reason],
+  stop_reason: Endings.wordOf.messages[reason],
   stop_sequence: stopSequence ?? null,
   stop_details: reason === "refusal" ? { type: "refusal", category: null, explanation: null } : null,
   container: null
@@ -55,22 +47,9 @@ const ending = ({ reason, stopSequence }: Finish): JsonObject => ({
 
 const unended: JsonObject = { stop_reason: null, stop_sequence: null, stop_details: null, container: null }
 
-/** Tokens as Anthropic counts them: those of the cache stand beside the others. */
-const tokensOf = ({
-  cachedInputTokens = 0,
-  cacheWriteTokens = 0,
-  inputTokens
-}: SegmentUsage["answer"]): JsonObject => ({
-  input_tokens: inputTokens - cachedInputTokens - cacheWriteTokens,
-  cache_creation_input_tokens: cacheWriteTokens,
-  cache_read_input_tokens: cachedInputTokens
-})
-
 /** What the answer used, what the orchestration used beside it, and the cost of all. */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
-  ...tokensOf(answer),
-  output_tokens: answer.outputTokens,
-  output_tokens_details: { thinking_tokens: answer.reasoningTokens ?? 0 },
+  ...Messages.reported(answer),
   server_tool_use: null,
   orchestration_input_tokens: orchestration.inputTokens,
   orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0,
@@ -148,19 +127,19 @@ const pieceOf = (about: About, part: Part): readonly [of: "text" | "thinking", p
 
 const named = (type: string, data: JsonObject = {}): string => event({ type, ...data }, type)
 
-const delta = (index: number, data: JsonObject): string => named("content_block_delta", { index, delta: data })
+const delta = (index: number, data: JsonObject): string => named(Messages.events.blockDelta, { index, delta: data })
 
 const blockStart = (index: number, block: JsonObject): string =>
-  named("content_block_start", { index, content_block: block })
+  named(Messages.events.blockStart, { index, content_block: block })
 
-const blockStop = (index: number): string => named("content_block_stop", { index })
+const blockStop = (index: number): string => named(Messages.events.blockStop, { index })
 
 /** Ends the block that is open. */
 const close = (state: MessagesState): Written<MessagesState> => {
   if (state.open === undefined) return [state, ""]
   const index = state.blocks - 1
   const signed =
-    state.open === "thinking" ? delta(index, { type: "signature_delta", signature: signatureOf(state.about) }) : ""
+    state.open === "thinking" ? delta(index, { type: Messages.deltas.signature, signature: signatureOf(state.about) }) : ""
   return [{ ...state, open: undefined }, `${signed}${blockStop(index)}`]
 }
 
@@ -175,7 +154,7 @@ const open = (state: MessagesState, of: "text" | "thinking"): Written<MessagesSt
 const call = (state: MessagesState, made: ToolCall): Written<MessagesState> => {
   const [closed, before] = close(state)
   const index = closed.blocks
-  const input = { type: "input_json_delta", partial_json: argumentsOf(made) }
+  const input = { type: Messages.deltas.input, partial_json: argumentsOf(made) }
   const events = blockStart(index, toolUse(made, state.tools, {})) + delta(index, input) + blockStop(index)
   return [{ ...closed, blocks: index + 1 }, before + events]
 }
@@ -183,7 +162,7 @@ const call = (state: MessagesState, made: ToolCall): Written<MessagesState> => {
 /** The beginning of a stream. */
 export const begin = (about: About): Written<MessagesState> => [
   { about, open: undefined, blocks: 0, tools: Tools.ofResponse(about) },
-  named("message_start", { message: message(about, [], unended, unused) })
+  named(Messages.events.messageStart, { message: message(about, [], unended, unused) })
 ]
 
 /** What goes out for a part. */
@@ -192,7 +171,7 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
   if (piece !== undefined) {
     const [of, said] = piece
     const [next, opened] = open(state, of)
-    const data = of === "text" ? { type: "text_delta", text: said } : { type: "thinking_delta", thinking: said }
+    const data = of === "text" ? { type: Messages.deltas.text, text: said } : { type: Messages.deltas.thinking, thinking: said }
     return [next, opened + delta(next.blocks - 1, data)]
   }
   switch (part.type) {
@@ -206,15 +185,15 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
     case "finish": {
       const [closed, before] = close(state)
       const divisi = runOf(state.about, part)
-      const last = named("message_delta", { delta: ending(part), usage: usageOf(part.usage), divisi })
-      return [closed, `${before}${last}${named("message_stop")}`]
+      const last = named(Messages.events.messageDelta, { delta: ending(part), usage: usageOf(part.usage), divisi })
+      return [closed, `${before}${last}${named(Messages.events.messageStop)}`]
     }
     // Nothing follows: a stream that broke off must not look whole.
     case "error":
-      return [state, event(errorBody(part.error), "error")]
+      return [state, event(errorBody(part.error), Messages.events.error)]
     case "given":
     case "heartbeat":
-      return [state, named("ping")]
+      return [state, named(Messages.events.ping)]
     default:
       return [state, ""]
   }

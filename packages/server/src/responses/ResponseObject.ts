@@ -1,4 +1,5 @@
 /** The object that a response is: what was asked for, as it was understood, and what has come of it. */
+import { type Endings, UsageFields } from "@divisi/provider-kit/Dialects"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import { type About, type Part, runOf, type SegmentUsage } from "../wire/Wire.ts"
 
@@ -7,28 +8,28 @@ export interface Progress {
   readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled"
   readonly output: ReadonlyArray<JsonObject>
   readonly finish?: Extract<Part, { readonly type: "finish" }> | undefined
-  readonly incomplete?: "max_output_tokens" | "content_filter" | undefined
+  readonly incomplete?: (typeof Endings.incompleteWord)[keyof typeof Endings.incompleteWord] | undefined
   readonly error?: JsonObject | undefined
 }
 
 /** The tokens of the answer as Responses counts them, those of the orchestration beside them, and the cost of all. */
-export const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
-  input_tokens: answer.inputTokens,
-  input_tokens_details: {
-    cached_tokens: answer.cachedInputTokens ?? 0,
-    cache_write_tokens: answer.cacheWriteTokens ?? 0,
-    orchestration_input_tokens: orchestration.inputTokens,
-    orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0
-  },
-  output_tokens: answer.outputTokens,
-  output_tokens_details: {
-    reasoning_tokens: answer.reasoningTokens ?? 0,
-    orchestration_output_tokens: orchestration.outputTokens
-  },
-  total_tokens: answer.inputTokens + answer.outputTokens,
-  cost_usd: costUsd,
-  unpriced_calls: unpricedCalls
-})
+export const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => {
+  const own = UsageFields.responsesUsage(answer)
+  return {
+    ...own,
+    input_tokens_details: {
+      ...own.input_tokens_details,
+      orchestration_input_tokens: orchestration.inputTokens,
+      orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0
+    },
+    output_tokens_details: {
+      ...own.output_tokens_details,
+      orchestration_output_tokens: orchestration.outputTokens
+    },
+    cost_usd: costUsd,
+    unpriced_calls: unpricedCalls
+  }
+}
 
 const toolOf = (tool: unknown): unknown =>
   isObject(tool) && tool.type === "function"

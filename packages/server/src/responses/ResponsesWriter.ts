@@ -1,4 +1,5 @@
 /** Writes responses of Responses: a body, or events. */
+import { Endings, ResponsesEvents } from "@divisi/provider-kit/Dialects"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
@@ -10,6 +11,8 @@ import * as ResponseObject from "./ResponseObject.ts"
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
+
+const Types = ResponsesEvents.events
 
 /** An item that goes on: a message with one part, or reasoning with notes. */
 type Open =
@@ -84,7 +87,7 @@ const summary = (text: string): JsonObject => ({ type: "summary_text", text })
 /** An item that is whole, with its last event. */
 const done = (state: ResponsesState, item: JsonObject, events: ReadonlyArray<Event>): Step => [
   { ...state, open: undefined, output: [...state.output, item] },
-  [...events, { type: "response.output_item.done", output_index: state.output.length, item }]
+  [...events, { type: Types.itemDone, output_index: state.output.length, item }]
 ]
 
 /** Ends the item that is open. A message whose tools follow was no answer yet. */
@@ -108,17 +111,17 @@ const close = (
   const part = partOf(open.part, open.text)
   const said: Event =
     open.part === "refusal"
-      ? { type: "response.refusal.done", ...at, refusal: open.text }
-      : { type: "response.output_text.done", ...at, text: open.text, logprobs: [] }
+      ? { type: Types.refusalDone, ...at, refusal: open.text }
+      : { type: Types.textDone, ...at, text: open.text, logprobs: [] }
   const told = state.about.request.isCommented === true ? phase : undefined
   return done(state, messageOf(at.item_id, status, [part], agentOf(state, open.by), told), [
     said,
-    { type: "response.content_part.done", ...at, part }
+    { type: Types.partDone, ...at, part }
   ])
 }
 
 const added = ({ output }: ResponsesState, item: JsonObject): Event => ({
-  type: "response.output_item.added",
+  type: Types.itemAdded,
   output_index: output.length,
   item
 })
@@ -132,12 +135,12 @@ const say = (before: ResponsesState, part: "output_text" | "refusal", text: stri
     ? []
     : [
         added(state, messageOf(at.item_id, "in_progress", [], agentOf(state, by))),
-        { type: "response.content_part.added", ...at, part: partOf(part, "") }
+        { type: Types.partAdded, ...at, part: partOf(part, "") }
       ]
   const piece: Event =
     part === "refusal"
-      ? { type: "response.refusal.delta", ...at, delta: text }
-      : { type: "response.output_text.delta", ...at, delta: text, logprobs: [] }
+      ? { type: Types.refusalDelta, ...at, delta: text }
+      : { type: Types.textDelta, ...at, delta: text, logprobs: [] }
   const said = state.open?.type === "message" && isOpen ? state.open.text + text : text
   return [{ ...state, open: { type: "message", part, text: said, by } }, [...closed, ...begun, piece]]
 }
@@ -164,10 +167,10 @@ const note = (before: ResponsesState, text: string, by: string | undefined): Ste
     [
       ...closed,
       ...begun,
-      { type: "response.reasoning_summary_part.added", ...at, part: summary("") },
-      { type: "response.reasoning_summary_text.delta", ...at, delta: text },
-      { type: "response.reasoning_summary_text.done", ...at, text },
-      { type: "response.reasoning_summary_part.done", ...at, part: summary(text) }
+      { type: Types.summaryPartAdded, ...at, part: summary("") },
+      { type: Types.summaryDelta, ...at, delta: text },
+      { type: Types.summaryDone, ...at, text },
+      { type: Types.summaryPartDone, ...at, part: summary(text) }
     ]
   ]
 }
@@ -198,22 +201,22 @@ const writing = (state: ResponsesState, call: Extract<Part, { readonly type: "to
   }
   if (tool?.type === "custom") {
     const item = { type: "custom_tool_call", id: itemId("ctc", state), status: "completed", ...named }
-    return { item, given: { input: Tools.textOf(call) }, events: "response.custom_tool_call_input" }
+    return { item, given: { input: Tools.textOf(call) }, types: [Types.inputDelta, Types.inputDone] as const }
   }
   const item = { type: "function_call", id: itemId("fc", state), status: "completed", ...named }
-  return { item, given: { arguments: call.arguments }, events: "response.function_call_arguments" }
+  return { item, given: { arguments: call.arguments }, types: [Types.argumentsDelta, Types.argumentsDone] as const }
 }
 
 const call = (before: ResponsesState, made: Extract<Part, { readonly type: "tool-call" }>): Step => {
   const [state, closed] = close(before, "completed", "commentary")
-  const { events, given, item } = writing(state, made)
+  const { given, item, types } = writing(state, made)
   const at = { item_id: item.id, output_index: state.output.length }
   const [name, text] = Object.entries(given)[0]!
   return done(state, { ...item, ...given }, [
     ...closed,
     added(state, { ...item, status: "in_progress", [name]: "" }),
-    { type: `${events}.delta`, ...at, delta: text },
-    { type: `${events}.done`, ...at, name: item.name, ...given }
+    { type: types[0], ...at, delta: text },
+    { type: types[1], ...at, name: item.name, ...given }
   ])
 }
 
@@ -246,14 +249,14 @@ const finish = (before: ResponsesState, part: Extract<Part, { readonly type: "fi
   const isDeclined = before.open?.type === "message" && before.open.part === "refusal"
   const incomplete =
     part.reason === "length"
-      ? "max_output_tokens"
+      ? Endings.incompleteWord.length
       : part.reason === "refusal" && !isDeclined
-        ? "content_filter"
+        ? Endings.incompleteWord.refusal
         : undefined
   const status = incomplete === undefined ? "completed" : "incomplete"
   const [closed, events] = close(before, status)
   const state = { ...closed, progress: { status, finish: part, incomplete } } as const
-  return [state, [...events, { type: `response.${status}`, response: objectOf(state) }]]
+  return [state, [...events, { type: Types[status], response: objectOf(state) }]]
 }
 
 /** The end of a summary: the item that carries it, which is the only one. A part of a summary carries nothing. */
@@ -262,7 +265,7 @@ const summarized = (state: ResponsesState, summary: string, part: Extract<Part, 
   if (part.reason === "refusal" || summary.trim() === "") {
     const error = { code: "server_error", message: "The model wrote no summary: send the request again." }
     const failed = { ...state, progress: { status: "failed", error, finish: part } } as const
-    return [failed, [{ type: "response.failed", response: objectOf(failed) }]]
+    return [failed, [{ type: Types.failed, response: objectOf(failed) }]]
   }
   const item = CompactionItem.make(state.about.id, summary)
   const [ready, events] = done(state, item, [added(state, item)])
@@ -298,7 +301,7 @@ const answer = (state: ResponsesState, part: Part): Step => {
     // What is open stays so: a stream that broke off must not look whole.
     case "error": {
       const failed = { ...state, progress: { status: "failed", error: errorOf(part.error) } } as const
-      return [failed, [{ type: "response.failed", response: objectOf(failed) }]]
+      return [failed, [{ type: Types.failed, response: objectOf(failed) }]]
     }
     case "heartbeat":
       return [state, []]
@@ -342,13 +345,13 @@ export const beginAfter = (about: About, after: number): Written<ResponsesState>
   const events: ReadonlyArray<Event> =
     about.body.background === true
       ? [
-          { type: "response.created", response: queued },
-          { type: "response.queued", response: queued },
-          { type: "response.in_progress", response }
+          { type: Types.created, response: queued },
+          { type: Types.queued, response: queued },
+          { type: Types.inProgress, response }
         ]
       : [
-          { type: "response.created", response },
-          { type: "response.in_progress", response }
+          { type: Types.created, response },
+          { type: Types.inProgress, response }
         ]
   return numbered(state, [state, events])
 }
@@ -362,7 +365,7 @@ export const begin = (about: About): Written<ResponsesState> => beginAfter(about
  */
 export const write = (state: ResponsesState, part: Part): Written<ResponsesState> => {
   if (part.type !== "heartbeat") return numbered(state, step(state, part))
-  const type = "response.in_progress"
+  const type = Types.inProgress
   return [state, event({ type, sequence_number: state.sequence - 1, response: objectOf(state) }, type)]
 }
 

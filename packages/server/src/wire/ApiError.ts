@@ -2,49 +2,11 @@
  * What goes wrong with a request, whichever wire it came on. Each wire says it in its own form; what a kind means and
  * whether trying again can help is the same on all.
  */
+import { Failures } from "@divisi/provider-kit/Dialects"
 import * as Data from "effect/Data"
 
 /** What kind of error it is. */
-export type Kind =
-  | "invalid-request"
-  | "context-too-long"
-  | "authentication"
-  | "permission"
-  | "not-found"
-  | "too-large"
-  /** A `Content-Encoding` that is not known. */
-  | "unsupported-encoding"
-  | "rate-limit"
-  | "quota"
-  /** A mistake of this server, or of a worker's configuration. */
-  | "server"
-  /** A worker failed, or its answer broke off: trying again can help. */
-  | "upstream"
-  /** A provider refuses this server's own key, account or model: only the operator can help. */
-  | "upstream-account"
-  /** A provider's filter refused the content of the request. */
-  | "content-filtered"
-  /** Nobody can take the request now: trying again can help. */
-  | "overloaded"
-  | "timeout"
-
-const statuses: { readonly [K in Kind]: number } = {
-  "invalid-request": 400,
-  "context-too-long": 400,
-  authentication: 401,
-  permission: 403,
-  "not-found": 404,
-  "too-large": 413,
-  "unsupported-encoding": 415,
-  "rate-limit": 429,
-  quota: 429,
-  server: 500,
-  upstream: 502,
-  "upstream-account": 502,
-  "content-filtered": 400,
-  overloaded: 503,
-  timeout: 504
-}
+export type Kind = Failures.Kind
 
 /** The longest message of an error: it may quote what a client, or a worker, has sent. */
 const maxCharacters = 2_000
@@ -73,7 +35,7 @@ export class ApiError extends Data.TaggedError("ApiError")<Fields> {
 
   /** The status of its HTTP response. */
   get status(): number {
-    return statuses[this.kind]
+    return Failures.forms[this.kind].status
   }
 }
 

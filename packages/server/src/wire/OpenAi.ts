@@ -1,26 +1,9 @@
 /** What OpenAI's two wires share: how errors are said, how pictures and files are written, and effort. */
 import type { ContentPart, Source } from "@divisi/core/Message"
 import type { Reasoning } from "@divisi/core/Worker"
-import { type ApiError, invalid, type Kind } from "./ApiError.ts"
+import { Failures } from "@divisi/provider-kit/Dialects"
+import { type ApiError, invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
-
-const kinds: { readonly [K in Kind]: readonly [type: string, code: string | null] } = {
-  "invalid-request": ["invalid_request_error", null],
-  "context-too-long": ["invalid_request_error", "context_length_exceeded"],
-  authentication: ["invalid_request_error", "invalid_api_key"],
-  permission: ["invalid_request_error", "permission_denied"],
-  "not-found": ["invalid_request_error", "not_found"],
-  "too-large": ["invalid_request_error", "request_too_large"],
-  "unsupported-encoding": ["invalid_request_error", "unsupported_encoding"],
-  "rate-limit": ["rate_limit_error", "rate_limit_exceeded"],
-  quota: ["insufficient_quota", "insufficient_quota"],
-  server: ["server_error", "server_error"],
-  upstream: ["server_error", "upstream_error"],
-  "upstream-account": ["server_error", "upstream_unavailable"],
-  "content-filtered": ["invalid_request_error", "content_filter"],
-  overloaded: ["server_error", "overloaded"],
-  timeout: ["server_error", "timeout"]
-}
 
 /** Codes of errors about one field. */
 const codes: Readonly<Record<string, string>> = {
@@ -30,7 +13,7 @@ const codes: Readonly<Record<string, string>> = {
 
 /** What stands under `error`. */
 export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => {
-  const [type, code] = kinds[kind]
+  const [type, code] = Failures.forms[kind].openai
   return {
     message,
     type,

@@ -1,5 +1,6 @@
 /** Anthropic's Messages API. */
 export * as Echo from "./echo.ts"
+export { deltas, events } from "./events.ts"
 export { next, protocolOf, type State } from "./stream.ts"
-export { type Counts, counted, usageOf } from "./usage.ts"
+export { type Counts, counted, reported, usageOf } from "./usage.ts"
 export { eventsOf } from "./whole.ts"

@@ -7,6 +7,7 @@ import { type Ending, ending, isOpen } from "../endings.ts"
 import * as Errors from "../errors.ts"
 import { content } from "../text.ts"
 import * as Blocks from "./blocks.ts"
+import { deltas, events } from "./events.ts"
 import { type Counts, counted, usageOf } from "./usage.ts"
 import { blockEvents, eventsOf } from "./whole.ts"
 
@@ -70,9 +71,9 @@ const begun = (state: State, event: Json.Fields): Step<State> => {
 /** The kind of a delta; some proxies leave out its type. */
 const kindOfDelta = (delta: Json.Fields): unknown => {
   if (delta.type !== undefined && delta.type !== null) return delta.type
-  if (delta.partial_json !== undefined) return "input_json_delta"
-  if (delta.thinking !== undefined) return "thinking_delta"
-  return delta.text === undefined ? undefined : "text_delta"
+  if (delta.partial_json !== undefined) return deltas.input
+  if (delta.thinking !== undefined) return deltas.thinking
+  return delta.text === undefined ? undefined : deltas.text
 }
 
 /** A text, or a list of parts. */
@@ -84,20 +85,20 @@ const added = (state: State, { delta: value, index }: Json.Fields): Step<State> 
   const delta = Json.fields(value)
   switch (kindOfDelta(delta)) {
     case "text":
-    case "text_delta": {
+    case deltas.text: {
       const text = textOf(delta.text)
       return spoken({ ...state, blocks: Blocks.extend(state.blocks, index, "text", text) }, "text", text)
     }
     case "reasoning_delta":
-    case "thinking_delta": {
+    case deltas.thinking: {
       const text = Json.said(delta.thinking ?? delta.reasoning ?? delta.text, "thinking")
       return spoken({ ...state, blocks: Blocks.extend(state.blocks, index, "thinking", text) }, "reasoning", text)
     }
-    case "signature_delta": {
+    case deltas.signature: {
       const signature = Json.said(delta.signature, "a signature")
       return silent({ ...state, blocks: Blocks.extend(state.blocks, index, "signature", signature) })
     }
-    case "input_json_delta": {
+    case deltas.input: {
       const [blocks, parts] = Blocks.extendCall(state.blocks, index, delta.partial_json)
       return { state: { ...state, blocks }, parts }
     }
@@ -201,9 +202,9 @@ const kindOf = (event: Json.Fields): string => {
   const type = Json.said(event.type, "type")
   if (type !== "") return type
   if (event.role === "assistant" && event.content !== undefined) return "message"
-  if (isObject(event.message)) return "message_start"
-  if (isObject(event.content_block)) return "content_block_start"
-  if (isObject(event.delta)) return event.index === undefined ? "message_delta" : "content_block_delta"
+  if (isObject(event.message)) return events.messageStart
+  if (isObject(event.content_block)) return events.blockStart
+  if (isObject(event.delta)) return event.index === undefined ? events.messageDelta : events.blockDelta
   return ""
 }
 
@@ -221,21 +222,21 @@ export const next = (state: State, value: unknown): Step<State> => {
   switch (kindOf(event)) {
     case "message":
       return fold(state, eventsOf(event))
-    case "message_start":
+    case events.messageStart:
       return started(state, event)
-    case "content_block_start":
+    case events.blockStart:
       return begun(state, event)
-    case "content_block_delta":
+    case events.blockDelta:
       return added(state, event)
-    case "content_block_stop":
+    case events.blockStop:
       return ended(state, event)
-    case "message_delta":
+    case events.messageDelta:
       return changed(state, event)
-    case "message_stop":
+    case events.messageStop:
       return completed(state, event)
-    case "error":
+    case events.error:
       return failed(state, Errors.reasonOfEvent(event))
-    case "ping":
+    case events.ping:
       return silent(state)
     default:
       return foreign(state, event)

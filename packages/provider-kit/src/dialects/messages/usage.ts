@@ -87,3 +87,18 @@ export const usageOf = (counts: Counts): Usage | undefined => {
     reasoningTokens: thinking
   })
 }
+
+/** A usage as Messages report it: cached tokens are counted apart from the input. */
+export const reported = ({
+  cachedInputTokens = 0,
+  cacheWriteTokens = 0,
+  inputTokens,
+  outputTokens,
+  reasoningTokens = 0
+}: Usage) => ({
+  input_tokens: inputTokens - cachedInputTokens - cacheWriteTokens,
+  cache_creation_input_tokens: cacheWriteTokens,
+  cache_read_input_tokens: cachedInputTokens,
+  output_tokens: outputTokens,
+  output_tokens_details: { thinking_tokens: reasoningTokens }
+})

@@ -1,4 +1,5 @@
 /** A whole message as the events that would have been streamed of it: there is one reader for both. */
+import { events } from "./events.ts"
 import * as Json from "../../VendorJson.ts"
 
 /** A block; some servers give a text alone. */
@@ -9,15 +10,15 @@ const blockOf = (block: unknown): Json.Fields =>
 export const blockEvents = (content: unknown): ReadonlyArray<Json.Fields> => {
   if (typeof content === "string") return blockEvents([{ type: "text", text: content }])
   return Json.array(content ?? undefined, "content").flatMap((block, index) => [
-    { type: "content_block_start", index, content_block: blockOf(block) },
-    { type: "content_block_stop", index }
+    { type: events.blockStart, index, content_block: blockOf(block) },
+    { type: events.blockStop, index }
   ])
 }
 
 /** The events of a whole message. */
 export const eventsOf = (message: Json.Fields): ReadonlyArray<Json.Fields> => [
-  { type: "message_start", message: { ...message, content: [], stop_reason: null } },
+  { type: events.messageStart, message: { ...message, content: [], stop_reason: null } },
   ...blockEvents(message.content),
-  { type: "message_delta", delta: { stop_reason: message.stop_reason }, usage: message.usage },
-  { type: "message_stop" }
+  { type: events.messageDelta, delta: { stop_reason: message.stop_reason }, usage: message.usage },
+  { type: events.messageStop }
 ]

@@ -13,6 +13,7 @@ import { content } from "../text.ts"
 import { usageOf } from "../usage.ts"
 import * as Calls from "./calls.ts"
 import * as Echo from "./echo.ts"
+import { events } from "./events.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -310,36 +311,36 @@ const refused =
 
 /** What each event means; those that are not here say nothing. */
 const handlers: Readonly<Record<string, Handler>> = {
-  "response.created": created,
-  "response.output_text.delta": said,
-  "response.output_text.done": partEnd,
+  [events.created]: created,
+  [events.textDelta]: said,
+  [events.textDone]: partEnd,
   "response.text.delta": said,
   "response.text.done": partEnd,
   "response.content_part.delta": said,
-  "response.refusal.delta": refused(said),
-  "response.refusal.done": refused(partEnd),
-  "response.content_part.added": partEnd,
-  "response.content_part.done": (state, event) =>
+  [events.refusalDelta]: refused(said),
+  [events.refusalDone]: refused(partEnd),
+  [events.partAdded]: partEnd,
+  [events.partDone]: (state, event) =>
     Json.fields(event.part).type === "reasoning_text"
       ? wholeThought(state, placeOf(event), partText(event.part))
       : partEnd(state, event),
-  "response.reasoning_summary_text.delta": thought,
+  [events.summaryDelta]: thought,
   "response.reasoning_text.delta": thought,
   "response.reasoning.delta": thought,
   "response.reasoning_summary.delta": thought,
-  "response.reasoning_summary_text.done": (state, event) => wholeThought(state, placeOf(event), partText(event)),
+  [events.summaryDone]: (state, event) => wholeThought(state, placeOf(event), partText(event)),
   "response.reasoning_text.done": (state, event) => wholeThought(state, placeOf(event), partText(event)),
-  "response.reasoning_summary_part.done": (state, event) => wholeThought(state, placeOf(event), partText(event.part)),
-  "response.output_item.added": added,
-  "response.output_item.done": (state, event) => ended(state, event.output_index, event.item),
-  "response.function_call_arguments.delta": (state, event) =>
+  [events.summaryPartDone]: (state, event) => wholeThought(state, placeOf(event), partText(event.part)),
+  [events.itemAdded]: added,
+  [events.itemDone]: (state, event) => ended(state, event.output_index, event.item),
+  [events.argumentsDelta]: (state, event) =>
     taken(state, Calls.extend(state.calls, placeOf(event), event.delta)),
-  "response.function_call_arguments.done": (state, event) =>
+  [events.argumentsDone]: (state, event) =>
     taken(state, Calls.end(state.calls, placeOf(event), { name: event.name, arguments: event.arguments }, false)),
-  "response.completed": (state, event) => concluded(state, lastOf(event)),
-  "response.incomplete": (state, event) => concluded(state, { status: "incomplete", ...lastOf(event) }),
-  "response.failed": (state, event) => concluded(state, { ...lastOf(event), status: "failed" }),
-  "response.cancelled": (state, event) => concluded(state, { ...lastOf(event), status: "cancelled" }),
+  [events.completed]: (state, event) => concluded(state, lastOf(event)),
+  [events.incomplete]: (state, event) => concluded(state, { status: "incomplete", ...lastOf(event) }),
+  [events.failed]: (state, event) => concluded(state, { ...lastOf(event), status: "failed" }),
+  [events.cancelled]: (state, event) => concluded(state, { ...lastOf(event), status: "cancelled" }),
   "response.done": (state, event) => whole(state, lastOf(event))
 }
 
