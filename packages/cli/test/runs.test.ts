@@ -24,6 +24,23 @@ describe("divisi run --durable", () => {
   })
 })
 
+describe("divisi runs resume --max-cost", () => {
+  it("continues a run that reached its limit, pays no answer twice, and keeps to the new limit", async () => {
+    await inFolder(async ({ asked, run }) => {
+      const limited = await run(["run", "Which?", "--run-id", "run-1", "--max-cost", "0.015"])
+      assert.deepStrictEqual([limited.code === 0, asked()], [false, ["quick"]])
+      const low = await run(["runs", "resume", "run-1", "--max-cost", "0.018"])
+      assert.deepStrictEqual([low.code === 0, asked()], [false, ["quick"]])
+      const { code, errors, output } = await run(["runs", "resume", "run-1", "--max-cost", "0.02"])
+      assert.strictEqual(code, 0, errors)
+      assert.strictEqual(output, "It is done.\n")
+      assert.deepStrictEqual(asked(), ["quick", "last"])
+      const again = await run(["runs", "resume", "run-1", "--max-cost", "0.001"])
+      assert.deepStrictEqual([again.code, again.output, asked().length], [0, "It is done.\n", 2])
+    })
+  })
+})
+
 describe("a journal that cannot be opened", () => {
   const refusal = (command: string, file: string) => Process.divisi([command, "--journal", file])
 
