@@ -30,6 +30,30 @@ const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
 const live = (task: Task.Task, code: string) =>
   run(CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / PyodideSandbox.slowdown }).grade(task, fenced(code)))
 
+describe("the program of an answer", () => {
+  it("is the last block that parses and reads its input, in any fence or none", async () => {
+    const task = printing(["2 3\n", "5"])
+    const grade = async (answer: string) =>
+      (
+        await run(
+          CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / PyodideSandbox.slowdown }).grade(task, answer)
+        )
+      ).rung
+    const code = "print(sum(map(int, input().split())))"
+    const tests: ReadonlyArray<readonly [answer: string, rung: string]> = [
+      [`\`\`\`python\n${code}\n\`\`\`\nFor example:\n\`\`\`\n2 3\n5\n\`\`\``, "tests"],
+      [`\`\`\`python\n${code}\n\`\`\`\nIt prints:\n\`\`\`text\n5\n\`\`\``, "tests"],
+      [`\`\`\`python\n${code}\n\`\`\`\nUsage:\n\`\`\`python\nprint(add(2, 3))\n\`\`\``, "tests"],
+      [`~~~python\n${code}\n~~~`, "tests"],
+      [`Here:\n\`\`\`python\n${code}`, "tests"],
+      [code, "tests"],
+      ["I add both numbers of the line.", "unparsed"],
+      [`\`\`\`python\n${code}\n\`\`\`\nBetter:\n\`\`\`python\nprint(len(input()))\n\`\`\``, "wrong-answer"]
+    ]
+    for (const [answer, rung] of tests) assert.strictEqual(await grade(answer), rung, answer)
+  })
+})
+
 describe("what is printed", () => {
   it("is compared line by line, numbers by their values", () => {
     const same = [

@@ -24,6 +24,8 @@ describe("pickled tests", () => {
 
   it("take the last fenced block of an answer", () => {
     assert.strictEqual(LiveCodeBenchProblem.extract("```\na\n```\ntext\n```python\nb\n```"), "b")
-    assert.isUndefined(LiveCodeBenchProblem.extract("```python\nb"))
+    assert.strictEqual(LiveCodeBenchProblem.extract("```python\nb"), "b")
+    assert.strictEqual(LiveCodeBenchProblem.extract("~~~python\na\n~~~\n```json\n{}\n```"), "a")
+    assert.isUndefined(LiveCodeBenchProblem.extract("no program"))
   })
 })

@@ -10,6 +10,7 @@ import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { readText } from "./pickle.ts"
+import { blocks } from "./programText.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -199,8 +200,8 @@ const JsonRecord = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unk
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The program in an answer: what stands between the last two lines with three backticks; `undefined` when there are
- * fewer.
+ * The last fenced block of an answer that may be Python; `undefined` when there is none. A block without its closing
+ * fence counts, too. The grader also asks which block parses, see `programText.ts`.
  *
  * **Example**
  *
@@ -210,9 +211,4 @@ const JsonRecord = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unk
  * LiveCodeBenchProblem.extract("So:\n```python\nprint(42)\n```\nDone.") // => "print(42)"
  * ````
  */
-export const extract = (answer: string): string | undefined => {
-  const lines = answer.split("\n")
-  const fences = lines.flatMap((line, index) => (line.includes("```") ? [index] : []))
-  const [open, close] = fences.slice(-2)
-  return open === undefined || close === undefined ? undefined : lines.slice(open + 1, close).join("\n")
-}
+export const extract = (answer: string): string | undefined => blocks(answer).at(-1)?.code

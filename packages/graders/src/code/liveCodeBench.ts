@@ -4,7 +4,7 @@ import { GraderError } from "@divisi/core/Grader"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type * as Sandbox from "../sandbox/Sandbox.ts"
+import * as Sandbox from "../sandbox/Sandbox.ts"
 import * as Verdict from "../Verdict.ts"
 import * as Called from "./called.ts"
 import { brokenOff, type Finding, type Options } from "./execution.ts"
@@ -12,6 +12,7 @@ import * as LiveCodeBenchProblem from "./LiveCodeBenchProblem.ts"
 import * as PythonValue from "./PythonValue.ts"
 import { prelude } from "./prelude.ts"
 import * as Printed from "./printed.ts"
+import { blocks, chooser } from "./programText.ts"
 
 const passed: Finding = { passed: true, rung: "tests", explanation: "passes" }
 
@@ -85,6 +86,18 @@ const runSuite = (sandbox: Sandbox.Sandbox, { find, program }: Suite, options: O
   )
 }
 
+/** The program of an answer: its one fenced block; of several blocks, or without a closed fence, what parses. */
+const programIn = (sandbox: Sandbox.Sandbox, answer: string, name: string | undefined) => {
+  const found = blocks(answer)
+  if (found.length === 1 && found[0]!.isClosed) return Effect.succeed(found[0]!.code)
+  const texts = found.length === 0 ? [answer] : found.map(({ code }) => code)
+  const order = JSON.stringify({ texts, function: name })
+  const program = { code: chooser, order, limits: { wallMillis: 60_000 } }
+  return Effect.map(Sandbox.run(sandbox, program), (execution) =>
+    execution.type === "finished" && execution.exitCode === 0 ? texts[Number(execution.stdout.trim())] : undefined
+  )
+}
+
 /**
  * The grader of LiveCodeBench: all public and private tests in their order, up to the first that fails.
  *
@@ -93,7 +106,8 @@ const runSuite = (sandbox: Sandbox.Sandbox, { find, program }: Suite, options: O
  * Of a task of the benchmark the tests are its own; of any other task, its reference must be a record of the data set
  * as JSON, of which `public_test_cases` is enough (and `metadata` with `func_name` for functions). The verdict's rung
  * is `tests`, or what the first failing test ran into: `wrong-answer`, `runtime-error`, `time-limit`, `memory-limit`,
- * `output-limit`; `unparsed` when the answer has no fenced program. How this differs from the official runner is in
+ * `output-limit`; `unparsed` when nothing of the answer parses as
+ * a program. How this differs from the official runner is in
  * docs/evals-sandbox.md.
  *
  * **Example**
@@ -123,7 +137,8 @@ export const liveCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): 
         const failure = (detail: string) => new GraderError({ grader: name, task: task.id, detail })
         const problem = LiveCodeBenchProblem.ofTask(task) ?? LiveCodeBenchProblem.ofReference(task)
         if (problem === undefined) return yield* failure("the task has no tests of LiveCodeBench")
-        const code = LiveCodeBenchProblem.extract(answer)
+        const chosen = programIn(sandbox, answer, problem.functionName)
+        const code = yield* Effect.mapError(chosen, (error) => failure(error.message))
         if (code === undefined || code.trim() === "") return Verdict.unparsed
         const suite = yield* Effect.mapError(Effect.fromResult(suiteOf(sandbox, task, problem, code)), failure)
         const run = yield* Effect.mapError(runSuite(sandbox, suite, options), (error) => failure(error.message))
