@@ -62,6 +62,7 @@ const answered: ReadonlyArray<readonly [question: string, answer: string]> = [
   ["What is the greatest common divisor of 12 and 18?", "6"],
   ["What is the least common multiple of 4 and 6?", "12"],
   ["What is the largest of 3, 9 and 4?", "9"],
+  ["What is the difference between 15 and 4?", "11"],
   ["Is 10 greater than 5?", "yes"],
   ["Is 7 * 8 even?", "yes"],
   ["Round 3.14159 to two decimals", "3.14"],
@@ -153,10 +154,11 @@ describe("questions of newcomers", () => {
     assert.include(detail, "several questions")
   })
 
-  it("declines an order or an island that leaves the answer open", async () => {
+  it("declines a question that leaves its answer open", async () => {
     for (const question of [
       "Ana is taller than Ben. Carl is taller than Ben. Who is the tallest?",
-      "Ana says that Ben is a knight. Is Ana a knight or a knave?"
+      "Ana says that Ben is a knight. Is Ana a knight or a knave?",
+      "What is the difference between 4 and 15?"
     ]) {
       assert.strictEqual((await run(question)).answer, undefined, question)
     }

@@ -112,6 +112,9 @@ const ofPairs: ReadonlyArray<readonly [pattern: string, between: string, sign: S
   ["remainder if you divide", "by", "mod"]
 ]
 
+/** Whether the difference between 4 and 15 is 11 or -11 is not clear. */
+const difference = both((left, right) => (Exact.compare(left, right) === -1 ? undefined : Exact.subtract(left, right)))
+
 const times = (factor: Exact.Exact) => (value: Exact.Exact) => Exact.multiply(value, factor)
 const share = (parts: bigint): Exact.Exact => ({ numerator: 1n, denominator: parts })
 
@@ -348,7 +351,7 @@ class Parser {
         const right = this.signedNumber()
         return {
           text: `(${left.text} ${sign} ${right.text})`,
-          value: operations[sign](left.value, right.value),
+          value: sign === "-" ? difference(left.value, right.value) : operations[sign](left.value, right.value),
           isOpen: true
         }
       }
