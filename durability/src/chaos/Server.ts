@@ -52,6 +52,9 @@ export interface Options {
   readonly log: string
 }
 
+/** The longest time in which a server on a busy machine reconnects to the database, in milliseconds. */
+const reconnectMillis = 5_000
+
 /** A server, whichever process it is at the moment. */
 export class Server {
   readonly url: string
@@ -63,6 +66,7 @@ export class Server {
   isFrozen = false
   #child: ChildProcess | undefined
   #starts = 0
+  #cutAt = Number.NEGATIVE_INFINITY
 
   constructor(options: Options) {
     this.options = options
@@ -114,12 +118,16 @@ export class Server {
     throw new Error(`Server ${this.options.index} did not start: see ${log}.`)
   }
 
+  #lose(): void {
+    this.killed.add(this.instance)
+    this.losses += 1
+  }
+
   /** Ends it with SIGKILL, in whatever state it is. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined) return
-    this.killed.add(this.instance)
-    this.losses += 1
+    this.#lose()
     const closed = once(child, "close")
     child.kill("SIGKILL")
     await closed
@@ -129,6 +137,8 @@ export class Server {
   freeze(): void {
     this.isFrozen = true
     this.#child?.kill("SIGSTOP")
+    // It may not have reconnected yet.
+    if (performance.now() - this.#cutAt < reconnectMillis) this.#lose()
   }
 
   thaw(): void {
@@ -138,9 +148,8 @@ export class Server {
 
   /** Another server may take over what it has while its connections are cut and it cannot reconnect. */
   depose(): void {
-    if (!this.isFrozen) return
-    this.killed.add(this.instance)
-    this.losses += 1
+    this.#cutAt = performance.now()
+    if (this.isFrozen) this.#lose()
   }
 
   /** Ends it as an operator does. */
