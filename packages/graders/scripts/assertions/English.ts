@@ -403,7 +403,45 @@ export const asserted: Readonly<Record<string, ReadonlyArray<string>>> = {
     Alan [@] birimkaredir.
     Summan är [@].
     Arean är [@].
-    Součet je [@].`)
+    Součet je [@].`),
+  "third set": lines(`
+    Accordingly, the count comes to [@].
+    Putting $n=4$ gives the maximum, [@].
+    This shows that the minimal perimeter is [@].
+    Our final count: [@]
+    Number of solutions: [@]
+    We see that only [@] remains.
+    Therefore there must be [@] of them.
+    Solving, $t = [@]$.
+    Since the die is fair, the expected number is [@].
+    Hence, Mary is [@] years old.
+    The train arrives after [@] minutes.
+    Altogether she paid [@] dollars.
+    The required probability, when neither event happens, is [@].
+    It follows that the value is [@].
+    The answer is [@]. You can verify it with a short program.
+    The answer is [@]. This agrees with our estimate.
+    The answer is [@]. Both methods agree.
+    The answer is [@]. Note that the order of the factors is irrelevant.
+    [@] is what we wanted.
+    Die gesuchte Zahl lautet [@].
+    Also gibt es genau [@] Paare.
+    Le nombre cherché est [@].
+    La probabilité vaut [@].
+    La probabilidad es [@].
+    Por tanto hay [@] parejas.
+    La probabilità è [@].
+    A probabilidade é [@].
+    De kans is [@].
+    所以概率为 [@]。
+    したがって、最大値は [@] である。
+    따라서 최댓값은 [@]이다.
+    Значит, вероятность равна [@].
+    لذلك فإن الاحتمال هو [@].
+    לכן ההסתברות היא [@].
+    ดังนั้นความน่าจะเป็นคือ [@]
+    Probabilitatea este [@].
+    Zatem prawdopodobieństwo wynosi [@].`)
 }
 
 /** Texts that assert nothing, or something else than `@`. */
@@ -1062,5 +1100,78 @@ export const unasserted: Readonly<Record<string, ReadonlyArray<string>>> = {
     Na pierwszy rzut oka odpowiedź to [@].
     [@] yanlış.
     İlk bakışta cevap [@].
-    [@] är fel.`)
+    [@] är fel.`),
+  "third set, not asserted": lines(`
+    The claimed value [@] does not hold up.
+    The computer printed [@], but there is a bug.
+    We need to show that [@] is impossible.
+    Show that the answer is [@].
+    Prove that the sum equals [@].
+    It remains to be seen whether the sum is [@].
+    There is no reason for it to be [@].
+    Nobody knows if it is [@].
+    I could be convinced that it is [@].
+    Let me see what happens when $x = [@]$.
+    What happens if we take [@]?
+    We might try [@] next.
+    Starting from the guess [@], we iterate.
+    Your answer of [@] is not right.
+    Your answer [@] misses a case.
+    You answered [@]; the correct value is [#].
+    An incorrect solution obtains [@].
+    Some textbooks print [@] by mistake.
+    I would bet on [@].
+    My intuition says [@].
+    My gut feeling: [@]
+    A reasonable estimate is [@].
+    As a rough estimate, [@].
+    The answer lies between [#] and [@].
+    The answer exceeds [@].
+    The answer is smaller than [@].
+    Not sure, but [@]
+    idk, [@]
+    dunno [@]
+    [@] lol
+    [@] jk
+    [@]. Nah, that can't be it.
+    [@]. Hmm, that seems off.
+    [@]. That contradicts what we found.
+    [@]. I now see this was nonsense.
+    [@]. Sorry, that was a typo.
+    [@]. Delete this answer.
+    [@]. Pretend I never said that.
+    [@]. Forget it.
+    [@]. Or maybe [#].
+    [@]. It may also be [#].
+    [@]. But [#] works as well.
+    Either answer is fine: [@] or [#].
+    Take your pick: [#], [@].
+    Answer A: [@]. Answer B: [#].
+    The answer is [@] under the wrong assumption that order matters.
+    The answer is [@], if I am not mistaken, but I probably am.
+    Angeblich ist die Antwort [@].
+    Mein Freund sagt, die Antwort sei [@].
+    Ich tippe auf [@].
+    Zeige, dass die Antwort [@] ist.
+    Die Antwort ist [@]. Nein, doch nicht.
+    Mon ami dit que la réponse est [@].
+    Montrez que la réponse est [@].
+    Je parie sur [@].
+    La réponse est [@]. Ah non.
+    Mi amigo dice que la respuesta es [@].
+    Demuestra que la respuesta es [@].
+    La respuesta es [@]. Ah, no.
+    Il mio amico dice che la risposta è [@].
+    Meu amigo diz que a resposta é [@].
+    Mijn vriend zegt dat het antwoord [@] is.
+    我朋友说答案是 [@]。
+    证明答案是 [@]。
+    答案是 [@]。哦不。
+    友達は答えが [@] だと言った。
+    내 친구는 답이 [@]라고 했다.
+    Мой друг говорит, что ответ [@].
+    Докажите, что ответ [@].
+    يقول صديقي إن الجواب هو [@].
+    חבר שלי אומר שהתשובה היא [@].
+    เพื่อนของฉันบอกว่าคำตอบคือ [@]`)
 }
