@@ -48,7 +48,7 @@ const judge = async (questions: ReadonlyArray<Changed>, ask: (question: string) 
   return { wrong, answered: answered / questions.length }
 }
 
-const seeds = (process.env.DIVISI_GYM_SEEDS ?? "1,2").split(",").map(Number)
+const seeds = (process.env.DIVISI_GYM_SEEDS ?? "1,203").split(",").map(Number)
 const perSeed = 1_000
 
 const conductor = Conductor.make({

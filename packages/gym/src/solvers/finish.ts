@@ -182,7 +182,7 @@ const spelling: ReadonlyArray<Clause> = [
   clause(`${removing}${every} (vowels|consonants|spaces)${from}`, (what) =>
     onWord((word) => word.replace(removed[what!.toLowerCase()]!, ""))
   ),
-  clause(`${removing}${every} (?:letters? )?"?([a-z])"?(?:'?s)?${from}`, (letter) =>
+  clause(`${removing}${every} (?:letters? )?"?([a-z])"?(?:'s)?${from}`, (letter) =>
     onWord((word) => word.replace(new RegExp(letter!, "gi"), ""))
   ),
   clause(`(?:remove|drop|delete) the first letter${from}`, () => onWord((word) => word.slice(1))),

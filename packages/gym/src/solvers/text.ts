@@ -81,7 +81,7 @@ const ignorable: ReadonlyArray<readonly [pattern: string, what: (letter: string)
   ["(?:spaces|blanks)", () => /\s/g],
   ["vowels", () => /[aeiou]/gi],
   ["consonants", () => /[b-df-hj-np-tv-z]/gi],
-  [`(?:letters? )?"?([a-z])"?(?:'?s)?`, (letter) => new RegExp(letter, "gi")]
+  [`(?:letters? )?"?([a-z])"?(?:'s)?`, (letter) => new RegExp(letter, "gi")]
 ]
 
 const ignorables = ignorable.map(
