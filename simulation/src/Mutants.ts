@@ -10,6 +10,8 @@ export interface Mutant {
   /** The file, in `packages`. */
   readonly file: string
   readonly edits: ReadonlyArray<{ readonly from: string; readonly to: string }>
+  /** A seed that finds it. If none does any more, look for another: `pnpm simulate --mutant NAME --most 1`. */
+  readonly seed: number
   /** Whether it is found in runs that survive their processes (`--survival`). */
   readonly survival?: true
 }
@@ -18,11 +20,13 @@ export interface Mutant {
 export const mutants: Readonly<Record<string, Mutant>> = {
   // Who is served in the turn in which it settles is served twice, and keeps the second grant.
   "granted-twice": {
+    seed: 1006,
     file: "core/src/run/Budget.ts",
     edits: [{ from: "if (this.isServing) return", to: "" }]
   },
   // What is granted in the instant of an interruption stays reserved.
   "grant-kept": {
+    seed: 99,
     file: "core/src/run/WorkerCall.ts",
     edits: [
       {
@@ -33,6 +37,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer that comes as another step ends the run is paid and not told.
   "answer-untold": {
+    seed: 30,
     file: "core/src/run/Executor.ts",
     edits: [
       {
@@ -45,6 +50,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // What a vendor says it used is taken as it comes.
   "usage-unchecked": {
+    seed: 15,
     file: "core/src/run/receive.ts",
     edits: [
       {
@@ -55,11 +61,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer that does not end is read as long as it goes on.
   "read-without-end": {
+    seed: 116,
     file: "core/src/run/receive.ts",
     edits: [{ from: "size > leastCharacters && size > bound(call) ?", to: "size < 0 ?" }]
   },
   // An error that throws when it is shown ends nothing.
   "hostile-words": {
+    seed: 55,
     file: "core/src/Thrown.ts",
     edits: [
       {
@@ -70,11 +78,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A length of time is a difference of the wall clock.
   "wall-clock": {
+    seed: 42,
     file: "core/src/Elapsed.ts",
     edits: [{ from: "Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000", to: "clock.currentTimeMillisUnsafe()" }]
   },
   // A lookup that begins to wait as the answer comes is never told.
   "joins-late": {
+    seed: 146,
     file: "core/src/run/ResponseCache.ts",
     edits: [
       { from: "        flight.add(waiter)\n", to: "" },
@@ -83,16 +93,19 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A call that is interrupted as the gate lets it pass keeps its place.
   "place-kept": {
+    seed: 240,
     file: "provider-kit/src/internal/line.ts",
     edits: [{ from: "Effect.flatMap(enter,", to: "Effect.flatMap(restore(enter)," }]
   },
   // A worker sees every step before its own.
   "sees-all": {
+    seed: 2,
     file: "core/src/workflow/StepMessages.ts",
     edits: [{ from: "of Workflow.visible(workflow, step)", to: "of answers.slice(0, step).keys()" }]
   },
   // The end of a run that was stopped is told twice.
   "ends-twice": {
+    seed: 1,
     file: "core/src/run/ending.ts",
     edits: [
       {
@@ -104,6 +117,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A step goes on with an answer that failed its check, before anybody was asked.
   "not-held": {
+    seed: 155,
     file: "core/src/run/Executor.ts",
     edits: [
       { from: "if (!isHeld) return drive(released(step))", to: "if (!isHeld || isHeld) return drive(released(step))" }
@@ -111,22 +125,26 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A run that is stopped in the middle of a round gives the round's last answer, and not the one that stands.
   "stops-with-last": {
+    seed: 1937,
     file: "core/src/run/Rounds.ts",
     edits: [{ from: "answer: textOf(state, revision.answer), revision", to: "answer, revision" }]
   },
   // What was held back by a failed check is never let go.
   "held-for-ever": {
+    seed: 365,
     file: "core/src/run/Executor.ts",
     edits: [{ from: "const ready = held.flatMap(released)", to: "const ready = held.slice(1).flatMap(released)" }]
   },
   // The policy is asked while steps wait for tools, and so before their answers are there.
   "asked-early": {
+    seed: 95,
     survival: true,
     file: "core/src/run/Rounds.ts",
     edits: [{ from: "stopped === undefined && waitingFor.length === 0", to: "stopped === undefined" }]
   },
   // A check is asked again where a run is resumed, and what it says now counts.
   "verdict-anew": {
+    seed: 95,
     survival: true,
     file: "core/src/run/checking.ts",
     edits: [
@@ -136,6 +154,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A call is sent before it stands in the journal.
   "intent-late": {
+    seed: 0,
     survival: true,
     file: "core/src/run/WorkerCall.ts",
     edits: [
@@ -147,6 +166,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // Two who write at once: the second says that all is written before the first is done.
   "written-beside": {
+    seed: 0,
     survival: true,
     file: "core/src/run/Recording.ts",
     edits: [
@@ -155,12 +175,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer is used and not written.
   "answer-unwritten": {
+    seed: 0,
     survival: true,
     file: "core/src/run/replayed.ts",
     edits: [{ from: "if (answer !== undefined) recording.note(", to: "if (answer !== undefined) void (" }]
   },
   // A call in doubt costs nothing.
   "lost-uncharged": {
+    seed: 19,
     survival: true,
     file: "core/src/run/replayed.ts",
     edits: [
@@ -172,6 +194,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A process that was taken over writes on.
   unfenced: {
+    seed: 0,
     survival: true,
     file: "core/src/record/memoryJournal.ts",
     edits: [
@@ -183,24 +206,28 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // What is written does not have to be next by its number.
   "number-unchecked": {
+    seed: 0,
     survival: true,
     file: "core/src/record/memoryJournal.ts",
     edits: [{ from: "kept.entries.length !== seq)", to: "kept.entries.length < seq)" }]
   },
   // A handler begins before its call stands in the journal.
   "tool-unsaved": {
+    seed: 1,
     survival: true,
     file: "core/src/run/StepTurns.ts",
     edits: [{ from: "Effect.andThen(recording.saved, spanned)", to: "spanned" }]
   },
   // A tool in doubt is called again, whatever it does.
   "tool-again": {
+    seed: 11,
     survival: true,
     file: "core/src/run/StepTurns.ts",
     edits: [{ from: "if (isInDoubt && !prepared.isRepeatable)", to: "if (isInDoubt && prepared.isRepeatable)" }]
   },
   // A run that waits keeps what its calls had reserved.
   "suspended-reserved": {
+    seed: 0,
     survival: true,
     file: "core/src/run/accounts.ts",
     edits: [
@@ -212,6 +239,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A step that was given some of what it waits for is told as it was before.
   "waits-for-all": {
+    seed: 1,
     survival: true,
     file: "core/src/run/Recording.ts",
     edits: [{ from: "event.calls.map(({ id }) => id) : []", to: "[] : []" }]

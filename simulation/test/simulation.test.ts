@@ -1,8 +1,13 @@
+import { spawn } from "node:child_process"
 import fs from "node:fs"
+import { text } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { mutants, mutate } from "../src/Mutants.ts"
 import * as Simulation from "../src/Simulation.ts"
 import * as Survival from "../src/Survival.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 const seeds = 300
 
@@ -25,6 +30,17 @@ describe("simulation", () => {
   it.each(Object.entries(mutants))("the mutant fits the sources as they are: %s", (_, mutant) => {
     const source = fs.readFileSync(new URL(`../../packages/${mutant.file}`, import.meta.url), "utf8")
     expect(mutate(mutant, source)).not.toBe(source)
+  })
+
+  // Each has a process of its own, as a mutant is planted where its file is loaded. `simulation.longest.test.ts` searches.
+  it.each(Object.entries(mutants))("a mistake is found by its seed: %s", { timeout: 120_000 }, async (name, mutant) => {
+    const world = mutant.survival === true ? ["--survival"] : []
+    const one = ["--mutant", name, "--from", `${mutant.seed}`, "--seeds", "1", "--threads", "1"]
+    const child = spawn(process.execPath, ["--conditions=@divisi/source", main, ...world, ...one], {
+      stdio: ["ignore", "pipe", "ignore"]
+    })
+    const output = await text(child.stdout)
+    expect(output).toContain(`seed ${mutant.seed} failed; again: pnpm simulate`)
   })
 
   it("what is to be held happens", async () => {
