@@ -127,7 +127,9 @@ export const later = (before: unknown, next: unknown): unknown => {
 
 const isKnown = (value: number | undefined): boolean => value !== undefined
 
-const hasFigures = (value: unknown): boolean => usageOf(value) !== undefined
+/** Most chunks have nothing in any place: each is looked at hundreds of times in an answer. */
+const hasFigures = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && usageOf(value) !== undefined
 
 /**
  * The places of an event of Chat Completions where usage can be: the chunk itself, its choice (Moonshot), its delta, and
