@@ -64,7 +64,10 @@ const suite = (count: number, change: Partial<Evaluation.Suite["record"]> = {}):
 
 const noRetry = { maxAttempts: 1 }
 
-const evaluate = (options: Partial<Evaluation.Options> & Pick<Evaluation.Options, "pool" | "folder">) =>
+const evaluate = ({
+  workers: _,
+  ...options
+}: Partial<Evaluation.Options> & Pick<Evaluation.Options, "pool" | "folder"> & { readonly workers?: unknown }) =>
   Effect.runPromise(
     Evaluation.run({
       suites: [suite(6)],

@@ -1,11 +1,23 @@
 /** What runs of `@divisi/core/promise` share on disk, for people who do not use Effect. */
+
 import { Journal, type Query } from "@divisi/core/Journal"
+import * as Tables from "@divisi/core/Options"
 import { open } from "@divisi/core/promise"
-import { ResponseCache } from "@divisi/core/ResponseCache"
+import { aDuration, ResponseCache } from "@divisi/core/ResponseCache"
 import * as Effect from "effect/Effect"
 import * as DiskAccounts from "./DiskAccounts.ts"
 import * as DiskCache from "./DiskCache.ts"
 import * as DiskJournal from "./DiskJournal.ts"
+
+const cacheTable = Tables.table(
+  {
+    maxEntries: Tables.limit,
+    maxBytes: Tables.limit,
+    timeToLive: aDuration,
+    file: Tables.name
+  } satisfies Tables.ShapeOf<DiskCache.Options>,
+  { required: ["file"] }
+)
 
 /**
  * Opens a file that keeps workers' answers, so that equal calls are paid for once: by this process, those beside it and
@@ -28,8 +40,10 @@ import * as DiskJournal from "./DiskJournal.ts"
  * calls // => 1
  * ```
  */
-export const openCache = (options: DiskCache.Options): Promise<ResponseCache & AsyncDisposable> =>
-  open(ResponseCache, DiskCache.layer(options))
+export const openCache = async (options: DiskCache.Options): Promise<ResponseCache & AsyncDisposable> => {
+  Tables.check("openCache", options, cacheTable)
+  return open(ResponseCache, DiskCache.layer(options))
+}
 
 /**
  * Opens a file that keeps runs, so that they survive their process: by default one in this user's data folder. It is closed
@@ -63,6 +77,7 @@ export const openCache = (options: DiskCache.Options): Promise<ResponseCache & A
  * ```
  */
 export const openJournal = async (options: DiskJournal.Options = {}) => {
+  Tables.check("openJournal", options, { file: Tables.name } satisfies Tables.ShapeOf<DiskJournal.Options>)
   const journal: Journal & AsyncDisposable = await open(Journal, DiskJournal.layer(options))
   return { ...journal, runs: (query?: Query) => Effect.runPromise(journal.list(query)) }
 }
@@ -92,6 +107,7 @@ export const openJournal = async (options: DiskJournal.Options = {}) => {
  * ```
  */
 export const openAccounts = async (options: DiskAccounts.Options = {}) => {
+  Tables.check("openAccounts", options, { file: Tables.name } satisfies Tables.ShapeOf<DiskAccounts.Options>)
   const accounts = await open(DiskAccounts.Accounts, DiskAccounts.layer(options))
   return {
     ...accounts,

@@ -7,6 +7,7 @@
  */
 
 import { GraderError } from "@divisi/core/Grader"
+import * as Tables from "@divisi/core/Options"
 import * as Task from "@divisi/core/Task"
 import * as Usage from "@divisi/core/Usage"
 import type * as Worker from "@divisi/core/Worker"
@@ -87,6 +88,16 @@ const ask = (options: Options, task: Task.Task, answer: string) => {
   )
 }
 
+const table = Tables.table(
+  {
+    worker: Tables.madeBy("a worker", "generate"),
+    instruction: Tables.name,
+    temperature: Tables.number(0),
+    maxOutputTokens: Tables.whole(1)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["worker"] }
+)
+
 /**
  * Makes a grader of a worker.
  *
@@ -105,6 +116,7 @@ const ask = (options: Options, task: Task.Task, answer: string) => {
  * ```
  */
 export const make = (options: Options): JudgeGrader => {
+  Tables.check("JudgeGrader.make", options, table)
   const name = `judge:${options.worker.id}`
   return {
     name,

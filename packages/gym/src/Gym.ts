@@ -4,6 +4,7 @@
  * The same options give the same tasks everywhere. The splits have their own seed ranges, and a question belongs to the
  * one split that its text hashes to, so no question is in two splits, however many are drawn.
  */
+import * as Tables from "@divisi/core/Options"
 import * as Task from "@divisi/core/Task"
 import * as Hash from "effect/Hash"
 import { type AnyFamilyName, type Difficulty, type FamilyName, families, names } from "./Family.ts"
@@ -109,14 +110,22 @@ const taskOf = (seed: number, options: Options): Task.Task | undefined => {
   return undefined
 }
 
-const checkOptions = ({ composites = defaultComposites, count, families, having, seed = 0 }: Options): void => {
-  if (!Number.isInteger(count) || count < 0) {
-    throw new RangeError(`The count of tasks has to be a whole number from 0; it is ${count}.`)
-  }
-  if (!Number.isInteger(seed)) throw new RangeError(`The seed of tasks has to be a whole number; it is ${seed}.`)
-  if (!(composites >= 0 && composites <= 1)) {
-    throw new RangeError(`The share of composites has to be between 0 and 1; it is ${composites}.`)
-  }
+const table = Tables.table(
+  {
+    split: Tables.oneOf("train", "validation", "test"),
+    count: Tables.whole(0),
+    seed: Tables.expects("a whole number", Number.isSafeInteger),
+    families: Tables.listOf(Tables.oneOf(...names, ...Object.keys(families))),
+    having: Tables.oneOf(...Object.keys(families)),
+    difficulty: Tables.whole(1, 3),
+    composites: Tables.number(0, 1)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["split", "count"] }
+)
+
+const checkOptions = (what: string, options: Options): void => {
+  Tables.check(what, options, table)
+  const { families, having } = options
   if (families !== undefined && families.length === 0) throw new RangeError("Name at least one family of tasks.")
   if (families !== undefined && having !== undefined && !families.includes(having)) {
     throw new RangeError(`The families have to include "${having}", of which every task is to have a part.`)
@@ -143,7 +152,7 @@ const firstSeed = ({ seed = 0, split }: Options): number => {
  * ```
  */
 export function* stream(options: Omit<Options, "count">): Generator<Task.Task, void> {
-  checkOptions({ ...options, count: 0 })
+  checkOptions("Gym.stream", { ...options, count: 0 })
   const { from, to } = seedRanges[options.split]
   const asked = new Set<string>()
   const first = firstSeed({ ...options, count: 0 })
@@ -177,7 +186,7 @@ export function* stream(options: Omit<Options, "count">): Generator<Task.Task, v
  * ```
  */
 export const tasks = (options: Options): ReadonlyArray<Task.Task> => {
-  checkOptions(options)
+  checkOptions("Gym.tasks", options)
   const found: Array<Task.Task> = []
   if (options.count === 0) return found
   let tried = 0

@@ -2,6 +2,7 @@
  * The pool of the gym, built like a real one: generalists with different strengths, exact specialists, a careless
  * genius, a checker, and cheap and flaky workers. None is right on more than three quarters of the tasks.
  */
+import * as Tables from "@divisi/core/Options"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { AnyFamilyName } from "./Family.ts"
 import * as GymWorker from "./GymWorker.ts"
@@ -281,6 +282,12 @@ const withoutMistakes = ({ carriedDigits: _, partsRead: __, skills, ...profile }
 /** How long an answer takes at a pace of 1, in milliseconds: long enough to watch a team at work. */
 export const defaultLatencyMillis = 250
 
+const table = {
+  storekeeper: Tables.flag,
+  mistakes: Tables.flag,
+  ...GymWorker.optionsTable
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * The pool of all workers. For parts of it, see `WorkerPool.subset` and `WorkerPool.sample`.
  *
@@ -299,6 +306,7 @@ export const defaultLatencyMillis = 250
  * ```
  */
 export const make = (options: Options = {}): WorkerPool.WorkerPool => {
+  Tables.check("GymPool.make", options, table)
   const { mistakes = true, storekeeper, ...rest } = options
   const profilesOfAll = storekeeper ? profilesWithStorekeeper : profiles
   const team = mistakes ? profilesOfAll : profilesOfAll.map(withoutMistakes)

@@ -5,7 +5,9 @@
  * on, and solves them with the solver of their family, with its own habits and slips. It knows neither the family nor
  * the reference of a task. The same seed and messages give the same answer.
  */
+
 import { type Message, text } from "@divisi/core/Message"
+import * as Tables from "@divisi/core/Options"
 import type { Pricing } from "@divisi/core/Usage"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -60,6 +62,12 @@ export interface Options {
   /** The share of questions for which a worker cannot be reached, however often it is called; 0 by default. */
   readonly outages?: number | undefined
 }
+
+/** The table of {@link Options}, for `Options.check`. */
+export const optionsTable = {
+  latencyMillis: Tables.number(0),
+  outages: Tables.number(0, 1)
+} satisfies Tables.ShapeOf<Options>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Tokens
@@ -172,6 +180,7 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  * ```
  */
 export const make = (profile: Profile, options: Options = {}): Worker => {
+  Tables.check("GymWorker.make", options, optionsTable)
   const { failures = 0, id, pace = 1 } = profile
   const { outages = 0 } = options
   const millis = (options.latencyMillis ?? 0) * pace

@@ -5,6 +5,7 @@
  * answer. It gives each part to the best worker for its family, shows it only the answers that it needs, and has a
  * careless worker try several times and be checked if the pool has a checker.
  */
+import * as Tables from "@divisi/core/Options"
 import * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Step, Workflow } from "@divisi/core/Workflow"
@@ -90,6 +91,10 @@ const plan = (
   return { steps }
 }
 
+const table = {
+  profiles: Tables.expects("a list of profiles", Array.isArray)
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes the oracle.
  *
@@ -108,6 +113,7 @@ const plan = (
  * ```
  */
 export const make = (options: Options = {}): Policy.Policy => {
+  Tables.check("OraclePolicy.make", options, table)
   const { profiles = GymPool.profilesWithStorekeeper } = options
   const fail = (detail: string) => Effect.fail(new Policy.PolicyError({ policy: "oracle", detail }))
   return {

@@ -86,9 +86,14 @@ describe("Gym", () => {
   })
 
   it("says what is wrong with its options", () => {
-    assert.throws(() => Gym.tasks({ split: "test", count: -1 }), /count of tasks/)
-    assert.throws(() => Gym.tasks({ split: "test", count: 1, seed: 0.5 }), /seed of tasks/)
-    assert.throws(() => Gym.tasks({ split: "test", count: 1, composites: 2 }), /share of composites/)
+    assert.throws(() => Gym.tasks({ split: "test", count: -1 }), /"count" must be a whole number of at least 0, not -1/)
+    assert.throws(() => Gym.tasks({ split: "test", count: 1, seed: 0.5 }), /"seed" must be a whole number, not 0.5/)
+    assert.throws(
+      () => Gym.tasks({ split: "test", count: 1, composites: 2 }),
+      /"composites" must be a number from 0 to 1, not 2/
+    )
+    const misspelt = { split: "test", count: 1, familys: ["logic"] } as const
+    assert.throws(() => Gym.tasks(misspelt), 'there is no option "familys". Did you mean "families"?')
     assert.throws(() => Gym.tasks({ split: "test", count: 1, families: [] }), /at least one family/)
     assert.deepStrictEqual(Gym.tasks({ split: "test", count: 0 }), [])
   })

@@ -6,6 +6,7 @@
  * on. It is the strongest baseline that needs no model and no training, and the fallback when there is no Conductor.
  */
 
+import * as Tables from "@divisi/core/Options"
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
@@ -176,6 +177,11 @@ const plan = ({ general, route }: Router, question: string, maxSteps: number, sp
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
+const table = {
+  name: Tables.name,
+  split: Tables.flag
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes a lexical policy.
  *
@@ -202,13 +208,15 @@ const plan = ({ general, route }: Router, question: string, maxSteps: number, sp
  * policy.name // => "lexical"
  * ```
  */
-export const make = (options: Options = {}): Policy.Policy =>
-  Policy.fixed(options.name ?? "lexical", (pool, task, { maxSteps, previous }) => {
+export const make = (options: Options = {}): Policy.Policy => {
+  Tables.check("LexicalPolicy.make", options, table)
+  return Policy.fixed(options.name ?? "lexical", (pool, task, { maxSteps, previous }) => {
     const found = router(pool, previous?.failed ?? [])
     return previous?.feedback === undefined
       ? plan(found, Task.question(task), maxSteps, options.split ?? true)
       : revise(found, previous.feedback)
   })
+}
 
 const revise = ({ general }: Router, feedback: string): Workflow => ({
   steps: [

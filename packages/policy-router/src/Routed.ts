@@ -1,5 +1,7 @@
 /** The policy for a pool of several workers where nothing else is said. */
+
 import * as Embedder from "@divisi/core/Embedder"
+import * as Tables from "@divisi/core/Options"
 import * as Policy from "@divisi/core/Policy"
 import * as Strongest from "@divisi/core/Strongest"
 import * as Effect from "effect/Effect"
@@ -25,6 +27,14 @@ const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Tab
     })
   )
 
+const table = {
+  file: Tables.name,
+  name: Tables.name,
+  dial: Tables.oneOf("best", "within-2", "half"),
+  embedder: Tables.madeBy("an embedder", "embed"),
+  explore: Tables.number(0, 1)
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * A policy that asks one worker of a pool, as `divisi run` does where nobody says anything else: by what `divisi learn`
  * has learned where that knows two workers of the pool, and otherwise the strongest by public records and prices.
@@ -48,6 +58,7 @@ const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Tab
  * ```
  */
 export const routed = (options: Options = {}): Policy.Policy => {
+  Tables.check("routed", options, table)
   const { dial, embedder = Embedder.hashed(), explore, file, name = "router" } = options
   const prior = Strongest.make({ dial, name })
   let known: ReturnType<typeof inForce> | undefined

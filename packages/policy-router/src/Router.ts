@@ -4,8 +4,10 @@
  * It asks the best worker of all unless the question is near graded ones of a kind where another is surely better. Its
  * notes say what it took the question for, and why it asks whom it asks.
  */
+
 import * as Embedder from "@divisi/core/Embedder"
 import { able, asked, asking, standing } from "@divisi/core/OneWorker"
+import * as Tables from "@divisi/core/Options"
 import * as Policy from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
 import * as Task from "@divisi/core/Task"
@@ -148,6 +150,14 @@ const explored = (share: number, { worker, why }: Decision, others: ReadonlyArra
   return { worker: tried, why: `${why} To learn of it, ${tried} is tried.`, probability: share / others.length }
 }
 
+const optionsTable = {
+  name: Tables.name,
+  dial: Tables.oneOf("best", "within-2", "half"),
+  embedder: Tables.madeBy("an embedder", "embed"),
+  explore: Tables.number(0, 1),
+  teams: Tables.expects("a Map of policies by their names", (value) => value instanceof Map)
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * A policy that asks the worker that a table chooses.
  *
@@ -162,6 +172,7 @@ const explored = (share: number, { worker, why }: Decision, others: ReadonlyArra
  * for as long as the run may revise (`revisions`); where nobody is left, the first choice's answer stands.
  */
 export const make = (table: Table, options: Options = {}): Policy.Policy => {
+  Tables.check("Router.make", options, optionsTable)
   const {
     dial,
     embedder = Embedder.hashed(),

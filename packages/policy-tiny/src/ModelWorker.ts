@@ -4,8 +4,10 @@
  * Under a request for a workflow, a grammar makes a text impossible that cannot be read as one. What a run has computed
  * of its prompt is kept for the next run whose prompt begins alike.
  */
+
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
+import * as Tables from "@divisi/core/Options"
 import * as Seed from "@divisi/core/Seed"
 import { free } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
@@ -188,6 +190,17 @@ const fingerprint = ({ tensors }: DenseModel): string => {
   return (hash >>> 0).toString(16)
 }
 
+const table = Tables.table(
+  {
+    template: Tables.aFunction,
+    id: Tables.name,
+    description: Tables.text,
+    maxOutputTokens: Tables.whole(1),
+    temperature: Tables.number(0)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["template"] }
+)
+
 /**
  * A model whose weights are in memory, as a worker. Throws a `RangeError` when one of its tensors is missing.
  *
@@ -213,6 +226,7 @@ const fingerprint = ({ tensors }: DenseModel): string => {
  * ```
  */
 export const make = (model: DenseModel, options: Options): Worker => {
+  Tables.check("ModelWorker.make", options, table)
   const { description, id = model.name ?? "gguf", maxOutputTokens = 1024, temperature = 0.7, template } = options
   const { tokenizer } = model
   const decoder = Decoder.make(model)

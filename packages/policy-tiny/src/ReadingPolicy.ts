@@ -6,9 +6,11 @@
  * who answers, who checks, or nobody. It knows the kinds of question that it was trained with; in a part of another kind
  * it looks for somebody who speaks of that alone, in the part's own words.
  */
+
 import { fileURLToPath } from "node:url"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Message from "@divisi/core/Message"
+import * as Tables from "@divisi/core/Options"
 import type * as Policy from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
 import { free, type Usage } from "@divisi/core/Usage"
@@ -380,6 +382,12 @@ export const of = (
   return { ...policy, propose }
 }
 
+const table = {
+  name: Tables.name,
+  temperature: Tables.number(0),
+  priceWeight: Tables.number(0)
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes a policy of a trained model.
  *
@@ -413,8 +421,10 @@ export const of = (
  * ending // => "answered"
  * ```
  */
-export const make = (model: Model, options: Options = {}): Policy.Policy =>
-  of(worker(model, options.name, options.priceWeight), options)
+export const make = (model: Model, options: Options = {}): Policy.Policy => {
+  Tables.check("ReadingPolicy.make", options, table)
+  return of(worker(model, options.name, options.priceWeight), options)
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Files

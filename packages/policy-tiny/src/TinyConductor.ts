@@ -5,10 +5,12 @@
  * gym: it has seen no other workers and no other English. A fallback plans what it does not know; the notes of the
  * proposal say so.
  */
+
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import { type Message, plain } from "@divisi/core/Message"
+import * as Tables from "@divisi/core/Options"
 import * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -158,6 +160,15 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
   return { ...planner, propose }
 }
 
+/** The table of {@link Options}, for `Options.check`. */
+export const optionsTable = {
+  file: Tables.name,
+  name: Tables.name,
+  temperature: Tables.number(0),
+  maxOutputTokens: Tables.whole(1),
+  fallback: Tables.madeBy("a policy", "propose")
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Reads the model that comes with this package and makes a policy of it.
  *
@@ -187,5 +198,8 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
  * answer // => "4320"
  * ```
  */
-export const policy = (options: Options = {}): Effect.Effect<Policy.Policy, GgufError.GgufError> =>
-  Effect.map(worker(options.file), (model) => make(model, options))
+export const policy = (options: Options = {}): Effect.Effect<Policy.Policy, GgufError.GgufError> => {
+  Tables.check("TinyConductor.policy", options, optionsTable)
+  const { file, ...rest } = options
+  return Effect.map(worker(file), (model) => make(model, rest))
+}

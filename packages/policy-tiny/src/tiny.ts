@@ -1,5 +1,6 @@
 /** The tiny Conductors for programs without Effect: policies that read their model with their first plan. */
 
+import * as Tables from "@divisi/core/Options"
 import type { Policy } from "@divisi/core/Policy"
 import { free } from "@divisi/core/Usage"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
@@ -49,8 +50,11 @@ const lazily = (
  * answer // => "4320"
  * ```
  */
-export const tiny = ({ file = TinyConductor.file, ...options }: TinyConductor.Options = {}): Policy =>
-  TinyConductor.make(lazily({ id: "divisi-tiny", file }, TinyConductor.worker(file)), options)
+export const tiny = (options: TinyConductor.Options = {}): Policy => {
+  Tables.check("tiny", options, TinyConductor.optionsTable)
+  const { file = TinyConductor.file, ...rest } = options
+  return TinyConductor.make(lazily({ id: "divisi-tiny", file }, TinyConductor.worker(file)), rest)
+}
 
 /**
  * The policy that reads who is on the team. `ReadingPolicy.make` says what it plans.

@@ -14,6 +14,7 @@
  */
 
 import type { Allowance } from "@divisi/core/Allowance"
+import * as Tables from "@divisi/core/Options"
 import { type ClosedProvider, defaultRetry, Gate } from "@divisi/core/Resilience"
 import { type Worker, WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
@@ -73,6 +74,20 @@ export interface Options {
    */
   readonly maxClosedMillis?: number | undefined
 }
+
+const limitsTable = {
+  requestsPerMinute: Tables.number(0.001),
+  tokensPerMinute: Tables.number(0.001),
+  concurrency: Tables.whole(1)
+} satisfies Tables.ShapeOf<Limits>
+
+/** The table of {@link Options}, for `Options.check`. */
+export const optionsTable = {
+  limits: Tables.recordOf(limitsTable),
+  breaker: { failures: Tables.whole(1), openMillis: Tables.limit } satisfies Tables.ShapeOf<Breaker>,
+  maxPauseMillis: Tables.limit,
+  maxClosedMillis: Tables.limit
+} satisfies Tables.ShapeOf<Options>
 
 /** The state of one provider. */
 interface Provider {
@@ -493,7 +508,9 @@ export const make = Effect.fnUntraced(function* (
  * })
  * ```
  */
-export const layer = (options: Options): Layer.Layer<never> =>
-  Layer.effect(Gate, make(options)).pipe(
+export const layer = (options: Options): Layer.Layer<never> => {
+  Tables.check("ProviderGate.layer", options, optionsTable)
+  return Layer.effect(Gate, make(options)).pipe(
     Layer.provide([RateLimiter.layerStoreMemory, CircuitBreaker.layerStoreMemory()])
   )
+}

@@ -1,7 +1,8 @@
 /** The options that workers of all vendors share. */
 import * as Options from "@divisi/core/Options"
 import { type Pricing, pricingShape } from "@divisi/core/Usage"
-import { type Limits, limitsShape, type WorkerRequest } from "@divisi/core/Worker"
+import { type Limits, limitsShape, reasoningTable, type WorkerRequest } from "@divisi/core/Worker"
+import * as Redacted from "effect/Redacted"
 import type { ApiKey } from "./ApiKey.ts"
 
 /**
@@ -44,10 +45,15 @@ export interface ProviderOptions<Capabilities> {
 /** The settings of a request that a worker may have as its own. */
 type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">
 
+const isKey = (value: unknown): boolean =>
+  typeof value === "string" ||
+  Redacted.isRedacted(value) ||
+  (typeof value === "object" && value !== null && typeof (value as { env?: unknown }).env === "string")
+
 /** The options that `Options.check` knows, to find those that plain JavaScript misspells. */
 export const shape = {
-  apiKey: Options.anything,
-  baseURL: Options.anything,
+  apiKey: Options.expects("a text, a Redacted, or { env }", isKey),
+  baseURL: Options.expects("a URL as text", (value) => typeof value === "string" || value instanceof URL),
   id: Options.name,
   description: Options.text,
   instructions: Options.text,
@@ -56,12 +62,12 @@ export const shape = {
   limits: limitsShape,
   capabilities: Options.anObject,
   timeoutMillis: Options.limit,
-  headers: Options.anObject,
+  headers: Options.recordOf(Options.text),
   unsupported: Options.oneOf("reject", "omit"),
   fetch: Options.aFunction,
-  maxOutputTokens: Options.anything,
-  temperature: Options.anything,
-  seed: Options.anything,
-  reasoning: Options.anObject,
-  stopSequences: Options.anything
+  maxOutputTokens: Options.whole(1),
+  temperature: Options.number(0),
+  seed: Options.expects("a whole number", Number.isSafeInteger),
+  reasoning: reasoningTable,
+  stopSequences: Options.listOf(Options.name)
 } satisfies Options.ShapeOf<ProviderOptions<unknown> & Defaults & { readonly fetch: unknown }>

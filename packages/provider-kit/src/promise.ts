@@ -1,7 +1,8 @@
 /** The gate without Effect; the rest of that interface is `@divisi/core/promise`. */
+import * as Tables from "@divisi/core/Options"
 import { open } from "@divisi/core/promise"
 import { Gate } from "@divisi/core/Resilience"
-import { layer, type Options } from "./ProviderGate.ts"
+import { layer, type Options, optionsTable } from "./ProviderGate.ts"
 
 /**
  * Opens a gate that holds all runs that share it to the providers' limits: those that are set here, those that vendors
@@ -19,4 +20,7 @@ import { layer, type Options } from "./ProviderGate.ts"
  * result.answer // => "42"
  * ```
  */
-export const openGate = (options: Options = {}): Promise<Gate & AsyncDisposable> => open(Gate, layer(options))
+export const openGate = async (options: Options = {}): Promise<Gate & AsyncDisposable> => {
+  Tables.check("openGate", options, optionsTable)
+  return open(Gate, layer(options))
+}

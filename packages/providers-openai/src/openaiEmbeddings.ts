@@ -1,6 +1,7 @@
 /** Embeds texts with a model of OpenAI, or of any server that has its embeddings endpoint. */
 
 import { defined } from "@divisi/core/Fields"
+import * as Tables from "@divisi/core/Options"
 import { WorkerError } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import * as VendorError from "@divisi/provider-kit/VendorError"
@@ -45,6 +46,19 @@ const pointsOf = (data: unknown, expected: number): ReadonlyArray<ReadonlyArray<
   return points.sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)
 }
 
+const table = {
+  dimensions: Tables.whole(1),
+  maxRetries: Tables.whole(0),
+  maxCharacters: Tables.whole(1),
+  apiKey: Tables.anything,
+  baseURL: Tables.anything,
+  fetch: Tables.aFunction,
+  headers: Tables.recordOf(Tables.text),
+  organization: Tables.text,
+  project: Tables.text,
+  timeoutMillis: Tables.limit
+} satisfies Tables.ShapeOf<EmbeddingsOptions>
+
 /**
  * Embeddings of a model of OpenAI, or of a server that speaks its API: vLLM, Ollama, llama-server, Together and others.
  *
@@ -66,6 +80,7 @@ const pointsOf = (data: unknown, expected: number): ReadonlyArray<ReadonlyArray<
  * ```
  */
 export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {}): Embed => {
+  Tables.check("openaiEmbeddings", options, table)
   const { apiKey, baseURL, dimensions, maxCharacters = 16_000, maxRetries = 3 } = options
   const isOther = baseURL !== undefined
   const key = isOther && apiKey === undefined ? undefined : ApiKey.resolve(apiKey, ["OPENAI_API_KEY"])

@@ -1,5 +1,7 @@
 /** Listens with a server on a port of this machine. */
+
 import * as Http from "node:http"
+import * as Tables from "@divisi/core/Options"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeWS from "@effect/platform-node/NodeWS"
 import * as Data from "effect/Data"
@@ -22,6 +24,17 @@ export interface Options extends Server.Options {
   /** How long a client may take to send a request, in milliseconds; 120,000 by default, 10,000 of it for the headers. */
   readonly requestMillis?: number | undefined
 }
+
+const table = Tables.table(
+  {
+    ...Server.optionsTable.shape,
+    port: Tables.whole(0, 65_535),
+    host: Tables.name,
+    maxConnections: Tables.whole(1),
+    requestMillis: Tables.number(1)
+  },
+  { required: ["pool"] }
+)
 
 /** A server that listens. */
 export interface NodeServer extends Server.Server {
@@ -76,6 +89,10 @@ const close = (server: Http.Server, sockets: NodeWS.WebSocketServer): Effect.Eff
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<NodeServer, ListenError, Scope.Scope> {
+  yield* Effect.try({
+    try: () => Tables.check("NodeServer.make", options, table),
+    catch: (error) => new ListenError({ detail: (error as Tables.OptionsError).message })
+  })
   const { host = "127.0.0.1", maxConnections = 10_000, port = 8080, requestMillis = 120_000 } = options
   if (options.authenticate === undefined && !isThisMachine(host)) {
     const detail = `Without keys this server listens on this machine alone, and not on ${host}: make a key, or leave the host out.`
@@ -85,7 +102,8 @@ export const make = Effect.fnUntraced(function* (
   if (!ContentSetting.values.includes(content)) {
     return yield* new ListenError({ detail: `content must be ${ContentSetting.values.join(" or ")}.` })
   }
-  const server = yield* Server.make(options)
+  const { host: _host, maxConnections: _connections, port: _port, requestMillis: _request, ...ofServer } = options
+  const server = yield* Server.make(ofServer)
   const scope = yield* Effect.scope
   const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
   const node = Http.createServer(limitsOf(requestMillis), handler)

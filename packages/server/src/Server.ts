@@ -3,8 +3,11 @@
  *
  * It is an HTTP application of Effect. `NodeServer` listens with it; anything else that serves such applications can.
  */
+
 import type * as Budget from "@divisi/core/Budget"
+import { settingsTable } from "@divisi/core/Conductor"
 import * as Journal from "@divisi/core/Journal"
+import * as Tables from "@divisi/core/Options"
 import { type ClosedProvider, Gate } from "@divisi/core/Resilience"
 import type { Listener } from "@divisi/core/RunEvent"
 import type { RunSettings } from "@divisi/core/RunSettings"
@@ -15,7 +18,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type Authenticate, type Caller, onThisMachine } from "./Caller.ts"
@@ -117,6 +120,37 @@ export interface Options extends Replaceable {
   readonly keepRating?: Ratings.Keep | undefined
 }
 
+/** The table of {@link Options}, for `Options.check`. */
+export const optionsTable = Tables.table(
+  {
+    pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),
+    policy: Tables.madeBy("a policy", "propose"),
+    fast: Tables.madeBy("a policy", "propose"),
+    housekeeping: Tables.oneOf("fast", "as-asked"),
+    policies: Tables.recordOf(Tables.madeBy("a policy", "propose")),
+    aliases: Tables.recordOf(Tables.text),
+    settings: Tables.table(settingsTable, { rules: [Tables.needs("threshold", "critic", "checks")] }),
+    notes: Tables.oneOf("off", "titles", "full"),
+    journal: Tables.madeBy("a journal", "append"),
+    isReady: Tables.expects("an Effect", Effect.isEffect),
+    responses: Tables.anObject,
+    authenticate: Tables.aFunction,
+    isKeyless: Tables.aFunction,
+    origins: Tables.listOf(Tables.text),
+    ledger: Tables.madeBy("a ledger", "reserve"),
+    graceMillis: Tables.limit,
+    heartbeatMillis: Tables.number(1),
+    maxBodyBytes: Tables.whole(1),
+    limits: Limits.table,
+    secret: Tables.expects("a Redacted", Redacted.isRedacted),
+    listener: Tables.aFunction,
+    log: Tables.aFunction,
+    content: Tables.oneOf("full", "none"),
+    keepRating: Tables.aFunction
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["pool"] }
+)
+
 /** A server that listens nowhere yet. */
 export interface Server {
   /** Answers one HTTP request. */
@@ -187,6 +221,7 @@ const namedIn = (url: string): string => {
 
 /** Makes a server. What goes on in it is stopped when the scope closes. */
 export const make = Effect.fnUntraced(function* (given: Options): Effect.fn.Return<Server, never, Scope.Scope> {
+  Tables.check("Server.make", given, optionsTable)
   const options = ContentSetting.applied(given)
   const { content } = options
   const {

@@ -5,6 +5,7 @@
  * the seed, and a hash of the ids. It also gives the licence and terms, to be shown. Tasks of a confidential benchmark
  * may be run, but {@link shareable} keeps their text out of everything that is shared.
  */
+import * as Tables from "@divisi/core/Options"
 import * as Task from "@divisi/core/Task"
 import type { AnswerGrader } from "@divisi/graders/Verdict"
 import * as Data from "effect/Data"
@@ -70,6 +71,20 @@ export interface LoadOptions extends Dataset.Options {
   readonly trained?: Selection.Trained | undefined
   readonly onOverlap?: "refuse" | "drop" | undefined
 }
+
+const loadTable = {
+  files: Tables.listOf(Tables.name),
+  revision: Tables.name,
+  ids: Tables.listOf(Tables.text),
+  // A limit that is out of range is a typed error.
+  limit: Tables.anything,
+  seed: Tables.whole(0),
+  trained: Tables.anObject,
+  onOverlap: Tables.oneOf("refuse", "drop"),
+  cacheFolder: Tables.name,
+  token: Tables.text,
+  endpoint: Tables.name
+} satisfies Tables.ShapeOf<LoadOptions>
 
 /** The tasks of a benchmark, and where they are from. */
 export interface Loaded {
@@ -250,6 +265,7 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
  */
 export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Effect<Loaded, LoadError> =>
   Effect.gen(function* () {
+    Tables.check("Benchmark.load", options, loadTable)
     const files = yield* filesOf(benchmark, options)
     const { all, notices } = yield* readTasks(benchmark, files)
     const tasks = yield* Effect.fromResult(select(benchmark, all, options))

@@ -2,7 +2,9 @@
  * Your own benchmarks: a file of JSON lines with `question`, `answer` and, unless one grader is for all, `grader`.
  * Lines may also have `id`, `system` and `subject`.
  */
+
 import path from "node:path"
+import * as Tables from "@divisi/core/Options"
 import * as Task from "@divisi/core/Task"
 import * as Graders from "@divisi/graders/Graders"
 import type * as Verdict from "@divisi/graders/Verdict"
@@ -23,6 +25,17 @@ export interface Options {
   /** Whether its questions must not be published. */
   readonly isConfidential?: boolean | undefined
 }
+
+const table = Tables.table(
+  {
+    file: Tables.name,
+    id: Tables.name,
+    grader: Tables.either(Tables.name, Tables.madeBy("a grader", "grade")),
+    licence: Tables.text,
+    isConfidential: Tables.flag
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["file"] }
+)
 
 const graderOf = (grader: string | Verdict.AnswerGrader): Verdict.AnswerGrader | undefined =>
   typeof grader === "string" ? Graders.named(grader) : grader
@@ -61,6 +74,7 @@ const answerOf = (row: Row.Row): string => {
  * ```
  */
 export const make = (options: Options): Graded => {
+  Tables.check("UserBenchmark.make", options, table)
   const fallback = graderOf(options.grader ?? "text")
   if (fallback === undefined) {
     throw new Error(`There is no grader "${options.grader}". Give one of ${Graders.names.join(", ")}.`)

@@ -10,7 +10,9 @@
 import path from "node:path"
 import type * as Budget from "@divisi/core/Budget"
 import { called, notifyLogged } from "@divisi/core/Callback"
+import { settingsRules, settingsTable } from "@divisi/core/Conductor"
 import * as Elapsed from "@divisi/core/Elapsed"
+import * as Tables from "@divisi/core/Options"
 import type { Policy } from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunSettings } from "@divisi/core/RunSettings"
@@ -363,6 +365,30 @@ const open = Effect.fnUntraced(function* (options: Options) {
 /** What may go wrong before the first sample, or on the disk. */
 export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.DiskCacheError | ReportFile.ReportError
 
+/** The table of {@link Options}, for `Options.check`. */
+const table = Tables.table(
+  {
+    suites: Tables.expects("a list of suites", Array.isArray),
+    policies: Tables.expects("a list of policies", Array.isArray),
+    pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),
+    folder: Tables.name,
+    maxCostUsd: Tables.limit,
+    concurrency: Tables.whole(1),
+    paidElsewhereUsd: Tables.number(0),
+    retryMissing: Tables.flag,
+    store: Tables.anObject,
+    isOffline: Tables.flag,
+    sampleSeed: Tables.aFunction,
+    versions: Tables.recordOf(Tables.text),
+    onProgress: Tables.aFunction,
+    onTranscript: Tables.aFunction,
+    epochs: Tables.whole(1),
+    run: Tables.table(settingsTable, { rules: settingsRules }),
+    confidence: Tables.number(0.5, 0.9999)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["suites", "policies", "pool", "folder"] }
+)
+
 /**
  * Evaluates policies, and writes `results.json` and `samples.jsonl` to the folder.
  *
@@ -415,6 +441,7 @@ export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.D
 export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
   Effect.scoped(
     Effect.gen(function* () {
+      Tables.check("Evaluation.run", options, table)
       const state = yield* open(options)
       const jobs = Job.jobsOf(options)
       const todo = jobs.filter((job) => !state.samples.has(Job.keyOf(job)))

@@ -9,6 +9,7 @@ import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Grader, GraderError } from "@divisi/core/Grader"
 import { ask } from "@divisi/core/Grader"
+import * as Tables from "@divisi/core/Options"
 import { type Policy, PolicyError } from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { Listener } from "@divisi/core/RunEvent"
@@ -50,6 +51,20 @@ export interface Options extends Omit<Conductor.Options, "policy"> {
   /** Whether no call is made, and whatever the store has not is lost; false by default. */
   readonly isOffline?: boolean | undefined
 }
+
+const table = Tables.table(
+  {
+    ...Conductor.settingsTable,
+    pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),
+    tasks: Tables.expects("a list of tasks", Array.isArray),
+    grader: Tables.madeBy("a grader", "grade"),
+    concurrency: Tables.whole(1),
+    ledger: Tables.madeBy("a ledger", "reserve"),
+    store: Tables.anObject,
+    isOffline: Tables.flag
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["tasks", "grader", "pool"] }
+)
 
 /**
  * A run without an answer says nothing about its policy, unless that wrote no workflow, or asked who declined. Nor does a
@@ -139,6 +154,7 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
  * ```
  */
 export const make = (options: Options): Record<GraderError> => {
+  Tables.check("Recording.make", options, table)
   const { concurrency = 4, grader, store, tasks } = options
   const run = store === undefined ? plainly(options) : withStore(options, store)
   return (policies) =>

@@ -5,8 +5,10 @@
  * whose questions are not those that a router was made on. A router is worth having where it gains on the first and loses
  * nothing on the second. Every difference is paired: both answered the same questions.
  */
+
 import { notifyLogged } from "@divisi/core/Callback"
 import type * as Embedder from "@divisi/core/Embedder"
+import * as Tables from "@divisi/core/Options"
 import * as Seed from "@divisi/core/Seed"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -214,6 +216,19 @@ const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string
     : Effect.void
 }
 
+const table = Tables.table(
+  {
+    split: Tables.oneOf("question", "kind"),
+    routers: Tables.expects("a list of routers", Array.isArray),
+    repeats: Tables.whole(1),
+    seed: Tables.whole(0),
+    perKind: Tables.limit,
+    only: Tables.listOf(Tables.text),
+    onProgress: Tables.aFunction
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["split", "routers"] }
+)
+
 /**
  * Compares routers with one another, with the best single worker and with baselines, over ten splits.
  *
@@ -228,6 +243,7 @@ export const run = (
   options: Options
 ): Effect.Effect<ReadonlyArray<Standing>, RoutingBenchError | Embedder.EmbedderError> =>
   Effect.gen(function* () {
+    Tables.check("RoutingBench.run", options, table)
     const { only, onProgress, perKind = Number.POSITIVE_INFINITY, repeats = 10, routers, seed = 0, split } = options
     const named = split === "kind" ? questions.filter(({ kind }) => kind !== undefined) : questions
     const { questions: all, workers } = comparable(named)

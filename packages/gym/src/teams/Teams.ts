@@ -7,6 +7,7 @@
  * what is to be learned is whom to ask. Words, shapes of sentence, sets of skills and ways to ask have parts that no
  * training team has.
  */
+import * as Tables from "@divisi/core/Options"
 import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -67,6 +68,35 @@ export interface Options {
   /** The share of composite questions; 0.4 by default. */
   readonly composites?: number | undefined
 }
+
+const table = Tables.table(
+  {
+    split: Tables.oneOf("train", "validation", "test"),
+    count: Tables.whole(0),
+    seed: Tables.expects("a whole number", Number.isSafeInteger),
+    workers: Tables.expects(
+      "the least and the most workers, [2, 16]",
+      (value) =>
+        Array.isArray(value) &&
+        value.length === 2 &&
+        value.every((count) => Number.isInteger(count) && count >= 1) &&
+        value[0] <= value[1]
+    ),
+    words: Tables.oneOf("known", "related", "unrelated"),
+    heldOutShapes: Tables.flag,
+    heldOutSkills: Tables.flag,
+    heldOutQuestions: Tables.flag,
+    handWritten: Tables.flag,
+    handWrittenQuestions: Tables.flag,
+    careless: Tables.flag,
+    truth: Tables.oneOf("right", "doubtful"),
+    prices: Tables.oneOf("by lot", "by skill"),
+    record: Tables.whole(0),
+    unanswerable: Tables.number(0, 1),
+    composites: Tables.number(0, 1)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["split", "count"] }
+)
 
 /** A worker of a team, and the pieces of its description with what they say. */
 export interface Member {
@@ -205,6 +235,7 @@ const drawTeam = (seed: number, task: Task.Task, options: Options): Team => {
  * ```
  */
 export const draw = (options: Options): ReadonlyArray<Team> => {
+  Tables.check("Teams.draw", options, table)
   const { composites, count, seed, split } = options
   const tasks = Gym.tasks({ split, count, seed, composites })
   return tasks.map((task) => drawTeam(Gym.metadata(task)!.seed, task, options))

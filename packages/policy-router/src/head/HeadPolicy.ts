@@ -5,9 +5,11 @@
  * a check is, and either the answer stands or the next round begins. So a run is what any other is: its rounds, its
  * budget and its transcript are the Conductor's.
  */
+
 import * as Embedder from "@divisi/core/Embedder"
 import { voteOf } from "@divisi/core/Escalation"
 import { able } from "@divisi/core/OneWorker"
+import * as Tables from "@divisi/core/Options"
 import * as Policy from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
 import * as Task from "@divisi/core/Task"
@@ -109,6 +111,11 @@ const remembering = (embedder: Embedder.Embedder) => {
   }
 }
 
+const table = {
+  name: Tables.name,
+  embedder: Tables.madeBy("an embedder", "embed")
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * A policy that asks whom a head says, in the role that it says, for up to five turns.
  *
@@ -147,6 +154,7 @@ const remembering = (embedder: Embedder.Embedder) => {
  * ```
  */
 export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
+  Tables.check("HeadPolicy.make", options, table)
   const { embedder = Embedder.hashed(), name = "head" } = options
   const pointOf = remembering(embedder)
   const fail = (detail: string) => new Policy.PolicyError({ policy: name, detail })

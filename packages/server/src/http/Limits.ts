@@ -1,5 +1,7 @@
 /** Limits of what a client sends. They are checked before anything reads it. */
 
+import * as Tables from "@divisi/core/Options"
+
 /** Limits of requests. Sizes are in bytes of the body as it is after its encoding is undone. */
 export interface Limits {
   /** A whole body; 32 MiB by default. */
@@ -42,6 +44,19 @@ export const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
 
 /** The limits that are not the default. */
 export type Given = { readonly [K in keyof Limits]?: number | undefined }
+
+/** The table of {@link Given}, for `Options.check`. */
+export const table = {
+  bodyBytes: Tables.whole(1),
+  plainBytes: Tables.whole(1),
+  frameBytes: Tables.whole(1),
+  depth: Tables.whole(1),
+  values: Tables.whole(1),
+  textBytes: Tables.whole(1),
+  mediaBytes: Tables.whole(1),
+  inFlightBytes: Tables.whole(1),
+  callerInFlightBytes: Tables.whole(1)
+} satisfies Tables.ShapeOf<Limits>
 
 /** The limits of a server's options, with the default where none is given. */
 export const of = ({
