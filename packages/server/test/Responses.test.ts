@@ -176,7 +176,7 @@ describe("a stream", () => {
     serving(
       {
         ...alone(worker("a", { parts: [{ type: "text", text: "It is " }], thenFail: { _tag: "Overloaded" } })),
-        settings: { reassign: "never", resilience: { retries: 0 } } as never
+        settings: { reassign: "never", retry: { maxAttempts: 1, baseDelayMillis: 0 } }
       },
       async ({ url }) => {
         const { events } = await streamed(url, ask("Hm"))
