@@ -106,15 +106,38 @@ const isOfShape = (error: unknown): boolean =>
     error.message
   )
 
+/** Messages of errors that come from a program or its bundle, with whatever class. */
+const ofPrograms =
+  /^Dynamic require of |^Cannot find (?:module|package) |^Package subpath |is not (?:a function|a constructor|defined|iterable)/
+
+/** Words of errors that an address or a header of the user's settings causes. */
+const ofSettings = /\b(?:headers?|urls?)\b/i
+
+const codeOf = (error: Error): string => String((error as { readonly code?: unknown }).code ?? "")
+
+/** Whether a module is missing, or a bundle cannot run. */
+const isOfBundle = (error: unknown): boolean =>
+  error instanceof Error &&
+  (/^(?:ERR_)?(?:MODULE_NOT_FOUND|REQUIRE_|PACKAGE_|UNKNOWN_BUILTIN|UNSUPPORTED_DIR)/.test(codeOf(error)) ||
+    ofPrograms.test(error.message))
+
+/** Whether code is wrong: one of JavaScript's own errors, about no address and no header. */
+const isOfCode = (error: unknown): boolean =>
+  error instanceof Error &&
+  [TypeError, ReferenceError, SyntaxError, RangeError, EvalError].some((kind) => error instanceof kind) &&
+  !/^ERR_(?:INVALID|HTTP)/.test(codeOf(error)) &&
+  !ofSettings.test(error.message)
+
 /**
  * The reason of an exception from `fetch` or from a reader of its answer: a status, the network, a time limit, a text that
- * is not JSON. Anything else is a mistake in the code, which a retry cannot fix.
+ * is not JSON. An error of a program is a `Defect`, since the vendor has refused nothing; anything else is a request that
+ * could not be made, which a retry cannot fix.
  */
 export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
-  const reason: WorkerErrorReason = FailedCall.fromThrown(error) ?? {
-    _tag: "InvalidRequest",
-    detail: error instanceof Error ? error.message : String(error)
-  }
+  const detail = error instanceof Error ? error.message : String(error)
+  const reason: WorkerErrorReason = isOfBundle(error)
+    ? { _tag: "Defect", detail }
+    : (FailedCall.fromThrown(error) ?? { _tag: isOfCode(error) ? "Defect" : "InvalidRequest", detail })
   return defined({ ...reason, detail: shown(reason.detail ?? "", secrets) }) as WorkerErrorReason
 }
 

@@ -125,8 +125,27 @@ describe("fromException", () => {
     assert.strictEqual(tagOf(new TypeError("terminated")), "Network")
     assert.strictEqual(tagOf(new DOMException("too slow", "TimeoutError")), "Timeout")
     assert.strictEqual(tagOf(new SyntaxError("Unexpected token")), "Malformed")
-    assert.strictEqual(tagOf(new RangeError("Invalid array length")), "InvalidRequest")
-    assert.strictEqual(tagOf(new TypeError("x is not a function")), "InvalidRequest")
+  })
+
+  it("tells mistakes of a program and its bundle from requests that cannot be made", () => {
+    for (const error of [
+      new RangeError("Invalid array length"),
+      new TypeError("x is not a function"),
+      new TypeError("Cannot read properties of undefined (reading 'b')"),
+      new ReferenceError("Buffer is not defined"),
+      new Error('Dynamic require of "node:buffer" is not supported'),
+      new Error("Cannot find module 'undici'"),
+      Object.assign(new Error("Cannot find package 'openai'"), { code: "ERR_MODULE_NOT_FOUND" })
+    ]) {
+      assert.strictEqual(tagOf(error), "Defect", error.message)
+    }
+    for (const error of [
+      new TypeError("Invalid header value"),
+      Object.assign(new TypeError("Invalid URL"), { code: "ERR_INVALID_URL" }),
+      new Error("The model takes no images.")
+    ]) {
+      assert.strictEqual(tagOf(error), "InvalidRequest", error.message)
+    }
   })
 })
 

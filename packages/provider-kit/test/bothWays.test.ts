@@ -3,7 +3,13 @@ import type { Usage } from "@divisi/core/Usage"
 import { Endings, Errors, Failures, Messages, UsageFields } from "@divisi/provider-kit/Dialects"
 import { assert, describe, it } from "@effect/vitest"
 
-const meant = { stop: "stop", "stop-sequence": "stop", length: "length", "tool-calls": "tool-calls", refusal: "refusal" }
+const meant = {
+  stop: "stop",
+  "stop-sequence": "stop",
+  length: "length",
+  "tool-calls": "tool-calls",
+  refusal: "refusal"
+}
 
 describe("an ending", () => {
   it.each(["chat", "messages"] as const)("is read as it was written on %s", (protocol) => {

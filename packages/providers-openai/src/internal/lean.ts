@@ -7,7 +7,7 @@ import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import type { Incoming } from "@divisi/provider-kit/VendorEvents"
 import type { WorkerOptions } from "../options.ts"
-import { type Address, type Answer, isRerouted, post } from "./leanRequest.ts"
+import { type Address, type Answer, canLoad, isRerouted, post } from "./leanRequest.ts"
 import type { Connect, Sent } from "./worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -126,8 +126,10 @@ export const overHttp: Connect<object> = (worker, options, key) => {
   return {
     baseURL,
     secrets,
-    send: (body, signal) =>
-      (options.fetch !== undefined || isRerouted() ? byFetch : byUndici)(JSON.stringify(body), signal),
+    send: async (body, signal) => {
+      const isByFetch = options.fetch !== undefined || isRerouted() || !(await canLoad())
+      return (isByFetch ? byFetch : byUndici)(JSON.stringify(body), signal)
+    },
     reason: (error) => VendorError.fromException(error, surroundings())
   }
 }

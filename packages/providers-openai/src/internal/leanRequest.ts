@@ -47,6 +47,20 @@ const agentOf = (): Promise<Agent> => {
   return agent
 }
 
+let isLoaded: Promise<boolean> | undefined
+
+/**
+ * Whether undici can be loaded here. In an app that a bundler made one ES module of it cannot: undici is CommonJS, and
+ * requires modules of Node while it runs. Such an app calls over `fetch`.
+ */
+export const canLoad = (): Promise<boolean> => {
+  isLoaded ??= agentOf().then(
+    () => true,
+    () => false
+  )
+  return isLoaded
+}
+
 /** Under these a process keeps the dispatcher of its own `fetch`. */
 const newest = Symbol.for("undici.globalDispatcher.2")
 const older = Symbol.for("undici.globalDispatcher.1")

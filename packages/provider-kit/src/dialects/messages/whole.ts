@@ -1,6 +1,7 @@
 /** A whole message as the events that would have been streamed of it: there is one reader for both. */
-import { events } from "./events.ts"
+
 import * as Json from "../../VendorJson.ts"
+import { events } from "./events.ts"
 
 /** A block; some servers give a text alone. */
 const blockOf = (block: unknown): Json.Fields =>

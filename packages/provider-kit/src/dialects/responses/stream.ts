@@ -333,8 +333,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   [events.summaryPartDone]: (state, event) => wholeThought(state, placeOf(event), partText(event.part)),
   [events.itemAdded]: added,
   [events.itemDone]: (state, event) => ended(state, event.output_index, event.item),
-  [events.argumentsDelta]: (state, event) =>
-    taken(state, Calls.extend(state.calls, placeOf(event), event.delta)),
+  [events.argumentsDelta]: (state, event) => taken(state, Calls.extend(state.calls, placeOf(event), event.delta)),
   [events.argumentsDone]: (state, event) =>
     taken(state, Calls.end(state.calls, placeOf(event), { name: event.name, arguments: event.arguments }, false)),
   [events.completed]: (state, event) => concluded(state, lastOf(event)),
