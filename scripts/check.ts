@@ -19,6 +19,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   figures: () => import("./checks/figures.ts"),
   /** What packages bring is what the README says. */
   sizes: () => import("./checks/sizes.ts"),
+  /** What a page in a browser loads for `conduct` is what the docs say. Needs `pnpm build`. */
+  bundle: () => import("./checks/bundle.ts"),
   /** Packed packages pass publint and arethetypeswrong. Needs `pnpm build`. */
   tarballs: () => import("./checks/tarballs.ts"),
   /** A strict project that checks libraries' declarations can use every type of the packed packages. Needs `pnpm build`. */
