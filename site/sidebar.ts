@@ -59,5 +59,6 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { label: "API", collapsed: true, items: [{ autogenerate: { directory: "api", collapsed: true } }] }
     ]
   },
+  { label: "How figures were found", collapsed: true, items: [{ autogenerate: { directory: "lab" } }] },
   { label: "Decisions", collapsed: true, items: [{ autogenerate: { directory: "decisions" } }] }
 ]
