@@ -65,7 +65,7 @@ describe("a pool without a policy", () => {
       const { result } = yield* run(priced("small", 1), {
         ...broken,
         isLanguageModel: true,
-        pricing: priced("", 10).pricing
+        pricing: priced("large", 10).pricing
       })
       assert.strictEqual(result.answer, "small")
     })

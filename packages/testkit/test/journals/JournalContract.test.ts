@@ -1,5 +1,6 @@
 import * as Journal from "@divisi/core/Journal"
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { JournalContract } from "../../src/journals.ts"
 
@@ -9,13 +10,16 @@ const inMemory =
   (fault: Fault = () => ({})) =>
   (): JournalContract.Open => {
     const memory = Journal.memory()
-    return Effect.map(
-      Effect.acquireRelease(
+    return Effect.gen(function* () {
+      const journal = yield* Effect.acquireRelease(
         Effect.sync(() => Journal.makeMemory(memory)),
         (journal) => Effect.sync(journal.end)
-      ),
-      (journal) => ({ ...journal, ...fault(journal) })
-    )
+      )
+      // It has no clock but that of the fiber that calls it. Here it has that of the fiber that opened it, as stores have.
+      const clock = yield* Clock.Clock
+      const list: Journal.Journal["list"] = (query) => Effect.provideService(journal.list(query), Clock.Clock, clock)
+      return { ...journal, list, ...fault(journal) }
+    })
   }
 
 JournalContract.contract({ name: "The journal in memory", fresh: inMemory(), describe, it })
