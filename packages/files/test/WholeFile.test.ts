@@ -184,7 +184,9 @@ describe("a folder", () => {
       expect([error.file, error.tried]).toEqual([path.join(file, "below"), "written"])
       // Where the system makes none, it is said at once.
       if (process.platform === "linux") {
-        expect((yield* Effect.flip(WholeFile.makeFolder("/proc/nope/below"))).message).toContain("there is no such file or folder")
+        expect((yield* Effect.flip(WholeFile.makeFolder("/proc/nope/below"))).message).toContain(
+          "there is no such file or folder"
+        )
       }
     })
   )

@@ -1,8 +1,8 @@
 /** What the options of a run may be, held to their interface by the compiler. */
 import * as Options from "../Options.ts"
 import * as RunId from "../record/RunId.ts"
-import { settingsRules, settingsTable } from "../run/tables.ts"
 import { isFormat } from "../run/Toolbox.ts"
+import { settingsRules, settingsTable } from "../run/tables.ts"
 import * as Message from "../task/Message.ts"
 import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
 import type { ConductOptions } from "./runs.ts"

@@ -3,14 +3,7 @@ import type { ToolCall } from "@divisi/core/Message"
 import { Endings, Messages } from "@divisi/provider-kit/Dialects"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as Tools from "../wire/Tools.ts"
-import {
-  type About,
-  event,
-  type Part,
-  runOf,
-  type SegmentUsage,
-  type Written
-} from "../wire/Wire.ts"
+import { type About, event, type Part, runOf, type SegmentUsage, type Written } from "../wire/Wire.ts"
 import { errorBody } from "./MessagesError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -139,7 +132,9 @@ const close = (state: MessagesState): Written<MessagesState> => {
   if (state.open === undefined) return [state, ""]
   const index = state.blocks - 1
   const signed =
-    state.open === "thinking" ? delta(index, { type: Messages.deltas.signature, signature: signatureOf(state.about) }) : ""
+    state.open === "thinking"
+      ? delta(index, { type: Messages.deltas.signature, signature: signatureOf(state.about) })
+      : ""
   return [{ ...state, open: undefined }, `${signed}${blockStop(index)}`]
 }
 
@@ -171,7 +166,8 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
   if (piece !== undefined) {
     const [of, said] = piece
     const [next, opened] = open(state, of)
-    const data = of === "text" ? { type: Messages.deltas.text, text: said } : { type: Messages.deltas.thinking, thinking: said }
+    const data =
+      of === "text" ? { type: Messages.deltas.text, text: said } : { type: Messages.deltas.thinking, thinking: said }
     return [next, opened + delta(next.blocks - 1, data)]
   }
   switch (part.type) {
