@@ -161,10 +161,10 @@ export const contract = (name: string, { sandbox }: Subject): void => {
   })
 }
 
-/** Registers what no program does to a sandbox, nor through it. Each attempt takes an interpreter of its own. */
 /** A third of the harm, or all of it with `DIVISI_ATTACKS=all`. */
 const tried = () => (process.env.DIVISI_ATTACKS === "all" ? harm : harm.filter((_, at) => at % 3 === 0))
 
+/** Registers what no program does to a sandbox, nor through it. Each attempt takes an interpreter of its own. */
 export const walls = (name: string, { hasProcesses, hasWalls, sandbox }: Subject): void => {
   const { isWell, run } = using(sandbox)
 
