@@ -64,9 +64,6 @@ const said = (text: string, value: string): string => {
 /** The names of all kinds. */
 export const names: ReadonlyArray<string> = [...sources.map(({ kind }) => kind), ...Object.keys(forms)]
 
-/** Whether a kind is about notation, or about what is asserted. */
-export const isForm = (kind: string): boolean => kind in forms
-
 /** All pairs of a seed. `golds` is how many times each template and form is filled. */
 export const make = (seed: number, golds = 1): ReadonlyArray<Pair> => [
   ...sources.flatMap(({ isRight, kind, templates }, index) => {
