@@ -11,7 +11,7 @@
  */
 import * as Embedder from "@divisi/core/Embedder"
 import { teamPrefix } from "@divisi/core/Outcome"
-import { type Dial, dials } from "@divisi/core/Strongest"
+import * as Strongest from "@divisi/core/Strongest"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -31,7 +31,11 @@ import { textOf } from "./vectors.ts"
 /** The version of tables on disk. */
 export const version = 1
 
-export { type Dial, dials }
+/** What matters more, answers or cost: those of `@divisi/core/Strongest`. */
+export const dials = Strongest.dials
+
+/** One of {@link dials}. */
+export type Dial = Strongest.Dial
 
 const Figure = Schema.NullOr(Schema.Finite)
 
