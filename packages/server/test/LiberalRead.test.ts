@@ -212,6 +212,13 @@ describe("content", () => {
     }
   })
 
+  it("is refused where two fields have it and the wire's own is no list", async () => {
+    for (const path of ["chat/completions", "messages"] as const) {
+      assert.strictEqual((await send(path, { messages: "not-an-array", input: 42 })).status, 400, path)
+      assert.strictEqual((await send(path, { messages: "Why?" })).status, 200, path)
+    }
+  })
+
   it("of images is read in every vendor's form", async () => {
     const url = "data:image/png;base64,iVBORw0KGgo="
     const source = { mediaType: "image/png", data: "iVBORw0KGgo=" }

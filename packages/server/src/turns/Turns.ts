@@ -70,6 +70,9 @@ export const listIn = (
   const [own, other] = names
   const field = body[own] == null && body[other] != null ? other : own
   const value = body[field]
-  if (typeof value === "string" || Json.isObject(value)) return [[value], field]
+  // Of two fields, one of which is no list, nobody can say which one is meant.
+  const isOnly = body[own] == null || body[other] == null
+  const isOne = typeof value === "string" || Json.isObject(value)
+  if (isOne && (isOnly || own === "input")) return [[value], field]
   return [Json.list(value, field), field]
 }
