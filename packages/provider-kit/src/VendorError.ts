@@ -106,27 +106,19 @@ const isOfShape = (error: unknown): boolean =>
     error.message
   )
 
-/** Messages of errors that come from a program or its bundle, with whatever class. */
-const ofPrograms =
-  /^Dynamic require of |^Cannot find (?:module|package) |^Package subpath |is not (?:a function|a constructor|defined|iterable)/
+/** Messages of bundles and of installations, whatever the class of the error. */
+const ofBundles = /^Dynamic require of |^Cannot find (?:module|package) |^Package subpath /
 
-/** Words of errors that an address or a header of the user's settings causes. */
-const ofSettings = /\b(?:headers?|urls?)\b/i
+const bundleCodes = /^(?:ERR_)?(?:MODULE_NOT_FOUND|REQUIRE_|PACKAGE_|UNKNOWN_BUILTIN|UNSUPPORTED_DIR)/
 
-const codeOf = (error: Error): string => String((error as { readonly code?: unknown }).code ?? "")
-
-/** Whether a module is missing, or a bundle cannot run. */
-const isOfBundle = (error: unknown): boolean =>
-  error instanceof Error &&
-  (/^(?:ERR_)?(?:MODULE_NOT_FOUND|REQUIRE_|PACKAGE_|UNKNOWN_BUILTIN|UNSUPPORTED_DIR)/.test(codeOf(error)) ||
-    ofPrograms.test(error.message))
-
-/** Whether code is wrong: one of JavaScript's own errors, about no address and no header. */
-const isOfCode = (error: unknown): boolean =>
-  error instanceof Error &&
-  [TypeError, ReferenceError, SyntaxError, RangeError, EvalError].some((kind) => error instanceof kind) &&
-  !/^ERR_(?:INVALID|HTTP)/.test(codeOf(error)) &&
-  !ofSettings.test(error.message)
+/**
+ * Whether an error was made by a program, its bundle or its installation, and not by what a vendor sent: a missing module,
+ * or a name that is not defined. A `TypeError` may be that of an SDK that reads a strange answer.
+ */
+const isOfProgram = (error: unknown): boolean =>
+  error instanceof ReferenceError ||
+  (error instanceof Error &&
+    (bundleCodes.test(String((error as { readonly code?: unknown }).code ?? "")) || ofBundles.test(error.message)))
 
 /**
  * The reason of an exception from `fetch` or from a reader of its answer: a status, the network, a time limit, a text that
@@ -135,9 +127,9 @@ const isOfCode = (error: unknown): boolean =>
  */
 export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
   const detail = error instanceof Error ? error.message : String(error)
-  const reason: WorkerErrorReason = isOfBundle(error)
+  const reason: WorkerErrorReason = isOfProgram(error)
     ? { _tag: "Defect", detail }
-    : (FailedCall.fromThrown(error) ?? { _tag: isOfCode(error) ? "Defect" : "InvalidRequest", detail })
+    : (FailedCall.fromThrown(error) ?? { _tag: "InvalidRequest", detail })
   return defined({ ...reason, detail: shown(reason.detail ?? "", secrets) }) as WorkerErrorReason
 }
 
