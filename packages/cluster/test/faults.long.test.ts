@@ -47,19 +47,15 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           const journal = yield* PostgresJournal.make(postgres)
           const all = yield* accounts.open({ name: "all", limits: { costUsd: 2_000 } })
           const book = path.join(root, "book")
-          const children = yield* Effect.promise(() =>
-            Promise.all(["a", "b", "c"].map((name) => spend(server.url, postgres.schema, book, name, "100")))
-          )
+          const start = (name: string) => spend(server.url, postgres.schema, book, name, "100")
+          // The one to be killed begins last, so that it has not ended before the others have begun.
+          const others = yield* Effect.promise(() => Promise.all(["b", "c"].map(start)))
+          const children = [yield* Effect.promise(() => start("a")), ...others]
           let most = 0
-          const watching = yield* Effect.forkChild(
-            Effect.forever(
-              Effect.gen(function* () {
-                const { reservedCostUsd, total } = yield* all.standing
-                most = Math.max(most, total.costUsd + reservedCostUsd)
-                yield* Effect.sleep(3)
-              })
-            )
-          )
+          const look = Effect.map(all.standing, ({ reservedCostUsd, total }) => {
+            most = Math.max(most, total.costUsd + reservedCostUsd)
+          })
+          const watching = yield* Effect.forkChild(Effect.forever(Effect.andThen(look, Effect.sleep(3))))
           assert.strictEqual((yield* Effect.flip(journal.claim("a"))).reason._tag, "Held")
           children[0]!.child.kill("SIGKILL")
           yield* Effect.promise(() => children[0]!.closed)
@@ -68,6 +64,7 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
           assert.deepStrictEqual(taken, { epoch: 2, length: 1 })
           yield* Effect.promise(() => Promise.all(children.map(({ closed }) => closed)))
           yield* Fiber.interrupt(watching)
+          yield* look
           const really = fs
             .readFileSync(book, "utf8")
             .trim()
