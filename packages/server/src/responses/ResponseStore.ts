@@ -280,9 +280,10 @@ export const make = Effect.fnUntraced(function* ({
       if (archive === undefined) return reading
       // Other servers read that it is in progress, and that it was stopped once this process was killed.
       const told = Archive.encode({ ...kept, isBegun: true, segment: { ...segment, parts: [stopped] } })
-      const noted =
-        isInBackground && !segment.isOver() ? Effect.andThen(archive.set(id, told), recorded(segment)) : Effect.void
-      return Effect.andThen(Effect.andThen(noted, write(archive, kept)), reading)
+      const isOpen = isInBackground && !segment.isOver()
+      // It may end, or its client may leave, while its run is waited for: what keeps it comes first.
+      const steps = [isOpen ? archive.set(id, told) : Effect.void, write(archive, kept), reading]
+      return Effect.andThen(Effect.all(steps, { discard: true }), isOpen ? recorded(segment) : Effect.void)
     })
 
   const get = (id: string, owner: string): Effect.Effect<Kept, ApiError> =>
