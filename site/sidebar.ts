@@ -11,7 +11,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "providers", label: "Real models" },
       { slug: "tools", label: "Tools, pictures, shapes" },
       "budgets",
-      { slug: "durable-runs", label: "Runs that survive" },
+      "durable-runs",
       { slug: "routing", label: "Who is asked, and why" },
       { slug: "server", label: "A server for any client" },
       { slug: "from-litellm-or-openrouter", label: "Coming from LiteLLM or OpenRouter" }
@@ -49,6 +49,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
   {
     label: "Reference",
     items: [
+      "glossary",
       "first-hour",
       "reliability",
       "telemetry",
@@ -59,6 +60,6 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { label: "API", collapsed: true, items: [{ autogenerate: { directory: "api", collapsed: true } }] }
     ]
   },
-  { label: "How figures were found", collapsed: true, items: [{ autogenerate: { directory: "lab" } }] },
+  { label: "Measurements", collapsed: true, items: [{ autogenerate: { directory: "lab" } }] },
   { label: "Decisions", collapsed: true, items: [{ autogenerate: { directory: "decisions" } }] }
 ]
