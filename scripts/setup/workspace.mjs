@@ -61,15 +61,8 @@ export const examples = () =>
     .map(member)
     .filter(({ manifest }) => manifest.private === true)
 
-/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `bench`, `simulation`, `hostile`, `clients`. */
-export const members = () => [
-  member(root),
-  ...packages(),
-  ...examples(),
-  ...["bench", "simulation", "hostile", "clients"]
-    .filter((folder) => fs.existsSync(path.join(root, folder, "package.json")))
-    .map((folder) => member(path.join(root, folder)))
-]
+/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `verify/*`. */
+export const members = () => [member(root), ...packages(), ...examples(), ...foldersIn("verify").map(member)]
 
 /**
  * A package and all packages of this workspace that it needs at run time, or that it can use when they are there.

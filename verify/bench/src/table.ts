@@ -85,7 +85,7 @@ const measured = (report: Report, stress: Stress): string => {
   ].join("\n\n")
 }
 
-const page = at("../../docs/performance.md")
+const page = at("../../../docs/performance.md")
 const current = readFileSync(page, "utf8")
 const before = current.indexOf(begin)
 const after = current.indexOf(end)

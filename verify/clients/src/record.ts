@@ -1,6 +1,6 @@
 /**
  * Records a session: coding agents mend a small library over a server in front of three workers that follow rules, and
- * do it again with one worker alone. `node --conditions=@divisi/source clients/src/record.ts FOLDER [agent...]` leaves
+ * do it again with one worker alone. `node --conditions=@divisi/source verify/clients/src/record.ts FOLDER [agent...]` leaves
  * two journals there, `team.sqlite` and `alone.sqlite`, for `divisi runs report`. The agents are those that
  * `pnpm clients` has installed.
  */

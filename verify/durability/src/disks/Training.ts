@@ -10,7 +10,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Process from "./Process.ts"
 
-const adapter = path.resolve(import.meta.dirname, "../../../packages/trainer-tinker/test/fixtures/adapter")
+const adapter = path.resolve(import.meta.dirname, "../../../../packages/trainer-tinker/test/fixtures/adapter")
 
 /** What an export starts from. */
 export interface Training {

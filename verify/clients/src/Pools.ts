@@ -54,7 +54,7 @@ const served = (pool: string, env: Readonly<Record<string, string>>): Effect.Eff
         try: () =>
           new Promise<{ readonly url: string; readonly stop: () => void }>((resolve, reject) => {
             const home = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-pool-"))
-            const main = path.join(root, "..", "packages", "cli", "src", "main.ts")
+            const main = path.join(root, "../..", "packages", "cli", "src", "main.ts")
             const flags = ["serve", "--pool", pool, "--port", "0", "--keys", "none"]
             const child = spawn(process.execPath, ["--conditions=@divisi/source", main, ...flags], {
               cwd: home,

@@ -28,7 +28,7 @@ describe("simulation", () => {
   })
 
   it.each(Object.entries(mutants))("the mutant fits the sources as they are: %s", (_, mutant) => {
-    const source = fs.readFileSync(new URL(`../../packages/${mutant.file}`, import.meta.url), "utf8")
+    const source = fs.readFileSync(new URL(`../../../packages/${mutant.file}`, import.meta.url), "utf8")
     expect(mutate(mutant, source)).not.toBe(source)
   })
 
