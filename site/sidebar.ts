@@ -14,6 +14,8 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "durable-runs",
       { slug: "routing", label: "Who is asked, and why" },
       { slug: "server", label: "A server for any client" },
+      "server-cluster",
+      "deploy",
       { slug: "from-litellm-or-openrouter", label: "Coming from LiteLLM or OpenRouter" }
     ]
   },
@@ -56,6 +58,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "security",
       "performance",
       "installation-size",
+      { label: "Server", collapsed: true, items: [{ autogenerate: { directory: "reference" } }] },
       { label: "Packages", collapsed: true, items: [{ autogenerate: { directory: "packages" } }] },
       { label: "API", collapsed: true, items: [{ autogenerate: { directory: "api", collapsed: true } }] }
     ]

@@ -39,6 +39,7 @@ const files = (): ReadonlyArray<string> =>
   [
     ...list("docs"),
     ...list("docs/decisions"),
+    ...list("docs/reference"),
     ...list("docs/lab"),
     ...[...list("packages"), ...list("examples")].map((folder) => `${folder}/README.md`),
     "CONTRIBUTING.md",
@@ -174,11 +175,11 @@ const forPrograms = (pages: ReadonlyArray<Page>) => {
       .filter(({ slug }) => of(slug))
       .map(line)
       .join("\n")}\n`
-  const isGuide = (slug: string) => !/^(packages|examples|decisions|lab|api)\//.test(slug)
+  const isGuide = (slug: string) => !/^(packages|examples|decisions|reference|lab|api)\//.test(slug)
   const isReference = (slug: string) => slug.startsWith("api/")
   const sections = [
     section("Guides", isGuide),
-    ...["packages", "examples", "decisions", "lab"].map((folder) =>
+    ...["reference", "packages", "examples", "decisions", "lab"].map((folder) =>
       section(folder[0]!.toUpperCase() + folder.slice(1), (slug) => slug.startsWith(`${folder}/`))
     ),
     section("API", isReference)
