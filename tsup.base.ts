@@ -25,11 +25,10 @@ export const base: Options = {
 }
 
 /**
- * The one build of every package: each entry point that its manifest names is a file, ESM, with declarations. `files`
- * are those that are run and not imported, such as a worker thread's.
+ * The JavaScript of every package: each entry point that its manifest names is a file, ESM. `files` are those that are
+ * run and not imported, such as a worker thread's. `scripts/setup/declarations.mjs` writes the declarations.
  */
 export const build = (files: Entries = {}): Options => ({
   ...base,
-  entry: { ...published(), ...files },
-  dts: { entry: published() }
+  entry: { ...published(), ...files }
 })

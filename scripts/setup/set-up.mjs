@@ -57,44 +57,48 @@ const installOptions = [
 const install = () =>
   stage("installing dependencies", () => run([...pnpm(), "install", ...installOptions], root, explainInstall))
 
+const declarations = path.join(root, "scripts/setup/declarations.mjs")
+
 /**
- * The scripts that a package's build runs after tsup, which empties `dist` first: `tsup && node scripts/template.ts`.
+ * The scripts that a package's build runs after tsup, which empties `dist` first, and before its declarations:
+ * `tsup && node scripts/template.ts && node ../../scripts/setup/declarations.mjs`.
  *
  * @param {Member} member
  */
-const afterBuild = ({ manifest }) => {
+const afterBuild = ({ folder, manifest }) => {
   const [, ...commands] = (manifest.scripts?.build ?? "").split(" && ")
-  return commands.map((command) => command.replace(/^node /, ""))
+  const scripts = commands.map((command) => command.replace(/^node /, ""))
+  return scripts.filter((script) => path.resolve(folder, script) !== declarations)
 }
 
 /**
- * Builds packages.
+ * Does something for each package, as many at once as there are cores.
  *
- * @param {ReadonlyArray<Member>} stale
- * @param {ReadonlyArray<string>} options
- * @param {(member: Member) => void} built
+ * @param {ReadonlyArray<Member>} members
+ * @param {(member: Member) => Promise<void>} work
  */
-const buildAll = async (stale, options, built) => {
-  const tsup = createRequire(path.join(root, "package.json")).resolve("tsup/dist/cli-default.js")
-  const queue = [...stale]
-  const work = async () => {
-    for (let member = queue.shift(); member !== undefined; member = queue.shift()) {
-      await run([process.execPath, tsup, ...options], member.folder)
-      for (const script of afterBuild(member)) await run([process.execPath, script], member.folder)
-      built(member)
-    }
+const forEach = async (members, work) => {
+  const queue = [...members]
+  const lane = async () => {
+    for (let member = queue.shift(); member !== undefined; member = queue.shift()) await work(member)
   }
-  await Promise.all(Array.from({ length: Math.min(os.availableParallelism(), 4) }, work))
+  await Promise.all(Array.from({ length: Math.min(os.availableParallelism(), 4) }, lane))
 }
 
 /**
- * Builds packages without their declarations, which only others than this workspace need and which take ten times as
- * long.
+ * Builds packages without their declarations, which only others than this workspace need.
  *
  * @param {ReadonlyArray<Member>} stale
  * @param {(member: Member) => void} built
  */
-const build = (stale, built) => buildAll(stale, ["--no-dts"], built)
+const build = (stale, built) => {
+  const tsup = createRequire(path.join(root, "package.json")).resolve("tsup/dist/cli-default.js")
+  return forEach(stale, async (member) => {
+    await run([process.execPath, tsup], member.folder)
+    for (const script of afterBuild(member)) await run([process.execPath, script], member.folder)
+    built(member)
+  })
+}
 
 /**
  * Whether a package is built with its declarations, which set-up leaves out, and since its last edit.
@@ -116,7 +120,10 @@ export const buildMissing = async (members) => {
   if (partial.length === 0) return
   const names = partial.map(({ manifest }) => manifest.name).join(", ")
   const label = `building ${partial.length === 1 ? names : `${partial.length} packages`} with declarations (once)`
-  await stage(label, () => buildAll(partial, [], () => {}))
+  await stage(label, async () => {
+    await build(partial, () => {})
+    await forEach(partial, ({ folder }) => run([process.execPath, declarations], folder))
+  })
 }
 
 /**

@@ -5,21 +5,28 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { buildMissing } from "../setup/set-up.mjs"
 import { packages, root, stateFolder } from "../setup/workspace.mjs"
 
+const exports = {
+  ".": { "@divisi/source": "./src/index.ts", types: "./dist/index.d.ts", default: "./dist/index.js" }
+}
+
 let folder: string
 beforeEach(() => {
   fs.mkdirSync(stateFolder, { recursive: true })
   folder = fs.mkdtempSync(path.join(stateFolder, "package-"))
   fs.mkdirSync(path.join(folder, "src"))
-  fs.writeFileSync(path.join(folder, "src/index.ts"), "export const answer: number = 42\n")
+  fs.writeFileSync(path.join(folder, "src/index.ts"), 'export { answer } from "./answer.ts"\n')
+  fs.writeFileSync(path.join(folder, "src/answer.ts"), "export const answer: number = 42\n")
+  fs.writeFileSync(path.join(folder, "src/internal.ts"), "export const secret = 42\n")
   fs.writeFileSync(
     path.join(folder, "tsup.config.ts"),
-    'export default { entry: ["src/index.ts"], format: "esm", clean: true, dts: true, silent: true }\n'
+    'export default { entry: ["src/index.ts"], format: "esm", clean: true, silent: true }\n'
   )
-  fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "small", type: "module" }))
+  fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "small", type: "module", exports }))
   fs.copyFileSync(path.join(root, "tsconfig.base.json"), path.join(folder, "tsconfig.json"))
 })
 afterEach(() => fs.rmSync(folder, { recursive: true }))
 
+const inDist = (file: string) => fs.readFileSync(path.join(folder, "dist", file), "utf8")
 const declarations = () => path.join(folder, "dist/index.d.ts")
 
 describe("packing a package of a clone", () => {
@@ -28,7 +35,10 @@ describe("packing a package of a clone", () => {
     fs.mkdirSync(path.join(folder, "dist"))
     fs.writeFileSync(path.join(folder, "dist/index.js"), "export const answer = 42\n")
     await buildMissing([member])
-    expect(fs.readFileSync(declarations(), "utf8")).toContain("declare const answer: number")
+    expect(fs.readFileSync(declarations(), "utf8")).toBe('export * from "./types/index.js"\n')
+    expect(inDist("types/index.d.ts")).toContain('from "./answer.js"')
+    expect(inDist("types/answer.d.ts")).toContain("declare const answer: number")
+    expect(fs.existsSync(path.join(folder, "dist/types/internal.d.ts"))).toBe(false)
 
     fs.appendFileSync(declarations(), "// as it was\n")
     await buildMissing([member])

@@ -1,0 +1,130 @@
+/**
+ * Writes the declarations of the package in this folder into `dist`, after tsup has written its JavaScript. Part of the
+ * build.
+ *
+ * The compiler writes one file for each module, and each public entry point is a file that exports one of them. Those
+ * that no entry point leads to are left out, and imports name the files as they are published.
+ */
+import { spawnSync } from "node:child_process"
+import fs from "node:fs"
+import { createRequire } from "node:module"
+import os from "node:os"
+import path from "node:path"
+import { root } from "./workspace.mjs"
+
+/** @typedef {Readonly<Record<string, string>>} Entry */
+
+const folder = process.cwd()
+const modules = path.join(folder, "dist/types")
+
+/** A module's name in an import or in `import("…")` of a declaration. */
+const relativeImport = /((?:\bfrom|\bimport)\s*\(?\s*")(\.[^"]+?)(\.ts)?"/g
+
+/** Settings for the declarations of this package alone; errors of types are those that `pnpm types` reports. */
+const settings = () => ({
+  extends: path.join(root, "tsconfig.base.json"),
+  compilerOptions: {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    noCheck: true,
+    rootDir: path.join(folder, "src"),
+    outDir: modules,
+    typeRoots: [path.join(root, "node_modules/@types")]
+  },
+  include: [path.join(folder, "src")]
+})
+
+/** Runs the compiler; the lines that it printed. */
+const compile = () => {
+  const temporary = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-declarations-"))
+  try {
+    const project = path.join(temporary, "tsconfig.json")
+    fs.writeFileSync(project, JSON.stringify(settings()))
+    const manifest = createRequire(path.join(root, "package.json")).resolve("typescript-7/package.json")
+    const compiler = path.join(path.dirname(manifest), "bin/tsc")
+    const args = [compiler, "-p", project, "--pretty", "false"]
+    const { stderr, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
+    return `${stdout}${stderr}`.split("\n")
+  } finally {
+    fs.rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+/** @param {string} source relative to the package */
+const declarationOf = (source) => path.join(modules, path.relative("src", source).replace(/\.ts$/, ".d.ts"))
+
+/** The public entry points: the declaration that the manifest names, and the module that it is. */
+const entries = () => {
+  const { exports } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"))
+  return /** @type {Array<Entry>} */ (Object.values(exports).filter((entry) => typeof entry === "object")).map(
+    (entry) => ({
+      types: path.join(folder, entry.types ?? ""),
+      module: declarationOf(entry["@divisi/source"] ?? "")
+    })
+  )
+}
+
+/**
+ * Makes a module's imports name published files; the modules that it imports.
+ *
+ * @param {string} file
+ */
+const publish = (file) => {
+  /** @type {Array<string>} */
+  const imported = []
+  const text = fs.readFileSync(file, "utf8").replace(relativeImport, (whole, before, name, extension) => {
+    if (extension === undefined) return whole
+    imported.push(path.resolve(path.dirname(file), `${name}.d.ts`))
+    return `${before}${name}.js"`
+  })
+  fs.writeFileSync(file, text)
+  return imported
+}
+
+/** @param {ReadonlyArray<string>} from */
+const publishReachable = (from) => {
+  const reached = new Set(from)
+  for (const file of reached) for (const imported of publish(file)) reached.add(imported)
+  return reached
+}
+
+/** @param {ReadonlySet<string>} wanted */
+const removeOthers = (wanted) => {
+  for (const name of fs.readdirSync(modules, { recursive: true, encoding: "utf8" })) {
+    const file = path.join(modules, name)
+    if (file.endsWith(".d.ts") && !wanted.has(file)) fs.rmSync(file)
+  }
+}
+
+/**
+ * The errors of the compiler that matter: a module that is not published may have types that cannot be written.
+ *
+ * @param {ReadonlyArray<string>} printed
+ * @param {ReadonlySet<string>} published
+ */
+const problems = (printed, published) =>
+  printed.filter((line) => {
+    const [, source] = /^(\S.*?)\(\d+,\d+\): error /.exec(line) ?? []
+    return source === undefined ? /^error /.test(line) : published.has(declarationOf(source))
+  })
+
+fs.rmSync(modules, { recursive: true, force: true })
+const printed = compile()
+const entryPoints = entries()
+const missing = entryPoints.filter(({ module }) => !fs.existsSync(module))
+if (missing.length > 0) throw new Error(`There are no declarations for ${missing[0]?.module}:\n${printed.join("\n")}`)
+const published = publishReachable(entryPoints.map(({ module }) => module))
+removeOthers(published)
+for (const { module, types } of entryPoints) {
+  const name = path
+    .relative(path.dirname(types), module)
+    .replaceAll(path.sep, "/")
+    .replace(/\.d\.ts$/, ".js")
+  fs.writeFileSync(types, `export * from "./${name}"\n`)
+}
+const failed = problems(printed, published)
+if (failed.length > 0) {
+  process.stderr.write(`${failed.join("\n")}\n`)
+  process.exitCode = 1
+}
