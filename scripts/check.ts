@@ -11,6 +11,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   likeness: () => import("./checks/likeness.ts"),
   /** No tracked file names a package registry. */
   hosts: () => import("./checks/hosts.ts"),
+  /** Every change to the sources of a published package has a changeset. */
+  changes: () => import("./checks/changes.ts"),
   /** Code in docstrings and pages type-checks and does what it says. */
   documentation: () => import("./checks/documentation.ts"),
   /** Commands that pages show print what the pages say, and their flags are there. */

@@ -184,7 +184,17 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   fs.mkdirSync(process.env.DIVISI_TARBALLS, { recursive: true })
   // Most steps keep one core busy, so two rows of them share the machine: one reads sources, the other what was built.
   const sources = async () => {
-    for (const name of ["arrows", "likeness", "hosts", "documentation", "commands", "figures", "sizes", "bundle"])
+    for (const name of [
+      "arrows",
+      "likeness",
+      "hosts",
+      "changes",
+      "documentation",
+      "commands",
+      "figures",
+      "sizes",
+      "bundle"
+    ])
       await step(check(name))
     await step({ name: "knip", command: script("knip") })
     await pythonCheck()
