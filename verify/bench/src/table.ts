@@ -1,5 +1,5 @@
 /**
- * `pnpm --filter @divisi/bench table`: writes the measured table into docs/performance.md, between its two marks, from
+ * `pnpm --filter @divisi/bench table`: writes the measured table into docs/lab/performance.md, between its two marks, from
  * results.json and stress.json beside this package's README.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -85,10 +85,10 @@ const measured = (report: Report, stress: Stress): string => {
   ].join("\n\n")
 }
 
-const page = at("../../../docs/performance.md")
+const page = at("../../../docs/lab/performance.md")
 const current = readFileSync(page, "utf8")
 const before = current.indexOf(begin)
 const after = current.indexOf(end)
-if (before < 0 || after < before) throw new Error(`docs/performance.md has lost its marks: ${begin} and ${end}`)
+if (before < 0 || after < before) throw new Error(`docs/lab/performance.md has lost its marks: ${begin} and ${end}`)
 const text = measured(read("../results.json"), read("../stress.json"))
 writeFileSync(page, `${current.slice(0, before)}${begin}\n\n${text}\n\n${current.slice(after)}`)
