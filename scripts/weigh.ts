@@ -76,7 +76,7 @@ const tableOf = (rows: ReadonlyArray<Weighed>): string => {
     scripted.length === 0 ? "none" : scripted.join(", "),
     ...(isTimed ? [String(seconds)] : [])
   ]
-  const head = ["", "packages", "of others", "MB", "install scripts", ...(isTimed ? ["seconds"] : [])]
+  const head = ["", "packages", "third-party", "MB", "install scripts", ...(isTimed ? ["seconds"] : [])]
   const lines = [head, head.map((_, at) => (at === 0 || at === 4 ? "---" : "---:")), ...rows.map(cells)]
   return lines.map((line) => `| ${line.join(" | ")} |`).join("\n")
 }
