@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config"
 import base from "./vitest.base.ts"
 
 /** Where there are tests. */
-const folders = ["packages/*", "verify/*", "scripts"]
+const folders = ["packages/*", "lab/*", "verify/*", "scripts"]
 
 /** Where tests need settings of their own, and so a project of their own. */
 const apart = ["packages/cli", "packages/policy-llamacpp", "packages/trainer-jax"]

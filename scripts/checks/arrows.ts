@@ -63,7 +63,7 @@ export const arrows: ReadonlyArray<Arrow> = [
   // Recipes compose: vendors, engines and worlds.
   {
     from: "recipes",
-    to: ["core", "evals", "gguf", "gym", "policy-*", "providers-*", "report", "trainer", "trainer-*"]
+    to: ["core", "evals", "gguf", "gym", "policy-*", "providers-*", "trainer", "trainer-*"]
   },
   { from: "cli", to: ["*"] }
 ]

@@ -61,8 +61,14 @@ export const examples = () =>
     .map(member)
     .filter(({ manifest }) => manifest.private === true)
 
-/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `verify/*`. */
-export const members = () => [member(root), ...packages(), ...examples(), ...foldersIn("verify").map(member)]
+/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `verify/*`, `lab/*`. */
+export const members = () => [
+  member(root),
+  ...packages(),
+  ...examples(),
+  ...foldersIn("verify").map(member),
+  ...foldersIn("lab").map(member)
+]
 
 /**
  * A package and all packages of this workspace that it needs at run time, or that it can use when they are there.

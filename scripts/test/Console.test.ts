@@ -74,7 +74,7 @@ npm start -- "What is 6 times 7?"
 cat a.txt | npx divisi run - --json | tail -1   # with --comment
 divisi train export runs/mine --to gguf
 divisi run "… --not-a-flag" --policy single:0
-pnpm --filter @divisi/recipes headroom --table
+pnpm --filter @divisi/tiny-conductor headroom --table
 \`\`\`
 `
     expect(

@@ -408,14 +408,14 @@ const table = {
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Teams from "@divisi/gym/Teams"
+ * import * as GymPool from "@divisi/gym/GymPool"
  * import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {
  *   const policy = ReadingPolicy.make(yield* ReadingPolicy.load())
- *   const [team] = Teams.draw({ split: "test", count: 1, workers: [5, 5], unanswerable: 0 })
- *   return yield* Conductor.make({ policy, pool: team!.pool }).run(team!.task)
+ *   const conductor = Conductor.make({ policy, pool: GymPool.make({ latencyMillis: 0 }) })
+ *   return yield* conductor.run("How many minutes are there in 3 days and 4 hours?")
  * })
  * const { ending } = await Effect.runPromise(program)
  * ending // => "answered"
@@ -436,7 +436,7 @@ const headPart = "choice_head"
 /** Where the model is that comes with this package. */
 export const file: string = fileURLToPath(new URL("../model/divisi-reader.gguf", import.meta.url))
 
-/** Reads a model that `pnpm --filter @divisi/recipes reader` has made: {@link file} by default. */
+/** Reads a model that `pnpm --filter @divisi/tiny-conductor reader` has made: {@link file} by default. */
 export const load = Effect.fnUntraced(function* (path: string = file) {
   const { metadata, parts, readers } = yield* Reader.load(path)
   const head = Float64Array.from(parts[headPart] ?? [])

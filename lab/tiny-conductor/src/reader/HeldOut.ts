@@ -1,0 +1,21 @@
+/** What no training text may have: the words and phrases that the gym holds out. */
+import * as Teams from "../world/Teams.ts"
+
+/** A text as words between spaces, without marks and without the ends of plurals. */
+const plain = (text: string): string =>
+  ` ${(text.toLowerCase().match(/[a-z\d]+/g) ?? []).map((word) => word.replace(/(?<=..)s$/, "")).join(" ")} `
+
+/** Phrases are cut at their topics; what is left of three letters is no phrase. */
+const phrases: ReadonlySet<string> = new Set(
+  Teams.heldOutTexts
+    .flatMap((text) => text.split(/\bX\b/i))
+    .map(plain)
+    .filter((phrase) => phrase.trim().length > 3)
+)
+
+/** Whether a text has a phrase in it that is held out. */
+export const has = (text: string): boolean => {
+  const found = plain(text)
+  for (const phrase of phrases) if (found.includes(phrase)) return true
+  return false
+}

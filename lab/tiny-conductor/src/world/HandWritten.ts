@@ -1,0 +1,48 @@
+/**
+ * Descriptions and questions that were written by hand, in other styles than the grammar's: model cards, tags,
+ * paragraphs, tables, tickets. No training sees them. What is looked at in order to improve a reader is no longer held
+ * out, so they are for measuring.
+ */
+import type { FamilyName } from "@divisi/gym/Family"
+import { byHand } from "./handWrittenDescriptions.ts"
+import { asked } from "./handWrittenQuestions.ts"
+
+/** What a description says, as whoever wrote it meant it. */
+export interface Description {
+  readonly text: string
+  readonly good: ReadonlyArray<FamilyName>
+  readonly weak: ReadonlyArray<FamilyName>
+  readonly checks: ReadonlyArray<FamilyName>
+  readonly isCareless: boolean
+  readonly isExact: boolean
+  readonly isGeneral: boolean
+  readonly price: "cheap" | "dear" | undefined
+}
+
+const letters: { readonly [Letter in string]: FamilyName } = {
+  a: "arithmetic",
+  x: "algebra",
+  u: "units",
+  c: "calendar",
+  t: "text",
+  l: "logic",
+  s: "statistics",
+  p: "program"
+}
+
+const kindsOf = (codes: string): ReadonlyArray<FamilyName> => [...codes].map((code) => letters[code]!)
+
+/** All descriptions. */
+export const descriptions: ReadonlyArray<Description> = byHand.map(([good, weak, flags, text]) => ({
+  text,
+  good: flags.includes("k") ? [] : kindsOf(good),
+  weak: kindsOf(weak),
+  checks: flags.includes("k") ? kindsOf(good) : [],
+  isCareless: flags.includes("!"),
+  isExact: flags.includes("="),
+  isGeneral: flags.includes("*"),
+  price: flags.includes("$") ? "dear" : flags.includes("-") ? "cheap" : undefined
+}))
+
+/** All questions, by what kind of question they are. */
+export const questions: { readonly [Name in FamilyName]: ReadonlyArray<string> } = asked
