@@ -52,7 +52,6 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
     label: "Reference",
     items: [
       "glossary",
-      "first-hour",
       "reliability",
       "telemetry",
       "security",
