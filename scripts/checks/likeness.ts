@@ -15,6 +15,15 @@ const files = [
   "src/index.ts"
 ]
 
+/** The maximum number of entry points, the manifest not counted; 4 for each other package. */
+const entryPoints: Readonly<Record<string, number>> = { core: 15 }
+
+/** Modules that the index leaves out, since they load schemas, which a program that imports the index may not need. */
+const apart: Readonly<Record<string, ReadonlyArray<string>>> = {
+  core: ["RunSettings", "Telemetry", "Wire"],
+  "provider-kit": ["ProviderGate"]
+}
+
 /** A manifest as it is read; what is in it is what this check finds out. */
 export type Manifest = Readonly<Record<string, unknown>>
 
@@ -84,17 +93,23 @@ const exportProblems = ({ files, index, manifest, name }: Subject) => {
       ? []
       : [`${where}: "exports" must map "${subpath}" to ${JSON.stringify(expected)}.`]
   })
-  // Who imports a module by its subpath finds the same in the index.
+  const limit = entryPoints[name] ?? 4
+  const count = Object.keys(entries).length
+  const many =
+    count > limit
+      ? [`${where}: "exports" has ${count} entry points; at most ${limit}. Name modules in src/index.ts.`]
+      : []
+  // A module that has an entry point of its own is a namespace of the index, too.
   const hidden = Object.entries(entries)
     .map(([subpath, entry]) => ({
       module: subpath.slice(2),
       source: (entry as Record<string, string> | null)?.["@divisi/source"]
     }))
-    .filter(({ module }) => /^[A-Z]\w*$/.test(module))
+    .filter(({ module }) => /^[A-Z]\w*$/.test(module) && !apart[name]?.includes(module))
     .map(({ module, source }) => `export * as ${module} from "${source?.replace("./src/", "./")}"`)
     .filter((line) => !index.includes(line))
     .map((line) => `packages/${name}/src/index.ts: add: ${line}`)
-  return [...unnamed, ...("." in entries ? [] : [`${where}: "exports" must name ".".`]), ...wrong, ...hidden]
+  return [...unnamed, ...("." in entries ? [] : [`${where}: "exports" must name ".".`]), ...many, ...wrong, ...hidden]
 }
 
 /** All unneeded differences of a package from its siblings. */

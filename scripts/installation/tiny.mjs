@@ -1,7 +1,7 @@
 // What someone writes who installs @divisi/policy-tiny and @divisi/gym: the model that comes with the package plans.
 import * as Conductor from "@divisi/core/Conductor"
 import * as GymPool from "@divisi/gym/GymPool"
-import * as TinyConductor from "@divisi/policy-tiny/TinyConductor"
+import { TinyConductor } from "@divisi/policy-tiny"
 import * as Effect from "effect/Effect"
 
 const program = Effect.gen(function* () {

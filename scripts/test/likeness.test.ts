@@ -60,6 +60,13 @@ describe("likeness", () => {
     ])
   })
 
+  it("allows at most four entry points", () => {
+    const names = ["a", "b", "c", "d"]
+    const files = [...alike.files, ...names.map((name) => `src/${name}.ts`)]
+    const exports = Object.fromEntries(names.map((name) => [`./${name}`, entry(name)]))
+    expect(differences({ ...withExports(exports), files }, engines)[0]).toContain("entry points; at most 4")
+  })
+
   it("leaves a module private that the manifest does not name", () => {
     expect(differences({ ...alike, files: [...alike.files, "src/split/Split.ts"] }, engines)).toEqual([])
   })

@@ -4,18 +4,14 @@ import os from "node:os"
 import path from "node:path"
 import { parseArgs } from "node:util"
 import * as Task from "@divisi/core/Task"
-import * as Baselines from "@divisi/evals/Baselines"
-import * as Evaluation from "@divisi/evals/Evaluation"
-import * as Recording from "@divisi/evals/Recording"
-import * as WorkerProfile from "@divisi/evals/WorkerProfile"
-import type { AnswerGrader } from "@divisi/graders/Verdict"
+import { Baselines, Evaluation, Recording, WorkerProfile } from "@divisi/evals"
+import type { Verdict } from "@divisi/graders"
+import { GymGrader, OraclePolicy } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
-import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import { EvaluationTables } from "@divisi/report"
 import * as EvaluationPage from "@divisi/report/EvaluationPage"
-import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
@@ -40,7 +36,7 @@ const baselines = [
   "routerdc-light,masrouter-light,smoothie-independent,smoothie-dependent"
 ].join(",")
 
-const grader: AnswerGrader = {
+const grader: Verdict.AnswerGrader = {
   name: "gym",
   grade: (task, answer) =>
     Effect.map(GymGrader.grader.grade(task, answer), (grade) => ({

@@ -4,14 +4,13 @@
  * Shapes are in the names: `Q` the questions, `G` the completions of one question (a group), `T` the tokens of one.
  */
 import assert from "node:assert/strict"
+import { Grader, WorkflowText } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Grader from "@divisi/core/Grader"
 import * as Policy from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as WorkflowText from "@divisi/core/WorkflowText"
+import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as ToyEngine from "@divisi/trainer/ToyEngine"
 import * as Effect from "effect/Effect"

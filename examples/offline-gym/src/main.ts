@@ -3,16 +3,14 @@
  * are known: no key, no network.
  */
 import assert from "node:assert/strict"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type * as Policy from "@divisi/core/Policy"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
+import { GymGrader, GymTools, OraclePolicy } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
-import * as GymTools from "@divisi/gym/GymTools"
-import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 

@@ -6,10 +6,7 @@
  * ignored. What the vendor sends is read, never cast: a text that is none fails the call.
  */
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
-import type * as Endpoint from "@divisi/provider-kit/Endpoint"
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import * as Json from "@divisi/provider-kit/VendorJson"
-import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
+import { type Endpoint, VendorJson as Json, VendorError, type VendorStream } from "@divisi/provider-kit"
 
 /** The last line of an answer, once it has come. */
 interface State {
@@ -22,7 +19,7 @@ const part = (type: "reasoning" | "text", value: unknown): ReadonlyArray<WorkerP
 }
 
 /** Takes one line; an error among the others ends the answer. */
-const next = (state: State, event: unknown): Step<State> => {
+const next = (state: State, event: unknown): VendorStream.Step<State> => {
   const line = Json.object(event, "a line")
   if (line.error !== undefined) {
     const failure = VendorError.fromRefusal({ message: Json.text(line.error) ?? "" }, { nowMillis: 0 })
@@ -36,7 +33,7 @@ const next = (state: State, event: unknown): Step<State> => {
 const reasons: Readonly<Record<string, FinishReason>> = { stop: "stop", length: "length" }
 
 /** How the vendor streams. */
-export const protocol: Protocol<unknown, State> = {
+export const protocol: VendorStream.Protocol<unknown, State> = {
   initial: { last: undefined },
   next,
   finishReason: ({ last }) => last && (Json.meaning(reasons, last.done_reason) ?? "other"),

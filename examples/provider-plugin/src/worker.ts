@@ -2,10 +2,7 @@
 
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker } from "@divisi/core/Worker"
-import * as Endpoint from "@divisi/provider-kit/Endpoint"
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { Endpoint, VendorError, VendorEvents, VendorStream } from "@divisi/provider-kit"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Body, bodyOf, type Defaults } from "./request.ts"

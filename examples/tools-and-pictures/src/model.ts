@@ -2,7 +2,7 @@
  * The worker of these examples: a model of OpenAI where there is a key, and otherwise a stand-in on this machine that
  * speaks OpenAI's wire format and follows a few rules.
  */
-import type { JsonSchema } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import { type OpenAiOptions, openai } from "@divisi/providers-openai"
 import { type Dialect, OpenAiResponses, Script, WireServer } from "@divisi/testkit/providers"
 
@@ -13,9 +13,9 @@ const sizeOf = (data: string) => {
 }
 
 /** A value of a schema; a text is the next capitalised word of the question. */
-const valueOf = (schema: JsonSchema, words: Array<string>): unknown => {
+const valueOf = (schema: Tool.JsonSchema, words: Array<string>): unknown => {
   if (schema.type === "object") {
-    const properties = Object.entries(schema.properties as Record<string, JsonSchema>)
+    const properties = Object.entries(schema.properties as Record<string, Tool.JsonSchema>)
     return Object.fromEntries(properties.map(([name, property]) => [name, valueOf(property, words)]))
   }
   return schema.type === "string" ? (words.shift() ?? "") : 1

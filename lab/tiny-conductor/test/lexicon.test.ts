@@ -1,7 +1,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Reader from "@divisi/gguf/Reader"
+import { Reader } from "@divisi/gguf"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as Lexicon from "../src/reader/Lexicon.ts"
 import * as WordNet from "../src/reader/WordNet.ts"

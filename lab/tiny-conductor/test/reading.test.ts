@@ -1,5 +1,5 @@
-import * as Reader from "@divisi/gguf/Reader"
-import { names } from "@divisi/gym/Family"
+import { Reader } from "@divisi/gguf"
+import { Family } from "@divisi/gym"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import { assert, describe, it } from "@effect/vitest"
@@ -122,7 +122,7 @@ describe("lists of phrases", () => {
       "vague",
       "limit"
     ].flatMap((mark) => Lists.of("manner", mark, part)),
-    ...names.flatMap((kind) => [...Lists.of("topics", kind, part), ...Lists.of("acts", kind, part)]),
+    ...Family.names.flatMap((kind) => [...Lists.of("topics", kind, part), ...Lists.of("acts", kind, part)]),
     ...Lists.of("others", "", part),
     ...["needs", "alone"].flatMap((mark) => Lists.of("sequels", mark, part))
   ]

@@ -1,4 +1,4 @@
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"

@@ -3,13 +3,13 @@
  *
  * This module is light: a config that imports it costs nothing but itself.
  */
-import type { Check } from "@divisi/core/Check"
+import type { Check } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import type { Options as DiskCacheOptions } from "@divisi/files/DiskCache"
+import type { DiskCache } from "@divisi/files"
 import type { Limits } from "@divisi/provider-kit/ProviderGate"
 import type { Recipe } from "@divisi/recipes"
 import type { Redacted } from "effect/Redacted"
@@ -112,9 +112,9 @@ export interface Config extends Omit<RunSettings, "checks"> {
    * them: `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or a worker of the pool that judges. A chat
    * model that plans is told their names; the router has answers pass it where there is one alone. `--check` adds more.
    */
-  readonly checks?: Readonly<Record<string, Check | string>> | undefined
+  readonly checks?: Readonly<Record<string, Check.Check | string>> | undefined
   /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */
-  readonly cache?: string | DiskCacheOptions | undefined
+  readonly cache?: string | DiskCache.Options | undefined
   /**
    * What providers may be asked for at most, by the `provider` of their workers; those under `"*"` hold for all others.
    * What a vendor says is left of its own limits is kept in any case.

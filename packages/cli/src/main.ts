@@ -1,6 +1,6 @@
 /** The `divisi` process: runs the command line, and turns how it ended into an exit code. */
 
-import * as OwnerOnly from "@divisi/files/OwnerOnly"
+import { OwnerOnly } from "@divisi/files"
 import { read } from "@divisi/recipes/Environment"
 import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"

@@ -1,6 +1,5 @@
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Transcript from "@divisi/core/Transcript"
-import * as Sealed from "@divisi/files/Sealed"
+import { type RunEvent, Transcript } from "@divisi/core"
+import { Sealed } from "@divisi/files"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Recording from "../src/replay/Recording.ts"
@@ -8,16 +7,16 @@ import * as BlockView from "../src/view/BlockView.ts"
 import * as PlainView from "../src/view/PlainView.ts"
 import { complete, events, finished, fold, type Part, proposed, runId, running, started } from "./fixture.ts"
 
-const transcriptOf = (list: ReadonlyArray<RunEvent>) => JSON.stringify(Transcript.fromEvents(list), null, 2)
+const transcriptOf = (list: ReadonlyArray<RunEvent.RunEvent>) => JSON.stringify(Transcript.fromEvents(list), null, 2)
 
-const linesOf = (list: ReadonlyArray<RunEvent>) => list.map((event) => `${JSON.stringify(event)}\n`).join("")
+const linesOf = (list: ReadonlyArray<RunEvent.RunEvent>) => list.map((event) => `${JSON.stringify(event)}\n`).join("")
 
 const failure = (text: string): string => {
   const read = Recording.read(text)
   return Result.isFailure(read) ? read.failure : "it could be read"
 }
 
-const final = (list: ReadonlyArray<RunEvent>) => BlockView.toPlainText(BlockView.final(fold(list), 100))
+const final = (list: ReadonlyArray<RunEvent.RunEvent>) => BlockView.toPlainText(BlockView.final(fold(list), 100))
 
 const lost: Part = {
   type: "call-failed",
@@ -32,7 +31,7 @@ const lost: Part = {
 }
 
 /** A run with all that can happen to a step, and a nested run. */
-const eventful: ReadonlyArray<RunEvent> = [
+const eventful: ReadonlyArray<RunEvent.RunEvent> = [
   ...events([
     started,
     ...proposed,

@@ -1,4 +1,4 @@
-import * as Transcript from "@divisi/core/Transcript"
+import { Transcript } from "@divisi/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as BlockView from "../src/view/BlockView.ts"
 import * as Records from "../src/view/Records.ts"

@@ -1,9 +1,9 @@
-import type { Access, Workflow } from "@divisi/core/Workflow"
+import type { Workflow } from "@divisi/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as StepGraph from "../src/view/StepGraph.ts"
 
-const drawing = (access: ReadonlyArray<Access>, answer?: "majority"): ReadonlyArray<string> => {
-  const workflow: Workflow = {
+const drawing = (access: ReadonlyArray<Workflow.Access>, answer?: "majority"): ReadonlyArray<string> => {
+  const workflow: Workflow.Workflow = {
     steps: access.map((access) => ({ worker: 0, subtask: "", access })),
     ...(answer === undefined ? {} : { answer })
   }

@@ -4,7 +4,7 @@
  */
 import http from "node:http"
 import type { AddressInfo } from "node:net"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { anthropic } from "@divisi/providers-anthropic"

@@ -1,6 +1,6 @@
 import fs from "node:fs"
 import path from "node:path"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { NodeServer } from "@divisi/server"

@@ -1,13 +1,11 @@
 /** The events of runs as tests draw them. */
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Transcript from "@divisi/core/Transcript"
-import type { Workflow } from "@divisi/core/Workflow"
+import { type RunEvent, Transcript, type Workflow } from "@divisi/core"
 
 export const runId = "run-1"
 
 export const question = "How many minutes are there in 3 days, and what weekday is it 100 days after a Monday?"
 
-export const workflow: Workflow = {
+export const workflow: Workflow.Workflow = {
   steps: [
     { worker: 1, subtask: "How many minutes are there in 3 days?", access: [] },
     { worker: 0, subtask: "What weekday is it 100 days after a Monday?", access: [] },
@@ -15,12 +13,12 @@ export const workflow: Workflow = {
   ]
 }
 
-type Distribute<E> = E extends RunEvent ? Omit<E, "runId" | "at"> : never
-export type Part = Distribute<RunEvent>
+type Distribute<E> = E extends RunEvent.RunEvent ? Omit<E, "runId" | "at"> : never
+export type Part = Distribute<RunEvent.RunEvent>
 
 /** Events of one run, 100 ms apart from each other. */
-export const events = (parts: ReadonlyArray<Part>, id: string = runId): ReadonlyArray<RunEvent> =>
-  parts.map((part, index) => ({ ...part, runId: id, at: 1_000 + index * 100 }) as RunEvent)
+export const events = (parts: ReadonlyArray<Part>, id: string = runId): ReadonlyArray<RunEvent.RunEvent> =>
+  parts.map((part, index) => ({ ...part, runId: id, at: 1_000 + index * 100 }) as RunEvent.RunEvent)
 
 export const started: Part = {
   type: "run-started",
@@ -77,7 +75,7 @@ export const complete: ReadonlyArray<Part> = [
   ...ended
 ]
 
-export const fold = (list: ReadonlyArray<RunEvent>): Transcript.Transcript => {
+export const fold = (list: ReadonlyArray<RunEvent.RunEvent>): Transcript.Transcript => {
   const run = Transcript.fromEvents(list)
   if (run === undefined) throw new Error("The events hold no run-started.")
   return run

@@ -1,7 +1,6 @@
 /** Providers that the gate has closed, as a server shows them. */
 
-import * as Baselines from "@divisi/core/Baselines"
-import { Gate } from "@divisi/core/Resilience"
+import { Baselines, Resilience } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -23,7 +22,7 @@ const overloaded = (worker: string) =>
 const serving = (options: NodeServer.Options, test: (origin: string, reset: Effect.Effect<void>) => Promise<void>) =>
   Effect.gen(function* () {
     const server = yield* NodeServer.make({ port: 0, ...options })
-    const gate = yield* Gate
+    const gate = yield* Resilience.Gate
     yield* Effect.promise(() => test(server.url.replace(/\/v1$/, ""), gate?.reset ?? Effect.void))
   }).pipe(
     Effect.scoped,

@@ -1,8 +1,7 @@
 /** Whatever is written by whomever: no command lets it act on a terminal, and programs read it as it was. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
+import { Model, TinyModel } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { actingIn, hostile } from "./hostile.ts"

@@ -1,5 +1,5 @@
 import path from "node:path"
-import * as DiskAccounts from "@divisi/files/DiskAccounts"
+import { DiskAccounts } from "@divisi/files"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { config, divisi, inFolder, valuesOf } from "./process.ts"

@@ -1,8 +1,7 @@
 /** The limits of a vendor over its own wire format: the gate is fed by its headers, and keeps calls from being refused. */
 
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Resilience from "@divisi/core/Resilience"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as ProviderGate from "@divisi/provider-kit/ProviderGate"

@@ -1,7 +1,6 @@
 import fs from "node:fs"
 import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
+import { Model, TinyModel } from "@divisi/gguf"
 import * as Effect from "effect/Effect"
 
 /** The file of a model of a few thousand weights, in a folder. */

@@ -1,9 +1,8 @@
 /** From `divisi train` at a server of the Tinker API to an adapter for llama.cpp, as a person would come to it. */
 import fs from "node:fs"
 import path from "node:path"
+import { Model, TinyModel } from "@divisi/gguf"
 import * as GgufReader from "@divisi/gguf/GgufReader"
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
 import { recipes, type Training } from "@divisi/recipes"
 import { LocalTinkerServer } from "@divisi/testkit/engines"
 import type { Engine } from "@divisi/trainer/Engine"

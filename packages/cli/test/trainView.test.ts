@@ -1,5 +1,4 @@
-import type { GrpoMetrics, WarmStartMetrics } from "@divisi/trainer/Metrics"
-import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
+import type { Metrics, TrainingEvent } from "@divisi/trainer"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as TrainLines from "../src/train/TrainLines.ts"
 import * as TrainOutput from "../src/train/TrainOutput.ts"
@@ -7,9 +6,10 @@ import * as TrainView from "../src/train/TrainView.ts"
 import { toText } from "../src/view/Line.ts"
 import { Terminal } from "./Terminal.ts"
 
-type Distribute<E> = E extends TrainingEvent ? Omit<E, "at"> : never
+type Distribute<E> = E extends TrainingEvent.TrainingEvent ? Omit<E, "at"> : never
 
-const event = (one: Distribute<TrainingEvent>): TrainingEvent => ({ ...one, at: 0 }) as TrainingEvent
+const event = (one: Distribute<TrainingEvent.TrainingEvent>): TrainingEvent.TrainingEvent =>
+  ({ ...one, at: 0 }) as TrainingEvent.TrainingEvent
 
 const started = event({
   type: "training-started",
@@ -42,7 +42,7 @@ const warm = (iteration: number) =>
       completions: 3,
       weightedLoss: 1,
       tokenLoss: 2
-    } satisfies WarmStartMetrics
+    } satisfies Metrics.WarmStartMetrics
   })
 
 const kind = { rollouts: 8, rewardMean: 0.7, parsed: 1, correct: 0.5, steps: 1.5, stepCounts: { "1": 4, "2": 4 } }
@@ -71,10 +71,10 @@ const learned = (iteration: number, rewardMean: number) =>
         arithmetic: { ...kind, workers: { abacus: 30, almanac: 0 } },
         calendar: { ...kind, workers: { "\u001b[31malmanac": 10 } }
       }
-    } as unknown as GrpoMetrics
+    } as unknown as Metrics.GrpoMetrics
   })
 
-const run: ReadonlyArray<TrainingEvent> = [
+const run: ReadonlyArray<TrainingEvent.TrainingEvent> = [
   started,
   event({ type: "checkpoint-saved", iteration: 0, isBest: false }),
   event({ type: "phase-started", phase: "warm start", index: 0, iterations: 20 }),
@@ -85,7 +85,7 @@ const run: ReadonlyArray<TrainingEvent> = [
   event({ type: "group-finished", iteration: 22, phase: "learn", done: 5, total: 12, costUsd: 0.25 })
 ]
 
-const fold = (events: ReadonlyArray<TrainingEvent>): TrainView.TrainView =>
+const fold = (events: ReadonlyArray<TrainingEvent.TrainingEvent>): TrainView.TrainView =>
   events.reduce<TrainView.TrainView | undefined>(TrainView.apply, undefined)!
 
 describe("training on a terminal", () => {
@@ -130,7 +130,7 @@ describe("training on a terminal", () => {
 })
 
 describe("training in plain lines", () => {
-  const record = (events: ReadonlyArray<TrainingEvent>): ReadonlyArray<string> => {
+  const record = (events: ReadonlyArray<TrainingEvent.TrainingEvent>): ReadonlyArray<string> => {
     const written: Array<string> = []
     const output = TrainOutput.plain({ write: (text) => written.push(text) })
     for (const one of events) output.show(one)
@@ -177,7 +177,7 @@ describe("plans that collapse to one shape", () => {
     let view = TrainView.apply(undefined, started)
     let lines: ReadonlyArray<string> = []
     for (const [at, [most, share]] of shapes.entries()) {
-      const { metrics } = learned(20 + at, 0.7) as { readonly metrics: GrpoMetrics }
+      const { metrics } = learned(20 + at, 0.7) as { readonly metrics: Metrics.GrpoMetrics }
       const next = event({
         type: "iteration-finished",
         metrics: { ...metrics, correct, shapes: { entropy: share < 1 ? 0.1 : 0, most, share } }

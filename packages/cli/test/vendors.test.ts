@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import type { Transcript } from "@divisi/core/Transcript"
+import type { Transcript } from "@divisi/core"
 import * as Wire from "@divisi/core/Wire"
 import {
   AnthropicMessages,
@@ -17,7 +17,7 @@ import * as Vendors from "./vendors.ts"
 
 const team = ["--pool", Vendors.pool, "--policy", Vendors.policy]
 
-const readTranscript = (file: string): Transcript =>
+const readTranscript = (file: string): Transcript.Transcript =>
   Result.getOrThrow(Wire.readTranscript(JSON.parse(readFileSync(file, "utf8"))))
 
 const secrets = Object.values(Vendors.keys)

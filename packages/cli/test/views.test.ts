@@ -1,5 +1,4 @@
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Transcript from "@divisi/core/Transcript"
+import { type RunEvent, Transcript } from "@divisi/core"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Block from "../src/view/Block.ts"
 import * as BlockView from "../src/view/BlockView.ts"
@@ -18,7 +17,7 @@ const final = (parts: ReadonlyArray<Part>, width: number): string =>
   BlockView.toPlainText(BlockView.final(fold(events(parts)), width))
 
 /** What is printed as the events come. */
-const plain = (list: ReadonlyArray<RunEvent>): string => {
+const plain = (list: ReadonlyArray<RunEvent.RunEvent>): string => {
   let output = ""
   const recorder = Transcript.recorder()
   const view = View.plain({ write: (text) => (output += text) }, recorder.transcript)
@@ -33,7 +32,7 @@ describe("silence in a pipe", () => {
   const list = events(running)
 
   /** Shows events, and then what is written at each of some times in seconds after the last. */
-  const silent = (shown: ReadonlyArray<RunEvent>, ...seconds: ReadonlyArray<number>) => {
+  const silent = (shown: ReadonlyArray<RunEvent.RunEvent>, ...seconds: ReadonlyArray<number>) => {
     let output = ""
     let at = 0
     let look = () => {}

@@ -4,7 +4,7 @@
  * The tables lie in a schema of their own, `divisi`, and are made where there are none. Each process that opens it holds
  * an advisory lock, which the database frees when the process ends, however it ends.
  */
-import { called } from "@divisi/core/Callback"
+import { Callback } from "@divisi/core"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -197,8 +197,7 @@ const maxMessageSize = 512 * 2 ** 20
  * **Example**
  *
  * ```ts no-run
- * import * as Postgres from "@divisi/cluster/Postgres"
- * import * as PostgresJournal from "@divisi/cluster/PostgresJournal"
+ * import { Postgres, PostgresJournal } from "@divisi/cluster"
  * import * as Effect from "effect/Effect"
  * import * as Redacted from "effect/Redacted"
  *
@@ -253,7 +252,7 @@ export const open = Effect.fnUntraced(function* (
       isPassing: Session.isStarting,
       onWait: (error) =>
         Effect.catch(
-          called("onWait", () => onWait?.(failed(error)) ?? Effect.void),
+          Callback.called("onWait", () => onWait?.(failed(error)) ?? Effect.void),
           ({ message }) => Effect.logWarning(message)
         )
     })

@@ -3,8 +3,7 @@
  * of `DiskAccounts`: never exceeded by all processes together, whichever of them are killed.
  */
 import { randomUUID } from "node:crypto"
-import * as Account from "@divisi/core/Account"
-import * as Budget from "@divisi/core/Budget"
+import { Account, Budget } from "@divisi/core"
 import { type BudgetExceeded, noSpend, type Spend } from "@divisi/core/Usage"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -45,8 +44,7 @@ const keptMillis = 90 * 86_400_000
  * **Example**
  *
  * ```ts no-run
- * import * as Postgres from "@divisi/cluster/Postgres"
- * import * as PostgresAccounts from "@divisi/cluster/PostgresAccounts"
+ * import { Postgres, PostgresAccounts } from "@divisi/cluster"
  * import * as Effect from "effect/Effect"
  * import * as Redacted from "effect/Redacted"
  *

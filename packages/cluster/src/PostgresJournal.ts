@@ -5,7 +5,7 @@
  * The right to carry a run on goes with an advisory lock that the database frees when its process ends, however it ends;
  * and what comes with an older claim is refused.
  */
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Arrays from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -47,8 +47,7 @@ type Held = JournalTable.Claimed | "claimed"
  * **Example**
  *
  * ```ts no-run
- * import * as Postgres from "@divisi/cluster/Postgres"
- * import * as PostgresJournal from "@divisi/cluster/PostgresJournal"
+ * import { Postgres, PostgresJournal } from "@divisi/cluster"
  * import * as Effect from "effect/Effect"
  * import * as Redacted from "effect/Redacted"
  *

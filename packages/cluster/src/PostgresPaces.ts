@@ -77,8 +77,7 @@ const rowsOf = (tasks: ReadonlyArray<Task>) => {
  * **Example**
  *
  * ```ts no-run
- * import * as Postgres from "@divisi/cluster/Postgres"
- * import * as PostgresPaces from "@divisi/cluster/PostgresPaces"
+ * import { Postgres, PostgresPaces } from "@divisi/cluster"
  * import * as Effect from "effect/Effect"
  * import * as Redacted from "effect/Redacted"
  *

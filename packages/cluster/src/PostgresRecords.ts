@@ -46,8 +46,7 @@ const countedEvery = 64
  * **Example**
  *
  * ```ts no-run
- * import * as Postgres from "@divisi/cluster/Postgres"
- * import * as PostgresRecords from "@divisi/cluster/PostgresRecords"
+ * import { Postgres, PostgresRecords } from "@divisi/cluster"
  * import * as Effect from "effect/Effect"
  * import * as Redacted from "effect/Redacted"
  *

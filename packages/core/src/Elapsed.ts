@@ -10,7 +10,7 @@ export const ticks = (clock: Clock.Clock): number => Number(clock.monotonicTimeN
  * **Example**
  *
  * ```ts
- * import * as Elapsed from "@divisi/core/Elapsed"
+ * import { Elapsed } from "@divisi/core"
  * import * as Clock from "effect/Clock"
  * import * as Effect from "effect/Effect"
  *

@@ -40,13 +40,13 @@ const isBeginning = (one: string, other: string): boolean =>
  * **Example**
  *
  * ```ts
- * import { nearest } from "@divisi/core/Nearest"
+ * import { Nearest } from "@divisi/core"
  *
  * const settings = ["costUsd", "tokens", "calls"]
- * nearest("costUSD", settings) // => "costUsd"
- * nearest("cost", settings) // => "costUsd"
- * nearest("tokns", settings) // => "tokens"
- * nearest("colour", settings) // => undefined
+ * Nearest.nearest("costUSD", settings) // => "costUsd"
+ * Nearest.nearest("cost", settings) // => "costUsd"
+ * Nearest.nearest("tokns", settings) // => "tokens"
+ * Nearest.nearest("colour", settings) // => undefined
  * ```
  */
 export const nearest = (word: string, known: ReadonlyArray<string>): string | undefined => {

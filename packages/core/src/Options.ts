@@ -273,7 +273,7 @@ export const problemOf = (value: unknown, row: Row, path: string): string | unde
  * **Example**
  *
  * ```ts
- * import * as Options from "@divisi/core/Options"
+ * import { Options } from "@divisi/core"
  *
  * const table = Options.table(
  *   { name: Options.name, attempts: Options.whole(1), budget: { costUsd: Options.limit } },

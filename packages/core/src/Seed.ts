@@ -48,7 +48,7 @@ export type Draw = () => number
  * **Example**
  *
  * ```ts
- * import * as Seed from "@divisi/core/Seed"
+ * import { Seed } from "@divisi/core"
  *
  * const draw = Seed.draw(7)
  * Seed.below(draw, 100) // => 7

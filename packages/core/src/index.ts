@@ -1,6 +1,6 @@
 /**
- * The domain and the one loop of Divisi. Import a module by its subpath (`@divisi/core/Conductor`) where start-up time
- * matters: this file loads them all, the schemas of `Wire` included.
+ * The domain and the one run loop of Divisi, one namespace per module. Modules that load more of Effect than a plain run
+ * needs have their own entry points: `@divisi/core/Wire` and `RunSettings` (schemas), `Telemetry`, and `streams`.
  */
 
 export * as Callback from "./Callback.ts"
@@ -18,20 +18,15 @@ export * as Prompt from "./policy/Prompt.ts"
 export * as Strongest from "./policy/Strongest.ts"
 export * as AnswerText from "./record/AnswerText.ts"
 export * as Journal from "./record/Journal.ts"
-export * as JournalStream from "./record/JournalStream.ts"
 export * as Outcome from "./record/Outcome.ts"
 export * as RunEvent from "./record/RunEvent.ts"
 export * as StepFailure from "./record/StepFailure.ts"
-export * as Telemetry from "./record/Telemetry.ts"
 export * as Transcript from "./record/Transcript.ts"
-export * as Wire from "./record/Wire.ts"
 export * as Account from "./run/Account.ts"
 export * as Budget from "./run/Budget.ts"
 export * as Conductor from "./run/Conductor.ts"
 export * as Resilience from "./run/Resilience.ts"
 export * as ResponseCache from "./run/ResponseCache.ts"
-export * as RunSettings from "./run/RunSettings.ts"
-export * as RunStream from "./run/RunStream.ts"
 export * as ScriptedWorker from "./ScriptedWorker.ts"
 export * as Seed from "./Seed.ts"
 export * as Allowance from "./task/Allowance.ts"
@@ -46,7 +41,6 @@ export * as Tool from "./task/Tool.ts"
 export * as Usage from "./task/Usage.ts"
 export * as Worker from "./task/Worker.ts"
 export * as WorkerPool from "./task/WorkerPool.ts"
-export * as WorkerStream from "./task/WorkerStream.ts"
 export * as Topology from "./workflow/Topology.ts"
 export * as Workflow from "./workflow/Workflow.ts"
 export * as WorkflowText from "./workflow/WorkflowText.ts"

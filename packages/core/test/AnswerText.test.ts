@@ -1,12 +1,9 @@
-import * as AnswerText from "@divisi/core/AnswerText"
+import { AnswerText, type Resilience, type RunEvent, type Workflow } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"
-import type { Reassign } from "@divisi/core/Resilience"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { Step } from "@divisi/core/Workflow"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 
@@ -24,10 +21,10 @@ const cut = (...texts: Array<string>): ScriptedWorker.Reply => ({
 
 interface Scene {
   readonly workers: Readonly<Record<string, ReadonlyArray<ScriptedWorker.Reply>>>
-  readonly steps?: ReadonlyArray<Step> | undefined
+  readonly steps?: ReadonlyArray<Workflow.Step> | undefined
   readonly answer?: "majority" | undefined
   readonly recursion?: number | undefined
-  readonly reassign?: Reassign | undefined
+  readonly reassign?: Resilience.Reassign | undefined
 }
 
 /** Runs a scene; what was told, piece by piece, and whether all of it was told before the run had ended. */
@@ -49,7 +46,7 @@ const play = Effect.fnUntraced(function* ({ answer: vote, reassign = "never", re
   let state = AnswerText.start(conductor)
   const pieces: Array<string> = []
   const live: Array<string> = []
-  const listener = (event: RunEvent) => {
+  const listener = (event: RunEvent.RunEvent) => {
     const [next, text] = AnswerText.emit(state, event)
     state = next
     if (text !== "") pieces.push(text)

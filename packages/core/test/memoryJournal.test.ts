@@ -1,7 +1,5 @@
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, Journal, type RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,7 +11,7 @@ const conductor = Conductor.make({ pool, policy: Baselines.single(0) })
 const question = "x".repeat(1_000)
 
 const begun = (run: string): Journal.Entry => {
-  const event: RunEvent = { type: "round-started", round: 0, runId: run, at: 1 }
+  const event: RunEvent.RunEvent = { type: "round-started", round: 0, runId: run, at: 1 }
   return { type: "event", event }
 }
 

@@ -1,5 +1,4 @@
-import * as Embedder from "@divisi/core/Embedder"
-import * as Seed from "@divisi/core/Seed"
+import { Embedder, Seed } from "@divisi/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ask } from "../src/routing/Contender.ts"

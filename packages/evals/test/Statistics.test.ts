@@ -1,4 +1,4 @@
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import * as Statistics from "@divisi/evals/Statistics"
 import { assert, describe, it } from "@effect/vitest"
 import { normalQuantile, studentQuantile } from "../src/statistics/distribution.ts"

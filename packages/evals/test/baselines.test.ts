@@ -1,11 +1,7 @@
-import { single } from "@divisi/core/Baselines"
-import * as Budget from "@divisi/core/Budget"
+import { Budget, Baselines as CoreBaselines, Embedder, Grader, type ResponseCache } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Embedder from "@divisi/core/Embedder"
-import * as Grader from "@divisi/core/Grader"
 import type { Message } from "@divisi/core/Message"
 import type * as Policy from "@divisi/core/Policy"
-import type * as ResponseCache from "@divisi/core/ResponseCache"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -136,7 +132,7 @@ describe("Baselines", () => {
         set: (key, answer) => Effect.sync(() => void kept.set(key, answer))
       }
       const shared = { grader: Grader.exact, pool: world(), seed: 1, store }
-      const policies = world().workers.map(({ id }) => single(id))
+      const policies = world().workers.map(({ id }) => CoreBaselines.single(id))
       const record = (ledger: Budget.Ledger, options: Partial<Recording.Options> = {}) =>
         Effect.map(Recording.make({ ...shared, tasks: tasks.slice(0, 4), ledger, ...options })(policies), (samples) =>
           samples.map(({ durationMillis: _, ...sample }) => sample)

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url"
 import * as Task from "@divisi/core/Task"
 import {
   Aime25,
+  Benchmarks,
   BigCodeBenchHard,
   GpqaDiamond,
   Gsm8k,
@@ -15,7 +16,6 @@ import {
   UserBenchmark
 } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
-import * as Benchmarks from "@divisi/evals/Benchmarks"
 import { BigCodeBenchProblem, LiveCodeBenchProblem } from "@divisi/graders/code"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

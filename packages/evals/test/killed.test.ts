@@ -1,7 +1,7 @@
 /** Evaluations that are killed, or stopped, in the middle of a run. */
 import fs from "node:fs"
 import path from "node:path"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
 import * as Task from "@divisi/core/Task"
 import type { Worker, WorkerPart } from "@divisi/core/Worker"

@@ -1,16 +1,12 @@
 /** An outage is no wrong answer: nothing that learns or measures takes the failure of a worker for a verdict. */
 import fs from "node:fs"
 import path from "node:path"
-import * as Baselines from "@divisi/core/Baselines"
-import * as Embedder from "@divisi/core/Embedder"
-import * as Grader from "@divisi/core/Grader"
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { Baselines, Embedder, Grader, LanguagePolicy, type Transcript } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as promise from "@divisi/core/promise"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
-import type { Transcript } from "@divisi/core/Transcript"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
@@ -71,7 +67,7 @@ const once = { retry: { maxAttempts: 1 } } satisfies RunSettings
 type Options = Partial<Evaluation.Options> & Pick<Evaluation.Options, "pool">
 
 const evaluate = async ({ run, ...options }: Options, at = folder()) => {
-  let transcript: Transcript | undefined
+  let transcript: Transcript.Transcript | undefined
   const { report } = await Effect.runPromise(
     Evaluation.run({
       suites: [suite],

@@ -1,11 +1,9 @@
 /** Programs of the data sets' own records, graded by the graders that their benchmarks name. */
 import path from "node:path"
-import { BigCodeBenchHard, LiveCodeBench } from "@divisi/evals"
+import { Benchmarks, BigCodeBenchHard, LiveCodeBench } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
-import * as Benchmarks from "@divisi/evals/Benchmarks"
+import { Graders, type Sandbox } from "@divisi/graders"
 import { BigCodeBenchProblem, LiveCodeBenchProblem } from "@divisi/graders/code"
-import * as Graders from "@divisi/graders/Graders"
-import type { Sandbox } from "@divisi/graders/Sandbox"
 import { PyodideSandbox } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,7 +15,7 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const scope = Scope.makeUnsafe()
-let sandbox: Sandbox
+let sandbox: Sandbox.Sandbox
 beforeAll(async () => {
   sandbox = await Effect.runPromise(Scope.provide(PyodideSandbox.make(), scope))
 })

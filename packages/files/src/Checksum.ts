@@ -17,7 +17,7 @@ export interface Digest {
  * **Example**
  *
  * ```ts
- * import * as Checksum from "@divisi/files/Checksum"
+ * import { Checksum } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  * import fs from "node:fs"
  * import os from "node:os"

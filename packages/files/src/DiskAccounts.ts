@@ -8,8 +8,7 @@
  */
 import { realpathSync } from "node:fs"
 import path from "node:path"
-import * as Shared from "@divisi/core/Account"
-import * as Budget from "@divisi/core/Budget"
+import { Budget, Account as Shared } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -102,7 +101,7 @@ const namedAt =
  * **Example**
  *
  * ```ts
- * import * as DiskAccounts from "@divisi/files/DiskAccounts"
+ * import { DiskAccounts } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  * import fs from "node:fs"
  * import os from "node:os"

@@ -5,7 +5,7 @@
  * are found by the SHA-256 of their key, so the file holds what workers said and not what they were asked.
  */
 import { createHash } from "node:crypto"
-import * as ResponseCache from "@divisi/core/ResponseCache"
+import { ResponseCache } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -123,7 +123,7 @@ export const store = Effect.fnUntraced(function* (
  * **Example**
  *
  * ```ts
- * import * as DiskCache from "@divisi/files/DiskCache"
+ * import { DiskCache } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  *
  * const answer = { text: "42", finishReason: "stop" as const, usage: { inputTokens: 9, outputTokens: 1 } }
@@ -173,7 +173,7 @@ export type Erased = Erase.Erased
  * **Example**
  *
  * ```ts
- * import * as DiskCache from "@divisi/files/DiskCache"
+ * import { DiskCache } from "@divisi/files"
  *
  * const cache = DiskCache.layer({ file: ".cache/divisi.sqlite", maxBytes: 500_000_000, timeToLive: "30 days" })
  * ```

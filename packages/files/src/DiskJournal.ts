@@ -6,7 +6,7 @@
  * its process ends, however it ends: nobody waits for a lease to run out.
  */
 import path from "node:path"
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Arrays from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -63,7 +63,7 @@ const reasonOf = (error: unknown): Journal.JournalErrorReason =>
  * **Example**
  *
  * ```ts
- * import * as DiskJournal from "@divisi/files/DiskJournal"
+ * import { DiskJournal } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  * import fs from "node:fs"
  * import os from "node:os"
@@ -151,7 +151,7 @@ export const make = Effect.fnUntraced(function* (
  * **Example**
  *
  * ```ts
- * import * as DiskJournal from "@divisi/files/DiskJournal"
+ * import { DiskJournal } from "@divisi/files"
  *
  * const journal = DiskJournal.layer({ file: ".divisi/runs.sqlite" })
  * ```

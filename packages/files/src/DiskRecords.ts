@@ -65,7 +65,7 @@ export class RecordsError extends Data.TaggedError("RecordsError")<{
  * **Example**
  *
  * ```ts
- * import * as DiskRecords from "@divisi/files/DiskRecords"
+ * import { DiskRecords } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

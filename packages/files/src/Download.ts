@@ -7,7 +7,7 @@
 
 import fs from "node:fs/promises"
 import path from "node:path"
-import { notifyLogged } from "@divisi/core/Callback"
+import { Callback } from "@divisi/core"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -213,7 +213,7 @@ const receive = (request: Request, response: HttpClientResponse, from: number, t
           write(request, () => handle.writeFile(piece)),
           () => {
             received += piece.length
-            notifyLogged("onProgress", () => onProgress?.({ file, received, total }))
+            Callback.notifyLogged("onProgress", () => onProgress?.({ file, received, total }))
           }
         )
       ).pipe(

@@ -36,7 +36,7 @@ export const token: Effect.Effect<Redacted.Redacted<string> | undefined> = Effec
  * **Example**
  *
  * ```ts
- * import * as Hub from "@divisi/files/Hub"
+ * import { Hub } from "@divisi/files"
  *
  * const address = Hub.url({ kind: "dataset", repository: "openai/gsm8k", file: "main/test.parquet" })
  * address // => "https://huggingface.co/datasets/openai/gsm8k/resolve/main/main/test.parquet"

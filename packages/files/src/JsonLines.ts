@@ -183,7 +183,7 @@ export async function* textsOf(file: string, pieces: AsyncIterable<string>): Asy
  * **Example**
  *
  * ```ts
- * import * as JsonLines from "@divisi/files/JsonLines"
+ * import { JsonLines } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
  * import fs from "node:fs"

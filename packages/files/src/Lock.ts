@@ -171,7 +171,7 @@ const waiting = Schedule.spaced("100 millis")
  * **Example**
  *
  * ```ts
- * import * as Lock from "@divisi/files/Lock"
+ * import { Lock } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  * import fs from "node:fs"
  * import os from "node:os"

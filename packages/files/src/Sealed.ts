@@ -28,7 +28,7 @@ const sumOf = (text: string): string => createHash("sha256").update(text).digest
  * **Example**
  *
  * ```ts
- * import * as Sealed from "@divisi/files/Sealed"
+ * import { Sealed } from "@divisi/files"
  *
  * const text = Sealed.stringify({ step: 1 })
  * Sealed.parse(text) // => { step: 1 }

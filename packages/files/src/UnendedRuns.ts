@@ -3,7 +3,7 @@
  * journal of their own, in one file, until what came of them is kept; one that was killed goes on in its middle.
  */
 import fs from "node:fs"
-import type * as Journal from "@divisi/core/Journal"
+import type { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as DiskJournal from "./DiskJournal.ts"
@@ -59,7 +59,7 @@ const ends = ["", "-wal", "-shm", "-owners"]
  * **Example**
  *
  * ```ts
- * import * as UnendedRuns from "@divisi/files/UnendedRuns"
+ * import { UnendedRuns } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  * import fs from "node:fs"
  * import os from "node:os"

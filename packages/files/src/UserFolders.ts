@@ -57,7 +57,7 @@ const place = (folder: "cache" | "data", name: string, variable: string): Effect
  * **Example**
  *
  * ```ts
- * import * as UserFolders from "@divisi/files/UserFolders"
+ * import { UserFolders } from "@divisi/files"
  * import * as ConfigProvider from "effect/ConfigProvider"
  * import * as Effect from "effect/Effect"
  *

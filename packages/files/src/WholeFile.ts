@@ -210,7 +210,7 @@ const piecesOf = (content: Content): Iterable<string | Uint8Array> =>
  * **Example**
  *
  * ```ts
- * import * as WholeFile from "@divisi/files/WholeFile"
+ * import { WholeFile } from "@divisi/files"
  * import * as Effect from "effect/Effect"
  * import fs from "node:fs"
  * import os from "node:os"

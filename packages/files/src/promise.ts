@@ -1,9 +1,7 @@
 /** What runs of `@divisi/core/promise` share on disk, for people who do not use Effect. */
 
-import { Journal, type Query } from "@divisi/core/Journal"
-import * as Tables from "@divisi/core/Options"
+import { Journal, ResponseCache, Options as Tables } from "@divisi/core"
 import { open } from "@divisi/core/promise"
-import { aDuration, ResponseCache } from "@divisi/core/ResponseCache"
 import * as Effect from "effect/Effect"
 import * as DiskAccounts from "./DiskAccounts.ts"
 import * as DiskCache from "./DiskCache.ts"
@@ -13,7 +11,7 @@ const cacheTable = Tables.table(
   {
     maxEntries: Tables.limit,
     maxBytes: Tables.limit,
-    timeToLive: aDuration,
+    timeToLive: ResponseCache.aDuration,
     file: Tables.name
   } satisfies Tables.ShapeOf<DiskCache.Options>,
   { required: ["file"] }
@@ -40,9 +38,9 @@ const cacheTable = Tables.table(
  * calls // => 1
  * ```
  */
-export const openCache = async (options: DiskCache.Options): Promise<ResponseCache & AsyncDisposable> => {
+export const openCache = async (options: DiskCache.Options): Promise<ResponseCache.ResponseCache & AsyncDisposable> => {
   Tables.check("openCache", options, cacheTable)
-  return open(ResponseCache, DiskCache.layer(options))
+  return open(ResponseCache.ResponseCache, DiskCache.layer(options))
 }
 
 /**
@@ -78,8 +76,8 @@ export const openCache = async (options: DiskCache.Options): Promise<ResponseCac
  */
 export const openJournal = async (options: DiskJournal.Options = {}) => {
   Tables.check("openJournal", options, { file: Tables.name } satisfies Tables.ShapeOf<DiskJournal.Options>)
-  const journal: Journal & AsyncDisposable = await open(Journal, DiskJournal.layer(options))
-  return { ...journal, runs: (query?: Query) => Effect.runPromise(journal.list(query)) }
+  const journal: Journal.Journal & AsyncDisposable = await open(Journal.Journal, DiskJournal.layer(options))
+  return { ...journal, runs: (query?: Journal.Query) => Effect.runPromise(journal.list(query)) }
 }
 
 /**

@@ -1,11 +1,9 @@
 import fs from "node:fs"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { Journal, ResponseCache, type RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
 import * as Policy from "@divisi/core/Policy"
-import * as ResponseCache from "@divisi/core/ResponseCache"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -69,7 +67,7 @@ describe("accounts on disk", () => {
           .run("What is it?", { runId, journal, ledger: account, found: "as-made", listener: (event) => stop(event) })
           .pipe(Effect.provideService(ResponseCache.ResponseCache, cache))
         const stopped = Deferred.makeUnsafe<void>()
-        const stop = ({ type }: RunEvent) => {
+        const stop = ({ type }: RunEvent.RunEvent) => {
           if (isStopped && type === "step-finished") Deferred.doneUnsafe(stopped, Effect.void)
         }
         return Effect.raceFirst(running, Deferred.await(stopped))

@@ -8,9 +8,8 @@
 import fs from "node:fs/promises"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
-import * as Tensor from "@divisi/gguf/Tensor"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import { Model, Tensor } from "@divisi/gguf"
+import { Tokenizer } from "@divisi/gguf/browser"
 import * as Effect from "effect/Effect"
 
 const [gigabytes = "1", type = "F32", folder = os.tmpdir()] = process.argv.slice(2)

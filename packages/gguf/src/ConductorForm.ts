@@ -2,9 +2,8 @@
  * The form in which a Conductor was trained: what has to be the same when it plans. An exported model carries it in its
  * metadata, as JSON under {@link key}, so that whoever runs the file needs to know nothing else.
  */
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { LanguagePolicy, Prompt } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
-import * as Prompt from "@divisi/core/Prompt"
 import type { Worker } from "@divisi/core/Worker"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"

@@ -130,8 +130,8 @@ const cacheOf = (layers: number, positions: number, width: number): Memory => {
  * **Example**
  *
  * ```ts
- * import * as Decoder from "@divisi/gguf/Decoder"
- * import * as TinyModel from "@divisi/gguf/TinyModel"
+ * import { Decoder } from "@divisi/gguf/browser"
+ * import { TinyModel } from "@divisi/gguf"
  *
  * const decoder = Decoder.make(TinyModel.random({ architecture: "llama", seed: 7 }))
  * const cache = decoder.cache()

@@ -5,7 +5,7 @@
  * its name only when it is whole: it is written beside its place, flushed to the disk and renamed. {@link write} takes
  * any contents; what llama.cpp expects of a model is in `Model`, of an adapter in `LoraAdapter`.
  */
-import type { Sink } from "@divisi/files/WholeFile"
+import type { WholeFile as CoreWholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
@@ -122,7 +122,7 @@ const bytesOf = (values: Float32Array | Uint16Array) =>
 /** How many numbers are converted to F16 at a time. */
 const halvesAtATime = 1 << 16
 
-const writeHalves = async (sink: Sink, name: string, values: Float32Array) => {
+const writeHalves = async (sink: CoreWholeFile.Sink, name: string, values: Float32Array) => {
   const halves = new Uint16Array(Math.min(values.length, halvesAtATime))
   for (let at = 0; at < values.length; at += halvesAtATime) {
     const part = values.subarray(at, at + halvesAtATime)
@@ -132,19 +132,19 @@ const writeHalves = async (sink: Sink, name: string, values: Float32Array) => {
   }
 }
 
-const writeBlocks = async (sink: Sink, name: string, values: Float32Array) => {
+const writeBlocks = async (sink: CoreWholeFile.Sink, name: string, values: Float32Array) => {
   const blocks = EightBits.encode(values)
   if (typeof blocks === "number") throw invalid(name, `${blocks} cannot be written as Q8_0: write it as F32.`)
   await sink.write(blocks)
 }
 
 const writers = {
-  F32: (sink: Sink, _name: string, values: Float32Array) => sink.write(bytesOf(values)),
+  F32: (sink: CoreWholeFile.Sink, _name: string, values: Float32Array) => sink.write(bytesOf(values)),
   F16: writeHalves,
   Q8_0: writeBlocks
 }
 
-const writeTensor = async (sink: Sink, tensor: NamedTensor, alignment: number) => {
+const writeTensor = async (sink: CoreWholeFile.Sink, tensor: NamedTensor, alignment: number) => {
   const { name, shape, type = "F32" } = tensor
   const size = Tensor.size(shape)
   let count = 0

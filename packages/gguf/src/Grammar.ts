@@ -69,7 +69,7 @@ const determine = ({ edges, end, start }: Automaton): Grammar => {
  * **Example**
  *
  * ```ts
- * import * as Grammar from "@divisi/gguf/Grammar"
+ * import { Grammar } from "@divisi/gguf/browser"
  * import * as Result from "effect/Result"
  *
  * const grammar = Result.getOrThrow(Grammar.read('root ::= "a" [0-9]*'))

@@ -254,7 +254,7 @@ export const write = (
  * **Example**
  *
  * ```ts no-run
- * import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
+ * import { LoraAdapter } from "@divisi/gguf"
  * import * as Effect from "effect/Effect"
  *
  * await Effect.runPromise(

@@ -85,8 +85,7 @@ export interface WriteOptions {
  * **Example**
  *
  * ```ts
- * import * as Model from "@divisi/gguf/Model"
- * import * as TinyModel from "@divisi/gguf/TinyModel"
+ * import { Model, TinyModel } from "@divisi/gguf"
  *
  * const { config } = TinyModel.random({ architecture: "qwen2", seed: 1, keyValueHeads: 2 })
  * Model.shapes(config)["model.layers.1.self_attn.v_proj.bias"] // => [32]
@@ -208,8 +207,7 @@ const tensorOf = (tensor: Tensor.Tensor, slot: Slot, type: GgufWriter.FloatType)
  * **Example**
  *
  * ```ts
- * import * as Model from "@divisi/gguf/Model"
- * import * as TinyModel from "@divisi/gguf/TinyModel"
+ * import { Model, TinyModel } from "@divisi/gguf"
  * import * as Effect from "effect/Effect"
  * import os from "node:os"
  * import path from "node:path"
@@ -252,8 +250,7 @@ export const write = (
  * **Example**
  *
  * ```ts
- * import * as Model from "@divisi/gguf/Model"
- * import * as TinyModel from "@divisi/gguf/TinyModel"
+ * import { Model, TinyModel } from "@divisi/gguf"
  * import * as Effect from "effect/Effect"
  * import os from "node:os"
  * import path from "node:path"

@@ -185,7 +185,7 @@ export interface Content {
  * **Example**
  *
  * ```ts
- * import * as Safetensors from "@divisi/gguf/Safetensors"
+ * import { Safetensors } from "@divisi/gguf"
  * import * as Effect from "effect/Effect"
  * import os from "node:os"
  * import path from "node:path"

@@ -264,7 +264,7 @@ const poolingOf = (pooling: typeof Pooling.Type | undefined): Result.Result<keyo
  * **Example**
  *
  * ```ts no-run
- * import * as SentenceEncoder from "@divisi/gguf/SentenceEncoder"
+ * import { SentenceEncoder } from "@divisi/gguf"
  * import * as Effect from "effect/Effect"
  *
  * // The files of a repository of the hub, e.g. sentence-transformers/all-MiniLM-L6-v2.

@@ -60,7 +60,7 @@ const configOf = (options: Options, tokens: number): Config => {
  * **Example**
  *
  * ```ts
- * import * as TinyModel from "@divisi/gguf/TinyModel"
+ * import { TinyModel } from "@divisi/gguf"
  *
  * const model = TinyModel.random({ architecture: "llama", seed: 7, heads: 4, keyValueHeads: 2 })
  * model.tensors["model.layers.0.self_attn.k_proj.weight"]?.shape // => [32, 64]

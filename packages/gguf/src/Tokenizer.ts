@@ -93,7 +93,7 @@ export const makeUnsafe = (options: Options = {}): Tokenizer => Result.getOrThro
  * **Example**
  *
  * ```ts
- * import * as Tokenizer from "@divisi/gguf/Tokenizer"
+ * import { Tokenizer } from "@divisi/gguf/browser"
  *
  * const tokenizer = Tokenizer.train(["the thin thing"], { merges: 2 })
  * tokenizer.merges // => ["t h", "Ġ th"]

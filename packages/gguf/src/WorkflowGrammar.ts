@@ -8,8 +8,9 @@
  * List lengths agree because the grammar counts: once `model_id` has closed with n workers, the only rules left are
  * those for n subtasks and n access lists.
  */
+
+import { WorkflowText } from "@divisi/core"
 import type { WorkflowFormat } from "@divisi/core/Worker"
-import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Result from "effect/Result"
 import { type Position, positionOf } from "./internal/listPosition.ts"
 
@@ -112,7 +113,7 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
  * **Example**
  *
  * ```ts
- * import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
+ * import { WorkflowGrammar } from "@divisi/gguf/browser"
  *
  * const grammar = WorkflowGrammar.make({ poolSize: 3, maxSteps: 5, access: "binary", allowEmpty: false })
  * grammar.split("\n")[0] // => 'root ::= (line0 "\\n")* lists'
@@ -183,7 +184,7 @@ const rest = (position: Position): string => {
  * **Example**
  *
  * ```ts
- * import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
+ * import { WorkflowGrammar } from "@divisi/gguf/browser"
  *
  * const cut = 'Easy.\nmodel_id = [2, 0]\nsubtasks = ["Solve i'
  * WorkflowGrammar.ending(cut) // => '", ""]\naccess_list = [[], []]'
@@ -227,7 +228,7 @@ const isWhole = (lists: string): boolean => {
  * **Example**
  *
  * ```ts
- * import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
+ * import { WorkflowGrammar } from "@divisi/gguf/browser"
  *
  * const text = 'Easy.\nmodel_id = [2]\nsubtasks = ["Solve it."]\naccess_list = [[]'
  * WorkflowGrammar.span(text) // => undefined

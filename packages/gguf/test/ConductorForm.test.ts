@@ -1,4 +1,4 @@
-import * as Prompt from "@divisi/core/Prompt"
+import { Prompt } from "@divisi/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as ConductorForm from "../src/ConductorForm.ts"

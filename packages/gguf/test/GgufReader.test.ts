@@ -2,9 +2,8 @@
 
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
+import { Model, TinyModel } from "@divisi/gguf"
 import * as GgufReader from "@divisi/gguf/GgufReader"
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

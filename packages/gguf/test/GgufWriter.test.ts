@@ -2,10 +2,8 @@
 
 import fs from "node:fs"
 import path from "node:path"
+import { Model, Tensor, TinyModel } from "@divisi/gguf"
 import * as GgufReader from "@divisi/gguf/GgufReader"
-import * as Model from "@divisi/gguf/Model"
-import * as Tensor from "@divisi/gguf/Tensor"
-import * as TinyModel from "@divisi/gguf/TinyModel"
 import { assert, describe, it } from "@effect/vitest"
 import { gguf } from "@huggingface/gguf"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-import * as WorkflowText from "@divisi/core/WorkflowText"
+import { WorkflowText } from "@divisi/core"
 import * as Result from "effect/Result"
 import { assert, describe, it } from "vitest"
 import * as Grammar from "../src/Grammar.ts"

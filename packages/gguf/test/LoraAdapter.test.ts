@@ -2,10 +2,8 @@
 
 import fs from "node:fs"
 import path from "node:path"
+import { LoraAdapter, Model, TinyModel } from "@divisi/gguf"
 import * as GgufReader from "@divisi/gguf/GgufReader"
-import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { raw, safetensors, temporaryFolder } from "./files.ts"

@@ -1,7 +1,6 @@
 /** What llama.cpp computes of a written model, held to the forward pass in plain TypeScript. */
 
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
+import { Model, TinyModel } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { temporaryFile } from "./files.ts"

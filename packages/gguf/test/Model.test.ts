@@ -1,10 +1,8 @@
 /** Models that do not hold together are refused by name before anything is written. */
 
 import fs from "node:fs"
+import { Model, Tensor, TinyModel } from "@divisi/gguf"
 import * as GgufReader from "@divisi/gguf/GgufReader"
-import * as Model from "@divisi/gguf/Model"
-import * as Tensor from "@divisi/gguf/Tensor"
-import * as TinyModel from "@divisi/gguf/TinyModel"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -1,8 +1,7 @@
 /** safetensors: numbers of every readable kind, and files that are not whole. */
 
 import fs from "node:fs"
-import * as Safetensors from "@divisi/gguf/Safetensors"
-import * as Tensor from "@divisi/gguf/Tensor"
+import { Safetensors, Tensor } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

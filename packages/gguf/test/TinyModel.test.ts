@@ -1,6 +1,6 @@
 /** Random models: the same for the same seed, and fit to be asked. */
 
-import * as TinyModel from "@divisi/gguf/TinyModel"
+import { TinyModel } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"
 
 describe("a random model", () => {

@@ -2,9 +2,8 @@
 
 import fs from "node:fs"
 import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import { Model, TinyModel } from "@divisi/gguf"
+import { Tokenizer } from "@divisi/gguf/browser"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -1,4 +1,4 @@
-import * as WorkflowText from "@divisi/core/WorkflowText"
+import { WorkflowText } from "@divisi/core"
 import * as Result from "effect/Result"
 import { assert, describe, it, vi } from "vitest"
 import * as WorkflowGrammar from "../src/WorkflowGrammar.ts"

@@ -1,10 +1,7 @@
 /** Models come out of a file as they went in. */
 
-import * as Model from "@divisi/gguf/Model"
-import * as Safetensors from "@divisi/gguf/Safetensors"
-import * as Tensor from "@divisi/gguf/Tensor"
-import * as TinyModel from "@divisi/gguf/TinyModel"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import { Model, Safetensors, Tensor, TinyModel } from "@divisi/gguf"
+import { Tokenizer } from "@divisi/gguf/browser"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metadata from "../src/Metadata.ts"

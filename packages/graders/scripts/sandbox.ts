@@ -7,8 +7,8 @@
 import { execFileSync } from "node:child_process"
 import os from "node:os"
 import * as Task from "@divisi/core/Task"
+import { Sandbox } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
-import * as Sandbox from "@divisi/graders/Sandbox"
 import { PyodideSandbox } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 

@@ -42,7 +42,7 @@ export const names: ReadonlyArray<string> = [...graders, ...gradersOf(Sandboxes.
  * **Example**
  *
  * ```ts
- * import * as Graders from "@divisi/graders/Graders"
+ * import { Graders } from "@divisi/graders"
  *
  * Graders.named("rlpr-strict")?.name // => "rlpr-strict"
  * Graders.named("vibes") // => undefined

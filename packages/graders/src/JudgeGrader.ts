@@ -6,12 +6,11 @@
  * `GraderError`, never a wrong answer.
  */
 
-import { GraderError } from "@divisi/core/Grader"
-import * as Tables from "@divisi/core/Options"
+import { Grader, Options as Tables } from "@divisi/core"
+import { WorkerStream } from "@divisi/core/streams"
 import * as Task from "@divisi/core/Task"
 import * as Usage from "@divisi/core/Usage"
 import type * as Worker from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Verdict from "./Verdict.ts"
@@ -39,7 +38,7 @@ export interface Judgement extends Verdict.Verdict {
 
 /** A grader that is a model. */
 export interface JudgeGrader extends Verdict.AnswerGrader {
-  readonly grade: (task: Task.Task, answer: string) => Effect.Effect<Judgement, GraderError>
+  readonly grade: (task: Task.Task, answer: string) => Effect.Effect<Judgement, Grader.GraderError>
 }
 
 /** The instruction a judge is given by default. */
@@ -106,7 +105,7 @@ const table = Tables.table(
  * ```ts
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
- * import * as JudgeGrader from "@divisi/graders/JudgeGrader"
+ * import { JudgeGrader } from "@divisi/graders"
  * import * as Effect from "effect/Effect"
  *
  * const worker = ScriptedWorker.make({ id: "judge", replies: ["Both name the same city.\nVerdict: CORRECT"] })
@@ -121,7 +120,7 @@ export const make = (options: Options): JudgeGrader => {
   return {
     name,
     grade: (task, answer) => {
-      const failure = (detail: string) => new GraderError({ grader: name, task: task.id, detail })
+      const failure = (detail: string) => new Grader.GraderError({ grader: name, task: task.id, detail })
       if (task.reference === undefined) return Effect.fail(failure("the task has no reference answer"))
       return Effect.flatMap(
         Effect.mapError(ask(options, task, answer), (error) => failure(error.message)),

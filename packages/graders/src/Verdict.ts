@@ -3,14 +3,14 @@
  *
  * Every grader here is one of core's. Its verdict also says which text it took for the answer, and what decided.
  */
+
+import { Grader } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import type { Grade, Grader, GraderError } from "@divisi/core/Grader"
-import { GraderError as NoVerdict } from "@divisi/core/Grader"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 
 /** A verdict on one answer, with its reasons. */
-export interface Verdict extends Grade {
+export interface Verdict extends Grader.Grade {
   /** The text that was taken for the answer; absent when the text gives none, which counts as wrong. */
   readonly extracted?: string | undefined
   /** What decided, e.g. `rational`; `unparsed` when there was no answer to compare. */
@@ -18,8 +18,8 @@ export interface Verdict extends Grade {
 }
 
 /** A grader whose verdicts say what decided. */
-export interface AnswerGrader extends Grader {
-  readonly grade: (task: Task, answer: string) => Effect.Effect<Verdict, GraderError>
+export interface AnswerGrader extends Grader.Grader {
+  readonly grade: (task: Task, answer: string) => Effect.Effect<Verdict, Grader.GraderError>
   /** Fails where something is missing without which it cannot judge: to be asked before answers are paid for. */
   readonly ready?: Effect.Effect<void, { readonly message: string }> | undefined
 }
@@ -49,7 +49,7 @@ export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explan
  * **Example**
  *
  * ```ts
- * import * as Verdict from "@divisi/graders/Verdict"
+ * import { Verdict } from "@divisi/graders"
  *
  * const sameLength = Verdict.grader("same-length", (gold, answer) =>
  *   Verdict.make({ correct: gold.length === answer.length, rung: "length", extracted: answer })
@@ -67,7 +67,7 @@ export const graderEffect = (
 ): AnswerGrader => ({
   name,
   grade: (task, answer) => {
-    const failure = (detail: string) => new NoVerdict({ grader: name, task: task.id, detail })
+    const failure = (detail: string) => new Grader.GraderError({ grader: name, task: task.id, detail })
     if (task.reference === undefined) return Effect.fail(failure("the task has no reference answer"))
     return Effect.mapError(compare(task.reference, answer, task), failure)
   }

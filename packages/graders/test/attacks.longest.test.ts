@@ -3,8 +3,9 @@
  * every third in Pyodide, where each takes seconds, on one stage each; all of them on all stages in both where
  * `DIVISI_ATTACKS` is `all`, which takes a quarter of an hour.
  */
+
+import type { Sandbox } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
-import type * as Sandbox from "@divisi/graders/Sandbox"
 import { BubblewrapSandbox, PyodideSandbox } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -3,8 +3,8 @@
  * write them. Each attempt takes an interpreter of its own.
  */
 import type * as Task from "@divisi/core/Task"
+import type { Sandbox } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
-import type * as Sandbox from "@divisi/graders/Sandbox"
 import { PyodideSandbox } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

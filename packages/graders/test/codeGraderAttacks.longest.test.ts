@@ -1,6 +1,7 @@
 /** Programs that attack their grader on each of its stages; all of them, in every sandbox: attacks.long.test.ts. */
+
+import type { Sandbox } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
-import type * as Sandbox from "@divisi/graders/Sandbox"
 import { PyodideSandbox } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

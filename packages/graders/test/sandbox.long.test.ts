@@ -1,6 +1,6 @@
 /** What no program does to a sandbox, nor through it: some 120 attempts, each in an interpreter of its own. */
 import fs from "node:fs"
-import * as Sandbox from "@divisi/graders/Sandbox"
+import { Sandbox } from "@divisi/graders"
 import { BubblewrapSandbox, PyodideSandbox } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

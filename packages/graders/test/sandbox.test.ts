@@ -1,7 +1,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Sandbox from "@divisi/graders/Sandbox"
+import { Sandbox } from "@divisi/graders"
 import {
   BubblewrapSandbox,
   ContainerSandbox,

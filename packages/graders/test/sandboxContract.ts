@@ -3,7 +3,7 @@ import fs from "node:fs"
 import net from "node:net"
 import os from "node:os"
 import path from "node:path"
-import * as Sandbox from "@divisi/graders/Sandbox"
+import { Sandbox } from "@divisi/graders"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 

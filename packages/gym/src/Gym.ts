@@ -4,7 +4,7 @@
  * The same options give the same tasks everywhere. The splits have their own seed ranges, and a question belongs to the
  * one split that its text hashes to, so no question is in two splits, however many are drawn.
  */
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as Hash from "effect/Hash"
 import { type AnyFamilyName, type Difficulty, type FamilyName, families, names } from "./Family.ts"

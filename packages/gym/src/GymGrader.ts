@@ -4,7 +4,7 @@
  * The final answer is what follows the last "Answer:" or "answer is", or else the whole text. Numbers are compared as
  * exact decimals, dates as days, words and truth values by their letters. An answer that gives two values is wrong.
  */
-import * as Grader from "@divisi/core/Grader"
+import { Grader } from "@divisi/core"
 
 const months = "january|february|march|april|may|june|july|august|september|october|november|december"
 
@@ -16,7 +16,7 @@ const marker = /\banswer(?: is|:|\s*=)\s*/i
  * **Example**
  *
  * ```ts
- * import * as GymGrader from "@divisi/gym/GymGrader"
+ * import { GymGrader } from "@divisi/gym"
  *
  * GymGrader.finalAnswer("That makes 6 weeks.\nAnswer: **42** days.") // => "42 days"
  * ```
@@ -63,7 +63,7 @@ const asNumber = (text: string): string | undefined => {
  * **Example**
  *
  * ```ts
- * import * as GymGrader from "@divisi/gym/GymGrader"
+ * import { GymGrader } from "@divisi/gym"
  *
  * GymGrader.normalise("1,234.50 metres") // => "1234.5"
  * GymGrader.normalise("the 14th of March 2031") // => "2031-03-14"

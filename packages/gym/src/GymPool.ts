@@ -2,7 +2,7 @@
  * The pool of the gym, built like a real one: generalists with different strengths, exact specialists, a careless
  * genius, a checker, and cheap and flaky workers. None is right on more than three quarters of the tasks.
  */
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { AnyFamilyName } from "./Family.ts"
 import * as GymWorker from "./GymWorker.ts"

@@ -15,7 +15,7 @@ import * as Solve from "./internal/solve.ts"
  * **Example**
  *
  * ```ts
- * import * as GymQuestion from "@divisi/gym/GymQuestion"
+ * import { GymQuestion } from "@divisi/gym"
  *
  * GymQuestion.isUnderstood("What is 17% of 2,350?") // => true
  * GymQuestion.isUnderstood("What is the capital of France?") // => false
@@ -29,7 +29,7 @@ export const isUnderstood = (question: string): boolean => Solve.obstacleOf(ques
  * **Example**
  *
  * ```ts
- * import * as GymQuestion from "@divisi/gym/GymQuestion"
+ * import { GymQuestion } from "@divisi/gym"
  *
  * GymQuestion.needsTool("How many copper kettles are in stock?") // => true
  * GymQuestion.needsTool("What is 17% of 2,350?") // => false
@@ -55,7 +55,7 @@ const mostWords = 8
  * **Example**
  *
  * ```ts
- * import * as GymQuestion from "@divisi/gym/GymQuestion"
+ * import { GymQuestion } from "@divisi/gym"
  *
  * GymQuestion.whyNot("What is 17% of 2,350?") // => undefined
  * GymQuestion.whyNot("What is 17% of 2,350 in words?")?.includes('"words"') // => true

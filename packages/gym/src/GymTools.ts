@@ -2,7 +2,7 @@
  * The tools of the gym. Questions of the family `stock` are about a warehouse that no worker knows: who has the tool can
  * look articles up, and who has not cannot answer.
  */
-import type * as Tool from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Stock from "./internal/stock.ts"
 
@@ -14,7 +14,7 @@ import * as Stock from "./internal/stock.ts"
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
  * import * as GymPool from "@divisi/gym/GymPool"
- * import * as GymTools from "@divisi/gym/GymTools"
+ * import { GymTools } from "@divisi/gym"
  * import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
  * import * as Effect from "effect/Effect"
  *

@@ -6,8 +6,8 @@
  * the reference of a task. The same seed and messages give the same answer.
  */
 
+import { Options as Tables } from "@divisi/core"
 import { type Message, text } from "@divisi/core/Message"
-import * as Tables from "@divisi/core/Options"
 import type { Pricing } from "@divisi/core/Usage"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -145,7 +145,7 @@ const spread = (parts: ReadonlyArray<WorkerPart>, millis: number): Stream.Stream
  * **Example**
  *
  * ```ts
- * import * as GymWorker from "@divisi/gym/GymWorker"
+ * import { GymWorker } from "@divisi/gym"
  *
  * GymWorker.isDecline("I cannot do this: none of the answers above is right.") // => true
  * GymWorker.isDecline("42") // => false
@@ -169,7 +169,7 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  * **Example**
  *
  * ```ts
- * import * as GymWorker from "@divisi/gym/GymWorker"
+ * import { GymWorker } from "@divisi/gym"
  *
  * const clerk = GymWorker.make({
  *   id: "clerk",

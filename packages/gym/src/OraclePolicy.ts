@@ -5,10 +5,9 @@
  * answer. It gives each part to the best worker for its family, shows it only the answers that it needs, and has a
  * careless worker try several times and be checked if the pool has a checker.
  */
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables, type Workflow } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import type { Step, Workflow } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import { type AnyFamilyName, toolNames } from "./Family.ts"
 import * as Gym from "./Gym.ts"
@@ -54,7 +53,7 @@ const stepsFor = (
   access: ReadonlyArray<number>,
   position: number,
   room: number
-): ReadonlyArray<Step> => {
+): ReadonlyArray<Workflow.Step> => {
   const { ordinal, profile } = best(workers, part.family)
   const subtask = `Do only this part of the question: ${part.question}`
   const checker = checkerFor(workers, part.family)
@@ -64,9 +63,9 @@ const stepsFor = (
   }
   const attempts = Array.from(
     { length: Math.min(3, room - 1) },
-    (_, index): Step => ({ worker: ordinal, subtask: `Attempt ${index + 1}. ${subtask}`, access })
+    (_, index): Workflow.Step => ({ worker: ordinal, subtask: `Attempt ${index + 1}. ${subtask}`, access })
   )
-  const check: Step = {
+  const check: Workflow.Step = {
     worker: checker.ordinal,
     subtask: `Check the answers above to this part of the question: ${part.question}`,
     access: [...access, ...attempts.map((_, index) => position + index)]
@@ -78,8 +77,8 @@ const plan = (
   parts: ReadonlyArray<Gym.Part<AnyFamilyName>>,
   workers: ReadonlyArray<Known>,
   maxSteps: number
-): Workflow => {
-  const steps: Array<Step> = []
+): Workflow.Workflow => {
+  const steps: Array<Workflow.Step> = []
   /** The step that answers each part. */
   const answeredBy: Array<number> = []
   parts.forEach((part, index) => {
@@ -107,7 +106,7 @@ const table = {
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
  * import * as GymPool from "@divisi/gym/GymPool"
- * import * as OraclePolicy from "@divisi/gym/OraclePolicy"
+ * import { OraclePolicy } from "@divisi/gym"
  *
  * const conductor = Conductor.make({ policy: OraclePolicy.make(), pool: GymPool.make() })
  * ```

@@ -1,8 +1,7 @@
 /** The family that needs a tool: who has it can look things up, and nobody else is right. */
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, type RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -21,7 +20,7 @@ const pool = GymPool.make({ latencyMillis: 0, storekeeper: true })
 const equipped = { tools: GymTools.all, unsupported: "omit", retry: { baseDelayMillis: 0 } } as const
 
 const ask = (question: Task.Input, policy: Policy, settings: RunSettings = equipped) => {
-  const events: Array<RunEvent> = []
+  const events: Array<RunEvent.RunEvent> = []
   const conductor = Conductor.make({ policy, pool, seed: 0, ...settings })
   return Effect.map(conductor.run(question, { listener: (event) => void events.push(event) }), (run) => ({
     ...run,

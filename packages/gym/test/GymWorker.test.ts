@@ -1,7 +1,7 @@
 import type { Message } from "@divisi/core/Message"
+import { WorkerStream } from "@divisi/core/streams"
 import * as Task from "@divisi/core/Task"
 import type { Worker, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

@@ -1,10 +1,8 @@
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, Critic, type Workflow } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Critic from "@divisi/core/Critic"
 import * as Policy from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { Workflow } from "@divisi/core/Workflow"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -65,7 +63,7 @@ describe("Headroom", () => {
     Effect.gen(function* () {
       const puzzles = Gym.tasks({ split: "test", count: 150, families: ["logic"] })
       const attempt = (number: number) => ({ worker: ordinal("logician"), subtask: `Attempt ${number}.`, access: [] })
-      const checked: Workflow = {
+      const checked: Workflow.Workflow = {
         steps: [
           attempt(1),
           attempt(2),

@@ -6,12 +6,11 @@
  * on. It is the strongest baseline that needs no model and no training, and the fallback when there is no Conductor.
  */
 
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables, type Workflow } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import type { Access, Step, Workflow } from "@divisi/core/Workflow"
 import * as Bm25 from "./bm25.ts"
 import * as Lexicon from "./lexicon.ts"
 import { type Part, split } from "./questionParts.ts"
@@ -142,12 +141,16 @@ const subtask = ({ needs, text }: Part): string =>
 const join =
   "Above are the answers to the parts of the question. Put them together into one answer to the whole question, in the order in which it asks."
 
-const toWorkflow = (parts: ReadonlyArray<Assigned>, general: number): Workflow => {
+const toWorkflow = (parts: ReadonlyArray<Assigned>, general: number): Workflow.Workflow => {
   const seen = ancestors(parts)
-  const access = (indices: ReadonlyArray<number>, step: number): Access =>
+  const access = (indices: ReadonlyArray<number>, step: number): Workflow.Access =>
     step > 0 && indices.length === step ? "all" : indices
   const steps = parts.map(
-    (part, index): Step => ({ worker: part.worker, subtask: subtask(part), access: access(seen[index]!, index) })
+    (part, index): Workflow.Step => ({
+      worker: part.worker,
+      subtask: subtask(part),
+      access: access(seen[index]!, index)
+    })
   )
   const open = leaves(parts)
   return open.length === 1
@@ -159,8 +162,10 @@ const toWorkflow = (parts: ReadonlyArray<Assigned>, general: number): Workflow =
 const longestRead = 10_000
 
 /** The plan for a question: see {@link make}. */
-const plan = ({ general, route }: Router, question: string, maxSteps: number, splits: boolean): Workflow => {
-  const single: Workflow = { steps: [{ worker: route(question.slice(0, longestRead)), subtask: "", access: [] }] }
+const plan = ({ general, route }: Router, question: string, maxSteps: number, splits: boolean): Workflow.Workflow => {
+  const single: Workflow.Workflow = {
+    steps: [{ worker: route(question.slice(0, longestRead)), subtask: "", access: [] }]
+  }
   if (!splits || question.length > longestRead) return single
   let parts = compact(split(question).map((part) => ({ ...part, worker: route(part.text) })))
   const apart = (part: Assigned) => part.needs.length === 0 && part.worker === parts[0]!.worker
@@ -218,7 +223,7 @@ export const make = (options: Options = {}): Policy.Policy => {
   })
 }
 
-const revise = ({ general }: Router, feedback: string): Workflow => ({
+const revise = ({ general }: Router, feedback: string): Workflow.Workflow => ({
   steps: [
     {
       worker: general,

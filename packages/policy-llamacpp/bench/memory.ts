@@ -3,7 +3,7 @@
  *
  *     node --expose-gc --conditions=@divisi/source bench/memory.ts [--plans 20000]
  */
-import * as WorkerStream from "@divisi/core/WorkerStream"
+import { WorkerStream } from "@divisi/core/streams"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"

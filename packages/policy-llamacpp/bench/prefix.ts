@@ -4,11 +4,11 @@
  *     node --conditions=@divisi/source bench/prefix.ts [--model path.gguf]
  */
 
-import * as Prompt from "@divisi/core/Prompt"
+import { Prompt } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import { WorkerStream } from "@divisi/core/streams"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"

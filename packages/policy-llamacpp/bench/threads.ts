@@ -8,7 +8,7 @@
  */
 import { spawn } from "node:child_process"
 import os from "node:os"
-import * as WorkerStream from "@divisi/core/WorkerStream"
+import { WorkerStream } from "@divisi/core/streams"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"

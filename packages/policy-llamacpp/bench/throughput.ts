@@ -3,9 +3,10 @@
  *
  *     node --conditions=@divisi/source bench/throughput.ts [--plans 200] [--sequences 16] [--rounds 7]
  */
-import * as WorkerStream from "@divisi/core/WorkerStream"
-import * as WorkflowText from "@divisi/core/WorkflowText"
-import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
+
+import { WorkflowText } from "@divisi/core"
+import { WorkerStream } from "@divisi/core/streams"
+import { WorkflowGrammar } from "@divisi/gguf/browser"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"

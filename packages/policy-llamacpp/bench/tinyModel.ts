@@ -2,8 +2,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
+import { Model, TinyModel } from "@divisi/gguf"
 import * as Effect from "effect/Effect"
 
 /** Writes it to a folder that is removed when the process ends. */

@@ -1,5 +1,5 @@
 /** Embeds texts with a local model: an embedding model, or any other. */
-import { notifyLogged } from "@divisi/core/Callback"
+import { Callback } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Backend from "./internal/backend.ts"
@@ -36,7 +36,7 @@ const failed = (name: string) => (cause: unknown) =>
 const open = async (file: string, options: Options) => {
   const backend = await Backend.shared(options.gpu ?? "auto", options.gpuRequired ?? false)
   const { notice } = backend
-  if (notice !== undefined) notifyLogged("onNotice", () => options.onNotice?.(notice))
+  if (notice !== undefined) Callback.notifyLogged("onNotice", () => options.onNotice?.(notice))
   const { insights } = await Weights.readHeader(file, backend)
   const trained = insights.trainContextSize ?? mostContextTokens
   const contextTokens = options.contextTokens ?? Math.min(trained, mostContextTokens)

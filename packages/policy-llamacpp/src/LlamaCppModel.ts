@@ -8,7 +8,7 @@
 
 import fs from "node:fs"
 import path from "node:path"
-import { notifyLogged } from "@divisi/core/Callback"
+import { Callback } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as RcMap from "effect/RcMap"
@@ -259,7 +259,7 @@ const adaptersOf = (adapters: ReadonlyArray<Context.Adapter>) =>
  * **Example**
  *
  * ```ts no-run
- * import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+ * import { LanguagePolicy } from "@divisi/core"
  * import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
  * import * as Effect from "effect/Effect"
  *
@@ -278,7 +278,7 @@ export const load = Effect.fnUntraced(function* (
   const file = yield* ModelStore.resolve(options.source, options)
   const key = yield* attempt(file, () => keyOf(file, options))
   const model = yield* RcMap.get(registry(), key)
-  for (const notice of model.notices) notifyLogged("onNotice", () => options.onNotice?.(notice))
+  for (const notice of model.notices) Callback.notifyLogged("onNotice", () => options.onNotice?.(notice))
   return model
 })
 

@@ -6,9 +6,7 @@
  */
 import fs from "node:fs/promises"
 import path from "node:path"
-import * as Download from "@divisi/files/Download"
-import * as Hub from "@divisi/files/Hub"
-import * as UserFolders from "@divisi/files/UserFolders"
+import { Download, Hub, UserFolders } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Reference from "./internal/reference.ts"
 import * as KnownModels from "./knownModels.ts"

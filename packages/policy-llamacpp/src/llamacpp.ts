@@ -5,9 +5,9 @@
  * one.
  */
 
+import { WorkerStream } from "@divisi/core/streams"
 import { free } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"

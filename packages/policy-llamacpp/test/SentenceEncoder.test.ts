@@ -1,6 +1,6 @@
 import fs from "node:fs"
 import path from "node:path"
-import * as SentenceEncoder from "@divisi/gguf/SentenceEncoder"
+import { SentenceEncoder } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as LlamaCppEmbeddings from "../src/LlamaCppEmbeddings.ts"

@@ -1,6 +1,6 @@
 import path from "node:path"
+import { WorkerStream } from "@divisi/core/streams"
 import type { WorkerPart } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

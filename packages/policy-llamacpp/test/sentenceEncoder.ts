@@ -1,8 +1,7 @@
 /** A sentence encoder of random weights, as the hub has them, and its arithmetic in the plainest form. */
 import fs from "node:fs"
 import path from "node:path"
-import * as Safetensors from "@divisi/gguf/Safetensors"
-import type * as Tensor from "@divisi/gguf/Tensor"
+import { Safetensors, type Tensor } from "@divisi/gguf"
 import * as Effect from "effect/Effect"
 
 /** The sizes of the encoder. */

@@ -1,12 +1,10 @@
 /** Tools and shapes: models of random weights write what they must, since a grammar lets them write nothing else. */
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, Tool } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Message } from "@divisi/core/Message"
-import type { JsonSchema, ToolDefinition } from "@divisi/core/Tool"
-import * as Tool from "@divisi/core/Tool"
+import { WorkerStream } from "@divisi/core/streams"
 import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Effect from "effect/Effect"
@@ -33,7 +31,7 @@ const reasonOf = (parts: ReadonlyArray<WorkerPart>) => {
   return last?.type === "finish" ? last.reason : undefined
 }
 
-const city: JsonSchema = {
+const city: Tool.JsonSchema = {
   type: "object",
   properties: {
     name: { type: "string" },
@@ -46,7 +44,7 @@ const city: JsonSchema = {
   $defs: { river: { type: "object", properties: { km: { type: "number" } }, required: ["km"] } }
 }
 
-const schemas: Readonly<Record<string, JsonSchema>> = {
+const schemas: Readonly<Record<string, Tool.JsonSchema>> = {
   "of an object, with lists, choices and references": city,
   "whose properties are all optional": {
     type: "object",
@@ -80,7 +78,7 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
   }
 }
 
-const weather: ToolDefinition = {
+const weather: Tool.ToolDefinition = {
   name: "weather",
   description: "Weather of a city",
   input: {
@@ -90,7 +88,10 @@ const weather: ToolDefinition = {
   }
 }
 
-const clock: ToolDefinition = { name: "clock", input: { type: "object", properties: {}, additionalProperties: false } }
+const clock: Tool.ToolDefinition = {
+  name: "clock",
+  input: { type: "object", properties: {}, additionalProperties: false }
+}
 
 describe("the shape of a local model's answer", () => {
   for (const [name, schema] of Object.entries(schemas)) {
@@ -115,7 +116,7 @@ describe("the shape of a local model's answer", () => {
   it.effect("has strings of the length that the schema says, where that is not too long to be held", () =>
     Effect.gen(function* () {
       const model = yield* load
-      const ruleOf = (schema: JsonSchema) => {
+      const ruleOf = (schema: Tool.JsonSchema) => {
         const rules = JsonGrammar.make()
         return rules.grammar(rules.add({ type: "string", ...schema })).split("\n")[1]
       }

@@ -4,13 +4,11 @@
  *
  * `node --conditions=@divisi/source packages/policy-router/scripts/firstHour.ts FILE A B`
  */
+
+import { Escalation, Seed, Strongest, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import { checked } from "@divisi/core/Escalation"
 import type { Policy } from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
-import * as Seed from "@divisi/core/Seed"
-import * as Strongest from "@divisi/core/Strongest"
-import * as Transcript from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
@@ -74,7 +72,9 @@ const ways: Readonly<Record<string, (question: Outcomes.GradedQuestion) => Way>>
     policy: Strongest.make({ dial: "half" }),
     checks: right(question)
   }),
-  "checked, a check that is right": (question) => ({ policy: checked(cheap!.id, dear!.id, right(question).right) }),
+  "checked, a check that is right": (question) => ({
+    policy: Escalation.checked(cheap!.id, dear!.id, right(question).right)
+  }),
   [`${cheap!.id} alone`]: () => ({ policy: alone(cheap!.id) }),
   [`${dear!.id} alone`]: () => ({ policy: alone(dear!.id) })
 }

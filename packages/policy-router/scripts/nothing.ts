@@ -4,7 +4,7 @@
  *
  * `node --conditions=@divisi/source packages/policy-router/scripts/nothing.ts FILE…`
  */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Outcomes from "../src/Outcomes.ts"
 

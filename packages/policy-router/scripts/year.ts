@@ -9,9 +9,7 @@
  * that is best at maths comes into the pool at a low price
  * (and all are evaluated on 180 questions, as at the beginning), on day 280 the strongest becomes half as dear.
  */
-import * as Embedder from "@divisi/core/Embedder"
-import * as Outcome from "@divisi/core/Outcome"
-import * as Seed from "@divisi/core/Seed"
+import { Embedder, Outcome, Seed } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Drift from "../src/Drift.ts"

@@ -6,8 +6,7 @@
  * right. Where the scores of a worker for a kind of question have changed abruptly, older outcomes no longer count; less
  * of a change is enough where the vendor's responses name another model from there on.
  */
-import type { Outcome } from "@divisi/core/Outcome"
-import * as Seed from "@divisi/core/Seed"
+import { type Outcome, Seed } from "@divisi/core"
 
 /** A worker whose scores for a kind of question have changed. */
 export interface Change {
@@ -24,7 +23,7 @@ export interface Change {
 
 /** The outcomes that still count, and the changes that were found. */
 export interface Recent {
-  readonly outcomes: ReadonlyArray<Outcome>
+  readonly outcomes: ReadonlyArray<Outcome.Outcome>
   readonly changes: ReadonlyArray<Change>
 }
 
@@ -53,7 +52,7 @@ const thresholdOfNamed = 2
 const meanOf = (total: number, count: number) => ({ mean: total / count, count })
 
 /** The places of a row from which on the vendor names a model that it has not named before. */
-const namedAt = (row: ReadonlyArray<Outcome>): ReadonlySet<number> => {
+const namedAt = (row: ReadonlyArray<Outcome.Outcome>): ReadonlySet<number> => {
   const known = new Set<string>()
   const places = new Set<number>()
   for (const [at, { model }] of row.entries()) {
@@ -65,7 +64,7 @@ const namedAt = (row: ReadonlyArray<Outcome>): ReadonlySet<number> => {
 }
 
 /** Where the scores of a row in time differ most, by what it takes for a change, if that is one. */
-const changeIn = (row: ReadonlyArray<Outcome>, named: ReadonlySet<number>): number | undefined => {
+const changeIn = (row: ReadonlyArray<Outcome.Outcome>, named: ReadonlySet<number>): number | undefined => {
   const total = row.reduce((sum, { score }) => sum + score, 0)
   const squares = row.reduce((sum, { score }) => sum + score * score, 0)
   let [found, largest, before] = [undefined as number | undefined, 1, 0]
@@ -85,12 +84,12 @@ const changeIn = (row: ReadonlyArray<Outcome>, named: ReadonlySet<number>): numb
 }
 
 /** The part of a row after its last change. */
-const sinceChange = (row: ReadonlyArray<Outcome>): Recent => {
+const sinceChange = (row: ReadonlyArray<Outcome.Outcome>): Recent => {
   const named = namedAt(row)
   const at = changeIn(row, named)
   if (at === undefined) return { outcomes: row, changes: [] }
   const [before, since] = [row.slice(0, at), row.slice(at)]
-  const sum = (part: ReadonlyArray<Outcome>) =>
+  const sum = (part: ReadonlyArray<Outcome.Outcome>) =>
     meanOf(
       part.reduce((total, { score }) => total + score, 0),
       part.length
@@ -108,13 +107,13 @@ const sinceChange = (row: ReadonlyArray<Outcome>): Recent => {
   return { outcomes: later.outcomes, changes: [change, ...later.changes] }
 }
 
-const rowOf = ({ kind, worker }: Outcome): string => JSON.stringify([worker, kind])
+const rowOf = ({ kind, worker }: Outcome.Outcome): string => JSON.stringify([worker, kind])
 
 /** The outcomes that still count, in order of time. */
-export const recent = (outcomes: ReadonlyArray<Outcome>, { halfLifeDays = 180, now }: Options): Recent => {
+export const recent = (outcomes: ReadonlyArray<Outcome.Outcome>, { halfLifeDays = 180, now }: Options): Recent => {
   const inTime = outcomes.toSorted((left, right) => left.at - right.at)
   const rows = [...Map.groupBy(inTime, rowOf).values()].map(sinceChange)
-  const isKept = ({ at, question, run = "", worker }: Outcome) =>
+  const isKept = ({ at, question, run = "", worker }: Outcome.Outcome) =>
     Seed.draw(Seed.spread(0, question, run, worker))() < 0.5 ** (Math.max(0, now - at) / day / halfLifeDays)
   return {
     outcomes: rows

@@ -8,17 +8,10 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import { notifyLogged } from "@divisi/core/Callback"
-import * as Embedder from "@divisi/core/Embedder"
+import { Callback, Embedder, Outcome, type Transcript } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import * as Outcome from "@divisi/core/Outcome"
 import * as Task from "@divisi/core/Task"
-import type { Transcript } from "@divisi/core/Transcript"
-import * as JsonLines from "@divisi/files/JsonLines"
-import * as Lock from "@divisi/files/Lock"
-import * as Sealed from "@divisi/files/Sealed"
-import * as UserFolders from "@divisi/files/UserFolders"
-import * as WholeFile from "@divisi/files/WholeFile"
+import { JsonLines, Lock, Sealed, UserFolders, WholeFile } from "@divisi/files"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -182,7 +175,7 @@ export const read = (
 ): Effect.Effect<ReadonlyArray<Entry>, OutcomeLogError> =>
   Effect.gen(function* () {
     if (!fs.existsSync(file)) return []
-    const report = (problem: string) => notifyLogged("onUnusable", () => onUnusable(problem))
+    const report = (problem: string) => Callback.notifyLogged("onUnusable", () => onUnusable(problem))
     const lines = JsonLines.read(file, { seal: "required", onDamaged: ({ message }) => report(message) })
     const entries: Array<Entry> = []
     for (const line of yield* Stream.runCollect(lines)) {
@@ -199,7 +192,7 @@ export const read = (
 
 /** The entry for a run; `undefined` where no worker answered. */
 export const runOf = (
-  transcript: Transcript,
+  transcript: Transcript.Transcript,
   options: { readonly at: number; readonly embedder?: Embedder.Embedder | undefined }
 ): Effect.Effect<Run | undefined, Embedder.EmbedderError> =>
   Effect.gen(function* () {

@@ -5,10 +5,8 @@
  * `Outcome`, as the command line appends it for every answer that is rated. A file may hold both, and may be packed
  * (`.gz`).
  */
-import { notifyLogged } from "@divisi/core/Callback"
-import * as Embedder from "@divisi/core/Embedder"
-import * as Outcome from "@divisi/core/Outcome"
-import * as JsonLines from "@divisi/files/JsonLines"
+import { Callback, Embedder, Outcome } from "@divisi/core"
+import { JsonLines } from "@divisi/files"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -182,7 +180,7 @@ export const read = (
       JsonLines.read(file, {
         isComplete: true,
         seal: "optional",
-        onDamaged: onUnusable && (({ message }) => notifyLogged("onUnusable", () => onUnusable(message)))
+        onDamaged: onUnusable && (({ message }) => Callback.notifyLogged("onUnusable", () => onUnusable(message)))
       })
     )
     const questions: Array<GradedQuestion> = []
@@ -194,7 +192,7 @@ export const read = (
         const problem = `${file}, outcome ${index + 1}: ${parsed.failure}`
         if (onUnusable === undefined) return yield* Effect.fail(problem)
         first ??= problem
-        notifyLogged("onUnusable", () => onUnusable(problem))
+        Callback.notifyLogged("onUnusable", () => onUnusable(problem))
       }
     }
     if (questions.length === 0) return yield* Effect.fail(first ?? `${file} holds no outcomes.`)

@@ -7,7 +7,7 @@
  * made. A new table is promoted only where it is no worse by the lower bound of that estimate, and better on the last
  * fifth of the questions in time, which it has not seen.
  */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import * as Result from "effect/Result"
 import type { Example } from "./Outcomes.ts"
 import * as Router from "./Router.ts"

@@ -1,9 +1,7 @@
 /** The policy for a pool of several workers where nothing else is said. */
 
-import * as Embedder from "@divisi/core/Embedder"
-import * as Tables from "@divisi/core/Options"
+import { Embedder, Strongest, Options as Tables } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
-import * as Strongest from "@divisi/core/Strongest"
 import * as Effect from "effect/Effect"
 import * as Learned from "./Learned.ts"
 import * as Router from "./Router.ts"

@@ -5,11 +5,8 @@
  * notes say what it took the question for, and why it asks whom it asks.
  */
 
-import * as Embedder from "@divisi/core/Embedder"
-import { able, asked, asking, standing } from "@divisi/core/OneWorker"
-import * as Tables from "@divisi/core/Options"
+import { Embedder, OneWorker, Seed, Options as Tables } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
-import * as Seed from "@divisi/core/Seed"
 import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -196,7 +193,7 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
     if (table.embedder !== embedder.name) {
       return yield* fail(`its table was learned with the embedder ${table.embedder}, not ${embedder.name}.`)
     }
-    const can = able(context).map((ordinal) => context.pool.workers[ordinal]!)
+    const can = OneWorker.able(context).map((ordinal) => context.pool.workers[ordinal]!)
     const known = can.flatMap(({ id }) => (isKnown(table, id) ? [id] : []))
     if (known.length === 0)
       return yield* fail(
@@ -209,7 +206,7 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
     return { can, known, point: point! }
   })
   const notAsked = ({ pool }: Policy.Context, known: ReadonlyArray<string>, previous: Policy.Previous) => {
-    const were = asked(previous).map((ordinal) => pool.workers[ordinal]?.id)
+    const were = OneWorker.asked(previous).map((ordinal) => pool.workers[ordinal]?.id)
     return known.filter((id) => !were.includes(id))
   }
   const propose = Effect.fnUntraced(function* (context: Policy.Context) {
@@ -225,7 +222,7 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
     }
     if (isDone) return { workflow: { steps: [] } }
     const ask = (worker: string) =>
-      asking(
+      OneWorker.asking(
         context,
         pool.workers.findIndex(({ id }) => id === worker)
       )
@@ -249,7 +246,7 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
       const { known, point } = yield* look(context)
       if (notAsked(context, known, previous).length > 0) return Policy.revisionOf(yield* propose(context))
       const { worker } = deciderOf(known)(point)
-      return standing(
+      return OneWorker.standing(
         previous,
         pool.workers.findIndex(({ id }) => id === worker)
       )

@@ -9,9 +9,7 @@
  * wrongly, or as many more as would if nobody knew their kinds; and it was no worse on questions of other kinds that land
  * there when their own kind is taken away. The last two are what keeps it from losing on kinds that nobody has graded.
  */
-import * as Embedder from "@divisi/core/Embedder"
-import { teamPrefix } from "@divisi/core/Outcome"
-import * as Strongest from "@divisi/core/Strongest"
+import { Embedder, Outcome, Strongest } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -31,7 +29,7 @@ import { textOf } from "./vectors.ts"
 /** The version of tables on disk. */
 export const version = 1
 
-/** What matters more, answers or cost: those of `@divisi/core/Strongest`. */
+/** What matters more, answers or cost: those of `@divisi/core`. */
 export const dials = Strongest.dials
 
 /** One of {@link dials}. */
@@ -150,7 +148,7 @@ const kindOf = ({ reference, scores }: Choice.Evidence, price: number, weighed: 
 const byMean = (left: Standing, right: Standing) => (right.mean ?? -1) - (left.mean ?? -1)
 
 /** Whether an id is a worker's, and not a team's. */
-export const isWorker = (id: string): boolean => !id.startsWith(teamPrefix)
+export const isWorker = (id: string): boolean => !id.startsWith(Outcome.teamPrefix)
 
 /** Whether a table knows two workers of a pool: of fewer there is nothing to choose. */
 export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean => {

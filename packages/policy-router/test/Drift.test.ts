@@ -1,5 +1,4 @@
-import type { Outcome } from "@divisi/core/Outcome"
-import * as Seed from "@divisi/core/Seed"
+import { type Outcome, Seed } from "@divisi/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Drift from "../src/Drift.ts"
 
@@ -11,7 +10,7 @@ const answers = (
   count: number,
   rate: (day: number) => number,
   kind?: string
-): ReadonlyArray<Outcome> => {
+): ReadonlyArray<Outcome.Outcome> => {
   const draw = Seed.draw(3)
   return Array.from({ length: count }, (_, index) => ({
     version: 1,

@@ -6,9 +6,9 @@
  *     node --conditions=@divisi/source bench/planning.ts [--tasks 40] [--rounds 7]
  */
 import os from "node:os"
+import type { RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
@@ -83,7 +83,7 @@ const program = Effect.gen(function* () {
       const times: Array<Time> = []
       const conductor = Conductor.make({ policy: noting(contender.policy, times), pool, seed: 1 })
       const plans: Array<unknown> = []
-      const listener = (event: RunEvent) => {
+      const listener = (event: RunEvent.RunEvent) => {
         if (event.type === "workflow-proposed") plans.push(event.workflow)
       }
       for (const task of tasks) yield* conductor.run(task, { listener })

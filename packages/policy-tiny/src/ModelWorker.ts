@@ -5,16 +5,13 @@
  * of its prompt is kept for the next run whose prompt begins alike.
  */
 
+import { Seed, Options as Tables } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
-import * as Tables from "@divisi/core/Options"
-import * as Seed from "@divisi/core/Seed"
 import { free } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
-import * as Decoder from "@divisi/gguf/Decoder"
-import type { DenseModel } from "@divisi/gguf/Model"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
-import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
+import type { Model } from "@divisi/gguf"
+import { Decoder, Tokenizer, WorkflowGrammar } from "@divisi/gguf/browser"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
@@ -181,7 +178,7 @@ const generate = (parts: Parts) =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A number that other weights do not have: FNV-1a over all of them. */
-const fingerprint = ({ tensors }: DenseModel): string => {
+const fingerprint = ({ tensors }: Model.DenseModel): string => {
   let hash = 0x811c9dc5
   for (const { data } of Object.values(tensors)) {
     const words = new Uint32Array(data.buffer, data.byteOffset, data.length)
@@ -217,15 +214,15 @@ const table = Tables.table(
  *
  * ```ts
  * import { text } from "@divisi/core/Message"
- * import * as ModelWorker from "@divisi/policy-tiny/ModelWorker"
- * import * as TinyModel from "@divisi/gguf/TinyModel"
+ * import { ModelWorker } from "@divisi/policy-tiny"
+ * import { TinyModel } from "@divisi/gguf"
  *
  * const model = TinyModel.random({ architecture: "llama", seed: 1 })
  * const worker = ModelWorker.make(model, { template: (messages) => messages.map((message) => text(message)).join("\n") })
  * worker.limits?.contextTokens // => 2048
  * ```
  */
-export const make = (model: DenseModel, options: Options): Worker => {
+export const make = (model: Model.DenseModel, options: Options): Worker => {
   Tables.check("ModelWorker.make", options, table)
   const { description, id = model.name ?? "gguf", maxOutputTokens = 1024, temperature = 0.7, template } = options
   const { tokenizer } = model

@@ -2,7 +2,7 @@
  * A workflow from choices: which worker answers each part of a question, and who checks it. Parts that do not need each
  * other are steps that run at once.
  */
-import type { Step, Workflow } from "@divisi/core/Workflow"
+import type { Workflow } from "@divisi/core"
 
 /** A part of a question, whom to ask, and who says whether the answer is right. */
 export interface Part {
@@ -19,14 +19,14 @@ const attempts = 2
 const ascending = (ordinals: Iterable<number>): ReadonlyArray<number> =>
   [...new Set(ordinals)].sort((left, right) => left - right)
 
-const stepsFor = (part: Part, access: ReadonlyArray<number>, position: number): ReadonlyArray<Step> => {
+const stepsFor = (part: Part, access: ReadonlyArray<number>, position: number): ReadonlyArray<Workflow.Step> => {
   const { checker, text, worker } = part
   const how = part.needs.length === 0 ? "" : ", using the earlier answers"
   const subtask = `Answer only this part of the question${how}: ${text}`
   if (checker === undefined) return [{ worker, subtask, access }]
   const tried = Array.from({ length: attempts }, (_, index) => position + index)
   return [
-    ...tried.map((_, index): Step => ({ worker, subtask: `Attempt ${index + 1}. ${subtask}`, access })),
+    ...tried.map((_, index): Workflow.Step => ({ worker, subtask: `Attempt ${index + 1}. ${subtask}`, access })),
     {
       worker: checker,
       subtask: `Check the answers above to this part of the question: ${text}`,
@@ -42,9 +42,9 @@ const ancestors = (parts: ReadonlyArray<Part>): ReadonlyArray<ReadonlyArray<numb
   return found
 }
 
-const whole = (parts: ReadonlyArray<Part>): Workflow => {
+const whole = (parts: ReadonlyArray<Part>): Workflow.Workflow => {
   const seen = ancestors(parts)
-  const steps: Array<Step> = []
+  const steps: Array<Workflow.Step> = []
   /** The step that answers each part. */
   const answeredBy: Array<number> = []
   parts.forEach((part, index) => {
@@ -96,7 +96,7 @@ const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
  * the checks of the first parts are left out, then all of them, and then the worker of the last part is asked the whole
  * question.
  */
-export const make = (all: ReadonlyArray<Part>, maxSteps: number): Workflow => {
+export const make = (all: ReadonlyArray<Part>, maxSteps: number): Workflow.Workflow => {
   const parts = joined(all)
   if (parts.length === 1 && parts[0]!.checker === undefined) {
     return { steps: [{ worker: parts[0]!.worker, subtask: "", access: [] }] }

@@ -8,15 +8,12 @@
  */
 
 import { fileURLToPath } from "node:url"
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { LanguagePolicy, Seed, Options as Tables } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
-import * as Tables from "@divisi/core/Options"
 import type * as Policy from "@divisi/core/Policy"
-import * as Seed from "@divisi/core/Seed"
 import { free, type Usage } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
-import { GgufError as Errors, type GgufWriter } from "@divisi/gguf"
-import * as Reader from "@divisi/gguf/Reader"
+import { GgufError as Errors, type GgufWriter, Reader } from "@divisi/gguf"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -5,10 +5,10 @@
  * Every text is a chain of pieces. All but the choices are the only ones that can follow on those before, as under a
  * grammar; a choice is one piece among several, each with its probability.
  */
+
+import { Prompt, WorkflowText } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
 import { text } from "@divisi/core/Message"
-import * as Prompt from "@divisi/core/Prompt"
-import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as ChoiceHead from "./ChoiceHead.ts"
 import * as PartsPlan from "./PartsPlan.ts"
 

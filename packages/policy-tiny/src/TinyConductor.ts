@@ -8,15 +8,12 @@
 
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { LanguagePolicy, Options as Tables, type Workflow } from "@divisi/core"
 import { type Message, plain } from "@divisi/core/Message"
-import * as Tables from "@divisi/core/Options"
 import * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import type { Workflow } from "@divisi/core/Workflow"
-import type { GgufError } from "@divisi/gguf"
-import * as Model from "@divisi/gguf/Model"
+import { type GgufError, Model } from "@divisi/gguf"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import { knownWorkers } from "./knownWorkers.ts"
@@ -79,7 +76,7 @@ const outside = (context: Policy.Context, ordinals: ReadonlyArray<number>): stri
 }
 
 /** The first worker that a workflow asks and the model does not know. */
-const strangerIn = (workflow: Workflow | undefined, pool: WorkerPool): Worker | undefined =>
+const strangerIn = (workflow: Workflow.Workflow | undefined, pool: WorkerPool): Worker | undefined =>
   workflow?.steps.map(({ worker }) => pool.workers[worker]).find((worker) => worker !== undefined && !knows(worker))
 
 /** The ordinals of the workers that the model knows. */
@@ -186,7 +183,7 @@ export const optionsTable = {
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
  * import * as GymPool from "@divisi/gym/GymPool"
- * import * as TinyConductor from "@divisi/policy-tiny/TinyConductor"
+ * import { TinyConductor } from "@divisi/policy-tiny"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

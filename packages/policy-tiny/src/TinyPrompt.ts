@@ -2,7 +2,7 @@
  * The prompt of the tiny Conductor: the pool and the question, without the explanations that only a larger model could
  * use. It is the prompt of every language policy with another template.
  */
-import * as Prompt from "@divisi/core/Prompt"
+import { Prompt } from "@divisi/core"
 
 /** The wording: workers by ordinal with their published description, the question, and a previous round. */
 export const template: Prompt.Template = {

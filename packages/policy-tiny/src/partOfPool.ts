@@ -1,9 +1,10 @@
 /** Planning for a part of a pool: the context with the chosen workers alone, and the way back to the whole pool. */
+
+import type { Workflow } from "@divisi/core"
 import type { Context } from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { Workflow } from "@divisi/core/Workflow"
 
-const renumbered = (workflow: Workflow, ordinal: (worker: number) => number): Workflow => ({
+const renumbered = (workflow: Workflow.Workflow, ordinal: (worker: number) => number): Workflow.Workflow => ({
   ...workflow,
   steps: workflow.steps.map((step) => ({ ...step, worker: ordinal(step.worker) }))
 })
@@ -24,5 +25,5 @@ export const narrowed = (context: Context, ordinals: ReadonlyArray<number>): Con
 }
 
 /** A workflow for the part of a pool, as one for the whole pool. */
-export const widened = (workflow: Workflow, ordinals: ReadonlyArray<number>): Workflow =>
+export const widened = (workflow: Workflow.Workflow, ordinals: ReadonlyArray<number>): Workflow.Workflow =>
   renumbered(workflow, (worker) => ordinals[worker]!)

@@ -1,10 +1,10 @@
 /** The tiny Conductors for programs without Effect: policies that read their model with their first plan. */
 
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
+import { WorkerStream } from "@divisi/core/streams"
 import { free } from "@divisi/core/Usage"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ReadingPolicy from "./ReadingPolicy.ts"

@@ -1,4 +1,4 @@
-import * as Prompt from "@divisi/core/Prompt"
+import { Prompt } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"

@@ -1,7 +1,6 @@
+import type { Critic, RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import type * as Critic from "@divisi/core/Critic"
 import type * as Policy from "@divisi/core/Policy"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as GymPool from "@divisi/gym/GymPool"
@@ -22,8 +21,8 @@ const question = "How many minutes are there in 3 days and 4 hours?"
 /** The first plan of a run. */
 const planOf = (policy: Policy.Policy, pool: WorkerPool.WorkerPool, options: Partial<Conductor.Options> = {}) =>
   Effect.gen(function* () {
-    const events: Array<RunEvent> = []
-    const listener = (event: RunEvent) => void events.push(event)
+    const events: Array<RunEvent.RunEvent> = []
+    const listener = (event: RunEvent.RunEvent) => void events.push(event)
     yield* Conductor.make({ seed: 1, maxSteps: 2, ...options, policy, pool }).run(question, { listener })
     const plans = events.filter((event) => event.type === "workflow-proposed")
     assert.isNotEmpty(plans)

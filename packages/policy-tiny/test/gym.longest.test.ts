@@ -1,8 +1,9 @@
 /** The model that comes with the package solves the gym. */
+
+import { Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Resilience from "@divisi/core/Resilience"
+import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

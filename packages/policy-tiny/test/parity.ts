@@ -1,14 +1,12 @@
 /** The tiny Conductor in plain TypeScript, held to llama.cpp: the same requests, text by text and number by number. */
 
+import { Resilience, Seed } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Resilience from "@divisi/core/Resilience"
-import * as Seed from "@divisi/core/Seed"
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as WorkerStream from "@divisi/core/WorkerStream"
-import * as Decoder from "@divisi/gguf/Decoder"
-import * as Model from "@divisi/gguf/Model"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import { Model } from "@divisi/gguf"
+import { Decoder, Tokenizer } from "@divisi/gguf/browser"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"

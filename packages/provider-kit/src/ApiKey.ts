@@ -17,7 +17,7 @@ export type ApiKey = string | Redacted.Redacted<string> | { readonly env: string
  * **Example**
  *
  * ```ts
- * import * as ApiKey from "@divisi/provider-kit/ApiKey"
+ * import { ApiKey } from "@divisi/provider-kit"
  * import * as Redacted from "effect/Redacted"
  * import * as Result from "effect/Result"
  *

@@ -128,7 +128,7 @@ const withQuery = (input: string | URL | Request, query: URLSearchParams): strin
  * **Example**
  *
  * ```ts no-run
- * import * as Endpoint from "@divisi/provider-kit/Endpoint"
+ * import { Endpoint } from "@divisi/provider-kit"
  *
  * const response = await Endpoint.fetchWithoutRedirects()("https://llm.example.org/v1/models")
  * ```
@@ -257,7 +257,7 @@ const withoutSlashes = (address: string): string => {
  * **Example**
  *
  * ```ts
- * import * as Endpoint from "@divisi/provider-kit/Endpoint"
+ * import { Endpoint } from "@divisi/provider-kit"
  *
  * const endpoint = Endpoint.make({ worker: "acme:tiny", baseURL: "https://llm.example.org/v1/?token=hunter2" })
  * endpoint.baseURL // => "https://llm.example.org/v1"

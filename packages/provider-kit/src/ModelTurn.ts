@@ -5,9 +5,10 @@
  * Reading is a fold: each function takes the turn so far, and gives the next one with the parts that a worker gives. What
  * cannot be read throws a `VendorError.Failure`. {@link said} is the way back: the parts of a turn of the conversation.
  */
+
+import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
-import type { ToolDefinition } from "@divisi/core/Tool"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import * as Arguments from "./dialects/arguments.ts"
@@ -52,7 +53,7 @@ export type Next = readonly [ModelTurn, ReadonlyArray<WorkerPart>]
 export const start: ModelTurn = { written: "", isFinished: false, calling: {}, calls: [], blocks: [] }
 
 /** The turn before its first part, of a request that offers tools. */
-export const startWith = (tools: ReadonlyArray<ToolDefinition> = []): ModelTurn =>
+export const startWith = (tools: ReadonlyArray<Tool.ToolDefinition> = []): ModelTurn =>
   tools.length === 0 ? start : { ...start, tools: new Set(tools.map(({ name }) => name)) }
 
 const nameIn = ({ tools }: ModelTurn, name: string): string => (tools === undefined ? name : offeredName(name, tools))

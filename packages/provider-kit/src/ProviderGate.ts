@@ -13,9 +13,7 @@
  * This module loads Effect's schemas; the executor knows only the light `Resilience.Gate`.
  */
 
-import type { Allowance } from "@divisi/core/Allowance"
-import * as Tables from "@divisi/core/Options"
-import { type ClosedProvider, defaultRetry, Gate } from "@divisi/core/Resilience"
+import { type Allowance, Resilience, Options as Tables } from "@divisi/core"
 import { type Worker, WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -189,7 +187,7 @@ const nextWord = (provider: Provider): Effect.Effect<void> =>
     })
   })
 
-type AllowanceListener = (allowance: Allowance) => void
+type AllowanceListener = (allowance: Allowance.Allowance) => void
 
 /**
  * Waits until the vendor's allowance suffices, and admits the call. The returned listener stamps what the vendor then
@@ -212,7 +210,7 @@ const keepPace = (
       return Effect.andThen(heard, keepPace(provider, worker, call))
     }
     const onAllowance = provider.pace.admit(call.tokens, now)
-    return Effect.succeed((allowance: Allowance) => {
+    return Effect.succeed((allowance: Allowance.Allowance) => {
       onAllowance(allowance, clock.currentTimeMillisUnsafe())
       provider.heard()
     })
@@ -378,7 +376,7 @@ const closedOf = (
   circuits: Circuits,
   provider: Provider,
   now: number
-): Effect.Effect<ReadonlyArray<ClosedProvider>> => {
+): Effect.Effect<ReadonlyArray<Resilience.ClosedProvider>> => {
   const { key, pausedUntil } = provider
   if (pausedUntil > now) return Effect.succeed([{ provider: key, because: "rate-limited", until: pausedUntil }])
   return Effect.map(circuits.openFor(provider), (left) =>
@@ -411,8 +409,16 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  */
 export const make = Effect.fnUntraced(function* (
   options: Options
-): Effect.fn.Return<Gate, never, RateLimiter.RateLimiterStore | CircuitBreaker.CircuitBreakerStore | Scope.Scope> {
-  const { limits = {}, maxClosedMillis = 300_000, maxPauseMillis = defaultRetry.maxRetryAfterMillis } = options
+): Effect.fn.Return<
+  Resilience.Gate,
+  never,
+  RateLimiter.RateLimiterStore | CircuitBreaker.CircuitBreakerStore | Scope.Scope
+> {
+  const {
+    limits = {},
+    maxClosedMillis = 300_000,
+    maxPauseMillis = Resilience.defaultRetry.maxRetryAfterMillis
+  } = options
   const impossible = findImpossible(limits)
   if (impossible !== undefined) return yield* Effect.die(new RangeError(`ProviderGate: ${impossible}.`))
   const limiter = yield* RateLimiter.make
@@ -510,7 +516,7 @@ export const make = Effect.fnUntraced(function* (
  */
 export const layer = (options: Options): Layer.Layer<never> => {
   Tables.check("ProviderGate.layer", options, optionsTable)
-  return Layer.effect(Gate, make(options)).pipe(
+  return Layer.effect(Resilience.Gate, make(options)).pipe(
     Layer.provide([RateLimiter.layerStoreMemory, CircuitBreaker.layerStoreMemory()])
   )
 }

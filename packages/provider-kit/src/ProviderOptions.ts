@@ -1,5 +1,5 @@
 /** The options that workers of all vendors share. */
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import { type Pricing, pricingShape } from "@divisi/core/Usage"
 import { type Limits, limitsShape, reasoningTable, type WorkerRequest } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"

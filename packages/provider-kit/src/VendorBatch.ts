@@ -10,7 +10,7 @@
  * pay again: the vendor's list of batches is searched for the name.
  */
 
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import { noUsage, type Pricing } from "@divisi/core/Usage"
 import {
   CallId,
@@ -148,7 +148,7 @@ const half = (price: number | undefined): number | undefined => (price === undef
  * **Example**
  *
  * ```ts
- * import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
+ * import { VendorBatch } from "@divisi/provider-kit"
  *
  * VendorBatch.halved({ inputPerMillion: 2, outputPerMillion: 10 })?.outputPerMillion // => 5
  * VendorBatch.halved(undefined) // => undefined

@@ -5,7 +5,7 @@
  * The status decides, if there is one. Codes and words distinguish refusals that share a status, and are all there is
  * for an error inside a stream. A provider that knows its vendor's codes looks at them first.
  */
-import * as FailedCall from "@divisi/core/FailedCall"
+import { FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { presentable } from "./internal/presentable.ts"
@@ -41,7 +41,7 @@ export interface Surroundings {
  * **Example**
  *
  * ```ts
- * import * as VendorError from "@divisi/provider-kit/VendorError"
+ * import { VendorError } from "@divisi/provider-kit"
  *
  * VendorError.detail("<h1>No\n  entry</h1> for hunter2", ["hunter2"]) // => "No entry for <hidden>"
  * VendorError.detail("at http://me:pw@host/v1?token=1", []) // => "at http://<hidden>@host/v1?<hidden>"
@@ -52,8 +52,6 @@ export const detail = (text: string, secrets: ReadonlyArray<string> = []): strin
 // -------------------------------------------------------------------------------------------------------------------
 // Reasons
 // -------------------------------------------------------------------------------------------------------------------
-
-export { retryAfterMillis } from "@divisi/core/FailedCall"
 
 /** What a reason shows of a vendor's words; nothing where nothing is left of them. */
 const shown = (text: string, secrets: ReadonlyArray<string> | undefined): string | undefined => {
@@ -67,7 +65,7 @@ const shown = (text: string, secrets: ReadonlyArray<string> | undefined): string
  * **Example**
  *
  * ```ts
- * import * as VendorError from "@divisi/provider-kit/VendorError"
+ * import { VendorError } from "@divisi/provider-kit"
  *
  * const header = (name: string) => (name === "retry-after" ? "2" : undefined)
  * const reason = VendorError.fromRefusal({ status: 429, message: "Slow down.", header }, { nowMillis: 0 })

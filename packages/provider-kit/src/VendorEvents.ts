@@ -327,7 +327,7 @@ const read = (response: Response | Incoming, signal: AbortSignal, splitter: Spli
  * **Example**
  *
  * ```ts
- * import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
+ * import { VendorEvents } from "@divisi/provider-kit"
  *
  * const response = new Response(': hello\n\ndata: {"text":"42"}\n\ndata: [DONE]\n\n')
  * const events: Array<unknown> = []

@@ -6,9 +6,9 @@
  * on the wire, a stream that is cut off fails, and no error shows a key.
  */
 
+import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
-import type { ToolDefinition } from "@divisi/core/Tool"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import { type FinishReason, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
@@ -78,7 +78,7 @@ export interface Call<Event, State> {
   /** The messages of the request: tokens are estimated from them if the vendor reports none. */
   readonly messages: ReadonlyArray<Message>
   /** The tools of the request: a call by another form of a name, such as `functions.look`, is one of `look`. */
-  readonly tools?: ReadonlyArray<ToolDefinition> | undefined
+  readonly tools?: ReadonlyArray<Tool.ToolDefinition> | undefined
   readonly protocol: Protocol<Event, State>
   /** Sends the request. `signal` is aborted once nobody reads the answer any more. */
   readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
@@ -393,10 +393,9 @@ class Reader<Event, State> {
  *
  * ```ts
  * import { text } from "@divisi/core/Message"
- * import * as VendorError from "@divisi/provider-kit/VendorError"
- * import * as VendorStream from "@divisi/provider-kit/VendorStream"
+ * import { VendorError, VendorStream } from "@divisi/provider-kit"
  * import type { Worker } from "@divisi/core/Worker"
- * import * as WorkerStream from "@divisi/core/WorkerStream"
+ * import { WorkerStream } from "@divisi/core/streams"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
  *

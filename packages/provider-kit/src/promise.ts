@@ -1,7 +1,6 @@
 /** The gate without Effect; the rest of that interface is `@divisi/core/promise`. */
-import * as Tables from "@divisi/core/Options"
+import { Resilience, Options as Tables } from "@divisi/core"
 import { open } from "@divisi/core/promise"
-import { Gate } from "@divisi/core/Resilience"
 import { layer, type Options, optionsTable } from "./ProviderGate.ts"
 
 /**
@@ -20,7 +19,7 @@ import { layer, type Options, optionsTable } from "./ProviderGate.ts"
  * result.answer // => "42"
  * ```
  */
-export const openGate = async (options: Options = {}): Promise<Gate & AsyncDisposable> => {
+export const openGate = async (options: Options = {}): Promise<Resilience.Gate & AsyncDisposable> => {
   Tables.check("openGate", options, optionsTable)
-  return open(Gate, layer(options))
+  return open(Resilience.Gate, layer(options))
 }

@@ -1,7 +1,5 @@
-import * as Allowance from "@divisi/core/Allowance"
-import * as Baselines from "@divisi/core/Baselines"
+import { Allowance, Baselines, Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import { Gate } from "@divisi/core/Resilience"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -88,7 +86,7 @@ describe("an allowance", () => {
   const beta = ScriptedWorker.make({ id: "beta", provider: "vendor", replies: [""] })
 
   const gateOf = (options: ProviderGate.Options = {}) =>
-    Effect.provide(Effect.service(Gate), ProviderGate.layer(options))
+    Effect.provide(Effect.service(Resilience.Gate), ProviderGate.layer(options))
 
   const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 

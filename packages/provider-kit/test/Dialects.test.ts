@@ -1,4 +1,4 @@
-import { Endings, Errors, Text, UsageFields } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 
 const refused = (status: number, body: string, headers: Record<string, string> = {}) => {
@@ -8,7 +8,10 @@ const refused = (status: number, body: string, headers: Record<string, string> =
   } catch {
     value = undefined
   }
-  return Errors.reasonOfRefused({ status, text: body, body: value, headers: new Headers(headers) }, { nowMillis: 0 })
+  return Dialects.Errors.reasonOfRefused(
+    { status, text: body, body: value, headers: new Headers(headers) },
+    { nowMillis: 0 }
+  )
 }
 
 describe("Errors", () => {
@@ -27,7 +30,7 @@ describe("Errors", () => {
       detail: [{ type: "missing", loc: ["body", "messages", 0, "role"], msg: "Field required" }]
     })
     assert.strictEqual(refused(422, body).detail, "messages.0.role: Field required")
-    assert.strictEqual(Errors.read(JSON.parse(body)).param, "messages.0.role")
+    assert.strictEqual(Dialects.Errors.read(JSON.parse(body)).param, "messages.0.role")
   })
 
   it("reads JSON within words, pages of proxies and empty bodies", () => {
@@ -41,22 +44,22 @@ describe("Errors", () => {
   it("takes bounded time for errors that are deep, long or many", () => {
     let deep: unknown = "end"
     for (let level = 0; level < 10_000; level++) deep = { error: deep }
-    assert.deepStrictEqual(Errors.read(deep).words, [])
-    assert.isBelow(Errors.read({ errors: Array(100_000).fill({ message: "no" }) }).words.length, 2)
-    assert.isBelow(Errors.reasonOfEvent("{".repeat(10_000_000)).detail!.length, 700)
+    assert.deepStrictEqual(Dialects.Errors.read(deep).words, [])
+    assert.isBelow(Dialects.Errors.read({ errors: Array(100_000).fill({ message: "no" }) }).words.length, 2)
+    assert.isBelow(Dialects.Errors.reasonOfEvent("{".repeat(10_000_000)).detail!.length, 700)
   })
 })
 
 describe("Endings", () => {
   it("knows synonyms however they are written, and takes every other word for a failure", () => {
     const words = ["stop", "end_turn", "MAX_TOKENS", "tool-calls", "function_call", "content_filter", "eos"]
-    const reasons = words.map((word) => Endings.ending(word, "finish_reason"))
+    const reasons = words.map((word) => Dialects.Endings.ending(word, "finish_reason"))
     assert.deepStrictEqual(
       reasons.map((one) => (one.type === "ended" ? one.reason : one.failure._tag)),
       ["stop", "stop", "length", "tool-calls", "tool-calls", "refusal", "stop"]
     )
     for (const word of ["error", "network_error", "error_finish", "constructor", "__proto__", "abort"]) {
-      const ending = Endings.ending(word, "finish_reason")
+      const ending = Dialects.Endings.ending(word, "finish_reason")
       assert.strictEqual(ending.type, "failed")
       assert.include(ending.type === "failed" ? ending.failure.detail : "", word)
     }
@@ -71,10 +74,10 @@ describe("Text", () => {
       "b",
       null
     ]
-    assert.deepStrictEqual(Text.content(parts, "content"), { text: "ab", reasoning: "hm", skipped: [] })
-    assert.strictEqual(Text.content(null, "content").text, "")
-    assert.deepStrictEqual(Text.content([{ type: "image_url" }], "content").skipped, ["image_url"])
-    assert.throws(() => Text.content(7, "content"))
+    assert.deepStrictEqual(Dialects.Text.content(parts, "content"), { text: "ab", reasoning: "hm", skipped: [] })
+    assert.strictEqual(Dialects.Text.content(null, "content").text, "")
+    assert.deepStrictEqual(Dialects.Text.content([{ type: "image_url" }], "content").skipped, ["image_url"])
+    assert.throws(() => Dialects.Text.content(7, "content"))
   })
 })
 
@@ -88,7 +91,10 @@ describe("UsageFields", () => {
       { choices: [], timings: { prompt_n: 3, cache_n: 4, predicted_n: 3 } }
     ]
     for (const chunk of chunks) {
-      assert.deepInclude(UsageFields.usageOf(UsageFields.reportedIn(chunk)), { inputTokens: 7, outputTokens: 3 })
+      assert.deepInclude(Dialects.UsageFields.usageOf(Dialects.UsageFields.reportedIn(chunk)), {
+        inputTokens: 7,
+        outputTokens: 3
+      })
     }
   })
 })

@@ -1,6 +1,5 @@
 import type { AssistantMessage, Message, ToolMessage } from "@divisi/core/Message"
-import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
-import type { Failure } from "@divisi/provider-kit/VendorError"
+import { ModelTurn, type VendorError } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 
 const usage = { inputTokens: 3, outputTokens: 1 }
@@ -35,7 +34,7 @@ const tagOf = (read: () => unknown) => {
   try {
     return read()
   } catch (error) {
-    return (error as Failure).reason._tag
+    return (error as VendorError.Failure).reason._tag
   }
 }
 

@@ -1,4 +1,4 @@
-import * as Resilience from "@divisi/core/Resilience"
+import { Resilience } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import { type Worker, WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import { assert, describe, expect, it } from "@effect/vitest"

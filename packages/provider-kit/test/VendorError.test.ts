@@ -1,4 +1,5 @@
-import * as VendorError from "@divisi/provider-kit/VendorError"
+import { FailedCall } from "@divisi/core"
+import { VendorError } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 
 const nowMillis = Date.parse("2026-11-20T12:00:00Z")
@@ -63,7 +64,7 @@ describe("fromRefusal", () => {
 
 describe("retryAfterMillis", () => {
   it("reads milliseconds, seconds and dates, and makes nothing up", () => {
-    const after = (headers: Record<string, string>) => VendorError.retryAfterMillis(header(headers), nowMillis)
+    const after = (headers: Record<string, string>) => FailedCall.retryAfterMillis(header(headers), nowMillis)
     assert.strictEqual(after({ "retry-after-ms": "1234", "retry-after": "2" }), 1234)
     assert.strictEqual(after({ "retry-after": "1.5" }), 1500)
     assert.strictEqual(after({ "retry-after": "Fri, 20 Nov 2026 12:00:30 GMT" }), 30_000)
@@ -229,7 +230,7 @@ describe("retryAfterMillis", () => {
   it("is no number that is none", () => {
     const digits = "9".repeat(400)
     for (const headers of [{ "retry-after": digits }, { "retry-after-ms": digits }, { "retry-after": "1e9" }]) {
-      assert.isUndefined(VendorError.retryAfterMillis((name) => (headers as Record<string, string>)[name], nowMillis))
+      assert.isUndefined(FailedCall.retryAfterMillis((name) => (headers as Record<string, string>)[name], nowMillis))
     }
   })
 })

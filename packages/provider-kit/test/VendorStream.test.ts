@@ -1,5 +1,5 @@
 import type { WorkerError, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { VendorStream } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,5 +1,5 @@
 import type { WorkerError } from "@divisi/core/Worker"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { VendorStream } from "@divisi/provider-kit"
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

@@ -1,6 +1,6 @@
 /** What a server writes with a dialect, a provider reads with it: endings, usage and errors. */
 import type { Usage } from "@divisi/core/Usage"
-import { Endings, Errors, Failures, Messages, UsageFields } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 
 const meant = {
@@ -13,15 +13,18 @@ const meant = {
 
 describe("an ending", () => {
   it.each(["chat", "messages"] as const)("is read as it was written on %s", (protocol) => {
-    for (const [ended, word] of Object.entries(Endings.wordOf[protocol])) {
-      const { reason } = Endings.ending(word, "reason") as { readonly reason: string }
+    for (const [ended, word] of Object.entries(Dialects.Endings.wordOf[protocol])) {
+      const { reason } = Dialects.Endings.ending(word, "reason") as { readonly reason: string }
       assert.strictEqual(reason, meant[ended as keyof typeof meant], word)
     }
   })
 
   it("is read where a response is incomplete, and of a legacy call", () => {
-    for (const [reason, word] of [...Object.entries(Endings.incompleteWord), ["tool-calls", Endings.legacyCall]]) {
-      assert.deepStrictEqual(Endings.ending(word!, "reason") as unknown, { type: "ended", reason })
+    for (const [reason, word] of [
+      ...Object.entries(Dialects.Endings.incompleteWord),
+      ["tool-calls", Dialects.Endings.legacyCall]
+    ]) {
+      assert.deepStrictEqual(Dialects.Endings.ending(word!, "reason") as unknown, { type: "ended", reason })
     }
   })
 })
@@ -37,14 +40,17 @@ describe("a usage", () => {
 
   it("is read as it was written on each protocol", () => {
     const { cacheWriteTokens: _, ...ofChat } = usage
-    assert.deepStrictEqual(UsageFields.usageOf(UsageFields.chatUsage(usage)), ofChat)
-    assert.deepStrictEqual(UsageFields.usageOf(UsageFields.responsesUsage(usage)), usage)
-    assert.deepStrictEqual(Messages.usageOf(Messages.counted({}, Messages.reported(usage))), usage)
+    assert.deepStrictEqual(Dialects.UsageFields.usageOf(Dialects.UsageFields.chatUsage(usage)), ofChat)
+    assert.deepStrictEqual(Dialects.UsageFields.usageOf(Dialects.UsageFields.responsesUsage(usage)), usage)
+    assert.deepStrictEqual(
+      Dialects.Messages.usageOf(Dialects.Messages.counted({}, Dialects.Messages.reported(usage))),
+      usage
+    )
   })
 })
 
 /** What a client of a server reads in an error of each kind. */
-const read: { readonly [K in Failures.Kind]: string } = {
+const read: { readonly [K in Dialects.Failures.Kind]: string } = {
   "invalid-request": "InvalidRequest",
   "context-too-long": "ContextTooLong",
   authentication: "Authentication",
@@ -64,10 +70,10 @@ const read: { readonly [K in Failures.Kind]: string } = {
 
 describe("an error", () => {
   it.each(Object.entries(read))("of the kind %s is read as %s", (kind, tag) => {
-    const { openai, status } = Failures.forms[kind as Failures.Kind]
+    const { openai, status } = Dialects.Failures.forms[kind as Dialects.Failures.Kind]
     const [type, code] = openai
     const body = { error: { message: "It did not work.", type, code, param: null } }
-    const reason = Errors.reasonOfRefused({ status, headers: new Headers(), text: "", body }, { nowMillis: 0 })
+    const reason = Dialects.Errors.reasonOfRefused({ status, headers: new Headers(), text: "", body }, { nowMillis: 0 })
     assert.strictEqual(reason._tag, tag)
     assert.include(reason.detail ?? "", "It did not work.")
   })

@@ -1,5 +1,5 @@
 /** How long a provider stays closed, and how it opens. */
-import { Gate } from "@divisi/core/Resilience"
+import { Resilience } from "@divisi/core"
 import { type Worker, WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
 import { assert, describe, it } from "@effect/vitest"
@@ -14,13 +14,13 @@ const day = 86_400_000
 const worker: Worker = { id: "acme:a", provider: "acme", generate: () => Stream.empty }
 
 const enter = (call: Effect.Effect<string, WorkerError>) =>
-  Effect.flatMap(Gate, (gate) => gate!.enter(worker, 10, () => call))
+  Effect.flatMap(Resilience.Gate, (gate) => gate!.enter(worker, 10, () => call))
 
 const failing = (reason: WorkerErrorReason) => Effect.fail(new WorkerError({ worker: worker.id, reason }))
 
 const limited = failing({ _tag: "RateLimited", retryAfterMillis: day })
 
-const closed = Effect.flatMap(Gate, (gate) => gate!.closed!)
+const closed = Effect.flatMap(Resilience.Gate, (gate) => gate!.closed!)
 
 const withGate = Effect.provide(ProviderGate.layer({ breaker: { failures: 1, openMillis: 1000 } }))
 
@@ -60,7 +60,7 @@ describe("a provider that asks all calls to wait for a day", () => {
   it.effect("is open again after a reset", () =>
     Effect.gen(function* () {
       yield* Effect.exit(enter(limited))
-      yield* Effect.flatMap(Gate, (gate) => gate!.reset!)
+      yield* Effect.flatMap(Resilience.Gate, (gate) => gate!.reset!)
       assert.deepStrictEqual(yield* closed, [])
       assert.strictEqual(yield* enter(Effect.succeed("sent")), "sent")
     }).pipe(withGate)
@@ -73,7 +73,7 @@ describe("a provider that asks all calls to wait for a day", () => {
       const now = yield* Clock.currentTimeMillis
       assert.strictEqual(one?.because, "failing")
       assert.isAtMost(one!.until - now, 300_000)
-      yield* Effect.flatMap(Gate, (gate) => gate!.reset!)
+      yield* Effect.flatMap(Resilience.Gate, (gate) => gate!.reset!)
       assert.strictEqual(yield* enter(Effect.succeed("sent")), "sent")
     }).pipe(withGate)
   )

@@ -1,5 +1,4 @@
-import * as Endpoint from "@divisi/provider-kit/Endpoint"
-import { detail, type Failure } from "@divisi/provider-kit/VendorError"
+import { Endpoint, VendorError } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 
 const notFound = async (url: string): Promise<string> => {
@@ -9,7 +8,7 @@ const notFound = async (url: string): Promise<string> => {
   )
   const failure = await fetch(url).then(
     () => undefined,
-    (error: Failure) => error
+    (error: VendorError.Failure) => error
   )
   return failure?.reason.detail ?? ""
 }
@@ -49,7 +48,7 @@ describe("a path that a server does not have", () => {
 
 describe("a key of one letter", () => {
   it("hides no letters of words", () => {
-    assert.strictEqual(detail("no key like this: k, or k1", ["k"]), "no key like this: <hidden>, or k1")
-    assert.strictEqual(detail("the key ab was wrong: abc", ["ab"]), "the key <hidden> was wrong: abc")
+    assert.strictEqual(VendorError.detail("no key like this: k, or k1", ["k"]), "no key like this: <hidden>, or k1")
+    assert.strictEqual(VendorError.detail("the key ab was wrong: abc", ["ab"]), "the key <hidden> was wrong: abc")
   })
 })

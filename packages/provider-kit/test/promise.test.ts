@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises"
+import type { Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as promise from "@divisi/core/promise"
-import type { Gate } from "@divisi/core/Resilience"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
@@ -31,7 +31,7 @@ describe("openGate", () => {
 
   describe("lets the calls of a run pass whose call holds the last place", () => {
     /** A worker that starts a run of some workers at once on the same gate, level after level. */
-    const team = (gate: Gate, levels: number, members: number, seen: { running: number; most: number }) => {
+    const team = (gate: Resilience.Gate, levels: number, members: number, seen: { running: number; most: number }) => {
       const leaf = promise.worker({
         id: "leaf",
         provider: "vendor",

@@ -1,6 +1,5 @@
 import type { WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
-import { GenerateContent, Messages } from "@divisi/provider-kit/Dialects"
-import type * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { Dialects, type VendorStream } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 
 const fold = <State>(protocol: VendorStream.Protocol<unknown, State>, events: ReadonlyArray<unknown>) => {
@@ -21,7 +20,7 @@ const fold = <State>(protocol: VendorStream.Protocol<unknown, State>, events: Re
 }
 
 describe("an answer of Messages", () => {
-  const read = (...events: ReadonlyArray<unknown>) => fold(Messages.protocolOf("m"), events)
+  const read = (...events: ReadonlyArray<unknown>) => fold(Dialects.Messages.protocolOf("m"), events)
   const opening = (more: object = {}) => ({ type: "message_start", message: { usage: { input_tokens: 5 }, ...more } })
   const start = (block: object, index = 0) => ({ type: "content_block_start", index, content_block: block })
   const json = (partial_json: unknown, index = 0) => ({
@@ -148,7 +147,7 @@ describe("an answer of Messages", () => {
 })
 
 describe("an answer of generateContent", () => {
-  const protocol = GenerateContent.protocolOf({ model: "m", messages: [] })
+  const protocol = Dialects.GenerateContent.protocolOf({ model: "m", messages: [] })
   const read = (...events: ReadonlyArray<unknown>) => fold(protocol, events)
   const chunk = (parts: unknown, finishReason?: string) => ({ candidates: [{ content: { parts }, finishReason }] })
 
@@ -228,6 +227,6 @@ describe("an answer of generateContent", () => {
     [400, { detail: [{ loc: ["body", "model"], msg: "Field required" }] }, "InvalidRequest"]
   ])("may be refused in another vendor's form: %i", (status, body, tag) => {
     const refused = { status, headers: new Headers(), text: JSON.stringify(body), body }
-    assert.strictEqual(GenerateContent.reasonOfRefused(refused)._tag, tag)
+    assert.strictEqual(Dialects.GenerateContent.reasonOfRefused(refused)._tag, tag)
   })
 })

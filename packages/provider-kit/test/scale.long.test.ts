@@ -1,6 +1,6 @@
 /** Many runs at once, with one budget and one provider between them: no call is lost, doubled or beyond a limit. */
 
-import * as Budget from "@divisi/core/Budget"
+import { Budget } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import { text } from "@divisi/core/Message"
 import * as Policy from "@divisi/core/Policy"

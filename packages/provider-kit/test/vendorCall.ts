@@ -1,8 +1,7 @@
 /** A vendor of few events, and what a reader of its stream gets. */
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerError, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { VendorError, VendorStream } from "@divisi/provider-kit"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"

@@ -8,7 +8,7 @@
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import * as WorkerStream from "@divisi/core/WorkerStream"
+import { WorkerStream } from "@divisi/core/streams"
 import { streamText } from "ai"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -5,14 +5,11 @@
  * `streamText`, so nothing retries, logs or buffers in between, and a stream that was cut off fails.
  */
 import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import type { HeaderNames } from "@divisi/core/Allowance"
+import type { Allowance } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Capabilities, Limits, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
 import { WorkerError, type WorkerPart } from "@divisi/core/Worker"
-import { Preferences } from "@divisi/provider-kit/Dialects"
-import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
-import * as Json from "@divisi/provider-kit/VendorJson"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { Dialects, VendorJson as Json, ModelTurn, VendorStream } from "@divisi/provider-kit"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -70,7 +67,7 @@ export interface Options {
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The headers that report what is left of the rate limits; those of OpenAI and Anthropic by default. */
-  readonly rateLimitHeaders?: HeaderNames | undefined
+  readonly rateLimitHeaders?: Allowance.HeaderNames | undefined
   /** The longest silence in milliseconds, before and within an answer; no limit by default. */
   readonly timeoutMillis?: number | undefined
   /**
@@ -119,7 +116,7 @@ const ownerOf = ({ modelId, provider }: Model): string => `${provider}:${modelId
  *
  * The model's own package sends the request, and by default follows redirects: its headers and the question then go to
  * another server, with a key in any header but `authorization`. Make it with `fetch: fetchWithoutRedirects()` of
- * `@divisi/provider-kit/Endpoint`, as in the example.
+ * `@divisi/provider-kit`, as in the example.
  *
  * **Details**
  *
@@ -132,14 +129,14 @@ const ownerOf = ({ modelId, provider }: Model): string => `${provider}:${modelId
  * ```ts no-run
  * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
  * import { conduct, single } from "@divisi/core/promise"
- * import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
+ * import { Endpoint } from "@divisi/provider-kit"
  * import { aiSdk } from "@divisi/providers-ai-sdk"
  *
  * const lab = createOpenAICompatible({
  *   name: "lab",
  *   baseURL: "https://llm.example.org/v1",
  *   includeUsage: true,
- *   fetch: fetchWithoutRedirects()
+ *   fetch: Endpoint.fetchWithoutRedirects()
  * })
  * const result = await conduct({
  *   question: "What is 6 times 7?",
@@ -192,7 +189,7 @@ const call = (
 ): Stream.Stream<WorkerPart, WorkerError> =>
   Effect.gen(function* () {
     const target = { version: model.specificationVersion, model: ownerOf(model) }
-    const { notices, omit } = Preferences.collector()
+    const { notices, omit } = Dialects.Preferences.collector()
     const mayOmit = options.unsupported === "ignore" || request.preferences === "omit"
     const converted = callOptions(target, options, request, mayOmit ? omit : undefined)
     if (Result.isFailure(converted)) return yield* new WorkerError({ worker, reason: converted.failure })
@@ -212,7 +209,7 @@ const call = (
     const allowance = allowanceOf(response?.headers, options.rateLimitHeaders, clock.currentTimeMillisUnsafe())
     const left: ReadonlyArray<WorkerPart> = [
       ...(allowance === undefined ? [] : [{ type: "allowance", ...allowance } as const]),
-      ...Preferences.partsOf(notices)
+      ...Dialects.Preferences.partsOf(notices)
     ]
     const parts = Stream.fromReadableStream({ evaluate: () => stream, onError: fail }).pipe(
       Stream.concat(Stream.succeed(Parts.end)),

@@ -4,9 +4,9 @@
  */
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import * as AnswerText from "@divisi/core/AnswerText"
+import { AnswerText } from "@divisi/core"
 import type { Conductor, RunOptions } from "@divisi/core/Conductor"
-import * as RunStream from "@divisi/core/RunStream"
+import { RunStream } from "@divisi/core/streams"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,12 +1,12 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
+import { Endpoint } from "@divisi/provider-kit"
 import { aiSdk } from "@divisi/providers-ai-sdk"
 import { AnthropicMessages, OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "openai-compatible-v3"
 import { describe, it } from "vitest"
 
-const fetch = fetchWithoutRedirects()
+const fetch = Endpoint.fetchWithoutRedirects()
 const lab = { includeUsage: true, supportsStructuredOutputs: true }
 const chat = OpenAiChat.compatible({ reasoningField: "reasoning_content" })
 const noCacheWrite = "@ai-sdk/openai-compatible does not read the tokens that were written to a cache"

@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { type AiSdkWorker, aiSdk } from "@divisi/providers-ai-sdk"
 import { AnthropicMessages, OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"

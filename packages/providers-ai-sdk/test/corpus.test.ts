@@ -1,6 +1,6 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
+import { Endpoint } from "@divisi/provider-kit"
 import { aiSdk } from "@divisi/providers-ai-sdk"
 import { Corpus } from "@divisi/testkit/providers"
 import { describe, it } from "vitest"
@@ -29,9 +29,14 @@ Corpus.corpus({
   name: "ai-sdk over @ai-sdk/anthropic",
   protocol: "messages",
   make: ({ apiKey, baseURL }) =>
-    aiSdk(createAnthropic({ baseURL: `${baseURL}/v1`, apiKey, fetch: fetchWithoutRedirects() })("claude-sonnet-4-5"), {
-      secrets: [apiKey]
-    }),
+    aiSdk(
+      createAnthropic({ baseURL: `${baseURL}/v1`, apiKey, fetch: Endpoint.fetchWithoutRedirects() })(
+        "claude-sonnet-4-5"
+      ),
+      {
+        secrets: [apiKey]
+      }
+    ),
   gaps,
   describe,
   it
@@ -47,7 +52,7 @@ Corpus.corpus({
             name: "lab",
             baseURL: `${baseURL}/v1`,
             apiKey,
-            fetch: fetchWithoutRedirects(),
+            fetch: Endpoint.fetchWithoutRedirects(),
             includeUsage: true
           })("m"),
           { secrets: [apiKey] }

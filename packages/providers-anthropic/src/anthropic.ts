@@ -1,14 +1,8 @@
 /** A model of Anthropic as a worker, through the Messages API. */
 import type Anthropic from "@anthropic-ai/sdk"
-import * as Allowance from "@divisi/core/Allowance"
-import * as Options from "@divisi/core/Options"
+import { Allowance, Options } from "@divisi/core"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
-import * as ApiKey from "@divisi/provider-kit/ApiKey"
-import { Messages, Preferences } from "@divisi/provider-kit/Dialects"
-import * as Endpoint from "@divisi/provider-kit/Endpoint"
-import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
-import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { ApiKey, Dialects, Endpoint, VendorBatch, VendorEvents, VendorStream } from "@divisi/provider-kit"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { capabilitiesOf, limitsOf, ofWorker } from "./capabilities.ts"
@@ -34,7 +28,7 @@ const open = async (
     events: VendorEvents.serverSent(response, signal),
     parts: [
       ...(allowance === undefined ? [] : [{ type: "allowance", ...allowance } as const]),
-      ...Preferences.partsOf(notices)
+      ...Dialects.Preferences.partsOf(notices)
     ]
   }
 }
@@ -70,23 +64,23 @@ const calls = (
   const { secrets } = endpoint
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const defaults = defaultsOf(options)
-  const protocol = Messages.protocolOf(target.model)
+  const protocol = Dialects.Messages.protocolOf(target.model)
   const reason = (error: unknown) => toReason(error, { secrets, nowMillis: Date.now() })
   const settings = VendorBatch.settingsOf("anthropic", options.batch)
-  const family = Preferences.messages
-  const learned = Preferences.learnedOf(JSON.stringify([endpoint.baseURL, family.name, target.model]))
+  const family = Dialects.Preferences.messages
+  const learned = Dialects.Preferences.learnedOf(JSON.stringify([endpoint.baseURL, family.name, target.model]))
   const adapting = { family, learned }
   const vendor = vendorOf(client, reason)
   const batches = settings && VendorBatch.make({ worker, vendor, settings, protocol, secrets, adapting })
   const sendAdapted = (body: Body, signal: AbortSignal, omit: (notice: string) => void) =>
-    Preferences.send(body, {
+    Dialects.Preferences.send(body, {
       ...adapting,
       send: (adapted) => send(client, adapted, signal),
       reason,
       omit
     })
   const generate: Worker["generate"] = (request) => {
-    const { notices, omit } = Preferences.collector()
+    const { notices, omit } = Dialects.Preferences.collector()
     const mayOmit = target.omitUnsupported || request.preferences === "omit"
     const body = toBody(withDefaults(request, defaults), { ...target, omitUnsupported: mayOmit, onNotice: omit })
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)

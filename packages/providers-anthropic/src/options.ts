@@ -1,9 +1,8 @@
 /** The options of a worker. */
 
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import type { WorkerRequest } from "@divisi/core/Worker"
-import { type ProviderOptions, shape } from "@divisi/provider-kit/ProviderOptions"
-import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
+import { ProviderOptions, VendorBatch } from "@divisi/provider-kit"
 import type { Capabilities } from "./capabilities.ts"
 
 /** A worker's settings for requests that do not set them. */
@@ -15,9 +14,9 @@ export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "
  * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
  * variable.
  */
-export interface AnthropicOptions extends Defaults, ProviderOptions<Capabilities> {
+export interface AnthropicOptions extends Defaults, ProviderOptions.ProviderOptions<Capabilities> {
   /** `ANTHROPIC_API_KEY` of the environment by default. */
-  readonly apiKey?: ProviderOptions<Capabilities>["apiKey"]
+  readonly apiKey?: ProviderOptions.ProviderOptions<Capabilities>["apiKey"]
   /** Where the API is, without a version: `ANTHROPIC_BASE_URL`, else Anthropic itself. */
   readonly baseURL?: string | undefined
   /** Unique within a pool; `anthropic:` and the model by default. */
@@ -45,7 +44,7 @@ export interface AnthropicOptions extends Defaults, ProviderOptions<Capabilities
   readonly promptCacheFor?: "5m" | "1h" | undefined
 }
 
-const { seed: _, ...settings } = shape
+const { seed: _, ...settings } = ProviderOptions.shape
 
 /** The shape of the options, for `Options.check`. */
 export const anthropicShape = {

@@ -1,5 +1,5 @@
+import { WorkerStream } from "@divisi/core/streams"
 import { cost } from "@divisi/core/Usage"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { AnthropicMessages, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"

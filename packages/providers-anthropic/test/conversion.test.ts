@@ -1,5 +1,5 @@
 import type { WorkerRequest } from "@divisi/core/Worker"
-import { Messages } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { type Target, toBody } from "../src/internal/request.ts"
@@ -114,9 +114,9 @@ describe("an answer of Anthropic", () => {
         usage: { output_tokens: 7, output_tokens_details: { thinking_tokens: 3 } }
       }
     ]
-    const { finishReason, initial, next, usage: usageOf } = Messages.protocolOf("claude-opus-5-5")
+    const { finishReason, initial, next, usage: usageOf } = Dialects.Messages.protocolOf("claude-opus-5-5")
     const fold = (events: ReadonlyArray<object>) =>
-      events.reduce<Messages.State>((state, event) => next(state, event).state, initial)
+      events.reduce<Dialects.Messages.State>((state, event) => next(state, event).state, initial)
     assert.isUndefined(finishReason(fold(events.slice(0, -1))))
     const complete = fold(events)
     assert.strictEqual(finishReason(complete), "length")

@@ -1,7 +1,7 @@
+import type { Tool } from "@divisi/core"
 import type { AssistantMessage, Content, Message, ToolMessage } from "@divisi/core/Message"
-import type { JsonSchemaFormat, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
-import { Messages } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { anthropic } from "../src/index.ts"
@@ -9,7 +9,7 @@ import { type Target, toBody } from "../src/internal/request.ts"
 import { conversation, target } from "./target.ts"
 
 const user = (content: Content): Message => ({ role: "user", content })
-const clock: ToolDefinition = {
+const clock: Tool.ToolDefinition = {
   name: "clock",
   description: "The time in a city",
   input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
@@ -223,7 +223,7 @@ describe("the turns of tools", () => {
 })
 
 describe("the shape of an answer", () => {
-  const format: JsonSchemaFormat = {
+  const format: Tool.JsonSchemaFormat = {
     type: "json-schema",
     name: "city",
     schema: { type: "object", properties: { people: { type: "integer", minimum: 1 } }, required: ["people"] }
@@ -270,7 +270,7 @@ describe("an answer that calls tools", () => {
   const opening = { type: "message_start", message: { usage: { input_tokens: 5, output_tokens: 1 } } }
 
   const read = (events: ReadonlyArray<object>, model = "claude-sonnet-4-6") => {
-    const { echo, finishReason, initial, next } = Messages.protocolOf(model)
+    const { echo, finishReason, initial, next } = Dialects.Messages.protocolOf(model)
     const parts: Array<WorkerPart> = []
     let state = initial
     for (const event of events) {

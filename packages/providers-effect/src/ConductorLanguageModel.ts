@@ -2,9 +2,9 @@
  * A Conductor as a `LanguageModel` of Effect: a program that uses that service uses a team by changing one layer.
  */
 
-import * as AnswerText from "@divisi/core/AnswerText"
+import { AnswerText } from "@divisi/core"
 import { Conductor, type RunOptions } from "@divisi/core/Conductor"
-import * as RunStream from "@divisi/core/RunStream"
+import { RunStream } from "@divisi/core/streams"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* (
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import { ConductorLanguageModel } from "@divisi/providers-effect"

@@ -15,9 +15,7 @@ import {
   type WorkerRequest,
   withDefaults
 } from "@divisi/core/Worker"
-import { Preferences } from "@divisi/provider-kit/Dialects"
-import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { Dialects, ModelTurn, VendorStream } from "@divisi/provider-kit"
 import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Clock from "effect/Clock"
@@ -89,12 +87,12 @@ const passes = ({ settings }: Options, name: keyof Settings): boolean => setting
  *
  * The model sends the request itself. Effect's `FetchHttpClient` follows redirects by default: its headers and the
  * question then go to another server, with a key in any header but `authorization`. Give it
- * `fetchWithoutRedirects()` of `@divisi/provider-kit/Endpoint` as `FetchHttpClient.Fetch`.
+ * `fetchWithoutRedirects()` of `@divisi/provider-kit` as `FetchHttpClient.Fetch`.
  *
  * **Example**
  *
  * ```ts
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines } from "@divisi/core"
  * import { conduct } from "@divisi/core/promise"
  * import { fromLanguageModel } from "@divisi/providers-effect"
  * import * as LanguageModel from "effect/ai/LanguageModel"
@@ -162,7 +160,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
  *
  * ```ts
  * import { ConductorLanguageModel, LanguageModelWorker } from "@divisi/providers-effect"
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines } from "@divisi/core"
  * import * as Conductor from "@divisi/core/Conductor"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -233,5 +231,5 @@ const call = (
         (turn, part) => Effect.try({ try: () => Parts.next(turn, part, reading), catch: fail })
       )
     )
-    return Stream.concat(Stream.fromArray(Preferences.partsOf(passed.notices)), parts)
+    return Stream.concat(Stream.fromArray(Dialects.Preferences.partsOf(passed.notices)), parts)
   }).pipe(Stream.unwrap)

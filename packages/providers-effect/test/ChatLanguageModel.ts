@@ -2,8 +2,8 @@
  * A `LanguageModel` as a provider of Effect would make it, over Chat Completions: Effect's HTTP client, its reader of
  * server-sent events, its errors. Real sockets, and nothing pretended.
  */
-import type { OutputFormat } from "@divisi/core/Tool"
-import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
+import type { Tool as CoreTool } from "@divisi/core"
+import { Endpoint } from "@divisi/provider-kit"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
@@ -248,14 +248,17 @@ const read = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<Pa
   )
 }
 
-const client = Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetchWithoutRedirects()))
+const client = Layer.provide(
+  FetchHttpClient.layer,
+  Layer.succeed(FetchHttpClient.Fetch, Endpoint.fetchWithoutRedirects())
+)
 
 /** What such a provider says of a setting that the vendor does not have. */
 export const unsupported = (parameter: string): AiError.AiError =>
   aiError(new AiError.InvalidRequestError({ parameter, description: "Chat Completions have no such setting" }))
 
 /** The shape of an answer, as Chat Completions have it. */
-export const formatOf = (output: OutputFormat | undefined) => {
+export const formatOf = (output: CoreTool.OutputFormat | undefined) => {
   if (output === undefined || output.type === "text") return undefined
   if (output.type === "json") return { type: "json_object" }
   const { description, name, schema, strict } = output

@@ -1,6 +1,6 @@
+import { WorkerStream } from "@divisi/core/streams"
 import type { WorkerRequest } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
-import type * as VendorError from "@divisi/provider-kit/VendorError"
+import type { VendorError } from "@divisi/provider-kit"
 import { LanguageModelWorker } from "@divisi/providers-effect"
 import { assert, describe, it } from "@effect/vitest"
 import * as AiError from "effect/ai/AiError"

@@ -1,10 +1,10 @@
 /** A model of Google as a worker, through `@google/genai`. */
 
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
+import { ProviderOptions } from "@divisi/provider-kit"
 import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
 import { makeWorker } from "@divisi/provider-kit/Gemini"
-import { shape } from "@divisi/provider-kit/ProviderOptions"
 import type { GenerateContentConfig } from "@google/genai"
 import { transport } from "./internal/transport.ts"
 
@@ -16,7 +16,7 @@ export interface GenaiOptions extends GeminiOptions {
     | undefined
 }
 
-const genaiShape = { ...shape, config: Options.anObject } satisfies Options.ShapeOf<GenaiOptions>
+const genaiShape = { ...ProviderOptions.shape, config: Options.anObject } satisfies Options.ShapeOf<GenaiOptions>
 
 /**
  * A model of Google, through the Gemini API.

@@ -1,5 +1,5 @@
 /** Google takes no name of a tool that begins with a digit: it is sent with a letter before it, and comes back as it was. */
-import * as WorkerStream from "@divisi/core/WorkerStream"
+import { WorkerStream } from "@divisi/core/streams"
 import { Corpus } from "@divisi/testkit/providers"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

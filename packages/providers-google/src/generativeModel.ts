@@ -1,10 +1,9 @@
 /** A worker from a model of Google's former SDK, `@google/generative-ai`, for code that has one. */
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
+import { VendorJson as Json, ProviderOptions } from "@divisi/provider-kit"
 import type { Body, WorkerOptions } from "@divisi/provider-kit/Gemini"
 import { overConnection, withTools } from "@divisi/provider-kit/Gemini"
-import { shape } from "@divisi/provider-kit/ProviderOptions"
-import * as Json from "@divisi/provider-kit/VendorJson"
 import { reasonOf } from "./internal/sdkErrors.ts"
 
 /** As much of the SDK's `GenerativeModel` as a worker needs. */
@@ -24,7 +23,7 @@ export interface GenerativeModel {
   ) => Promise<{ readonly stream: AsyncIterable<unknown>; readonly response: Promise<unknown> }>
 }
 
-const { apiKey: _key, baseURL: _baseURL, fetch: _fetch, headers: _headers, ...modelShape } = shape
+const { apiKey: _key, baseURL: _baseURL, fetch: _fetch, headers: _headers, ...modelShape } = ProviderOptions.shape
 
 const optionsShape: Options.ShapeOf<WorkerOptions> = modelShape
 

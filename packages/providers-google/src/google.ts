@@ -1,10 +1,10 @@
 /** A model of Google as a worker, over the Gemini API alone. */
 
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
+import { ProviderOptions } from "@divisi/provider-kit"
 import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
 import { makeWorker } from "@divisi/provider-kit/Gemini"
-import { shape } from "@divisi/provider-kit/ProviderOptions"
 import { transport } from "./internal/transport.ts"
 
 /** The options of a worker. */
@@ -13,7 +13,7 @@ export interface GoogleOptions extends GeminiOptions {
   readonly body?: Readonly<Record<string, unknown>> | undefined
 }
 
-const googleShape = { ...shape, body: Options.anObject } satisfies Options.ShapeOf<GoogleOptions>
+const googleShape = { ...ProviderOptions.shape, body: Options.anObject } satisfies Options.ShapeOf<GoogleOptions>
 
 /**
  * A model of Google, through the Gemini API without an SDK; `@divisi/providers-genai` is the same over Google's.

@@ -1,4 +1,4 @@
-import * as WorkerStream from "@divisi/core/WorkerStream"
+import { WorkerStream } from "@divisi/core/streams"
 import {
   GeminiContract,
   GoogleGenerateContent,

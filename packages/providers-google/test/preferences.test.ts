@@ -1,7 +1,7 @@
 import http from "node:http"
 import type { AddressInfo } from "node:net"
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { assert, describe, it } from "@effect/vitest"
 import { GoogleGenerativeAI } from "@google/generative-ai"
 import * as Effect from "effect/Effect"

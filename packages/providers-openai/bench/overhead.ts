@@ -7,8 +7,8 @@
  */
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import OpenAI from "openai"

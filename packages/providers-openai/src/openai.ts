@@ -1,9 +1,8 @@
 /** A model of OpenAI as a worker, through the Responses API. */
 
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
-import { Responses } from "@divisi/provider-kit/Dialects"
-import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
+import { Dialects, VendorBatch } from "@divisi/provider-kit"
 import type OpenAI from "openai"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import { capabilitiesOf } from "./capabilities.ts"
@@ -64,6 +63,6 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
       isBackground ? again : undefined
     ),
     batch,
-    protocol: Responses.protocol(model, isBackground)
+    protocol: Dialects.Responses.protocol(model, isBackground)
   })
 }

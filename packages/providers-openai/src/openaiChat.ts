@@ -1,9 +1,8 @@
 /** A model of OpenAI as a worker, through Chat Completions. */
 
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
-import { Chat } from "@divisi/provider-kit/Dialects"
-import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
+import { Dialects, VendorBatch } from "@divisi/provider-kit"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
@@ -53,6 +52,6 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
       { url: "/v1/chat/completions", eventsOf: (completion) => [{ ...completion, object: "chat.completion" }] }
     ),
     batch,
-    protocol: Chat.protocol(readingOf(dialect, model))
+    protocol: Dialects.Chat.protocol(readingOf(dialect, model))
   })
 }

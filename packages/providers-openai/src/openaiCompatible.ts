@@ -1,10 +1,8 @@
 /** A model behind any server that speaks Chat Completions, as a worker. */
 
-import type { HeaderNames } from "@divisi/core/Allowance"
-import * as Options from "@divisi/core/Options"
+import { type Allowance, Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
-import * as ApiKey from "@divisi/provider-kit/ApiKey"
-import { Chat } from "@divisi/provider-kit/Dialects"
+import { ApiKey, Dialects } from "@divisi/provider-kit"
 import { capabilitiesOf } from "./capabilities.ts"
 import { type Dialect, readingOf, toBody } from "./internal/chatRequest.ts"
 import { overHttp } from "./internal/lean.ts"
@@ -24,7 +22,7 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Optio
   readonly baseURL: string
   readonly model: string
   /** The headers that report what is left of the server's rate limits; not read when absent. */
-  readonly rateLimitHeaders?: HeaderNames | undefined
+  readonly rateLimitHeaders?: Allowance.HeaderNames | undefined
   /** The first half of the worker's id; the host of `baseURL` when absent. */
   readonly name?: string | undefined
 }
@@ -114,6 +112,6 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
   return makeWorker(options, about, {
     toBody: (request, omit) => toBody(model, request, { ...options, ...dialect }, capabilities, omit),
     connect: overHttp,
-    protocol: Chat.protocol(readingOf(dialect, model))
+    protocol: Dialects.Chat.protocol(readingOf(dialect, model))
   })
 }

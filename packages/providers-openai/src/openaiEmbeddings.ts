@@ -1,11 +1,9 @@
 /** Embeds texts with a model of OpenAI, or of any server that has its embeddings endpoint. */
 
+import { Options as Tables } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import * as Tables from "@divisi/core/Options"
 import { WorkerError } from "@divisi/core/Worker"
-import * as ApiKey from "@divisi/provider-kit/ApiKey"
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import * as Json from "@divisi/provider-kit/VendorJson"
+import { ApiKey, VendorJson as Json, VendorError } from "@divisi/provider-kit"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { connect, timeoutMillis } from "./internal/client.ts"

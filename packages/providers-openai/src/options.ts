@@ -1,8 +1,7 @@
 /** The options that all workers of this package share. */
 
-import * as Options from "@divisi/core/Options"
-import { type ProviderOptions, shape } from "@divisi/provider-kit/ProviderOptions"
-import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
+import { Options } from "@divisi/core"
+import { ProviderOptions, VendorBatch } from "@divisi/provider-kit"
 import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"
 
@@ -12,9 +11,9 @@ import type { Defaults } from "./internal/settings.ts"
  * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
  * variable.
  */
-export interface WorkerOptions extends Defaults, ProviderOptions<Capabilities> {
+export interface WorkerOptions extends Defaults, ProviderOptions.ProviderOptions<Capabilities> {
   /** `OPENAI_API_KEY` of the environment by default. */
-  readonly apiKey?: ProviderOptions<Capabilities>["apiKey"]
+  readonly apiKey?: ProviderOptions.ProviderOptions<Capabilities>["apiKey"]
   /** Where the API is, with its version: `OPENAI_BASE_URL`, else OpenAI itself. */
   readonly baseURL?: string | undefined
   /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
@@ -41,7 +40,7 @@ export interface OpenAiOptions extends WorkerOptions {
 }
 
 /** The shapes of the options, for `Options.check`. */
-export const workerShape = { ...shape, body: Options.anObject } satisfies Options.ShapeOf<WorkerOptions>
+export const workerShape = { ...ProviderOptions.shape, body: Options.anObject } satisfies Options.ShapeOf<WorkerOptions>
 
 export const openAiShape = {
   ...workerShape,

@@ -1,5 +1,5 @@
+import { WorkerStream } from "@divisi/core/streams"
 import type { WorkerPart } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"

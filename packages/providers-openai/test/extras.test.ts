@@ -1,15 +1,16 @@
 /** What Gemini's endpoint of Chat Completions adds to calls of tools goes back to it, and to no other model. */
+
+import type { Tool } from "@divisi/core"
 import type { AssistantMessage, Message } from "@divisi/core/Message"
-import type { ToolDefinition } from "@divisi/core/Tool"
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker, WorkerPart } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { Corpus } from "@divisi/testkit/providers"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"
 import { openaiCompatible } from "../src/index.ts"
 
-const tools: ReadonlyArray<ToolDefinition> = [{ name: "weather", input: { type: "object", properties: {} } }]
+const tools: ReadonlyArray<Tool.ToolDefinition> = [{ name: "weather", input: { type: "object", properties: {} } }]
 
 const question: Message = { role: "user", content: "Weather in Ulm and Bonn?" }
 

@@ -1,6 +1,6 @@
 import type { Message } from "@divisi/core/Message"
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { OpenAiChat, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -1,6 +1,7 @@
 /** Mistakes that a provider could make, each planted in a good one: the contract of providers finds every one of them. */
+
+import { WorkerStream } from "@divisi/core/streams"
 import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
 import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"

@@ -1,6 +1,7 @@
 /** Values that a server takes in a field are learned from its refusals, and not the field alone. */
+
+import { WorkerStream } from "@divisi/core/streams"
 import type { WorkerRequest } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { Corpus } from "@divisi/testkit/providers"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

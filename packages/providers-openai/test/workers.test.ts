@@ -1,5 +1,5 @@
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { type Dialect, OpenAiChat, OpenAiResponses, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -3,9 +3,9 @@
  *
  * This module holds types alone, so that a config that imports it costs nothing.
  */
+
+import type { Estimate, Trainer } from "@divisi/trainer"
 import type { Engine, EngineError, Tokenizer } from "@divisi/trainer/Engine"
-import type { EngineRates } from "@divisi/trainer/Estimate"
-import type { ConfigInput, Parts } from "@divisi/trainer/Trainer"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
@@ -24,7 +24,7 @@ export interface RecipeOptions {
 /** What `--dry-run` may know before the run. Without it the engine is opened and timed, which an own one may be. */
 export interface DryRunFacts {
   /** What the engine costs and how quick it is. With it the engine is not opened. */
-  readonly engine?: EngineRates | undefined
+  readonly engine?: Estimate.EngineRates | undefined
   /** Counts tokens where the engine is not opened; four characters to a token without it. */
   readonly tokenizer?: Pick<Tokenizer, "render" | "encode"> | undefined
   /** Whether asking the workers costs nothing, so that a few plans may be tried on them; false by default. */
@@ -43,7 +43,7 @@ export interface DryRunFacts {
  * What is trained, in what, and how: the parts and the phases of a run in one value. What has a default in
  * `Trainer.ConfigInput` has it here, too.
  */
-export interface Training extends Omit<Parts, "engine">, Omit<ConfigInput, "seed"> {
+export interface Training extends Omit<Trainer.Parts, "engine">, Omit<Trainer.ConfigInput, "seed"> {
   /** An engine, or how to open one; it is closed when the run ends. */
   readonly engine: Engine | Effect.Effect<Engine, EngineError, Scope.Scope>
   readonly dryRun?: DryRunFacts | undefined

@@ -1,6 +1,7 @@
 /** An engine of the Tinker API, from the settings in the environment. */
+
+import type { Estimate } from "@divisi/trainer"
 import type { EngineError, Tokenizer } from "@divisi/trainer/Engine"
-import type { EngineRates } from "@divisi/trainer/Estimate"
 import * as HuggingFaceTokenizer from "@divisi/trainer-tinker/HuggingFaceTokenizer"
 import * as TinkerEngine from "@divisi/trainer-tinker/TinkerEngine"
 import * as Effect from "effect/Effect"
@@ -56,7 +57,7 @@ export const open = (
   })
 
 /** What the server charges, in USD per million tokens: `TINKER_PRICES=prefill,sample,train`. */
-const pricing = (prices: string): EngineRates => {
+const pricing = (prices: string): Estimate.EngineRates => {
   const [prefillPerMillion, samplePerMillion, trainPerMillion] = numbers(prices, 3) ?? []
   if (prefillPerMillion === undefined || samplePerMillion === undefined || trainPerMillion === undefined) {
     throw new SettingError(`TINKER_PRICES is "${prices}"; write three prices in USD per million tokens: 0.1,0.3,0.4.`)
@@ -65,7 +66,7 @@ const pricing = (prices: string): EngineRates => {
 }
 
 /** How quick the server is, in tokens per second of all requests together: `TINKER_SPEED=sampled,learned`. */
-const speed = (text: string): EngineRates => {
+const speed = (text: string): Estimate.EngineRates => {
   const [sampled = 0, learned = 0] = numbers(text, 2) ?? []
   if (sampled > 0 && learned > 0) {
     return { speed: { secondsPerSampledToken: 1 / sampled, secondsPerTrainedToken: 1 / learned } }
@@ -76,7 +77,7 @@ const speed = (text: string): EngineRates => {
 }
 
 /** What the server charges and how quick it is, as far as the environment says so. */
-export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment.Environment): EngineRates => ({
+export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment.Environment): Estimate.EngineRates => ({
   ...(TINKER_PRICES ? pricing(TINKER_PRICES) : {}),
   ...(TINKER_SPEED ? speed(TINKER_SPEED) : {})
 })

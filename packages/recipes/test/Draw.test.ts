@@ -1,4 +1,4 @@
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import { expect, it } from "vitest"
 import * as Draw from "../src/gym/Draw.ts"
 

@@ -2,7 +2,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Trainer from "@divisi/trainer/Trainer"
+import { Trainer } from "@divisi/trainer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Recipe from "../src/gym/GymRecipe.ts"

@@ -1,9 +1,9 @@
+import { WorkflowText } from "@divisi/core"
 import { text } from "@divisi/core/Message"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as WorkflowText from "@divisi/core/WorkflowText"
+import { GymWorker } from "@divisi/gym"
 import * as GymPool from "@divisi/gym/GymPool"
-import * as GymWorker from "@divisi/gym/GymWorker"
-import type { Example } from "@divisi/trainer/ExampleSource"
+import type { ExampleSource } from "@divisi/trainer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -25,7 +25,7 @@ const someExamples = Effect.forEach(Array.from({ length: 60 }), (_, index) =>
   WarmStart.examples("examples", options).example(7, index)
 )
 
-const workersOf = ({ messages }: Example) => text(messages[0]).split("\n").length
+const workersOf = ({ messages }: ExampleSource.Example) => text(messages[0]).split("\n").length
 
 describe("plans of the tiny Conductor", () => {
   it("are workflows as Python reads them", () => {

@@ -1,7 +1,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Grader from "@divisi/core/Grader"
+import { Grader } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"

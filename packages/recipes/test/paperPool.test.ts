@@ -1,5 +1,5 @@
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import {
   AnthropicMessages,
   GoogleGenerateContent,

@@ -41,7 +41,7 @@ const longest = 42
  * **Example**
  *
  * ```ts
- * import * as EstimatePicture from "@divisi/report/EstimatePicture"
+ * import { EstimatePicture } from "@divisi/report"
  *
  * const svg = EstimatePicture.render("Right answers", {
  *   series: ["ours", "the rule"],

@@ -2,7 +2,7 @@
  * Workflow pictures: a workflow as an SVG file that follows the reader's light or dark theme. The text stays text: it
  * can be selected, and a screen reader reads the steps in their order.
  */
-import type { Access, Workflow } from "@divisi/core/Workflow"
+import type { Workflow } from "@divisi/core"
 import wrapAnsi from "wrap-ansi"
 import { type Placed, place } from "./chart/Graph.ts"
 import { type Html, html, visible } from "./page/Html.ts"
@@ -40,10 +40,10 @@ const wrapped = (text: string, most: number): ReadonlyArray<string> => {
         .map((line, index) => (index === most - 1 ? `${line} …` : line))
 }
 
-const sees = (access: Access): string =>
+const sees = (access: Workflow.Access): string =>
   access === "all" ? "sees all" : access.length === 0 ? "sees nothing" : `sees ${access.join(", ")}`
 
-const textOf = (workflow: Workflow, step: number): ReadonlyArray<string> => {
+const textOf = (workflow: Workflow.Workflow, step: number): ReadonlyArray<string> => {
   const { access, subtask, worker } = workflow.steps[step]!
   return [
     ...wrapped(`${step}  worker ${worker}, ${sees(access)}`, 1),
@@ -84,7 +84,7 @@ ${edges.map(
  * const svg = WorkflowPicture.render({ steps: [{ worker: 0, subtask: "Answer it.", access: [] }] }, "One step")
  * ```
  */
-export const render = (workflow: Workflow, title: string): string => {
+export const render = (workflow: Workflow.Workflow, title: string): string => {
   const texts = workflow.steps.map((_, step) => textOf(workflow, step))
   const placed = place(workflow, {
     along: (step) => texts[step]!.length * lineHeight + 2 * padding - 4,

@@ -1,4 +1,4 @@
-import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+import { WorkerProfile } from "@divisi/evals"
 import { assert, describe, it } from "@effect/vitest"
 import * as EvaluationPage from "../src/EvaluationPage.ts"
 import * as EvaluationTables from "../src/EvaluationTables.ts"

@@ -1,6 +1,5 @@
 /** A made-up run, true to the shape that a trainer gives it: it learns, and its models write anything. */
-import type { GrpoMetrics, KindMetrics, WarmStartMetrics } from "@divisi/trainer/Metrics"
-import type { CompletionRecord, GroupRecord, RolloutRecord } from "@divisi/trainer/RolloutRecord"
+import type { Metrics, RolloutRecord } from "@divisi/trainer"
 import type { TrainingConfig } from "@divisi/trainer/TrainingConfig"
 import * as TrainingPage from "../src/TrainingPage.ts"
 
@@ -62,7 +61,7 @@ const base = (iteration: number, phase: string, phaseIteration: number, draw: ()
   seconds: { total: 3.5 + draw(), sample: 1.2 }
 })
 
-const warmStart = (iteration: number, draw: () => number): WarmStartMetrics => ({
+const warmStart = (iteration: number, draw: () => number): Metrics.WarmStartMetrics => ({
   type: "warm-start",
   ...base(iteration, "warm start", iteration, draw),
   examples: 32,
@@ -71,7 +70,7 @@ const warmStart = (iteration: number, draw: () => number): WarmStartMetrics => (
   tokenLoss: 2.5 * Math.exp(-iteration / 12) + 0.3 + 0.05 * draw()
 })
 
-const kindMetrics = (index: number, progress: number, draw: () => number): KindMetrics => {
+const kindMetrics = (index: number, progress: number, draw: () => number): Metrics.KindMetrics => {
   const correct = Math.min(1, 0.2 + 0.65 * progress + 0.1 * draw())
   const steps = 1 + (index === 2 ? 1.8 * progress : 0.6 * (1 - progress)) + 0.2 * draw()
   const share = (worker: number) => {
@@ -89,7 +88,7 @@ const kindMetrics = (index: number, progress: number, draw: () => number): KindM
   }
 }
 
-const grpo = (iteration: number, phaseIteration: number, progress: number, draw: () => number): GrpoMetrics => {
+const grpo = (iteration: number, phaseIteration: number, progress: number, draw: () => number): Metrics.GrpoMetrics => {
   const found = kinds.map((kind, index) => [kind, kindMetrics(index, progress, draw)] as const)
   const correct = found.reduce((sum, [, kind]) => sum + kind.correct, 0) / found.length
   const round = { completions: 160, rewardMean: 0.5, rewardStd: 0.2, parsed: 0.96, confirmed: 0 }
@@ -126,7 +125,7 @@ const grpo = (iteration: number, phaseIteration: number, progress: number, draw:
   }
 }
 
-const group = (iteration: number, index: number): GroupRecord => ({
+const group = (iteration: number, index: number): RolloutRecord.GroupRecord => ({
   type: "group",
   iteration,
   phase: "learn",
@@ -144,7 +143,12 @@ const group = (iteration: number, index: number): GroupRecord => ({
   zeroVariance: false
 })
 
-const completion = (iteration: number, index: number, rollout: number, draw: () => number): CompletionRecord => {
+const completion = (
+  iteration: number,
+  index: number,
+  rollout: number,
+  draw: () => number
+): RolloutRecord.CompletionRecord => {
   const result = draw() < 0.2 ? "unreadable" : draw() < 0.5 ? "wrong" : "correct"
   const steps = [
     { worker: 1, subtask: "Plan it, and name the parts.", access: [] },
@@ -196,7 +200,7 @@ export const run = ({
     grpo(steps + at, at, iterations === 1 ? 0 : at / (iterations - 1), draw)
   )
   const metrics = [...warm, ...learned]
-  const records = (iteration: number): ReadonlyArray<RolloutRecord> =>
+  const records = (iteration: number): ReadonlyArray<RolloutRecord.RolloutRecord> =>
     Array.from({ length: 10 }, (_, index) => [
       group(iteration, index),
       ...Array.from({ length: 4 }, (_, rollout) => completion(iteration, index, rollout, draw))

@@ -1,12 +1,15 @@
 /** Runs of a session, made up: what happened when, at what cost. Times are in milliseconds from the first. */
-import type { RunEvent } from "@divisi/core/RunEvent"
+import { type RunEvent, Transcript } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
-import * as Transcript from "@divisi/core/Transcript"
 
 /** When a session begins, in milliseconds since 1970. */
 export const begin = Date.UTC(2026, 10, 25, 9)
 
-type Told = RunEvent extends infer One ? (One extends RunEvent ? Omit<One, "runId" | "at"> : never) : never
+type Told = RunEvent.RunEvent extends infer One
+  ? One extends RunEvent.RunEvent
+    ? Omit<One, "runId" | "at">
+    : never
+  : never
 
 const paid = (inputTokens: number, outputTokens: number, costUsd: number | undefined) => ({
   usage: { inputTokens, outputTokens },
@@ -119,7 +122,7 @@ export const run = (runId: string, from: number, question: string): Transcript.T
     ],
     [10_000, { type: "round-finished", round: 0, answer: "The secret answer.", confirmed: false }]
   ]
-  const events = told.map(([at, event]) => ({ ...event, runId, at: begin + from + at }) as RunEvent)
+  const events = told.map(([at, event]) => ({ ...event, runId, at: begin + from + at }) as RunEvent.RunEvent)
   const all = Transcript.fromEvents(events)!
   const end = {
     type: "run-finished",
@@ -129,6 +132,6 @@ export const run = (runId: string, from: number, question: string): Transcript.T
     answer: "The secret answer.",
     spend: Transcript.spendSoFar(all),
     durationMillis: 10_000
-  } as RunEvent
+  } as RunEvent.RunEvent
   return Transcript.fromEvents([...events, end])!
 }

@@ -1,5 +1,5 @@
 /** Our own server in the bench: one worker over the lean wire, and a Conductor with a plan of one step. Prints its port. */
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { openaiCompatible } from "@divisi/providers-openai"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /** The caller: what a server knows of the owner of a request, and what that owner may do. */
-import type * as Budget from "@divisi/core/Budget"
+import type { Budget } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Loopback from "./http/Loopback.ts"
 import * as Origins from "./http/Origins.ts"

@@ -6,7 +6,7 @@
  * say.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
-import type * as Budget from "@divisi/core/Budget"
+import type { Budget } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

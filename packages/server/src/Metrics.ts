@@ -1,5 +1,5 @@
 /** What a server counts of its requests, in Prometheus' form: nothing of what was asked or answered. */
-import type { ClosedProvider } from "@divisi/core/Resilience"
+import type { Resilience } from "@divisi/core"
 import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
@@ -13,7 +13,7 @@ export interface Metrics {
   /** Counts a mistake of this server. */
   readonly defect: (part: string) => void
   /** The text for Prometheus; providers that are closed now are named. */
-  readonly text: (running: number, bytesInFlight: number, closed?: ReadonlyArray<ClosedProvider>) => string
+  readonly text: (running: number, bytesInFlight: number, closed?: ReadonlyArray<Resilience.ClosedProvider>) => string
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -55,7 +55,7 @@ const label = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`))
 
 /** A line for each provider that is closed: its value is when one call tries again, in seconds since 1970. */
-const closedText = (closed: ReadonlyArray<ClosedProvider>): string => {
+const closedText = (closed: ReadonlyArray<Resilience.ClosedProvider>): string => {
   const lines = closed.map(
     ({ because, provider, until }) =>
       `divisi_provider_closed_until_seconds{provider="${label(provider)}",because="${because}"} ${Math.ceil(until / 1000)}\n`
@@ -93,7 +93,11 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
     for (const failed of entry.failedSteps ?? []) failedStep(failed).updateUnsafe(1, context)
   }
 
-  const text = (running: number, bytesInFlight: number, closed: ReadonlyArray<ClosedProvider> = []): string => {
+  const text = (
+    running: number,
+    bytesInFlight: number,
+    closed: ReadonlyArray<Resilience.ClosedProvider> = []
+  ): string => {
     open.updateUnsafe(running, context)
     inFlight.updateUnsafe(bytesInFlight, context)
     return `${PrometheusMetrics.formatUnsafe(context)}${closedText(closed)}`

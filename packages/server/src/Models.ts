@@ -2,8 +2,7 @@
  * The models that a server offers: `divisi` is the Conductor, `divisi-fast` one worker that is chosen once,
  * `worker/<id>` one worker by its name. Other names can stand for these.
  */
-import * as Baselines from "@divisi/core/Baselines"
-import { nearest } from "@divisi/core/Nearest"
+import { Baselines, Nearest } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
@@ -59,7 +58,7 @@ export const problemOf = ({ aliases = {}, pool }: Options): string | undefined =
     if (own.includes(name)) return `"${name}" is the name of a model already`
     if (Choice.ofModel(name)[1].length > 0) return `"${name}" leaves workers out, which a name cannot`
     if (own.includes(target)) continue
-    const meant = own.includes(`${direct}${target}`) ? `${direct}${target}` : nearest(target, own)
+    const meant = own.includes(`${direct}${target}`) ? `${direct}${target}` : Nearest.nearest(target, own)
     const hint = meant === undefined ? `there are ${own.join(", ")}` : `did you mean ${meant}?`
     return `"${name}" stands for "${target}", which is no model here: ${hint}`
   }

@@ -1,7 +1,7 @@
 /** Listens with a server on a port of this machine. */
 
 import * as Http from "node:http"
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables } from "@divisi/core"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeWS from "@effect/platform-node/NodeWS"
 import * as Data from "effect/Data"

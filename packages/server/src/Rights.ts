@@ -1,5 +1,5 @@
 /** The rights of a caller beyond asking questions and reading its own runs. */
-import { nearest } from "@divisi/core/Nearest"
+import { Nearest } from "@divisi/core"
 
 /** All rights, and what each allows. */
 export const descriptions = {
@@ -21,7 +21,7 @@ export const has = (rights: ReadonlyArray<string> | undefined, right: Right): bo
 export const problemOf = (rights: ReadonlyArray<string>): string | undefined => {
   const unknown = rights.find((right) => !all.some((one) => one === right))
   if (unknown === undefined) return undefined
-  const meant = nearest(unknown, all)
+  const meant = Nearest.nearest(unknown, all)
   const hint = meant === undefined ? `Rights are ${all.join(" and ")}.` : `Did you mean ${meant}?`
   return `There is no right "${unknown.slice(0, 64)}". ${hint}`
 }

@@ -4,12 +4,8 @@
  * It is an HTTP application of Effect. `NodeServer` listens with it; anything else that serves such applications can.
  */
 
-import type * as Budget from "@divisi/core/Budget"
+import { type Budget, Journal, Resilience, type RunEvent, Options as Tables } from "@divisi/core"
 import { settingsTable } from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
-import * as Tables from "@divisi/core/Options"
-import { type ClosedProvider, Gate } from "@divisi/core/Resilience"
-import type { Listener } from "@divisi/core/RunEvent"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -107,7 +103,7 @@ export interface Options extends Replaceable {
    */
   readonly secret?: Redacted.Redacted | undefined
   /** Hears the events of all runs. */
-  readonly listener?: Listener | undefined
+  readonly listener?: RunEvent.Listener | undefined
   /** Called with each request when it is over; nothing of what was asked or answered is in it. */
   readonly log?: RequestLog.Log | undefined
   /**
@@ -175,7 +171,7 @@ export interface Server {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-const noneClosed: Effect.Effect<ReadonlyArray<ClosedProvider>> = Effect.succeed([])
+const noneClosed: Effect.Effect<ReadonlyArray<Resilience.ClosedProvider>> = Effect.succeed([])
 
 const kibi = 2 ** 10
 const mebi = 2 ** 20
@@ -330,7 +326,7 @@ export const make = Effect.fnUntraced(function* (given: Options): Effect.fn.Retu
     recorded
   })
   const kept = ResponsesEndpoints.make(context, store)
-  const gate = yield* Gate
+  const gate = yield* Resilience.Gate
   const closedProviders = gate?.closed ?? noneClosed
   const measured = (request: HttpServerRequest.HttpServerRequest) =>
     Effect.flatMap(closedProviders, (closed) =>

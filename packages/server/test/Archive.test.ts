@@ -1,4 +1,4 @@
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"

@@ -1,5 +1,5 @@
 /** Requests that must end before a worker is called: a limit that cannot hold, a client that has left. */
-import * as Critic from "@divisi/core/Critic"
+import { Critic } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"

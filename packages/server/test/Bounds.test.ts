@@ -1,8 +1,7 @@
 /** What a client sends is bounded before anything reads it, on every wire and in every encoding. */
 import { connect } from "node:net"
 import * as zlib from "node:zlib"
-import * as Budget from "@divisi/core/Budget"
-import * as Seed from "@divisi/core/Seed"
+import { Budget, Seed } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import { assert, describe, expect, it } from "vitest"
 import { JsonScan } from "../src/http/JsonScan.ts"

@@ -1,4 +1,4 @@
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import { tool } from "@divisi/core/promise"
 import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"

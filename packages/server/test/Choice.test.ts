@@ -1,4 +1,4 @@
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"

@@ -1,5 +1,5 @@
 /** A defect in any part of the server is logged once, with its cause and its request, and counted. */
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Logger from "effect/Logger"

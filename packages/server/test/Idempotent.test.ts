@@ -1,4 +1,4 @@
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import { assert, describe, it } from "vitest"
 import * as Idempotent from "../src/segment/Idempotent.ts"
 import { serving } from "./serving.ts"

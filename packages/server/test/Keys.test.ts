@@ -1,4 +1,4 @@
-import * as Budget from "@divisi/core/Budget"
+import { Budget } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import OpenAI from "openai"
 import { assert, describe, it } from "vitest"

@@ -1,7 +1,7 @@
 /** Embeddings and completions, through the server to a vendor that answers over real HTTP. */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
-import * as Budget from "@divisi/core/Budget"
+import { Budget } from "@divisi/core"
 import { openaiCompatible } from "@divisi/providers-openai"
 import * as Effect from "effect/Effect"
 import OpenAI from "openai"

@@ -1,4 +1,4 @@
-import type { Transcript } from "@divisi/core/Transcript"
+import type { Transcript } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import * as Ratings from "../src/http/Ratings.ts"
@@ -9,7 +9,7 @@ const request = { model: "divisi", messages: [{ role: "user" as const, content: 
 
 /** A server that keeps ratings in a list. */
 const keeping = () => {
-  const kept: Array<readonly [Transcript, Ratings.Rating]> = []
+  const kept: Array<readonly [Transcript.Transcript, Ratings.Rating]> = []
   const keepRating: Ratings.Keep = (transcript, rating) => Effect.sync(() => void kept.push([transcript, rating]))
   return { kept, keepRating }
 }

@@ -1,10 +1,8 @@
-import type * as Critic from "@divisi/core/Critic"
+import { type Critic, Transcript, type Workflow } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
-import * as Transcript from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { Workflow } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
@@ -18,7 +16,7 @@ const reads = (inputTokens: number, text = "42"): ScriptedWorker.Reply => ({
   ]
 })
 
-const step = (worker: number, more: Partial<Workflow["steps"][number]> = {}) => ({
+const step = (worker: number, more: Partial<Workflow.Workflow["steps"][number]> = {}) => ({
   worker,
   subtask: "",
   access: "all" as const,
@@ -26,7 +24,7 @@ const step = (worker: number, more: Partial<Workflow["steps"][number]> = {}) => 
 })
 
 /** A policy that plans the rounds one after another. */
-const plans = (...rounds: ReadonlyArray<Workflow>): Policy.Policy => ({
+const plans = (...rounds: ReadonlyArray<Workflow.Workflow>): Policy.Policy => ({
   name: "plans",
   propose: ({ round }) => Effect.succeed({ workflow: rounds[round] ?? { steps: [] } })
 })

@@ -1,5 +1,5 @@
 /** Requests that nobody should send, made of true ones by a seed: the same seed makes the same request. */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 
 /** A request of raw bytes. */
 export interface Hostile {

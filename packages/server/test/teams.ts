@@ -1,5 +1,5 @@
 /** Pools of scripted workers, and what plans for them. */
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { Worker, WorkerPart } from "@divisi/core/Worker"

@@ -3,8 +3,8 @@
  * on (progress notifications), and stops a run that its client cancels.
  */
 import type { Readable, Writable } from "node:stream"
+import type { RunEvent } from "@divisi/core"
 import type { Conductor, RunResult } from "@divisi/core/Conductor"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import { type CallToolResult, fromJsonSchema, McpServer, type ServerContext } from "@modelcontextprotocol/server"
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
 import * as Effect from "effect/Effect"
@@ -40,7 +40,7 @@ const question = fromJsonSchema<{ readonly question: string }>({
 // -------------------------------------------------------------------------------------------------------------------
 
 /** What happens, in a few words; nothing where it is no news. */
-const news = (event: RunEvent): string | undefined => {
+const news = (event: RunEvent.RunEvent): string | undefined => {
   switch (event.type) {
     case "workflow-proposed":
       return `Plan by ${event.policy}: ${event.workflow.steps.map((_, step) => `step ${step}`).join(", ") || "no step"}`
@@ -63,7 +63,7 @@ const news = (event: RunEvent): string | undefined => {
 }
 
 /** Tells a client that wants to know how a run goes on. A client that is gone need not be told. */
-const teller = ({ mcpReq }: ServerContext): ((event: RunEvent) => void) => {
+const teller = ({ mcpReq }: ServerContext): ((event: RunEvent.RunEvent) => void) => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => {}
   let progress = 0

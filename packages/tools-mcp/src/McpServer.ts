@@ -1,7 +1,7 @@
 /**
  * An MCP server as a caller describes it: the program to start or the URL to call, and which of its tools may be used.
  */
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import * as Redacted from "effect/Redacted"
 
 /** A text that may be a secret. Messages never show one. */

@@ -4,10 +4,9 @@
  * A server is started, or reached, when its tools are listed, and ends with the scope. A server that fails later makes
  * failed results and never ends a run: one that dies fails the calls under way, and the next call starts it anew.
  */
+
+import { Nearest, type Options, type Tool } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
-import { nearest } from "@divisi/core/Nearest"
-import type { OptionsError } from "@divisi/core/Options"
-import type { JsonSchema, Tool } from "@divisi/core/Tool"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,7 +44,7 @@ export class McpTools extends Context.Service<
   McpTools,
   {
     /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
-    readonly tools: ReadonlyArray<Tool>
+    readonly tools: ReadonlyArray<Tool.Tool>
     /** The servers that did not start, the tools that cannot be read, and those that were named and do not exist. */
     readonly problems: ReadonlyArray<Problem>
   }
@@ -80,7 +79,9 @@ const nameOf = (server: string, tool: string): string => {
  * The schema as the server gives it. Arguments are held to it by the server, which has to in any case, so that a schema
  * that we cannot read costs nobody a tool.
  */
-const inputOf = (schema: JsonSchema): StandardSchemaV1<unknown, Record<string, unknown>> & StandardJSONSchemaV1 => ({
+const inputOf = (
+  schema: Tool.JsonSchema
+): StandardSchemaV1<unknown, Record<string, unknown>> & StandardJSONSchemaV1 => ({
   "~standard": {
     version: 1,
     vendor: "mcp",
@@ -102,7 +103,7 @@ const toolOf = (
   options: McpServer.McpServer,
   { call }: Connection.Connection,
   definition: Definition
-): Tool => ({
+): Tool.Tool => ({
   name: nameOf(server, definition.name),
   description: definition.description,
   input: inputOf(definition.input),
@@ -127,7 +128,7 @@ const toolOf = (
 type Found = McpTools["Service"]
 
 const missing = (wanted: string, names: ReadonlyArray<string>): string => {
-  const meant = nearest(wanted, names)
+  const meant = Nearest.nearest(wanted, names)
   return `it has no tool "${wanted}"${meant === undefined ? `; it has ${names.join(", ") || "none"}` : `: did you mean "${meant}"?`}`
 }
 
@@ -166,13 +167,13 @@ const ofServer = Effect.fnUntraced(function* (
  */
 export const make = Effect.fnUntraced(function* (
   servers: McpServers
-): Effect.fn.Return<Found, OptionsError, Scope.Scope> {
+): Effect.fn.Return<Found, Options.OptionsError, Scope.Scope> {
   const entries = Object.entries(servers)
   yield* Effect.try({
     try: () => {
       for (const [name, server] of entries) McpServer.check(name, server)
     },
-    catch: (error) => error as OptionsError
+    catch: (error) => error as Options.OptionsError
   })
   const found = yield* Effect.forEach(entries, ([name, options]) => ofServer(name, options), {
     concurrency: "unbounded"
@@ -184,4 +185,5 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /** The tools of servers as a service, for as long as the layer lives. */
-export const layer = (servers: McpServers): Layer.Layer<McpTools, OptionsError> => Layer.effect(McpTools, make(servers))
+export const layer = (servers: McpServers): Layer.Layer<McpTools, Options.OptionsError> =>
+  Layer.effect(McpTools, make(servers))

@@ -3,7 +3,7 @@
  * Whatever goes wrong is a text for who reads it, and no secret is in it.
  */
 
-import type { ToolCallContext } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import { detailOf } from "@divisi/files/FileError"
 
 import {
@@ -31,7 +31,7 @@ export interface Connection {
   readonly call: (
     definition: Definition,
     input: Record<string, unknown>,
-    onProgress: ToolCallContext["progress"]
+    onProgress: Tool.ToolCallContext["progress"]
   ) => Effect.Effect<unknown, string>
 }
 

@@ -2,14 +2,14 @@
  * The tools that a server lists. Each is read by itself: a tool that cannot be read costs that tool, and the reason is
  * given in words.
  */
-import type { JsonSchema } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 
 /** A tool as a server describes it. */
 export interface Definition {
   readonly name: string
   readonly description: string | undefined
-  readonly input: JsonSchema
-  readonly output: JsonSchema | undefined
+  readonly input: Tool.JsonSchema
+  readonly output: Tool.JsonSchema | undefined
   readonly isReadOnly: boolean
 }
 
@@ -81,7 +81,7 @@ const referenced = (schema: Fields, seen: ReadonlyArray<string> = []): Fields =>
 }
 
 /** The schema of arguments, which are an object. A schema that does not say so is taken to. */
-const inputOf = (schema: unknown): JsonSchema => {
+const inputOf = (schema: unknown): Tool.JsonSchema => {
   if (schema === undefined || schema === null || schema === true) return { type: "object" }
   if (!isRecord(schema)) return refuse(`its schema is ${shown(schema)}, not a JSON Schema`)
   // Vendors read one dialect, and some refuse the name of any.

@@ -1,6 +1,7 @@
 /** The result of an MCP server for a call, as core shows it to a worker. Each piece is read by itself. */
+
+import type { Tool } from "@divisi/core"
 import type { Content, ContentPart } from "@divisi/core/Message"
-import type { JsonSchema } from "@divisi/core/Tool"
 import { fromJsonSchema } from "@modelcontextprotocol/client"
 
 /** A result that was read. */
@@ -65,7 +66,7 @@ const maxValueCharacters = 1_000_000
 const isSlow = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|uniqueItems|format)":/
 
 /** What is wrong with structured content by the schema that its tool declares; `undefined` if nothing is. */
-const missOf = (schema: JsonSchema, value: unknown): string | undefined => {
+const missOf = (schema: Tool.JsonSchema, value: unknown): string | undefined => {
   if (value === undefined) return "it has no structured content"
   try {
     const written = JSON.stringify(schema)
@@ -93,7 +94,7 @@ const contentOf = (parts: ReadonlyArray<ContentPart>): Content => {
  * Reads a result. Structured content counts if there is no other, as servers give it as text, too. `undefined` if the
  * result has no content in any form.
  */
-export const read = (result: unknown, output: JsonSchema | undefined): Result | undefined => {
+export const read = (result: unknown, output: Tool.JsonSchema | undefined): Result | undefined => {
   if (!isRecord(result)) return undefined
   const { content, structuredContent, toolResult } = result
   const isError = result.isError === true

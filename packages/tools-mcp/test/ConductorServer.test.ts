@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import { tool, worker } from "@divisi/core/promise"
 import * as WorkerPool from "@divisi/core/WorkerPool"

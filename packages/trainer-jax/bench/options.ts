@@ -1,7 +1,7 @@
 /** What benchmarks have in common: options of the command line, a model of the sizes that matter, and their report. */
 import os from "node:os"
-import type * as Model from "@divisi/gguf/Model"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import type { Model } from "@divisi/gguf"
+import { Tokenizer } from "@divisi/gguf/browser"
 import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
 
 /** A text of the command line, as in `--size 192x4`. */

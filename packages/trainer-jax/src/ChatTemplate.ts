@@ -5,7 +5,7 @@
  * templates of this module and renders them itself, into the very tokens that llama.cpp finds.
  */
 import { type Message, type PlainMessage, plain } from "@divisi/core/Message"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import { Tokenizer } from "@divisi/gguf/browser"
 import type { Tokenizer as EngineTokenizer } from "@divisi/trainer/Engine"
 
 /** The token with which the model's turn begins in {@link lines}. */

@@ -7,7 +7,7 @@
  * word. Trained from noise, small models take very long until all of them appear by chance; with them in the first
  * weights they look up right after some dozen steps. Everything else is noise as usual, and all of it learns.
  */
-import type { Config, DenseModel } from "@divisi/gguf/Model"
+import type { Model } from "@divisi/gguf"
 import { initial } from "./internal/initial.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ const layer = (index: number, name: string) => `model.layers.${index}.self_attn.
  * **Example**
  *
  * ```ts
- * import * as Induction from "@divisi/trainer-jax/Induction"
+ * import { Induction } from "@divisi/trainer-jax"
  *
  * const tensors = Induction.tensors(
  *   {
@@ -101,7 +101,11 @@ const layer = (index: number, name: string) => `model.layers.${index}.self_attn.
  * tensors["model.layers.1.self_attn.q_proj.weight"]?.shape // => [64, 64]
  * ```
  */
-export const tensors = (config: Config, seed: number, headings: ReadonlyArray<number> = []): DenseModel["tensors"] => {
+export const tensors = (
+  config: Model.Config,
+  seed: number,
+  headings: ReadonlyArray<number> = []
+): Model.DenseModel["tensors"] => {
   const weights = initial(config, seed)
   const { hiddenSize: width_D, ropeTheta = defaultTheta } = config
   const head_d = config.headSize ?? width_D / config.heads

@@ -7,8 +7,8 @@
 import fs from "node:fs/promises"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
-import type { Tokenizer } from "@divisi/gguf/Tokenizer"
+import { Model } from "@divisi/gguf"
+import type { Tokenizer } from "@divisi/gguf/browser"
 import type * as Engine from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -30,7 +30,7 @@ import * as Threads from "./internal/threads.ts"
 export interface New {
   /** Sizes of a model of the `llama` architecture. */
   readonly config: Model.Config
-  readonly tokenizer: Tokenizer
+  readonly tokenizer: Tokenizer.Tokenizer
   /** The seed of the first weights; 0 by default. */
   readonly seed?: number | undefined
   /** Weights to go on from, by their names in Hugging Face's layout; random ones by default. */
@@ -77,7 +77,7 @@ export type Options = Settings & (New | Existing)
 
 const defaultThreads = (): number => Math.min(4, os.availableParallelism())
 
-const renderOf = (tokenizer: Tokenizer, render: ChatTemplate.Render | undefined) => {
+const renderOf = (tokenizer: Tokenizer.Tokenizer, render: ChatTemplate.Render | undefined) => {
   const found = render ?? ChatTemplate.renderOf(tokenizer.chatTemplate ?? "")
   if (found !== undefined) return Effect.succeed(found)
   return Problem.failed(
@@ -122,7 +122,7 @@ const tokensPerPass = 1024
  * **Example**
  *
  * ```ts
- * import * as Tokenizer from "@divisi/gguf/Tokenizer"
+ * import { Tokenizer } from "@divisi/gguf/browser"
  * import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
  * import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
  * import * as Effect from "effect/Effect"

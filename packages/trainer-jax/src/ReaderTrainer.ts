@@ -1,11 +1,10 @@
 /**
- * Trains a reader of `@divisi/gguf/Reader` from labelled texts, with jax-js on WebAssembly in this thread.
+ * Trains a reader of `@divisi/gguf` from labelled texts, with jax-js on WebAssembly in this thread.
  *
  * Texts of a batch are padded to one length. A program takes the embedded words and gives their gradient, so that only
  * the rows of words that occurred are touched; the optimiser is the engine's AdamW.
  */
-import * as Reader from "@divisi/gguf/Reader"
-import * as Tensor from "@divisi/gguf/Tensor"
+import { Reader, Tensor } from "@divisi/gguf"
 import type * as Jax from "@jax-js/jax"
 import * as Predicate from "effect/Predicate"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"

@@ -1,7 +1,7 @@
 /** First weights: they look up in a list before any step of training. */
 
-import * as TinyModel from "@divisi/gguf/TinyModel"
-import * as Induction from "@divisi/trainer-jax/Induction"
+import { TinyModel } from "@divisi/gguf"
+import { Induction } from "@divisi/trainer-jax"
 import { assert, describe, it } from "@effect/vitest"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 

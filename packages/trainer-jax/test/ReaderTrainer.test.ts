@@ -1,4 +1,4 @@
-import * as Reader from "@divisi/gguf/Reader"
+import { Reader } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"
 import * as ReaderTrainer from "../src/ReaderTrainer.ts"
 

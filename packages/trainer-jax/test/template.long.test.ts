@@ -1,7 +1,7 @@
 /** Prompts: what is trained on is what llama.cpp sees when the model is served. */
 import path from "node:path"
 import type { Message } from "@divisi/core/Message"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import { Tokenizer } from "@divisi/gguf/browser"
 import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { assert, describe, it } from "@effect/vitest"

@@ -6,10 +6,8 @@
  */
 import fs from "node:fs/promises"
 import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
-import * as Safetensors from "@divisi/gguf/Safetensors"
-import * as TinyModel from "@divisi/gguf/TinyModel"
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import { Model, Safetensors, TinyModel } from "@divisi/gguf"
+import { Tokenizer } from "@divisi/gguf/browser"
 import * as Effect from "effect/Effect"
 
 const corpus = [

@@ -5,7 +5,7 @@
  * in order and carried out once however many replies are lost, results are waited for by long polls, and what is opened
  * is closed with the scope. It knows nothing of engines: {@link @divisi/trainer-tinker/TinkerEngine} makes one of it.
  */
-import { notifyLogged } from "@divisi/core/Callback"
+import { Callback } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -133,7 +133,7 @@ const silenceMillis = 120_000
 const noticing =
   ({ onNotice }: Pick<Options, "onNotice">) =>
   (notice: string): void =>
-    notifyLogged("onNotice", () => onNotice?.(notice))
+    Callback.notifyLogged("onNotice", () => onNotice?.(notice))
 
 const heartbeats = (connection: Connection, everyMillis: number, onNotice: (notice: string) => void) =>
   Effect.gen(function* () {

@@ -5,8 +5,8 @@
  * server no longer has refuse to sample, rather than to sample others. And where a lost reply leaves open whether the
  * gradient or a step was taken, nothing more is trained until a saved state is loaded: nothing is lost or done twice.
  */
-import { notifyLogged } from "@divisi/core/Callback"
-import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
+import { Callback } from "@divisi/core"
+import { LoraAdapter } from "@divisi/gguf"
 import { type Capabilities, type Engine, EngineError, type LossName, type Tokenizer } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -185,7 +185,7 @@ export const make = (options: Options): Effect.Effect<TinkerEngine, EngineError,
   Effect.gen(function* () {
     const { dialect, state } = yield* Effect.mapError(opened(options), (error) => Errors.toEngineError("open", error))
     const notices = noticesOf(dialect)
-    for (const notice of notices) notifyLogged("onNotice", () => options.onNotice?.(notice))
+    for (const notice of notices) Callback.notifyLogged("onNotice", () => options.onNotice?.(notice))
     const training = Training.make(state, dialect)
     return {
       name: "tinker",

@@ -18,7 +18,7 @@ export interface Parameters {
  * **Example**
  *
  * ```ts
- * import * as AdamW from "@divisi/trainer/AdamW"
+ * import { AdamW } from "@divisi/trainer"
  *
  * const [weights, gradient] = [Float64Array.of(1), Float64Array.of(3)]
  * const [first, second] = [new Float64Array(1), new Float64Array(1)]

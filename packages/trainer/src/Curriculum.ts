@@ -4,8 +4,7 @@
  * A place decides everything by itself, so a run that is resumed at a place goes on as if it had never stopped.
  */
 
-import { atOnce, type CallbackError, called } from "@divisi/core/Callback"
-import * as Seed from "@divisi/core/Seed"
+import { Callback, Seed } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -72,7 +71,7 @@ const nameOf = (ids: ReadonlyArray<string>) => [...ids].sort().join("\n")
  * ```ts
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
- * import * as Curriculum from "@divisi/trainer/Curriculum"
+ * import { Curriculum } from "@divisi/trainer"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe(["a", "b", "c"].map(ScriptedWorker.echo))
@@ -115,7 +114,7 @@ export const drawPool = (
  * **Example**
  *
  * ```ts
- * import * as Curriculum from "@divisi/trainer/Curriculum"
+ * import { Curriculum } from "@divisi/trainer"
  *
  * const half = { share: 0.5, rounds: 2 }
  * const places = [0, 1, 2, 3]
@@ -142,9 +141,9 @@ const withOutages = ({ workers }: WorkerPool.WorkerPool, share: number, seed: nu
 
 /** Samples a pool. Whether a part of the pool is held out is for a function of the user to say, at once. */
 const poolOf = ({ isHeldOut, pool }: Parts, config: PoolConfig, seed: number) =>
-  called(
+  Callback.called(
     "isHeldOut",
-    () => drawPool(pool, config, seed, isHeldOut && ((ids) => atOnce("isHeldOut", () => isHeldOut(ids)))),
+    () => drawPool(pool, config, seed, isHeldOut && ((ids) => Callback.atOnce("isHeldOut", () => isHeldOut(ids)))),
     (error) => error instanceof CurriculumError
   )
 
@@ -154,12 +153,12 @@ export const question = Effect.fnUntraced(function* (
   config: Pick<GrpoConfig, "pool" | "recursion">,
   phaseSeed: number,
   index: number
-): Effect.fn.Return<Question, CurriculumError | CallbackError> {
+): Effect.fn.Return<Question, CurriculumError | Callback.CallbackError> {
   const { tasks } = parts
   const seed = Seed.spread(phaseSeed, "question", index)
-  const task = yield* called(`task of the source ${tasks.name}`, () => tasks.task(phaseSeed, index))
-  const own = yield* called(`pool of the source ${tasks.name}`, () => tasks.pool?.(task))
-  const kind = yield* called(`kind of the source ${tasks.name}`, () => tasks.kind(task))
+  const task = yield* Callback.called(`task of the source ${tasks.name}`, () => tasks.task(phaseSeed, index))
+  const own = yield* Callback.called(`pool of the source ${tasks.name}`, () => tasks.pool?.(task))
+  const kind = yield* Callback.called(`kind of the source ${tasks.name}`, () => tasks.kind(task))
   const drawn = own ?? (yield* poolOf(parts, config.pool, Seed.spread(seed, "pool")))
   const rounds = extraRounds(config.recursion, index)
   const outages = rounds === 0 ? 0 : (config.recursion.outages ?? 0)

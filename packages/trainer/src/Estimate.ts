@@ -6,7 +6,7 @@
  * is unknown is said, and never counted as 0.
  */
 
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -2,8 +2,8 @@
  * Sources of examples for supervised learning: prompts with completions that are to be learned.
  */
 
+import { Seed } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
-import * as Seed from "@divisi/core/Seed"
 import * as Effect from "effect/Effect"
 import type { Datum, Tokenizer } from "./Engine.ts"
 import type { GroupRecord, RolloutRecord } from "./RolloutRecord.ts"
@@ -53,7 +53,7 @@ export interface ExampleSource {
  * **Example**
  *
  * ```ts
- * import * as ExampleSource from "@divisi/trainer/ExampleSource"
+ * import { ExampleSource } from "@divisi/trainer"
  *
  * const source = ExampleSource.make("counting", (_, index) => ({
  *   messages: [{ role: "user", content: `After ${index}?` }],
@@ -93,7 +93,7 @@ export const fromExamples = (name: string, examples: ReadonlyArray<Example>): Ex
  * **Example**
  *
  * ```ts
- * import * as ExampleSource from "@divisi/trainer/ExampleSource"
+ * import { ExampleSource } from "@divisi/trainer"
  *
  * const examples = ExampleSource.ofRollouts([], ({ messages }) => messages)
  * examples // => []

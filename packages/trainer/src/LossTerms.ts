@@ -34,7 +34,7 @@ const at = (values: PerToken | undefined, index: number, otherwise: number) =>
  * **Example**
  *
  * ```ts
- * import * as LossTerms from "@divisi/trainer/LossTerms"
+ * import { LossTerms } from "@divisi/trainer"
  *
  * const datum = { prompt: [1], completion: [7, 9], weights: [1, 2] }
  * LossTerms.of({ type: "crossEntropy" }, datum, [-0.5, -1], [0, 0]).loss // => 2.5
@@ -86,7 +86,7 @@ export const of = (loss: Loss, datum: Datum, logProbs_T: PerToken, entropies_T: 
  * **Example**
  *
  * ```ts
- * import * as LossTerms from "@divisi/trainer/LossTerms"
+ * import { LossTerms } from "@divisi/trainer"
  *
  * LossTerms.flaw({ prompt: [1], completion: [] }, undefined, 10) // => "a completion has no tokens"
  * ```

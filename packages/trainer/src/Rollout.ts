@@ -4,18 +4,20 @@
  * A rollout is one run with a language policy whose model is the engine's sampler, graded and rewarded round by round.
  * The response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
  */
-import type * as Budget from "@divisi/core/Budget"
-import { type CallbackError, called } from "@divisi/core/Callback"
+import {
+  type Budget,
+  Callback,
+  Grader,
+  Journal,
+  LanguagePolicy,
+  Seed,
+  StepFailure,
+  Transcript,
+  type Workflow
+} from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Grader from "@divisi/core/Grader"
-import * as Journal from "@divisi/core/Journal"
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Policy from "@divisi/core/Policy"
-import * as Seed from "@divisi/core/Seed"
-import * as StepFailure from "@divisi/core/StepFailure"
-import * as Transcript from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
-import type { Workflow } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -42,7 +44,7 @@ export interface Round extends RoundMeasures {
   readonly reward: number
   /** Why it could not be read, or why there is no answer. */
   readonly detail?: string | undefined
-  readonly workflow?: Workflow | undefined
+  readonly workflow?: Workflow.Workflow | undefined
   readonly answer?: string | undefined
   readonly confirmed: boolean
   readonly grade?: Grader.Grade | undefined
@@ -122,7 +124,12 @@ export class RolloutError extends Data.TaggedError("RolloutError")<{
 }
 
 /** Why rollouts cannot be made. */
-export type RolloutFailure = EngineError | CostLimitReached | RolloutError | CallbackError | Journal.JournalError
+export type RolloutFailure =
+  | EngineError
+  | CostLimitReached
+  | RolloutError
+  | Callback.CallbackError
+  | Journal.JournalError
 
 // -------------------------------------------------------------------------------------------------------------------
 // Rewards
@@ -345,7 +352,7 @@ const run = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Attempt | undefined, RolloutFailure> {
   const { config, kept } = options
   const policyOf = options.policy ?? languagePolicy(config)
-  const made = (model: Worker) => called("policy of the training", () => policyOf(model))
+  const made = (model: Worker) => Callback.called("policy of the training", () => policyOf(model))
   const [own, nested] = [yield* made(writer.worker), yield* made(writer.nested)]
   const { policy, release } = limited(withNested(recorded(own, writer), nested, config), options.running)
   const recorder = Transcript.recorder()
@@ -416,8 +423,7 @@ const runUntilGraded = Effect.fnUntraced(function* (
  * **Example**
  *
  * ```ts
- * import * as Budget from "@divisi/core/Budget"
- * import * as Grader from "@divisi/core/Grader"
+ * import { Budget, Grader } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"

@@ -3,9 +3,8 @@
  *
  * A rollout with recursive rounds has one line per round. Dropped rollouts have lines, too, without an advantage.
  */
-import type { Grade } from "@divisi/core/Grader"
+import type { Grader, Workflow } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
-import type { Workflow } from "@divisi/core/Workflow"
 
 /** A question of an iteration. */
 export interface GroupRecord {
@@ -56,13 +55,13 @@ export interface CompletionRecord {
   readonly advantage?: number | undefined
   /** Why it was dropped, or why it could not be read. */
   readonly detail?: string | undefined
-  readonly workflow?: Workflow | undefined
+  readonly workflow?: Workflow.Workflow | undefined
   /** The ids of the workers of the steps, in their order. */
   readonly workers?: ReadonlyArray<string> | undefined
   readonly answer?: string | undefined
   /** Whether it let the previous answer stand. */
   readonly confirmed: boolean
-  readonly grade?: Grade | undefined
+  readonly grade?: Grader.Grade | undefined
   /** USD of this round's worker calls. */
   readonly costUsd: number
   readonly calls: number

@@ -8,11 +8,8 @@
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as zlib from "node:zlib"
+import { JsonLines, Lock, Sealed, WholeFile } from "@divisi/files"
 import { detailOf, type FileError, fromUnknown } from "@divisi/files/FileError"
-import * as JsonLines from "@divisi/files/JsonLines"
-import * as Lock from "@divisi/files/Lock"
-import * as Sealed from "@divisi/files/Sealed"
-import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -101,7 +98,7 @@ const within = <A, R>(folder: string, effect: Effect.Effect<A, unknown, R>) => E
  * **Example**
  *
  * ```ts
- * import * as RunFolder from "@divisi/trainer/RunFolder"
+ * import { RunFolder } from "@divisi/trainer"
  * import * as Effect from "effect/Effect"
  *
  * const error = Effect.runSync(Effect.flip(RunFolder.readConfig("no/such/run")))

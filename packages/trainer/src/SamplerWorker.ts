@@ -51,7 +51,7 @@ export const decode = ({ decode }: Tokenizer, { reason, tokens }: Sample): strin
  * **Example**
  *
  * ```ts
- * import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+ * import { LanguagePolicy } from "@divisi/core"
  * import { SamplerWorker } from "@divisi/trainer"
  * import * as ToyEngine from "@divisi/trainer/ToyEngine"
  * import * as Effect from "effect/Effect"

@@ -4,7 +4,7 @@
  * A place in a source is a number, so that a run which is resumed goes on with the very next question.
  */
 
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
@@ -46,7 +46,7 @@ export const kindOf = ({ metadata }: Task): string => String(metadata?.family ??
  *
  * ```ts
  * import * as Task from "@divisi/core/Task"
- * import * as TaskSource from "@divisi/trainer/TaskSource"
+ * import { TaskSource } from "@divisi/trainer"
  * import * as Effect from "effect/Effect"
  *
  * const sums = TaskSource.make("sums", (seed, index) =>
@@ -76,7 +76,7 @@ export const make = (
  *
  * ```ts
  * import * as Task from "@divisi/core/Task"
- * import * as TaskSource from "@divisi/trainer/TaskSource"
+ * import { TaskSource } from "@divisi/trainer"
  *
  * const source = TaskSource.fromTasks("two", [Task.make("One?"), Task.make("Two?")])
  * source.name // => "two"
@@ -109,7 +109,7 @@ export const fromTasks = (
  *
  * ```ts
  * import * as Task from "@divisi/core/Task"
- * import * as TaskSource from "@divisi/trainer/TaskSource"
+ * import { TaskSource } from "@divisi/trainer"
  *
  * const easy = TaskSource.make("easy", (_, index) => Task.make(`Easy ${index}?`))
  * const hard = TaskSource.make("hard", (_, index) => Task.make(`Hard ${index}?`))

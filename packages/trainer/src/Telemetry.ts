@@ -138,14 +138,13 @@ const recordAll = (
  * **Example**
  *
  * ```ts
- * import * as Telemetry from "@divisi/trainer/Telemetry"
- * import type { WarmStartMetrics } from "@divisi/trainer/Metrics"
+ * import { type Metrics, Telemetry } from "@divisi/trainer"
  * import * as Effect from "effect/Effect"
  * import * as Metric from "effect/Metric"
  *
  * const metrics = { type: "warm-start", iteration: 4, phase: "warm", seconds: { total: 2 }, tokenLoss: 0.7 }
  * const program = Effect.gen(function* () {
- *   yield* Telemetry.record("my run", metrics as unknown as WarmStartMetrics)
+ *   yield* Telemetry.record("my run", metrics as unknown as Metrics.WarmStartMetrics)
  *   return (yield* Metric.snapshot).map(({ id }) => id)
  * })
  * const names = Effect.runSync(Effect.provideService(program, Metric.MetricRegistry, new Map()))

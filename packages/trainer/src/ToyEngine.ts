@@ -9,8 +9,8 @@
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as v8 from "node:v8"
+import { Options as Tables } from "@divisi/core"
 import { type Message, plain } from "@divisi/core/Message"
-import * as Tables from "@divisi/core/Options"
 import * as Effect from "effect/Effect"
 import {
   type Datum,

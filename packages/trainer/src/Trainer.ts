@@ -4,12 +4,8 @@
  * A run can be stopped, killed or run out of money at any moment. Resumed from its last checkpoint, it comes to the
  * same result. It reports its progress only through its events (`TrainingEvent`).
  */
-import * as Budget from "@divisi/core/Budget"
-import { notifyLogged } from "@divisi/core/Callback"
-import type { Grader } from "@divisi/core/Grader"
-import * as Tables from "@divisi/core/Options"
+import { Budget, Callback, type Grader, Seed, Options as Tables } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
-import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
@@ -52,7 +48,7 @@ export interface EvaluationContext {
 export interface Parts {
   readonly engine: Engine
   readonly pool: WorkerPool
-  readonly grader: Grader
+  readonly grader: Grader.Grader
   /** By the names that phases call them. */
   readonly tasks?: Readonly<Record<string, TaskSource>> | undefined
   /** By the names that phases call them. */
@@ -120,7 +116,7 @@ export interface Result {
  * **Example**
  *
  * ```ts
- * import * as Grader from "@divisi/core/Grader"
+ * import { Grader } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import { ToyEngine, Trainer, TrainingConfig } from "@divisi/trainer"
@@ -259,7 +255,9 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
   }
   const emit: Session.Session["emit"] = (event) =>
     Effect.flatMap(Clock.currentTimeMillis, (at) =>
-      Effect.sync(() => notifyLogged("The listener of the training", () => options.listener?.({ ...event, at })))
+      Effect.sync(() =>
+        Callback.notifyLogged("The listener of the training", () => options.listener?.({ ...event, at }))
+      )
     )
   const stopped = yield* Deferred.make<void>()
   yield* stopSignal(options.signal, stopped)
@@ -310,7 +308,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
  * import fs from "node:fs"
  * import os from "node:os"
  * import path from "node:path"
- * import * as Grader from "@divisi/core/Grader"
+ * import { Grader } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import { ExampleSource, ToyEngine, Trainer, TrainingConfig } from "@divisi/trainer"
@@ -357,7 +355,7 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  * **Example**
  *
  * ```ts
- * import * as Grader from "@divisi/core/Grader"
+ * import { Grader } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import { ToyEngine, Trainer } from "@divisi/trainer"

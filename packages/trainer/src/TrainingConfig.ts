@@ -7,10 +7,8 @@
  * textbook method: a critic network, and a reference model that is synchronised (paper section 2: no KL term).
  */
 
-import * as Options from "@divisi/core/Options"
-import type { ConductorOptions } from "@divisi/core/Prompt"
+import { Options, type Prompt, type WorkflowText } from "@divisi/core"
 import type { RunSettings } from "@divisi/core/RunSettings"
-import type * as WorkflowText from "@divisi/core/WorkflowText"
 import { grpoTable, warmStartTable } from "./internal/tables.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -132,7 +130,7 @@ export interface PenaltyConfig {
 /** How rollouts are made. */
 export interface RolloutConfig {
   /** The paper's setting and its ablations: examples, subtasks, access, descriptions, or another template. */
-  readonly prompt: ConductorOptions
+  readonly prompt: Prompt.ConductorOptions
   /**
    * Steps, limits, workers' settings, retries. A budget is one rollout's, the policy's own calls and tokens included.
    */

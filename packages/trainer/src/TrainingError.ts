@@ -1,5 +1,5 @@
 /** Why a training run went wrong. What it had saved is there, and it can be resumed. */
-import type { CallbackError } from "@divisi/core/Callback"
+import type { Callback } from "@divisi/core"
 import * as Data from "effect/Data"
 import type { CurriculumError } from "./Curriculum.ts"
 import type { EngineError } from "./Engine.ts"
@@ -39,7 +39,7 @@ export class OutageError extends Data.TaggedError("OutageError")<{
 
 /** Any of the reasons. */
 export type TrainingError =
-  | CallbackError
+  | Callback.CallbackError
   | OutageError
   | ConfigError
   | EngineError

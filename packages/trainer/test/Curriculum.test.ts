@@ -1,7 +1,7 @@
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import { WorkerStream } from "@divisi/core/streams"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -1,4 +1,4 @@
-import * as Prompt from "@divisi/core/Prompt"
+import { Prompt } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

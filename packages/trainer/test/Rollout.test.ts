@@ -1,6 +1,4 @@
-import * as Budget from "@divisi/core/Budget"
-import * as Grader from "@divisi/core/Grader"
-import * as ResponseCache from "@divisi/core/ResponseCache"
+import { Budget, Grader, ResponseCache } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import type { Pricing } from "@divisi/core/Usage"

@@ -1,4 +1,4 @@
-import * as Grader from "@divisi/core/Grader"
+import { Grader } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"

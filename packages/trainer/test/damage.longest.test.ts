@@ -2,7 +2,7 @@
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
-import * as Sealed from "@divisi/files/Sealed"
+import { Sealed } from "@divisi/files"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"

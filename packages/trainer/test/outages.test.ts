@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import * as Grader from "@divisi/core/Grader"
+import { Grader } from "@divisi/core"
 import { free, worker } from "@divisi/core/promise"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { Worker, WorkerErrorReason } from "@divisi/core/Worker"

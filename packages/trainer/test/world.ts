@@ -1,8 +1,7 @@
 /** A small world to train in: two sorts of questions, and for each one worker that is right. */
 
-import * as Grader from "@divisi/core/Grader"
+import { Grader, Prompt } from "@divisi/core"
 import { text } from "@divisi/core/Message"
-import * as Prompt from "@divisi/core/Prompt"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import type { Pricing } from "@divisi/core/Usage"

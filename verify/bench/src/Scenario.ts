@@ -3,10 +3,9 @@
  * that are stopped half-way. Every call is counted by four independent parties (the workers, the
  * events, the runs' results, the ledger), and they must agree to the last call and token.
  */
-import * as Budget from "@divisi/core/Budget"
+import { Budget, type RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import type { Usage } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -177,7 +176,7 @@ interface Tally {
   readonly answersOf: Map<string, number>
 }
 
-const listen = (tally: Tally, run: number) => (event: RunEvent) => {
+const listen = (tally: Tally, run: number) => (event: RunEvent.RunEvent) => {
   switch (event.type) {
     case "step-finished":
       tally.answered += 1

@@ -9,7 +9,7 @@
  * The orders are carried out one after another, a call in each turn. The tools are told by what they take, whatever their
  * names: a command, a path, or a path with an old and a new text. Where nothing reads or replaces, the shell does.
  */
-import type { ToolDefinition } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 
 type Call = { readonly name: string; readonly arguments: object }
 
@@ -27,11 +27,11 @@ const ordersIn = (question: string): ReadonlyArray<Order> =>
     return { type: "replace", old: old!, by: by!, path: path! }
   })
 
-const fieldsOf = ({ input }: ToolDefinition): ReadonlyArray<string> =>
+const fieldsOf = ({ input }: Tool.ToolDefinition): ReadonlyArray<string> =>
   typeof input.properties === "object" && input.properties !== null ? Object.keys(input.properties) : []
 
 /** The first of some names that a tool has a field of. */
-const among = (tool: ToolDefinition, names: ReadonlyArray<string>): string | undefined =>
+const among = (tool: Tool.ToolDefinition, names: ReadonlyArray<string>): string | undefined =>
   names.find((name) => fieldsOf(tool).includes(name))
 
 const paths = ["file_path", "filePath", "path"]
@@ -41,7 +41,7 @@ const news = ["new_string", "newString"]
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Other fields that a tool requires. */
-const also = (tool: ToolDefinition, given: object): object => {
+const also = (tool: Tool.ToolDefinition, given: object): object => {
   const { properties, required } = tool.input
   const missing = Array.isArray(required) ? required.filter((name) => !(name in given)) : []
   const typeOf = (name: string) => (properties as Record<string, { readonly type?: string }>)[name]?.type
@@ -53,12 +53,12 @@ const also = (tool: ToolDefinition, given: object): object => {
   )
 }
 
-const called = (tool: ToolDefinition, given: object): Call => ({
+const called = (tool: Tool.ToolDefinition, given: object): Call => ({
   name: tool.name,
   arguments: { ...given, ...also(tool, given) }
 })
 
-const runs = (tools: ReadonlyArray<ToolDefinition>, command: string): Call | undefined => {
+const runs = (tools: ReadonlyArray<Tool.ToolDefinition>, command: string): Call | undefined => {
   for (const tool of tools) {
     const field = among(tool, ["command", "cmd"])
     if (field === undefined) continue
@@ -68,12 +68,12 @@ const runs = (tools: ReadonlyArray<ToolDefinition>, command: string): Call | und
   return undefined
 }
 
-const reads = (tools: ReadonlyArray<ToolDefinition>, path: string): Call | undefined => {
+const reads = (tools: ReadonlyArray<Tool.ToolDefinition>, path: string): Call | undefined => {
   const tool = tools.find((one) => /read/i.test(one.name) && among(one, paths) !== undefined)
   return tool === undefined ? runs(tools, `cat ${quoted(path)}`) : called(tool, { [among(tool, paths)!]: path })
 }
 
-const replaces = (tools: ReadonlyArray<ToolDefinition>, { by, old, path }: Order & { type: "replace" }) => {
+const replaces = (tools: ReadonlyArray<Tool.ToolDefinition>, { by, old, path }: Order & { type: "replace" }) => {
   const tool = tools.find((one) => [paths, olds, news].every((names) => among(one, names) !== undefined))
   if (tool !== undefined) {
     return called(tool, { [among(tool, paths)!]: path, [among(tool, olds)!]: old, [among(tool, news)!]: by })
@@ -82,7 +82,7 @@ const replaces = (tools: ReadonlyArray<ToolDefinition>, { by, old, path }: Order
   return runs(tools, `sed -i ${quoted(`s/${escaped(old)}/${escaped(by)}/`)} ${quoted(path)}`)
 }
 
-const callOf = (order: Order, tools: ReadonlyArray<ToolDefinition>): Call | undefined => {
+const callOf = (order: Order, tools: ReadonlyArray<Tool.ToolDefinition>): Call | undefined => {
   if (order.type === "run") return runs(tools, order.command)
   return order.type === "read" ? reads(tools, order.path) : replaces(tools, order)
 }
@@ -91,7 +91,7 @@ const callOf = (order: Order, tools: ReadonlyArray<ToolDefinition>): Call | unde
 export const next = (
   question: string,
   done: number,
-  tools: ReadonlyArray<ToolDefinition>
+  tools: ReadonlyArray<Tool.ToolDefinition>
 ): ReadonlyArray<Call> | undefined => {
   const all = ordersIn(question)
   const order = all[done]

@@ -1,7 +1,7 @@
 /** Values of a JSON Schema, with what a question says in them: the numbers, names and quoted words that it has. */
-import type { JsonSchema } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 
-const isObject = (value: unknown): value is JsonSchema =>
+const isObject = (value: unknown): value is Tool.JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 const numbersIn = (question: string): ReadonlyArray<number> =>
@@ -27,14 +27,14 @@ interface Source {
 
 const taken = <A>(things: ReadonlyArray<A>, at: number): A | undefined => things[Math.min(at, things.length - 1)]
 
-const textOf = (schema: JsonSchema, source: Source, field: string): string => {
+const textOf = (schema: Tool.JsonSchema, source: Source, field: string): string => {
   const text = taken(source.names, source.name++) ?? (source.question.slice(0, 200).trim() || field)
   const least = typeof schema.minLength === "number" ? schema.minLength : 0
   const most = typeof schema.maxLength === "number" ? schema.maxLength : 1_000
   return text.padEnd(least, ".").slice(0, most)
 }
 
-const numberOf = (schema: JsonSchema, source: Source): number => {
+const numberOf = (schema: Tool.JsonSchema, source: Source): number => {
   const number = taken(source.numbers, source.number++) ?? 1
   const least = typeof schema.minimum === "number" ? schema.minimum : Number.NEGATIVE_INFINITY
   const most = typeof schema.maximum === "number" ? schema.maximum : Number.POSITIVE_INFINITY
@@ -42,18 +42,24 @@ const numberOf = (schema: JsonSchema, source: Source): number => {
   return schema.type === "integer" ? Math.round(within) : within
 }
 
-const resolved = (schema: JsonSchema, root: JsonSchema): JsonSchema => {
+const resolved = (schema: Tool.JsonSchema, root: Tool.JsonSchema): Tool.JsonSchema => {
   const parts = typeof schema.$ref === "string" ? schema.$ref.split("/").slice(1) : undefined
   const found = parts?.reduce<unknown>((at, part) => (isObject(at) ? at[part] : undefined), root)
   return isObject(found) ? found : schema
 }
 
-const typeOf = ({ properties, type }: JsonSchema): unknown => {
+const typeOf = ({ properties, type }: Tool.JsonSchema): unknown => {
   const first = Array.isArray(type) ? type.find((one) => one !== "null") : type
   return first ?? (properties === undefined ? "string" : "object")
 }
 
-const valueOf = (given: JsonSchema, root: JsonSchema, source: Source, field: string, depth: number): unknown => {
+const valueOf = (
+  given: Tool.JsonSchema,
+  root: Tool.JsonSchema,
+  source: Source,
+  field: string,
+  depth: number
+): unknown => {
   const schema = resolved(given, root)
   if (depth > 8) return null
   if ("const" in schema) return schema.const
@@ -93,13 +99,13 @@ const valueOf = (given: JsonSchema, root: JsonSchema, source: Source, field: str
 }
 
 /** A value of a schema, with what the question says. `from` leaves out the first names, for another call. */
-export const make = (schema: JsonSchema, question: string, from = 0): unknown => {
+export const make = (schema: Tool.JsonSchema, question: string, from = 0): unknown => {
   const source: Source = { question, numbers: numbersIn(question), names: namesIn(question), number: 0, name: from }
   return valueOf(schema, schema, source, "value", 0)
 }
 
 /** How often a tool is called: once, or for each name where it takes one name alone. */
-export const times = ({ properties, required }: JsonSchema, question: string): number => {
+export const times = ({ properties, required }: Tool.JsonSchema, question: string): number => {
   const wanted = Array.isArray(required) ? required.length : Object.keys(isObject(properties) ? properties : {}).length
   return wanted === 1 ? Math.max(1, Math.min(4, namesIn(question).length)) : 1
 }

@@ -11,8 +11,9 @@
  *    user has told it.
  * 4. It writes no more tokens than it may; a word is one.
  */
+
+import type { Tool } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
-import type { ToolDefinition } from "@divisi/core/Tool"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Worker, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import * as Stream from "effect/Stream"
@@ -61,7 +62,7 @@ const aftermathOf = ({ messages }: WorkerRequest): ReadonlyArray<Message.Message
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The tool that has most words in common with a question. */
-const fitting = (tools: ReadonlyArray<ToolDefinition>, question: string): ToolDefinition | undefined => {
+const fitting = (tools: ReadonlyArray<Tool.ToolDefinition>, question: string): Tool.ToolDefinition | undefined => {
   const asked = wordsOf(question)
   const scored = tools.map((tool) => ({
     tool,
@@ -78,7 +79,7 @@ const callsOf = (request: WorkerRequest): ReadonlyArray<{ readonly name: string;
   const results = aftermathOf(request).filter(({ role }) => role === "tool").length
   const commanded = Commands.next(question, results, tools)
   if (commanded !== undefined) return commanded
-  const called = (tool: ToolDefinition) => ({
+  const called = (tool: Tool.ToolDefinition) => ({
     name: tool.name,
     arguments: Instance.make(tool.input, question) as object
   })

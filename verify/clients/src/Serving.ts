@@ -1,5 +1,5 @@
 /** A server in front of a Conductor with three workers: two look, a third sees both, calls the tools and answers. */
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import type { Pricing } from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"

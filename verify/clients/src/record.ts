@@ -6,9 +6,9 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
-import * as DiskJournal from "@divisi/files/DiskJournal"
+import { DiskJournal } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Agents from "./Agents.ts"
 import * as Serving from "./Serving.ts"

@@ -2,7 +2,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import * as Evaluations from "./bytes/evaluations.ts"
 import * as Models from "./bytes/models.ts"
 import * as Records from "./bytes/records.ts"

@@ -1,5 +1,5 @@
 /** Damage as disks and interrupted copies do it to a file, drawn from a seed. */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 
 /** Bytes that were changed, and how. */
 export interface Damaged {

@@ -1,8 +1,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as DiskAccounts from "@divisi/files/DiskAccounts"
-import * as DiskJournal from "@divisi/files/DiskJournal"
+import { DiskAccounts, DiskJournal } from "@divisi/files"
 import { AccountsContract, JournalContract } from "@divisi/testkit/journals"
 import { afterAll, describe, it } from "vitest"
 

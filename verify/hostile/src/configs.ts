@@ -3,7 +3,7 @@ import fs from "node:fs"
 import path from "node:path"
 import { ConfigFile } from "@divisi/cli"
 import * as RunSettings from "@divisi/core/RunSettings"
-import * as RunFolder from "@divisi/trainer/RunFolder"
+import { RunFolder } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 

@@ -1,7 +1,7 @@
 /** Readers of programs and of what they print: the code graders, in a sandbox that runs nothing. */
 import * as Task from "@divisi/core/Task"
+import type { Sandbox } from "@divisi/graders"
 import { CodeGrader, LiveCodeBenchProblem } from "@divisi/graders/code"
-import type * as Sandbox from "@divisi/graders/Sandbox"
 import * as Effect from "effect/Effect"
 
 type Execution = Extract<Sandbox.Execution, { readonly type: "finished" }>

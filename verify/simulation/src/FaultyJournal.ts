@@ -1,6 +1,5 @@
 /** A journal of one process, over memory that others share, with a fault at one of its writes. */
-import * as Journal from "@divisi/core/Journal"
-import * as Seed from "@divisi/core/Seed"
+import { Journal, Seed } from "@divisi/core"
 import * as Effect from "effect/Effect"
 
 /** What happens at a write. */

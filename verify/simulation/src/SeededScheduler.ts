@@ -5,7 +5,7 @@
  * are drawn; time stands still while anything can run, and then jumps to the next timer. So one seed is one order of
  * all that happens, the same on every machine, and other seeds are other orders that a real scheduler might take.
  */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

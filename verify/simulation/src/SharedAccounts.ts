@@ -5,23 +5,15 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Postgres from "@divisi/cluster/Postgres"
-import * as PostgresAccounts from "@divisi/cluster/PostgresAccounts"
-import * as PostgresJournal from "@divisi/cluster/PostgresJournal"
-import type { Accounts, AccountsError } from "@divisi/core/Account"
-import * as Budget from "@divisi/core/Budget"
+import { Postgres, PostgresAccounts, PostgresJournal } from "@divisi/cluster"
+import { type Account, Budget, Journal, Seed, Tool, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
 import * as Policy from "@divisi/core/Policy"
 import { worker } from "@divisi/core/promise"
-import * as Seed from "@divisi/core/Seed"
-import * as Tool from "@divisi/core/Tool"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Usage from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as DiskAccounts from "@divisi/files/DiskAccounts"
-import * as DiskJournal from "@divisi/files/DiskJournal"
+import { DiskAccounts, DiskJournal } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -83,7 +75,7 @@ const opened = async <A, E>(make: Effect.Effect<A, E, Scope.Scope>): Promise<Ope
 const postgresOf = ({ seed, url = "" }: Options, schema: string) =>
   Postgres.open({ url: Redacted.make(url), schema: `${schema}_${seed}`, graceMillis: 0, maxConnections: 2 })
 
-const accountIn = (accounts: Accounts<AccountsError>) =>
+const accountIn = (accounts: Account.Accounts<Account.AccountsError>) =>
   Effect.gen(function* () {
     const all = yield* accounts.open({ name: "all" })
     return yield* accounts.open({ name: "team", parent: all })
@@ -96,7 +88,7 @@ const ledgers = (options: Options, folder: string, schema: string) => {
   const under = Budget.make({}, above)
   const ofMemory = (ledger: Budget.Ledger, all: ReadonlyArray<Budget.Ledger>) =>
     Effect.succeed({ ledger, spent: Effect.sync(() => all.map((one) => one.spent())) })
-  const onPlace = (accounts: Accounts<AccountsError>, below?: Budget.Limits) =>
+  const onPlace = (accounts: Account.Accounts<Account.AccountsError>, below?: Budget.Limits) =>
     Effect.map(accountIn(accounts), (account) => ({
       ledger: below === undefined ? account : Budget.make(below, account),
       spent: Effect.map(accounts.list, (all) => all.map(({ total }) => total))

@@ -1,18 +1,10 @@
 /** Policies and critics of a simulation. Every subtask says where it belongs, so that a request names its step. */
 
-import * as Baselines from "@divisi/core/Baselines"
-import type { Checks } from "@divisi/core/Check"
-import type { Critic } from "@divisi/core/Critic"
-import { fromGrader, fromWorker } from "@divisi/core/Critic"
-import { type Grade, GraderError } from "@divisi/core/Grader"
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { Baselines, type Check, Critic, Grader, LanguagePolicy, Seed, type Workflow, WorkflowText } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import { policy as promisePolicy } from "@divisi/core/promise"
-import * as Seed from "@divisi/core/Seed"
+import { WorkerStream } from "@divisi/core/streams"
 import type { PartStream, Worker } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
-import type { Access, Step, Workflow } from "@divisi/core/Workflow"
-import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Nonsense from "./nonsense.ts"
@@ -25,7 +17,7 @@ type View = Omit<Policy.Context, "complete">
 // Workflows
 // -------------------------------------------------------------------------------------------------------------------
 
-const accessOf = (draw: Seed.Draw, step: number, isTight: boolean): Access => {
+const accessOf = (draw: Seed.Draw, step: number, isTight: boolean): Workflow.Access => {
   if (isTight && Seed.chance(draw, 0.8)) return []
   if (Seed.chance(draw, 0.3)) return "all"
   const seen: Array<number> = []
@@ -34,24 +26,24 @@ const accessOf = (draw: Seed.Draw, step: number, isTight: boolean): Access => {
 }
 
 /** A check of the run, or a worker of the pool that judges. */
-const checkOf = (draw: Seed.Draw, { checks = [], pool }: View): Step["check"] => ({
+const checkOf = (draw: Seed.Draw, { checks = [], pool }: View): Workflow.Step["check"] => ({
   by: checks.length > 0 && Seed.chance(draw, 0.6) ? Seed.pick(draw, checks) : Seed.below(draw, pool.workers.length),
   onFailure: Seed.pick(draw, ["revise", "revise", "next", "continue"])
 })
 
 /** Some steps of earlier rounds, where a model may name them as it writes. */
-const earlierOf = (draw: Seed.Draw, { previous }: View): Step["earlier"] =>
+const earlierOf = (draw: Seed.Draw, { previous }: View): Workflow.Step["earlier"] =>
   (previous?.rounds ?? []).flatMap(({ workflow }, round) =>
     workflow.steps.flatMap((_, step) => (Seed.chance(draw, 0.3) ? [{ round, step }] : []))
   )
 
 /** What steps have beside those of the paper, in some workflows. */
-const moreOf = (draw: Seed.Draw, view: View): Pick<Step, "check" | "earlier"> => ({
+const moreOf = (draw: Seed.Draw, view: View): Pick<Workflow.Step, "check" | "earlier"> => ({
   ...(view.previous !== undefined && Seed.chance(draw, 0.4) && { earlier: earlierOf(draw, view)! }),
   ...(Seed.chance(draw, 0.4) && { check: checkOf(draw, view)! })
 })
 
-const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number, isTight: boolean): Step => ({
+const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number, isTight: boolean): Workflow.Step => ({
   worker: Seed.below(draw, pool.workers.length + (self ? 1 : 0)),
   // The question of a nested run ends with the subtask of its step: an empty one would pass for it.
   subtask: !task.id.includes("/") && Seed.chance(draw, 0.1) ? "" : `Do ${address(task.id, round, step)}`,
@@ -63,7 +55,7 @@ export const workflowOf = (
   draw: Seed.Draw,
   view: View,
   { isTight, seed }: Pick<World, "isTight" | "seed">
-): Workflow => {
+): Workflow.Workflow => {
   if (Policy.canStand(view.previous) && Seed.chance(draw, 0.2)) return { steps: [] }
   // Drawn apart: a world without checks is what it was before there were any.
   const more = Seed.draw(Seed.spread(seed, view.seed, view.task.id, view.round, "more"))
@@ -76,7 +68,7 @@ export const workflowOf = (
 }
 
 /** A workflow in the text form, with what a model may write in this round. */
-export const written = ({ steps }: Workflow, { checks = [], evidence }: View): string => {
+export const written = ({ steps }: Workflow.Workflow, { checks = [], evidence }: View): string => {
   const named = steps.map(({ check, earlier, ...step }) => ({
     ...step,
     ...(checks.length > 0 && check !== undefined && { check }),
@@ -200,7 +192,7 @@ const passes = (answer: string): boolean => Seed.chance(Seed.draw(Seed.spread(0,
 
 /** What a run has of checks. */
 export interface Checked {
-  readonly checks?: Checks
+  readonly checks?: Check.Checks
   readonly revisions?: number
 }
 
@@ -225,7 +217,7 @@ export const checked = (
   if (!Seed.chance(draw, 0.4)) return {}
   const revisions = Seed.pick(draw, [undefined, 0, 1, 3])
   const isWild = () => !isSteady && Seed.chance(draw, nonsense)
-  const checks: Checks = {
+  const checks: Check.Checks = {
     quick: (answer) => {
       onChecked("quick", answer)
       if (isWild()) throw Nonsense.thrown(draw)
@@ -241,7 +233,7 @@ export const checked = (
           return Effect.as(Effect.sleep(isSteady ? 0 : Seed.below(draw, 20)), grade)
         })
     },
-    critic: fromWorker(Seed.pick(draw, workers)),
+    critic: Critic.fromWorker(Seed.pick(draw, workers)),
     judge: Seed.pick(draw, workers)
   }
   return revisions === undefined ? { checks } : { checks, revisions }
@@ -251,30 +243,30 @@ export const checked = (
 // Critics
 // -------------------------------------------------------------------------------------------------------------------
 
-const gradeOf = (draw: Seed.Draw): Grade => {
+const gradeOf = (draw: Seed.Draw): Grader.Grade => {
   const score = Seed.pick(draw, [0, 0.5, 1])
   return { correct: score === 1, score, explanation: "so so" }
 }
 
-const grader = (world: World): Critic =>
-  fromGrader({
+const grader = (world: World): Critic.Critic =>
+  Critic.fromGrader({
     name: "grader",
     grade: ({ id }) => {
       const { draw, moods } = world
       if (Seed.chance(draw, moods.nonsense)) throw Nonsense.thrown(draw)
       if (Seed.chance(draw, moods.nonsense)) return Effect.die(Nonsense.thrown(draw))
       return Seed.chance(draw, 0.1)
-        ? Effect.fail(new GraderError({ grader: "grader", task: id, detail: "it cannot say" }))
+        ? Effect.fail(new Grader.GraderError({ grader: "grader", task: id, detail: "it cannot say" }))
         : Effect.succeed(gradeOf(draw))
     }
   })
 
 /** Draws a critic, or none. */
-export const critic = (world: World, workers: ReadonlyArray<Worker>): Critic | undefined => {
+export const critic = (world: World, workers: ReadonlyArray<Worker>): Critic.Critic | undefined => {
   const { draw } = world
   switch (Seed.below(draw, 8)) {
     case 0:
-      return fromWorker(Seed.pick(draw, workers))
+      return Critic.fromWorker(Seed.pick(draw, workers))
     case 1:
       return grader(world)
     default:

@@ -3,14 +3,9 @@
  * hold of them.
  */
 
-import * as Budget from "@divisi/core/Budget"
+import { Budget, Resilience, ResponseCache, type RunEvent, Seed, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import { Gate } from "@divisi/core/Resilience"
-import * as ResponseCache from "@divisi/core/ResponseCache"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as RunStream from "@divisi/core/RunStream"
-import * as Seed from "@divisi/core/Seed"
-import * as Transcript from "@divisi/core/Transcript"
+import { RunStream } from "@divisi/core/streams"
 import * as Usage from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -47,7 +42,7 @@ export interface Found {
   /** The most calls that an account had something set aside for at once. */
   readonly reserved: number
   /** Every event of every run, in their order. */
-  readonly events: ReadonlyArray<RunEvent>
+  readonly events: ReadonlyArray<RunEvent.RunEvent>
 }
 
 /**
@@ -69,7 +64,7 @@ interface Run {
   readonly options: Conductor.Options
   readonly runOptions: Conductor.RunOptions
   readonly task: { readonly id: string; readonly question: string }
-  readonly events: Array<RunEvent>
+  readonly events: Array<RunEvent.RunEvent>
   /** When each event came, in milliseconds since the start. */
   readonly times: Array<number>
   readonly recorder: Transcript.Recorder
@@ -95,7 +90,7 @@ export class SimulatedRuns {
   readonly witness = Witness.make()
   readonly accounts: Array<Account> = []
   readonly runs: Array<Run> = []
-  readonly events: Array<RunEvent> = []
+  readonly events: Array<RunEvent.RunEvent> = []
   readonly context: Context.Context<never>
   readonly world: SimulatedWorker.World
   readonly promises: boolean
@@ -142,7 +137,7 @@ export class SimulatedRuns {
       Context.make(Scheduler.Scheduler, this.time.scheduler),
       Context.make(Clock.Clock, this.time.clock),
       Context.make(References.MinimumLogLevel, "None"),
-      Context.make(Gate, this.door?.gate),
+      Context.make(Resilience.Gate, this.door?.gate),
       Context.make(ResponseCache.ResponseCache, cache)
     ) as Context.Context<never>
     const shared = Draws.maybe(draw, 0.6, () => this.account("the shared account", this.limits()))
@@ -225,10 +220,10 @@ export class SimulatedRuns {
     const { draw, world } = this
     const name = `run ${index}`
     const recorder = Transcript.recorder()
-    const events: Array<RunEvent> = []
+    const events: Array<RunEvent.RunEvent> = []
     const times: Array<number> = []
     const isHostile = Seed.chance(draw, world.moods.nonsense)
-    const listener = (event: RunEvent) => {
+    const listener = (event: RunEvent.RunEvent) => {
       recorder.listener(event)
       events.push(event)
       times.push(this.time.elapsed())

@@ -1,8 +1,8 @@
 /** Workers of a simulation: of every make, in every mood, and honest about what they were asked. */
 
+import { Seed } from "@divisi/core"
 import { type Message, text } from "@divisi/core/Message"
 import { worker as promiseWorker } from "@divisi/core/promise"
-import * as Seed from "@divisi/core/Seed"
 import type { Pricing, Usage } from "@divisi/core/Usage"
 import {
   type Worker,

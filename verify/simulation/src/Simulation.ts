@@ -1,7 +1,6 @@
 /** The simulation of a seed: of which kind its world is, and in how many orders of its tasks it is run. */
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, Seed } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"

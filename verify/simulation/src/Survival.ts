@@ -2,16 +2,18 @@
  * One run of a seed that survives its processes: it is stopped, killed, fenced and suspended, and gone on with from its
  * journal or its transcript, until it ends; and what does not hold of it.
  */
-import * as Budget from "@divisi/core/Budget"
+import {
+  Budget,
+  Journal,
+  LanguagePolicy,
+  Resilience,
+  ResponseCache,
+  type RunEvent,
+  Seed,
+  Transcript
+} from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Policy from "@divisi/core/Policy"
-import { Gate } from "@divisi/core/Resilience"
-import * as ResponseCache from "@divisi/core/ResponseCache"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Seed from "@divisi/core/Seed"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Usage from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -54,7 +56,7 @@ interface Trouble {
 interface Process {
   readonly time: SeededScheduler.SeededScheduler
   readonly journal: FaultyJournal.FaultyJournal
-  readonly heard: Array<RunEvent>
+  readonly heard: Array<RunEvent.RunEvent>
   readonly ledger: Budget.Ledger
   /** What ends its run before its end: its vendor is down after so many calls, or it may make no more. */
   readonly trouble: Trouble | undefined
@@ -215,7 +217,7 @@ class Survival {
     const { heard, journal, ledger, trouble } = process
     const budget = trouble?.what === "limit" ? { calls: trouble.after } : undefined
     const conductor = Conductor.make({ ...this.options, budget })
-    const listener = (event: RunEvent) => void heard.push(event)
+    const listener = (event: RunEvent.RunEvent) => void heard.push(event)
     const options = { runId, ledger, listener, journal: this.isDurable ? journal.journal : undefined }
     const waiting = before?.result?.waitingFor ?? []
     // Some of what it waits for, or all.
@@ -238,7 +240,7 @@ class Survival {
       Context.make(Scheduler.Scheduler, time.scheduler),
       Context.make(Clock.Clock, time.clock),
       Context.make(References.MinimumLogLevel, "None"),
-      Context.make(Gate, undefined),
+      Context.make(Resilience.Gate, undefined),
       Context.make(ResponseCache.ResponseCache, undefined)
     ) as Context.Context<never>
     const fiber: Fiber.Fiber<Conductor.RunResult> = Effect.runForkWith(context)(this.effectOf(process, before))
@@ -403,7 +405,7 @@ class Survival {
 }
 
 /** Whether a nested run has answered although some of its calls met the outage: that answer is final. */
-const isNestedEndDespiteOutage = (event: RunEvent): boolean =>
+const isNestedEndDespiteOutage = (event: RunEvent.RunEvent): boolean =>
   event.type === "run-finished" &&
   event.runId !== runId &&
   (event.ending === "answered" || event.ending === "refused") &&

@@ -2,9 +2,9 @@
  * Workers that ask for tools, and the tools: what they say depends on what they are asked alone, so that a run that is
  * begun again is the same run. They keep books of their own.
  */
+
+import { Seed, Tool } from "@divisi/core"
 import { type Message, text } from "@divisi/core/Message"
-import * as Seed from "@divisi/core/Seed"
-import * as Tool from "@divisi/core/Tool"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

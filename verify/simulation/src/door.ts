@@ -1,6 +1,5 @@
 /** Gates of providers that many want to pass, and how they stand when nobody is left. */
-import { Gate } from "@divisi/core/Resilience"
-import * as Seed from "@divisi/core/Seed"
+import { Resilience, Seed } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
 import * as Context from "effect/Context"
@@ -12,7 +11,7 @@ import { maybe } from "./draws.ts"
 
 /** A gate, and how many calls of a provider surely pass at once. */
 export interface Door {
-  readonly gate: Gate
+  readonly gate: Resilience.Gate
   readonly places: number
 }
 
@@ -21,7 +20,7 @@ const make = (limits: ProviderGate.Limits, options: ProviderGate.Options = {}): 
   const built = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe())) as Context.Context<never>
   // A circuit that was open lets one through to try, and the others wait for its end.
   const places = options.breaker === undefined ? (limits.concurrency ?? 1) : 1
-  return { gate: Context.getUnsafe(built, Gate)!, places }
+  return { gate: Context.getUnsafe(built, Resilience.Gate)!, places }
 }
 
 /** One call at once, or two. */

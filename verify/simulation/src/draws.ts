@@ -1,8 +1,6 @@
 /** What a simulation draws for its world: limits, moods, settings and caches. */
-import type * as Budget from "@divisi/core/Budget"
+import { type Budget, ResponseCache, Seed } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
-import * as ResponseCache from "@divisi/core/ResponseCache"
-import * as Seed from "@divisi/core/Seed"
 import * as Nonsense from "./nonsense.ts"
 import type * as SeededScheduler from "./SeededScheduler.ts"
 import type * as SimulatedWorker from "./SimulatedWorker.ts"

@@ -1,14 +1,10 @@
 /** What must hold of every run, whatever happened in it. Each check returns what is wrong, in words. */
 
 import { isDeepStrictEqual } from "node:util"
-import * as AnswerText from "@divisi/core/AnswerText"
-import type { Ledger, Limits } from "@divisi/core/Budget"
+import { AnswerText, type Budget, type RunEvent, Transcript, Workflow } from "@divisi/core"
 import { text } from "@divisi/core/Message"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Transcript from "@divisi/core/Transcript"
 import type { Spend } from "@divisi/core/Usage"
 import * as Wire from "@divisi/core/Wire"
-import * as Workflow from "@divisi/core/Workflow"
 import * as Result from "effect/Result"
 import { address, addressOf, answerKey, marksOf, type Witness } from "./Witness.ts"
 
@@ -29,7 +25,7 @@ interface Reserved {
 }
 
 // Accounts do not say what they have set aside; the fields are there to be looked at.
-export const reservedOf = (ledger: Ledger): Reserved => ledger as unknown as Reserved
+export const reservedOf = (ledger: Budget.Ledger): Reserved => ledger as unknown as Reserved
 
 const tokensOf = ({ usage }: Spend): number => usage.inputTokens + usage.outputTokens
 
@@ -37,7 +33,7 @@ const isFigure = (figure: unknown): boolean =>
   figure === undefined || (Number.isFinite(figure) && (figure as number) >= 0)
 
 /** What is wrong with an account now, after it was seen with an earlier spend. */
-export const ofAccount = (name: string, ledger: Ledger, before: Spend): string | undefined => {
+export const ofAccount = (name: string, ledger: Budget.Ledger, before: Spend): string | undefined => {
   const { limits } = ledger
   const spend = ledger.spent()
   const { open, reservedCostUsd, reservedTokens } = reservedOf(ledger)
@@ -47,7 +43,7 @@ export const ofAccount = (name: string, ledger: Ledger, before: Spend): string |
     return `${name} counts nonsense: ${JSON.stringify(spend)}`
   if (spend.costUsd < before.costUsd - slack || tokensOf(spend) < tokensOf(before) || spend.calls < before.calls)
     return `what ${name} has spent shrinks: ${JSON.stringify(before)}, then ${JSON.stringify(spend)}`
-  const over = (limit: keyof Limits, used: number, allowance = 0) =>
+  const over = (limit: keyof Budget.Limits, used: number, allowance = 0) =>
     limits[limit] !== undefined && !(used <= limits[limit] + allowance)
   if (over("tokens", tokensOf(spend) + reservedTokens))
     return `${name} exceeds its tokens: ${tokensOf(spend)} + ${reservedTokens}`
@@ -58,7 +54,7 @@ export const ofAccount = (name: string, ledger: Ledger, before: Spend): string |
 }
 
 /** What is wrong with an account at the end. */
-export const ofRest = (name: string, ledger: Ledger): Problems => {
+export const ofRest = (name: string, ledger: Budget.Ledger): Problems => {
   const { open, reservedCostUsd, reservedTokens } = reservedOf(ledger)
   return open === 0 && reservedCostUsd === 0 && reservedTokens === 0
     ? []
@@ -83,7 +79,7 @@ export const ofSums = (name: string, told: Spend, charged: Spend): Problems =>
 /** A run as it was told. */
 export interface Told {
   readonly name: string
-  readonly events: ReadonlyArray<RunEvent>
+  readonly events: ReadonlyArray<RunEvent.RunEvent>
   /** When each event came. */
   readonly times: ReadonlyArray<number>
   readonly transcript: Transcript.Transcript
@@ -295,14 +291,14 @@ export const ofRun = (told: Told, witness: Witness, isRead: boolean): Problems =
 export const toldSpend = ({ spend: _, ...rest }: Transcript.Transcript): Spend => Transcript.spendSoFar(rest)
 
 /** What times say, and the order in which sums were made, may differ from one order of tasks to another. */
-const timeless = (event: RunEvent): string =>
+const timeless = (event: RunEvent.RunEvent): string =>
   JSON.stringify(event, (key, value: unknown) => {
     if (key === "at" || key.endsWith("Millis")) return undefined
     return typeof value === "number" ? Number(value.toPrecision(9)) : value
   })
 
 /** What is wrong with two runs of a steady world, in two orders of its tasks: they are the same run. */
-export const ofOrders = (one: ReadonlyArray<RunEvent>, other: ReadonlyArray<RunEvent>): Problems => {
+export const ofOrders = (one: ReadonlyArray<RunEvent.RunEvent>, other: ReadonlyArray<RunEvent.RunEvent>): Problems => {
   const happened = one.map(timeless).sort()
   const also = other.map(timeless).sort()
   const differs = also.findIndex((event, index) => event !== happened[index])

@@ -1,5 +1,5 @@
 /** What code that is not ours may give where something else was promised: values whose types are lies. */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 
 const boom = () => {
   throw new Error("hostile")

@@ -1,20 +1,20 @@
 /** What must hold of a run that survives its processes: of its journal, its tools, and what its vendors were asked. */
-import { type CallEntry, type Entry, eventsOf } from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import type { Spend } from "@divisi/core/Usage"
 import type { Written } from "./FaultyJournal.ts"
 
 type Problems = ReadonlyArray<string>
 
-const isCall = (entry: Entry): entry is CallEntry => "call" in entry
+const isCall = (entry: Journal.Entry): entry is Journal.CallEntry => "call" in entry
 
 /** Whoever is asked stands in the journal before. */
-export const ofIntents = (entries: ReadonlyArray<Entry>, asked: number): string | undefined => {
+export const ofIntents = (entries: ReadonlyArray<Journal.Entry>, asked: number): string | undefined => {
   const intents = entries.filter(({ type }) => type === "intent").length
   return asked <= intents ? undefined : `${asked} calls were sent, and ${intents} stood in the journal before`
 }
 
 /** A handler begins after its call stands in the journal. */
-export const ofBegunTool = (entries: ReadonlyArray<Entry>, call: string): string | undefined => {
+export const ofBegunTool = (entries: ReadonlyArray<Journal.Entry>, call: string): string | undefined => {
   const events = entries.flatMap((entry) => (entry.type === "event" ? [entry.event] : []))
   const isThere = events.some((event) => {
     if (event.type !== "turn-finished") return false
@@ -34,7 +34,7 @@ export const ofBegunTool = (entries: ReadonlyArray<Entry>, call: string): string
 }
 
 /** Whether what a check has found of an answer stands in the journal. */
-export const hasVerdict = (entries: ReadonlyArray<Entry>, check: string, answer: string): boolean => {
+export const hasVerdict = (entries: ReadonlyArray<Journal.Entry>, check: string, answer: string): boolean => {
   const events = entries.flatMap((entry) => (entry.type === "event" ? [entry.event] : []))
   return events.some(
     (event) =>
@@ -64,7 +64,7 @@ export const ofTools = (
 /** A run at its end, as its journal has it. */
 interface Ended {
   readonly runId: string
-  readonly entries: ReadonlyArray<Entry>
+  readonly entries: ReadonlyArray<Journal.Entry>
   readonly log: ReadonlyArray<Written>
   /** What its vendors were asked. */
   readonly calls: number
@@ -73,14 +73,14 @@ interface Ended {
   readonly isCutShort: boolean
 }
 
-const isPaid = (entry: CallEntry): boolean =>
+const isPaid = (entry: Journal.CallEntry): boolean =>
   entry.type === "answered" ||
   entry.type === "interrupted" ||
   entry.type === "lost" ||
   (entry.type === "failed" && entry.unasked !== true)
 
 /** What is wrong with the calls of a journal: one is asked again after its answer is there, or ends twice. */
-const ofCalls = (calls: ReadonlyArray<CallEntry>): Problems => {
+const ofCalls = (calls: ReadonlyArray<Journal.CallEntry>): Problems => {
   const answered = new Set<string>()
   const ended = new Set<string>()
   return calls.flatMap((entry) => {
@@ -96,7 +96,7 @@ const ofCalls = (calls: ReadonlyArray<CallEntry>): Problems => {
 }
 
 /** Each answer of a step stands in the journal as one that was paid. */
-const ofAnswers = (entries: ReadonlyArray<Entry>): Problems => {
+const ofAnswers = (entries: ReadonlyArray<Journal.Entry>): Problems => {
   const paid = new Set<string>()
   return entries.flatMap((entry) => {
     if (entry.type === "answered" || entry.type === "found") {
@@ -113,7 +113,7 @@ const ofAnswers = (entries: ReadonlyArray<Entry>): Problems => {
 /** What is wrong with the journal of a run that has ended. */
 export const ofJournal = ({ calls: asked, entries, isCutShort, log, runId, spend }: Ended): Problems => {
   const problems: Array<string> = []
-  const own = eventsOf(entries).filter((event) => event.type === "run-finished" && event.runId === runId)
+  const own = Journal.eventsOf(entries).filter((event) => event.type === "run-finished" && event.runId === runId)
   if (own.length !== 1) problems.push(`the journal has ${own.length} ends`)
   const written = log.reduce((sum, { entries }) => sum + entries, 0)
   if (written !== entries.length) problems.push(`${written} entries were acknowledged, and ${entries.length} are there`)

@@ -1,9 +1,9 @@
 /** What a Conductor is compared with in the gym: single workers, the usual baselines, a majority of all, the oracle. */
 
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as OraclePolicy from "@divisi/gym/OraclePolicy"
+import { OraclePolicy } from "@divisi/gym"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 
 /** Tries again at once: an overloaded worker of the gym has recovered by the next call. */

@@ -6,21 +6,14 @@
  *   pnpm --filter @divisi/tiny-conductor evidence [--tasks 400] [--seed 0]
  */
 import { parseArgs } from "node:util"
+import { type Critic, Escalation, Grader, Seed, Transcript, type Workflow } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import type * as Critic from "@divisi/core/Critic"
-import * as Escalation from "@divisi/core/Escalation"
-import * as Grader from "@divisi/core/Grader"
 import * as Policy from "@divisi/core/Policy"
-import * as Seed from "@divisi/core/Seed"
 import type * as Task from "@divisi/core/Task"
-import * as Transcript from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { OnFailure, Step, Workflow } from "@divisi/core/Workflow"
-import { names } from "@divisi/gym/Family"
+import { Family, GymGrader, GymWorker } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
-import * as GymWorker from "@divisi/gym/GymWorker"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import { policies, retry } from "./ComparedPolicies.ts"
@@ -47,7 +40,7 @@ const exact = GymWorker.make(
     id: "exact",
     description: "",
     pricing: { inputPerMillion: 0, outputPerMillion: 0 },
-    skills: Object.fromEntries(names.map((name) => [name, {}])),
+    skills: Object.fromEntries(Family.names.map((name) => [name, {}])),
     generalist: true
   },
   { latencyMillis: 0 }
@@ -105,7 +98,7 @@ const triedFor = (subtask: string, rounds: Policy.Previous["rounds"] = []): Read
   )
 
 /** The plan once more, each step by somebody else. */
-const anew = ({ previous }: Policy.Context): Workflow => {
+const anew = ({ previous }: Policy.Context): Workflow.Workflow => {
   const rounds = previous?.rounds ?? []
   const steps = rounds[0]!.workflow.steps.map((step) => ({
     ...step,
@@ -120,10 +113,10 @@ const recursive: Policy.Policy = {
   propose: (context) => (context.round === 0 ? lexical.propose(context) : Effect.succeed({ workflow: anew(context) }))
 }
 
-const checkOf = (part: number, onFailure: OnFailure) => ({ by: `part ${part}`, onFailure })
+const checkOf = (part: number, onFailure: Workflow.OnFailure) => ({ by: `part ${part}`, onFailure })
 
 /** The lexical plan where each step that answers a part has a check. */
-const checkedPlan = (name: string, onFailure: OnFailure, revise?: Policy.Policy["revise"]): Policy.Policy => ({
+const checkedPlan = (name: string, onFailure: Workflow.OnFailure, revise?: Policy.Policy["revise"]): Policy.Policy => ({
   name,
   revise,
   propose: (context) =>
@@ -158,7 +151,7 @@ const redo = ({ previous }: Policy.Revising, agreement: boolean): Policy.Revisio
   const last = passed.at(-1)
   if (last !== undefined) return { type: "stop", answer: last }
   const open = plan.flatMap((_, at) => (passed[at] === undefined ? [at] : []))
-  const steps = open.map((part): Step => {
+  const steps = open.map((part): Workflow.Step => {
     const { access, check, subtask, worker } = plan[part]!
     const seen = access === "all" ? [...Array(part).keys()] : access
     return {

@@ -6,12 +6,11 @@
  *   pnpm --filter @divisi/tiny-conductor headroom [--tasks 500] [--seed 0] [--policies lexical,oracle] [--families] [--table]
  */
 import { parseArgs } from "node:util"
+import type { RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
-import type { Listener } from "@divisi/core/RunEvent"
-import { names } from "@divisi/gym/Family"
+import { Family, GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as Effect from "effect/Effect"
 import { policies, retry } from "./ComparedPolicies.ts"
@@ -36,7 +35,7 @@ const measure = Effect.fnUntraced(function* (policy: Policy) {
   const conductor = Conductor.make({ policy, pool, retry, reassign: "never", seed: 0 })
   let steps = 0
   // Counted as they are planned: a run that is declined has planned steps, too.
-  const listener: Listener = (event) => {
+  const listener: RunEvent.Listener = (event) => {
     if (event.type === "workflow-proposed") steps += event.workflow.steps.length
   }
   const runs = yield* Effect.forEach(tasks, (task) =>
@@ -74,7 +73,7 @@ const row = ({ accuracy, costUsd, meanSteps, policy, standardError }: Effect.Suc
 }
 
 /** The families in the order of the table, and what is made of several. */
-const columns = [...names, "composite"]
+const columns = [...Family.names, "composite"]
 
 const familyRow = ({ families = {}, policy }: Effect.Success<ReturnType<typeof measure>>) =>
   `| ${[policy, ...columns.map((name) => ((families[name] ?? 0) * 100).toFixed(0))].join(" | ")} |`

@@ -2,15 +2,14 @@
  * A head in the gym: fitted to graded answers of every worker, evolved on whole runs, and measured on other questions beside
  * the best single worker, the table of the router and the rule of words.
  */
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, Embedder } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Embedder from "@divisi/core/Embedder"
 import type { Policy } from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
 import * as TaskOf from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import { Evolution, Head, HeadPolicy, Outcomes, Router, Table } from "@divisi/policy-router"

@@ -9,7 +9,7 @@
  * place of hashed words.
  */
 import { parseArgs } from "node:util"
-import * as Embedder from "@divisi/core/Embedder"
+import { Embedder } from "@divisi/core"
 import * as Statistics from "@divisi/evals/Statistics"
 import * as Effect from "effect/Effect"
 import * as Markdown from "../tiny/Markdown.ts"

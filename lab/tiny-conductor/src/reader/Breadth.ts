@@ -2,8 +2,8 @@
  * Labelled descriptions and questions in other words and shapes than the gym's grammar has, so that a reader learns to
  * read rather than that grammar: contrasts, tables, lists of tags, model cards, bare names of kinds.
  */
-import * as Reader from "@divisi/gguf/Reader"
-import { type FamilyName, names as kinds } from "@divisi/gym/Family"
+import { Reader } from "@divisi/gguf"
+import { Family } from "@divisi/gym"
 import type { Example } from "@divisi/trainer-jax/ReaderTrainer"
 import * as Teams from "../world/Teams.ts"
 import * as Judgements from "./Judgements.ts"
@@ -16,7 +16,7 @@ import * as Words from "./wordsOfBreadth.ts"
 // Vocabularies
 // -------------------------------------------------------------------------------------------------------------------
 
-type OfKinds = { readonly [Name in FamilyName]: ReadonlyArray<string> }
+type OfKinds = { readonly [Name in Family.FamilyName]: ReadonlyArray<string> }
 
 /** The phrases that descriptions are made of. */
 interface Vocabulary {
@@ -49,7 +49,7 @@ const vocabulary = (part: Lists.Part): Vocabulary => {
   const first = (list: ReadonlyArray<string>) => (isTraining ? list : [])
   const ofKinds = (file: "topics" | "acts", old: OfKinds) =>
     Object.fromEntries(
-      kinds.map((kind) => [kind, [...Lists.of(file, kind, part), ...first(old[kind])]])
+      Family.names.map((kind) => [kind, [...Lists.of(file, kind, part), ...first(old[kind])]])
     ) as unknown as OfKinds
   return {
     topics: ofKinds("topics", Words.topics),
@@ -98,7 +98,7 @@ const between = (parts: ReadonlyArray<Pieces>, separator: string): Pieces =>
   parts.flatMap((part, index) => (index === 0 ? part : [{ text: separator }, ...part]))
 
 /** A word for a kind, of this vocabulary or of the gym's training grammar, in one of several forms. */
-const topic = ({ chance, pick, words }: Source, kind: FamilyName, mark: Teams.Piece["mark"]): Pieces => {
+const topic = ({ chance, pick, words }: Source, kind: Family.FamilyName, mark: Teams.Piece["mark"]): Pieces => {
   const text = pick(
     chance(words.ofGym) ? Teams.knownWords.get(kind)!.filter((one) => !joint.has(one)) : words.topics[kind]
   )
@@ -109,10 +109,10 @@ const topic = ({ chance, pick, words }: Source, kind: FamilyName, mark: Teams.Pi
 
 /** Words of the gym for several kinds at once. */
 const joint: ReadonlySet<string> = new Set(
-  kinds.flatMap((kind) =>
+  Family.names.flatMap((kind) =>
     Teams.knownWords
       .get(kind)!
-      .filter((one) => kinds.some((other) => other !== kind && Teams.knownWords.get(other)!.includes(one)))
+      .filter((one) => Family.names.some((other) => other !== kind && Teams.knownWords.get(other)!.includes(one)))
   )
 )
 
@@ -123,7 +123,12 @@ const stranger = ({ chance, int, pick, words }: Source, mark: Teams.Piece["mark"
 }
 
 /** Words for kinds, now and then one for several of them at once, and among strangers. */
-const topics = (of: Source, some: ReadonlyArray<FamilyName>, mark: Teams.Piece["mark"], separator?: string): Pieces => {
+const topics = (
+  of: Source,
+  some: ReadonlyArray<Family.FamilyName>,
+  mark: Teams.Piece["mark"],
+  separator?: string
+): Pieces => {
   const { chance, pick } = of
   const joints = Words.jointTopics.filter((one) => one.kinds.every((kind) => some.includes(kind)))
   const one = joints.length > 0 && chance(0.7) ? pick(joints) : undefined
@@ -159,14 +164,14 @@ const contrast = (phrase: string, x: Pieces, y: Pieces): Pieces => {
 
 /** What a description says of somebody. */
 export interface Facts {
-  readonly good: ReadonlyArray<FamilyName>
-  readonly weak: ReadonlyArray<FamilyName>
-  readonly checks: ReadonlyArray<FamilyName>
+  readonly good: ReadonlyArray<Family.FamilyName>
+  readonly weak: ReadonlyArray<Family.FamilyName>
+  readonly checks: ReadonlyArray<Family.FamilyName>
   readonly flag: Teams.Piece["flag"]
 }
 
 const factsOf = ({ chance, int, pick, some }: Lots.Lots): Facts => {
-  const all = some(kinds, kinds.length)
+  const all = some(Family.names, Family.names.length)
   const kind = int(0, 9)
   const flag = chance(0.3) ? pick(["careless", "exact"] as const) : undefined
   if (kind === 0) return { good: [], weak: [], checks: all.slice(0, int(1, 3)), flag: undefined }
@@ -181,7 +186,7 @@ const factsOf = ({ chance, int, pick, some }: Lots.Lots): Facts => {
 }
 
 /** What somebody does, well or badly, as verbs. */
-const act = ({ pick, words }: Source, kind: FamilyName, mark: "good" | "weak"): Pieces =>
+const act = ({ pick, words }: Source, kind: Family.FamilyName, mark: "good" | "weak"): Pieces =>
   pick(mark === "good" ? Words.actsGood : Words.actsWeak)
     .split(/\b(V)\b/)
     .flatMap((part) =>
@@ -246,7 +251,7 @@ const rows = (of: Source, { flag, good, weak }: Facts): Pieces => {
     ["", "\t", "\n"],
     ["", " (", "), "]
   ] as const)
-  const row = (kind: FamilyName, mark: "good" | "weak"): Pieces => [
+  const row = (kind: Family.FamilyName, mark: "good" | "weak"): Pieces => [
     { text: open },
     ...topic(of, kind, mark),
     { text: `${middle}${mark === "good" ? high : low}${close}`, mark }
@@ -277,7 +282,7 @@ const unrelated = (of: Source): Pieces => {
   const { chance, int, pick } = of
   const one = (): Pieces => {
     const about = (mark: "good" | "weak" | "check"): Pieces =>
-      chance(0.15) ? stranger(of, mark) : topic(of, pick(kinds), mark)
+      chance(0.15) ? stranger(of, mark) : topic(of, pick(Family.names), mark)
     const what = pick([
       "good",
       "weak",
@@ -298,7 +303,7 @@ const unrelated = (of: Source): Pieces => {
       case "contrast":
         return contrast(pick(of.words.contrasts), about("good"), about("weak"))
       case "act":
-        return act(of, pick(kinds), pick(["good", "weak"]))
+        return act(of, pick(Family.names), pick(["good", "weak"]))
       case "aside":
         return plain(pick(of.words.asides))
       case "limit":
@@ -335,7 +340,9 @@ export const labelled = (pieces: Pieces): Example => {
   const words = pieces.flatMap(({ flag, isMixed, kinds: own = [], mark = flag ?? "none", text }) =>
     Reader.wordsOf(text).map((word) => ({
       word,
-      label: isMixed ? undefined : { mark: marks.indexOf(mark), subjects: own.map((kind) => kinds.indexOf(kind)) }
+      label: isMixed
+        ? undefined
+        : { mark: marks.indexOf(mark), subjects: own.map((kind) => Family.names.indexOf(kind)) }
     }))
   )
   return {

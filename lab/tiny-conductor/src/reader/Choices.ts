@@ -1,7 +1,7 @@
 /** How the head of a reading Conductor learns: what is true of drawn teams, and what choices in them are worth. */
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import { type FamilyName, names } from "@divisi/gym/Family"
+import { Family } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
@@ -25,8 +25,8 @@ const joined = (pieces: ReadonlyArray<Teams.Piece>): string => pieces.map(({ tex
 
 /** A team whose descriptions have words for kinds that nobody knows: then the rest of them has to do. */
 const inStrangeWords = (team: Teams.Team, index: number): Teams.Team => {
-  const wordOf = (kind: FamilyName) => {
-    const at = 31 * index + 7 * names.indexOf(kind)
+  const wordOf = (kind: Family.FamilyName) => {
+    const at = 31 * index + 7 * Family.names.indexOf(kind)
     return [at, 3 * at + 1, 5 * at + 2].map((one) => syllables[one % syllables.length]!).join("")
   }
   return described(team, (ordinal) =>
@@ -150,7 +150,7 @@ export interface Lesson {
 }
 
 /** What is true of a worker. A checker finds a right answer where there is one. */
-const chancesOf = ({ profile }: Teams.Team["members"][number], family: FamilyName): ChoiceHead.Chances => {
+const chancesOf = ({ profile }: Teams.Team["members"][number], family: Family.FamilyName): ChoiceHead.Chances => {
   const alone = Teams.expected(profile, family)
   const isChecker = profile.checksOnly === true && profile.skills[family] !== undefined
   return { alone, twice: 1 - (1 - alone) ** 2, checks: isChecker ? 1 : 0 }

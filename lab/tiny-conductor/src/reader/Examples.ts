@@ -1,7 +1,7 @@
 /** What a reader learns from: descriptions and questions of drawn teams, with labels that the grammar gives. */
 import * as Task from "@divisi/core/Task"
-import * as Reader from "@divisi/gguf/Reader"
-import { names } from "@divisi/gym/Family"
+import { Reader } from "@divisi/gguf"
+import { Family } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import type { Example, Shape } from "@divisi/trainer-jax/ReaderTrainer"
 import * as Teams from "../world/Teams.ts"
@@ -43,7 +43,7 @@ const questionsOf = ({ task }: Teams.Team): ReadonlyArray<Example> => {
   const texts = parts.length === 1 ? [Task.question(task)] : parts.map(({ question }) => question)
   const asked = parts.map(({ family, needs }, index) => ({
     words: shortened(Reader.wordsOf(texts[index]!)),
-    about: names.indexOf(family),
+    about: Family.names.indexOf(family),
     refers: needs.length > 0
   }))
   // The last ones, since what needs an earlier answer is among them.

@@ -1,18 +1,18 @@
 /** Which kind of question a text is, guessed from words of training questions by naive Bayes: for rules. */
 
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as Teams from "../world/Teams.ts"
 
 /** Guesses a kind. */
-export type Guess = (text: string) => FamilyName
+export type Guess = (text: string) => Family.FamilyName
 
 const wordsOf = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(/[a-z]+|\d+|[^\s\w]/g) ?? []).map((word) => (/\d/.test(word) ? "0" : word))
 
 /** Learns from the parts of training questions. */
 export const learn = (count: number): Guess => {
-  const counts = new Map<FamilyName, Map<string, number>>()
+  const counts = new Map<Family.FamilyName, Map<string, number>>()
   const vocabulary = new Set<string>()
   for (const { task } of Teams.draw({ split: "train", count, workers: [1, 1] })) {
     for (const { family, question } of Gym.metadata(task)!.parts) {

@@ -4,7 +4,7 @@
  * synonyms move together (Faruqui et al. 2015, https://aclanthology.org/N15-1184) and opposites apart (Mrkšić et al.
  * 2016, https://aclanthology.org/N16-1018). Two numbers more say whether a word is kind or unkind, and how much.
  */
-import * as Reader from "@divisi/gguf/Reader"
+import { Reader } from "@divisi/gguf"
 import type { Dictionary } from "./WordNet.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
  * list is kept from training, to choose among designs by.
  */
 import fs from "node:fs"
-import * as Reader from "@divisi/gguf/Reader"
+import { Reader } from "@divisi/gguf"
 import * as HeldOut from "./HeldOut.ts"
 
 /** What a phrase is for. */

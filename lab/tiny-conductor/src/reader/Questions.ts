@@ -1,6 +1,6 @@
 /** Labelled questions, and parts of questions, in other words and shapes than the gym's. */
-import * as Reader from "@divisi/gguf/Reader"
-import { type FamilyName, names as kinds } from "@divisi/gym/Family"
+import { Reader } from "@divisi/gguf"
+import { Family } from "@divisi/gym"
 import type { Example } from "@divisi/trainer-jax/ReaderTrainer"
 import type * as Lots from "./Lots.ts"
 import * as Words from "./wordsOfBreadth.ts"
@@ -21,7 +21,7 @@ const dateOf = ({ int, pick }: Lots.Lots): string => {
   ])
 }
 
-const asked = (of: Lots.Lots, kind: FamilyName): string => {
+const asked = (of: Lots.Lots, kind: Family.FamilyName): string => {
   const { chance, int, pick, some } = of
   const [first, second] = some(pick(Words.unitPairs), 2)
   const [a, b, c] = some(Words.names, 3)
@@ -50,10 +50,14 @@ const closings = [" Thank you.", " Answer with the result only.", " (short answe
 
 /** A question of a kind by lot. */
 export const question = (of: Lots.Lots): Example => {
-  const kind = of.pick(kinds)
+  const kind = of.pick(Family.names)
   const before = of.chance(0.15) ? of.pick(openings) : ""
   const after = of.chance(0.15) ? of.pick(closings) : ""
-  return { words: Reader.wordsOf(`${before}${asked(of, kind)}${after}`), about: kinds.indexOf(kind), refers: false }
+  return {
+    words: Reader.wordsOf(`${before}${asked(of, kind)}${after}`),
+    about: Family.names.indexOf(kind),
+    refers: false
+  }
 }
 
 /** How a part of a question names its answer for those after it. */

@@ -7,12 +7,12 @@
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as v8 from "node:v8"
+import { Seed } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
-import * as Seed from "@divisi/core/Seed"
+import { ReadingText } from "@divisi/policy-tiny"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
-import * as ReadingText from "@divisi/policy-tiny/ReadingText"
-import * as AdamW from "@divisi/trainer/AdamW"
+import { AdamW, LossTerms } from "@divisi/trainer"
 import {
   type Datum,
   type Engine,
@@ -23,7 +23,6 @@ import {
   type SampleRequest,
   type Tokenizer
 } from "@divisi/trainer/Engine"
-import * as LossTerms from "@divisi/trainer/LossTerms"
 import * as ToyEngine from "@divisi/trainer/ToyEngine"
 import * as Effect from "effect/Effect"
 

@@ -5,9 +5,9 @@
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
-import { type FamilyName, names } from "@divisi/gym/Family"
+import { Family } from "@divisi/gym"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
-import * as PartsPlan from "@divisi/policy-tiny/PartsPlan"
+import { PartsPlan } from "@divisi/policy-tiny"
 import * as Effect from "effect/Effect"
 import * as Teams from "../world/Teams.ts"
 import * as TeamsOracle from "../world/TeamsOracle.ts"
@@ -29,7 +29,9 @@ const bestSingle = (teams: Known): Policy.Policy => ({
   name: "best single",
   propose: ({ task }) => {
     const { members } = teams.get(task.id)!
-    const means = members.map(({ profile }) => names.reduce((sum, name) => sum + Teams.expected(profile, name), 0))
+    const means = members.map(({ profile }) =>
+      Family.names.reduce((sum, name) => sum + Teams.expected(profile, name), 0)
+    )
     return Effect.succeed(ask(greatest(means)))
   }
 })
@@ -66,7 +68,7 @@ const anyOf = (phrases: ReadonlyArray<string>): RegExp =>
   )
 
 const patterns = {
-  kinds: new Map(names.map((name) => [name, anyOf(Teams.knownWords.get(name)!)])),
+  kinds: new Map(Family.names.map((name) => [name, anyOf(Teams.knownWords.get(name)!)])),
   weak: anyOf([...Teams.knownCues.weak, "weaknesses", "bad", "not"]),
   careless: anyOf(Teams.knownCues.careless),
   checks: anyOf(Teams.knownCues.checks),
@@ -76,13 +78,13 @@ const patterns = {
 const cueWords = { good: 1, weak: -1, none: 0 } as const
 
 /** What a worker's record says of a kind. */
-const recorded = (description: string, kind: FamilyName): number | undefined => {
+const recorded = (description: string, kind: Family.FamilyName): number | undefined => {
   const level = new RegExp(`${Teams.recordName[kind]} \\d+/\\d+ (high|low)`).exec(description)?.[1]
   return level === undefined ? undefined : level === "high" ? cueWords.good : cueWords.weak
 }
 
 /** Whether a description says that a worker is good at a kind (1), weak (-1), or nothing of it. */
-const says = (description: string, kind: FamilyName): number => {
+const says = (description: string, kind: Family.FamilyName): number => {
   const known = recorded(description, kind)
   if (known !== undefined) return known
   const clauses = description.split(/[.;|\n]|, but | - /)
@@ -92,7 +94,7 @@ const says = (description: string, kind: FamilyName): number => {
 }
 
 /** The worker to ask for a kind, by the cues: the cheapest of those that are good at it, or a generalist. */
-const chosen = (workers: ReadonlyArray<Worker>, kind: FamilyName) => {
+const chosen = (workers: ReadonlyArray<Worker>, kind: Family.FamilyName) => {
   const rated = workers.map(({ description = "", pricing }, ordinal) => ({
     ordinal,
     says: says(description, kind),

@@ -1,7 +1,7 @@
 /** Policies on drawn teams, setting by setting and paired by question, and tables of what came of it. */
 import type * as Policy from "@divisi/core/Policy"
 import type * as Gym from "@divisi/gym/Gym"
-import type * as EstimatePicture from "@divisi/report/EstimatePicture"
+import type { EstimatePicture } from "@divisi/report"
 import * as Effect from "effect/Effect"
 import * as Markdown from "../tiny/Markdown.ts"
 import * as Sample from "../tiny/Sample.ts"

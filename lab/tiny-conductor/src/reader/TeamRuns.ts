@@ -1,9 +1,10 @@
 /** Runs of policies with drawn teams, and what came of them. */
+
+import { Topology } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
-import * as Topology from "@divisi/core/Topology"
+import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as Effect from "effect/Effect"
 import { retry } from "../gym/ComparedPolicies.ts"
 import type * as Teams from "../world/Teams.ts"

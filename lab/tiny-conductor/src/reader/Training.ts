@@ -5,7 +5,7 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import * as Reader from "@divisi/gguf/Reader"
+import { Reader } from "@divisi/gguf"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as ReaderTrainer from "@divisi/trainer-jax/ReaderTrainer"

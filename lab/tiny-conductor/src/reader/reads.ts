@@ -6,7 +6,7 @@
  *   pnpm --filter @divisi/tiny-conductor reads --reader FILE,FILE [--teams 150]
  */
 import { parseArgs } from "node:util"
-import * as Reader from "@divisi/gguf/Reader"
+import { Reader } from "@divisi/gguf"
 import type { Example } from "@divisi/trainer-jax/ReaderTrainer"
 import * as Effect from "effect/Effect"
 import { givenFile } from "../givenFile.ts"

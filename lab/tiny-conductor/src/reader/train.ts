@@ -9,7 +9,7 @@
  */
 import path from "node:path"
 import { parseArgs } from "node:util"
-import * as Reader from "@divisi/gguf/Reader"
+import { Reader } from "@divisi/gguf"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
 import { givenFile } from "../givenFile.ts"

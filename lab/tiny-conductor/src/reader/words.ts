@@ -9,7 +9,7 @@
  */
 import fs from "node:fs"
 import { parseArgs } from "node:util"
-import * as Reader from "@divisi/gguf/Reader"
+import { Reader } from "@divisi/gguf"
 import * as Effect from "effect/Effect"
 import { givenFile } from "../givenFile.ts"
 import * as Lexicon from "./Lexicon.ts"

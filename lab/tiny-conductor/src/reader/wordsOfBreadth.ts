@@ -3,12 +3,12 @@
  * ways to say what somebody is good or weak at, more noise, and more ways to ask. Nothing here stands in what the gym
  * holds out; a test looks after that.
  */
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 
 const list = (text: string): ReadonlyArray<string> => text.split("|")
 
 /** What kinds of question are called. */
-export const topics: { readonly [Name in FamilyName]: ReadonlyArray<string> } = {
+export const topics: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = {
   arithmetic: list(
     "adding up long columns|working out prices|money sums|interest and discounts|fractions|ratios|powers and roots|square roots|factorials|rounding|numerical work|multiplying large numbers|sums with brackets|computations|primary-school maths|budget figures|invoice totals|bills|crunching figures|greatest common divisors|number work|exponents|whole numbers|tallying|costs and change|arithmetic drills|plus, minus, times and divided by|sum|calculator|calculations with money|computation|addition and multiplication|four basic operations|sums of many numbers|change and discounts|adding machines|arithmetic tasks|powers of numbers|long multiplication|divisions with remainder|number facts|bookkeeping figures|sums in the head|pocket calculators|percent calculations|prices and quantities|amounts|tax and tips|interest|counting money|operations on integers"
   ),
@@ -37,7 +37,7 @@ export const topics: { readonly [Name in FamilyName]: ReadonlyArray<string> } = 
 
 /** Words for several kinds at once. */
 export const jointTopics: ReadonlyArray<{
-  readonly kinds: ReadonlyArray<FamilyName>
+  readonly kinds: ReadonlyArray<Family.FamilyName>
   readonly words: ReadonlyArray<string>
 }> = [
   {
@@ -55,7 +55,7 @@ export const jointTopics: ReadonlyArray<{
 ]
 
 /** What somebody does, by kind, as verbs. */
-export const acts: { readonly [Name in FamilyName]: ReadonlyArray<string> } = {
+export const acts: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = {
   arithmetic: list(
     "adds and subtracts|multiplies long numbers|divides|does sums|adds up columns|calculates|works out percentages|reckons|multiplies and divides|crunches numbers|totals bills|computes with large numbers"
   ),
@@ -164,7 +164,7 @@ export const levels: ReadonlyArray<readonly [good: string, weak: string]> = [
  * Ways to ask: N is a number, L a list of them, W a word, D a date, U and V units of one kind, A and B names, x a
  * variable, M a month.
  */
-export const questions: { readonly [Name in FamilyName]: ReadonlyArray<string> } = {
+export const questions: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = {
   arithmetic: list(
     "A shop sells N pens at N each. How much is that?|N plus N minus N|What does N times N come to, less N?|If I pay N and the price is N, how much change do I get?|sum: N, N, N|N percent of N|The bus has N seats and N buses come; N people get on. How many seats are free?|What is left of N after taking N away N times?|N divided by N, remainder too|double N, then add N|How many apples are in N baskets of N?|N x N - N x N|Total of N and N?|calculate: (N + N) / N|the product of N and N is|N shared equally among N people|(N - N) * N =|What is a fifth of N?|A pack has N sheets. N packs are opened and N sheets used. What remains?|N squared|In a year I save N a month. How much after N months?|Work out N + N * N please"
   ),

@@ -1,5 +1,5 @@
 /** What penalties buy: right answers against calls, USD and time, at the end of runs that were trained with them. */
-import type { GrpoMetrics } from "@divisi/trainer/Metrics"
+import type { Metrics } from "@divisi/trainer"
 import * as Markdown from "./Markdown.ts"
 import type { Found } from "./Part.ts"
 import * as Runs from "./Runs.ts"
@@ -7,14 +7,16 @@ import * as Runs from "./Runs.ts"
 /** How many iterations at the end of a run say what it came to. */
 const last = 10
 
-const values: Readonly<Record<"right" | "calls" | "usdPerThousand" | "steps", (metrics: GrpoMetrics) => number>> = {
+const values: Readonly<
+  Record<"right" | "calls" | "usdPerThousand" | "steps", (metrics: Metrics.GrpoMetrics) => number>
+> = {
   right: ({ correct }) => correct,
   calls: ({ calls, rollouts }) => calls.total / rollouts,
   usdPerThousand: ({ iterationCostUsd, rollouts }) => (1000 * iterationCostUsd) / rollouts,
   steps: ({ steps }) => steps
 }
 
-const endOf = (seeds: ReadonlyArray<Runs.Run>, value: (metrics: GrpoMetrics) => number) =>
+const endOf = (seeds: ReadonlyArray<Runs.Run>, value: (metrics: Metrics.GrpoMetrics) => number) =>
   Runs.overSeeds(seeds.map((run) => Runs.meanOf(run, -last, run.iterations.length, value)))
 
 /** A row for every setting of the penalties. */

@@ -1,14 +1,14 @@
 /** What runs learned, iteration by iteration: ablations beside the whole recipe, and seeds beside each other. */
-import * as CurvePicture from "@divisi/report/CurvePicture"
-import type { GrpoMetrics } from "@divisi/trainer/Metrics"
+import { CurvePicture } from "@divisi/report"
+import type { Metrics } from "@divisi/trainer"
 import * as Markdown from "./Markdown.ts"
 import type { Found } from "./Part.ts"
 import * as Runs from "./Runs.ts"
 
 const rows = 10
 
-const rewardOf = ({ rewardMean }: GrpoMetrics) => rewardMean
-const rightOf = ({ correct }: GrpoMetrics) => correct
+const rewardOf = ({ rewardMean }: Metrics.GrpoMetrics) => rewardMean
+const rightOf = ({ correct }: Metrics.GrpoMetrics) => correct
 
 /** Means over a tenth of the longest run each. */
 const steps = (runs: ReadonlyArray<Runs.Run>) => {

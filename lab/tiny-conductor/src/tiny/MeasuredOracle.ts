@@ -2,22 +2,23 @@
  * An oracle whose knowledge of the workers is measured and not guessed: how often each is right in each family, on
  * tasks for validation.
  */
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Statistics from "@divisi/evals/Statistics"
-import * as Family from "@divisi/gym/Family"
+import { Family, type GymWorker, OraclePolicy } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
-import type { Profile } from "@divisi/gym/GymWorker"
-import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as Effect from "effect/Effect"
 import * as Sample from "./Sample.ts"
 
 const tasksOfFamily = 60
 
 /** The profile with slips as often as the worker is wrong, and nothing else to guess from. */
-const measured = Effect.fnUntraced(function* (pool: WorkerPool, profile: Profile): Effect.fn.Return<Profile> {
+const measured = Effect.fnUntraced(function* (
+  pool: WorkerPool,
+  profile: GymWorker.Profile
+): Effect.fn.Return<GymWorker.Profile> {
   if (profile.checksOnly === true) return profile
   const policy = Baselines.single(profile.id)
   const skills = yield* Effect.forEach(Family.names, (family) => {

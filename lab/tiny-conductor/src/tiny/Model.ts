@@ -1,7 +1,7 @@
 /** A GGUF as the tiny Conductor, as it is served. */
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { LanguagePolicy } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
-import * as TinyConductor from "@divisi/policy-tiny/TinyConductor"
+import { TinyConductor } from "@divisi/policy-tiny"
 import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
 import * as Effect from "effect/Effect"
 import type { Contender } from "./Part.ts"

@@ -1,10 +1,10 @@
 /** What the tiny Conductor makes of pools that it was never trained with, beside a random router and oracles. */
 
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import { OraclePolicy } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -1,7 +1,7 @@
 /** What up to two more rounds give where workers fail or are careless, and whether they let stand what is right. */
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ const flaky = {
   families: ["algebra", "logic", "statistics", "calendar"]
 } as const
 
-const easyFamilies: ReadonlyArray<FamilyName> = ["arithmetic", "units"]
+const easyFamilies: ReadonlyArray<Family.FamilyName> = ["arithmetic", "units"]
 
 /** Pools that it was never trained with, in which somebody for everything is rarely there: the first, as sizes rise. */
 const smallPools = heldOutPools.filter((ids) => ids.length <= 6)
@@ -34,7 +34,7 @@ interface Case {
   readonly tasks: ReadonlyArray<Task>
 }
 
-const tasksOf = (families: ReadonlyArray<FamilyName>, count: number) =>
+const tasksOf = (families: ReadonlyArray<Family.FamilyName>, count: number) =>
   Gym.tasks({ split: "test", count, seed: 100, families, composites: 0 })
 
 const compare = Effect.fnUntraced(function* ({ say, tiny }: Context, name: string, cases: ReadonlyArray<Case>) {

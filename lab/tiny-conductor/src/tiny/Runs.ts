@@ -1,7 +1,6 @@
 /** The folders of training runs, and what is read of them: iterations of reinforcement learning. */
 import * as Statistics from "@divisi/evals/Statistics"
-import type { GrpoMetrics } from "@divisi/trainer/Metrics"
-import * as RunFolder from "@divisi/trainer/RunFolder"
+import { type Metrics, RunFolder } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Sample from "./Sample.ts"
 
@@ -15,7 +14,7 @@ export interface Named {
 export interface Run {
   readonly name: string
   readonly setting: string
-  readonly iterations: ReadonlyArray<GrpoMetrics>
+  readonly iterations: ReadonlyArray<Metrics.GrpoMetrics>
 }
 
 /** Reads `name=value,name=value`. */
@@ -52,7 +51,7 @@ export const meanOf = (
   { iterations }: Run,
   from: number,
   to: number,
-  value: (metrics: GrpoMetrics) => number
+  value: (metrics: Metrics.GrpoMetrics) => number
 ): number | undefined => {
   const some = iterations.slice(from, to)
   return some.length === 0 ? undefined : Statistics.mean(some.map(value))

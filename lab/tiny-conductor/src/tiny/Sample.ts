@@ -1,14 +1,14 @@
 /** What a policy does with tasks of the gym, task by task, and what that says of it. */
+
+import { type RunEvent, Topology } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
-import type * as RunEvent from "@divisi/core/RunEvent"
 import type { Task } from "@divisi/core/Task"
-import * as Topology from "@divisi/core/Topology"
 import type * as Usage from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Statistics from "@divisi/evals/Statistics"
+import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { retry } from "../gym/ComparedPolicies.ts"

@@ -2,14 +2,15 @@
  * The tiny Conductor as it is served, beside the rule of words and the best single worker, on teams other than the gym's:
  * parts of it by lot, its workers described in other words, newcomers, texts that are exchanged.
  */
+
+import { Seed } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
-import * as Seed from "@divisi/core/Seed"
 import type { Task } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import { GymWorker } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
-import * as GymWorker from "@divisi/gym/GymWorker"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -1,4 +1,4 @@
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 
 /** Five seeds that follow from the date, so that nobody has chosen them. */
 export const seedsOfDate = (): ReadonlyArray<number> =>

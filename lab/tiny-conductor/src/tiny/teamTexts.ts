@@ -1,5 +1,5 @@
 /** Other texts for the workers of the gym, and workers that are not in it: what the tiny Conductor has never read. */
-import type * as GymWorker from "@divisi/gym/GymWorker"
+import type { GymWorker } from "@divisi/gym"
 
 /** By worker: the same skill in a sentence of another shape, with the words that name it. */
 export const sameWords: Readonly<Record<string, string>> = {

@@ -3,23 +3,23 @@
  * paragraphs, tables, tickets. No training sees them. What is looked at in order to improve a reader is no longer held
  * out, so they are for measuring.
  */
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 import { byHand } from "./handWrittenDescriptions.ts"
 import { asked } from "./handWrittenQuestions.ts"
 
 /** What a description says, as whoever wrote it meant it. */
 export interface Description {
   readonly text: string
-  readonly good: ReadonlyArray<FamilyName>
-  readonly weak: ReadonlyArray<FamilyName>
-  readonly checks: ReadonlyArray<FamilyName>
+  readonly good: ReadonlyArray<Family.FamilyName>
+  readonly weak: ReadonlyArray<Family.FamilyName>
+  readonly checks: ReadonlyArray<Family.FamilyName>
   readonly isCareless: boolean
   readonly isExact: boolean
   readonly isGeneral: boolean
   readonly price: "cheap" | "dear" | undefined
 }
 
-const letters: { readonly [Letter in string]: FamilyName } = {
+const letters: { readonly [Letter in string]: Family.FamilyName } = {
   a: "arithmetic",
   x: "algebra",
   u: "units",
@@ -30,7 +30,7 @@ const letters: { readonly [Letter in string]: FamilyName } = {
   p: "program"
 }
 
-const kindsOf = (codes: string): ReadonlyArray<FamilyName> => [...codes].map((code) => letters[code]!)
+const kindsOf = (codes: string): ReadonlyArray<Family.FamilyName> => [...codes].map((code) => letters[code]!)
 
 /** All descriptions. */
 export const descriptions: ReadonlyArray<Description> = byHand.map(([good, weak, flags, text]) => ({
@@ -45,4 +45,4 @@ export const descriptions: ReadonlyArray<Description> = byHand.map(([good, weak,
 }))
 
 /** All questions, by what kind of question they are. */
-export const questions: { readonly [Name in FamilyName]: ReadonlyArray<string> } = asked
+export const questions: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = asked

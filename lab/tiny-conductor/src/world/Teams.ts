@@ -7,13 +7,12 @@
  * what is to be learned is whom to ask. Words, shapes of sentence, sets of skills and ways to ask have parts that no
  * training team has.
  */
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import { type FamilyName, names } from "@divisi/gym/Family"
+import { Family, GymWorker } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymWorker from "@divisi/gym/GymWorker"
 import * as Draw from "../../../../packages/gym/src/internal/draw.ts"
 import { ask, surround } from "./ask.ts"
 import * as Describe from "./describe.ts"
@@ -177,7 +176,7 @@ const understanding = (worker: Worker, meanings: ReadonlyArray<Meaning>): Worker
 /** Who is better than this at a kind can answer questions of it. */
 const leastSkill = 0.2
 
-const best = (profiles: ReadonlyArray<GymWorker.Profile>, family: FamilyName): number =>
+const best = (profiles: ReadonlyArray<GymWorker.Profile>, family: Family.FamilyName): number =>
   Math.max(0, ...profiles.map((profile) => Drawn.expected(profile, family)))
 
 const drawTeam = (seed: number, task: Task.Task, options: Options): Team => {
@@ -235,7 +234,7 @@ export const draw = (options: Options): ReadonlyArray<Team> => {
 export const pastAnswers = (
   { members, task }: Team,
   count: number
-): ReadonlyArray<ReadonlyMap<FamilyName, Drawn.Tally>> => {
+): ReadonlyArray<ReadonlyMap<Family.FamilyName, Drawn.Tally>> => {
   const draw = Draw.make(Draw.derive("past", task.id))
   return members.map(({ profile }) => Drawn.past(draw, profile, count))
 }
@@ -245,8 +244,8 @@ export const pastAnswers = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The words of training descriptions for each kind of question: what a rule that knows the grammar goes by. */
-export const knownWords: ReadonlyMap<FamilyName, ReadonlyArray<string>> = new Map(
-  names.map((name) => [
+export const knownWords: ReadonlyMap<Family.FamilyName, ReadonlyArray<string>> = new Map(
+  Family.names.map((name) => [
     name,
     [...Lexicon.single, ...Lexicon.several].flatMap(({ kinds, known }) => (kinds.includes(name) ? known : []))
   ])

@@ -2,9 +2,10 @@
  * The oracle of drawn teams: plans with full knowledge of who is good at what, and so shows how much there is to gain,
  * and what a reader is to be taught.
  */
+
+import type { Workflow } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
-import type { Step, Workflow } from "@divisi/core/Workflow"
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as Effect from "effect/Effect"
 import * as Member from "./member.ts"
@@ -29,11 +30,11 @@ const leastSkill = 0.2
 /** Who is wrong more often than this is asked twice and checked, where somebody checks. */
 const carelessness = 0.15
 
-const value = ({ profile }: Team["members"][number], family: FamilyName): number =>
+const value = ({ profile }: Team["members"][number], family: Family.FamilyName): number =>
   Member.expected(profile, family) - priceWeight * Math.log10(profile.pricing.outputPerMillion)
 
 /** Whom to ask for questions of a kind. */
-export const choose = ({ members }: Pick<Team, "members">, family: FamilyName): Choice => {
+export const choose = ({ members }: Pick<Team, "members">, family: Family.FamilyName): Choice => {
   const able = members.flatMap((member, ordinal) =>
     Member.expected(member.profile, family) > leastSkill ? [{ ordinal, value: value(member, family) }] : []
   )
@@ -52,8 +53,12 @@ const stepsFor = (part: Gym.Part, { checkers, workers }: Choice, access: Readonl
   const [worker] = workers
   const [checker] = checkers
   if (checker === undefined) return [{ worker: worker!, subtask, access }]
-  const attempt = (number: number): Step => ({ worker: worker!, subtask: `Attempt ${number}. ${subtask}`, access })
-  const check: Step = {
+  const attempt = (number: number): Workflow.Step => ({
+    worker: worker!,
+    subtask: `Attempt ${number}. ${subtask}`,
+    access
+  })
+  const check: Workflow.Step = {
     worker: checker,
     subtask: `Check the answers above to this part of the question: ${part.question}`,
     access: [...access, position, position + 1]
@@ -61,8 +66,8 @@ const stepsFor = (part: Gym.Part, { checkers, workers }: Choice, access: Readonl
   return [attempt(1), attempt(2), check]
 }
 
-const plan = (team: Team): Workflow | undefined => {
-  const steps: Array<Step> = []
+const plan = (team: Team): Workflow.Workflow | undefined => {
+  const steps: Array<Workflow.Step> = []
   /** The step that answers each part. */
   const answeredBy: Array<number> = []
   for (const part of Gym.metadata(team.task)!.parts) {

@@ -1,5 +1,5 @@
 /** Other ways to ask the gym's questions: short and bare ones, polite ones, some with noise around them. */
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 import type { Draw } from "../../../../packages/gym/src/internal/draw.ts"
 
 /** What a question looks like, and other ways to ask it: `$1` is what the pattern has found. The last one is held out. */
@@ -10,7 +10,7 @@ interface Wording {
 
 const wording = (pattern: RegExp, ...others: ReadonlyArray<string>): Wording => ({ pattern, others })
 
-const wordings: { readonly [Name in FamilyName]: ReadonlyArray<Wording> } = {
+const wordings: { readonly [Name in Family.FamilyName]: ReadonlyArray<Wording> } = {
   arithmetic: [
     wording(
       /^(?:Calculate|What is|How much is|Work out) (.+?)[.?]$/s,
@@ -155,7 +155,7 @@ const closers = {
 }
 
 /** Asks a question of a family in another way: for training in the first ways, held out in the last of each. */
-export const ask = (draw: Draw, family: FamilyName, question: string, isHeldOut: boolean): string => {
+export const ask = (draw: Draw, family: Family.FamilyName, question: string, isHeldOut: boolean): string => {
   const found = wordings[family].find(({ pattern }) => pattern.test(question))
   if (found === undefined || (!isHeldOut && draw.chance(0.3))) return question
   const { others } = found

@@ -1,5 +1,5 @@
 /** The grammar of descriptions: sentences from parts, with every word for a kind labelled by what is said of it. */
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 import type { Draw } from "../../../../packages/gym/src/internal/draw.ts"
 import * as Lexicon from "./lexicon.ts"
 
@@ -13,7 +13,7 @@ export type Mark = "good" | "weak" | "check"
 /** A piece of a description: words for kinds carry what is said of them, and so do the words that say it. */
 export interface Piece {
   readonly text: string
-  readonly kinds?: ReadonlyArray<FamilyName> | undefined
+  readonly kinds?: ReadonlyArray<Family.FamilyName> | undefined
   readonly mark?: Mark | undefined
   /** What it says of all that the worker does. */
   readonly flag?: Flag | undefined
@@ -24,9 +24,9 @@ export type Flag = "careless" | "exact" | "general"
 
 /** What a description is to say. */
 export interface Facts {
-  readonly good: ReadonlyArray<FamilyName>
-  readonly weak: ReadonlyArray<FamilyName>
-  readonly checks: ReadonlyArray<FamilyName>
+  readonly good: ReadonlyArray<Family.FamilyName>
+  readonly weak: ReadonlyArray<Family.FamilyName>
+  readonly checks: ReadonlyArray<Family.FamilyName>
   readonly isCareless: boolean
   readonly isExact: boolean
   readonly isGeneral: boolean
@@ -141,7 +141,7 @@ const topicPiece = (draw: Draw, topic: Lexicon.Topic, mark: Mark, { words }: Sty
 })
 
 /** Topics for kinds: now and then a word for several of them at once. */
-const topicsFor = (draw: Draw, kinds: ReadonlyArray<FamilyName>, style: Style): ReadonlyArray<Lexicon.Topic> => {
+const topicsFor = (draw: Draw, kinds: ReadonlyArray<Family.FamilyName>, style: Style): ReadonlyArray<Lexicon.Topic> => {
   const joint = Lexicon.several.filter((topic) => topic.kinds.every((kind) => kinds.includes(kind)))
   const taken = style.words === "known" && joint.length > 0 && draw.chance(0.3) ? draw.pick(joint) : undefined
   const left = kinds.filter((kind) => taken?.kinds.includes(kind) !== true)
@@ -169,7 +169,7 @@ const filled = (phrase: string, topics: ReadonlyArray<Piece>, mark: Mark): Reado
   return [{ text: before, mark }, ...topics, { text: after, mark }].filter(({ text }) => text !== "")
 }
 
-const said = (draw: Draw, kinds: ReadonlyArray<FamilyName>, of: Phrases, mark: Mark, style: Style) =>
+const said = (draw: Draw, kinds: ReadonlyArray<Family.FamilyName>, of: Phrases, mark: Mark, style: Style) =>
   filled(
     pick(draw, of, style),
     list(
@@ -224,7 +224,7 @@ const fields = (draw: Draw, facts: Facts, style: Style): ReadonlyArray<Piece> =>
         ["Skills: ", "Not: "],
         ["+ ", "- "]
       ])
-  const field = (name: string, kinds: ReadonlyArray<FamilyName>, mark: Mark) => [
+  const field = (name: string, kinds: ReadonlyArray<Family.FamilyName>, mark: Mark) => [
     { text: name, mark },
     ...list(
       draw,

@@ -1,7 +1,7 @@
 /** Questions by hand, by their kind. */
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 
-export const asked: { readonly [Name in FamilyName]: ReadonlyArray<string> } = {
+export const asked: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = {
   arithmetic: [
     "what's 48 boxes of 36 plus the 17 loose ones",
     "19 * 23 + 4?",

@@ -1,9 +1,9 @@
 /** What descriptions call the kinds of question: words for training, and words that no training description has. */
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 
 /** The words for a kind, or for several at once. */
 export interface Topic {
-  readonly kinds: ReadonlyArray<FamilyName>
+  readonly kinds: ReadonlyArray<Family.FamilyName>
   readonly known: ReadonlyArray<string>
   /** Near to known words: another form of them, or a compound. */
   readonly related: ReadonlyArray<string>
@@ -15,7 +15,7 @@ export interface Topic {
 export type Words = "known" | "related" | "unrelated"
 
 const topic = (
-  kinds: ReadonlyArray<FamilyName>,
+  kinds: ReadonlyArray<Family.FamilyName>,
   known: string,
   related: string = known,
   unrelated: string = related
@@ -83,7 +83,7 @@ export const several: ReadonlyArray<Topic> = [
 ]
 
 /** What records call a kind. */
-export const recordName: { readonly [Name in FamilyName]: string } = {
+export const recordName: { readonly [Name in Family.FamilyName]: string } = {
   arithmetic: "arithmetic",
   algebra: "equations",
   units: "units",

@@ -1,6 +1,5 @@
 /** The workers of a team: skills, prices and carelessness by lot, and descriptions that tell of them, or do not. */
-import { type FamilyName, names } from "@divisi/gym/Family"
-import type { Profile, Skill } from "@divisi/gym/GymWorker"
+import { Family, type GymWorker } from "@divisi/gym"
 import * as Draw from "../../../../packages/gym/src/internal/draw.ts"
 import * as Describe from "./describe.ts"
 import * as HandWritten from "./HandWritten.ts"
@@ -14,9 +13,9 @@ import { recordName, type Words } from "./lexicon.ts"
 interface Wanted {
   readonly count: number
   /** The kinds of the question's parts. */
-  readonly kinds: ReadonlyArray<FamilyName>
+  readonly kinds: ReadonlyArray<Family.FamilyName>
   /** A kind that nobody does. */
-  readonly missing: FamilyName | undefined
+  readonly missing: Family.FamilyName | undefined
   readonly words?: Words | undefined
   readonly heldOutShapes?: boolean | undefined
   readonly heldOutSkills?: boolean | undefined
@@ -28,7 +27,7 @@ interface Wanted {
 }
 
 interface Described {
-  readonly profile: Profile
+  readonly profile: GymWorker.Profile
   readonly pieces: ReadonlyArray<Describe.Piece>
 }
 
@@ -36,7 +35,7 @@ interface Described {
 const slips = { exact: 0, good: 0.04, careless: 0.25, middling: 0.4, weak: 0.65 } as const
 
 /** The share of questions of a family that a worker is expected to get right, 0 to 1. */
-export const expected = (profile: Profile, family: FamilyName): number => {
+export const expected = (profile: GymWorker.Profile, family: Family.FamilyName): number => {
   const skill = profile.skills[family]
   return skill === undefined || profile.checksOnly === true ? 0 : 1 - (skill.slips ?? 0)
 }
@@ -46,7 +45,7 @@ export const expected = (profile: Profile, family: FamilyName): number => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A tenth of the sets of two and more skills is kept out of training. */
-export const isHeldOutSet = (kinds: ReadonlyArray<FamilyName>): boolean =>
+export const isHeldOutSet = (kinds: ReadonlyArray<Family.FamilyName>): boolean =>
   kinds.length > 1 && Math.abs(Draw.derive("skills", ...[...kinds].sort())) % 5 === 0
 
 const noFacts: Describe.Facts = {
@@ -62,7 +61,7 @@ const noFacts: Describe.Facts = {
 /** What a worker is like: a specialist, a generalist, one that is cheap and tries everything, a checker. */
 const drawFacts = (
   draw: Draw.Draw,
-  pool: ReadonlyArray<FamilyName>,
+  pool: ReadonlyArray<Family.FamilyName>,
   { careless = false, missing }: Wanted
 ): Describe.Facts => {
   // Whoever tries everything would try the kind that nobody is to do.
@@ -83,7 +82,7 @@ const others = <A>(items: ReadonlyArray<A>, taken: ReadonlyArray<A>): ReadonlyAr
   items.filter((item) => !taken.includes(item))
 
 const factsOf = (draw: Draw.Draw, wanted: Wanted): Describe.Facts => {
-  const pool = others(names, wanted.missing === undefined ? [] : [wanted.missing])
+  const pool = others(Family.names, wanted.missing === undefined ? [] : [wanted.missing])
   for (let attempt = 0; attempt < 50; attempt++) {
     const facts = drawFacts(draw, pool, wanted)
     if (facts.good.length > 1 && isHeldOutSet(facts.good) !== (wanted.heldOutSkills ?? false)) continue
@@ -96,11 +95,11 @@ const factsOf = (draw: Draw.Draw, wanted: Wanted): Describe.Facts => {
 /** What a worker does, and how well, from what is said of it. */
 const skillsOf = (
   { checks, good, isCareless, isExact, isGeneral, weak }: Describe.Facts,
-  missing: FamilyName | undefined
-): Profile["skills"] => {
-  const skill = (share: number): Skill => ({ slips: share })
-  const found: { [Name in FamilyName]?: Skill } = {}
-  if (isGeneral) for (const name of names) found[name] = skill(slips.middling)
+  missing: Family.FamilyName | undefined
+): GymWorker.Profile["skills"] => {
+  const skill = (share: number): GymWorker.Skill => ({ slips: share })
+  const found: { [Name in Family.FamilyName]?: GymWorker.Skill } = {}
+  if (isGeneral) for (const name of Family.names) found[name] = skill(slips.middling)
   for (const name of weak) found[name] = skill(slips.weak)
   for (const name of good) found[name] = skill(isCareless ? slips.careless : isExact ? slips.exact : slips.good)
   for (const name of checks) found[name] = skill(0)
@@ -129,8 +128,8 @@ const profileOf = (
   id: string,
   facts: Describe.Facts,
   output: number,
-  missing: FamilyName | undefined
-): Profile => ({
+  missing: Family.FamilyName | undefined
+): GymWorker.Profile => ({
   id,
   description: "",
   pricing: { inputPerMillion: output / 4, outputPerMillion: output, isPlay: true },
@@ -151,10 +150,14 @@ export interface Tally {
 }
 
 /** Past answers of a worker to questions of all kinds, by lot. */
-export const past = (draw: Draw.Draw, profile: Profile, count: number): ReadonlyMap<FamilyName, Tally> => {
-  const tried = new Map<FamilyName, Tally>()
+export const past = (
+  draw: Draw.Draw,
+  profile: GymWorker.Profile,
+  count: number
+): ReadonlyMap<Family.FamilyName, Tally> => {
+  const tried = new Map<Family.FamilyName, Tally>()
   for (let index = 0; index < count; index++) {
-    const name = draw.pick(names)
+    const name = draw.pick(Family.names)
     const { asked, right } = tried.get(name) ?? { right: 0, asked: 0 }
     tried.set(name, { right: right + (draw.chance(expected(profile, name)) ? 1 : 0), asked: asked + 1 })
   }
@@ -162,7 +165,7 @@ export const past = (draw: Draw.Draw, profile: Profile, count: number): Readonly
 }
 
 /** What a worker was right about: `dates 3/4 high`. Who only checks has no answers of its own. */
-const recordOf = (draw: Draw.Draw, profile: Profile, count: number): ReadonlyArray<Describe.Piece> => {
+const recordOf = (draw: Draw.Draw, profile: GymWorker.Profile, count: number): ReadonlyArray<Describe.Piece> => {
   if (profile.checksOnly === true) return []
   const pieces = [...past(draw, profile, count)].flatMap(([name, { asked, right }], index) => {
     const share = right / asked
@@ -220,7 +223,7 @@ const one = (draw: Draw.Draw, index: number, wanted: Wanted): Described => {
 }
 
 /** Whether somebody does a kind well enough. */
-const covers = (members: ReadonlyArray<Described>, kind: FamilyName): boolean =>
+const covers = (members: ReadonlyArray<Described>, kind: Family.FamilyName): boolean =>
   members.some(({ profile }) => expected(profile, kind) > 0.7)
 
 /**

@@ -1,6 +1,6 @@
 /** Routers on recorded outcomes, beside baselines. */
-import type * as Embedder from "@divisi/core/Embedder"
-import * as RoutingBench from "@divisi/evals/RoutingBench"
+import type { Embedder } from "@divisi/core"
+import { RoutingBench } from "@divisi/evals"
 import { Head, Outcomes, Router, Table } from "@divisi/policy-router"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

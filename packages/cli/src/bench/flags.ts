@@ -1,5 +1,5 @@
 /** What `divisi bench routing` is asked for. */
-import * as RoutingBench from "@divisi/evals/RoutingBench"
+import { RoutingBench } from "@divisi/evals"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { seed, toggle, whole } from "../invocation/flags.ts"

@@ -1,10 +1,8 @@
 /** `divisi chat`: one run for each turn of a conversation, on one account. */
 import { existsSync } from "node:fs"
-import * as Budget from "@divisi/core/Budget"
+import { Budget, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Transcript from "@divisi/core/Transcript"
-import * as WholeFile from "@divisi/files/WholeFile"
+import { WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -42,7 +40,7 @@ interface Chat {
 const turn = Effect.fnUntraced(function* (chat: Chat, question: string) {
   const recorder = Transcript.recorder()
   const view = chat.talk.turn(chat.conductor.maxRounds, recorder.transcript)
-  const listener = (event: RunEvent) => {
+  const listener = (event: RunEvent.RunEvent) => {
     recorder.listener(event)
     view.listen(event)
   }

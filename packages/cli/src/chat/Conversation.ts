@@ -1,8 +1,8 @@
 /** A conversation as data: what was said, and the run behind each answer. */
 
+import { Transcript } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
 import * as Task from "@divisi/core/Task"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Format from "../view/Format.ts"
 import { oneLine } from "../view/Line.ts"
 import * as Totals from "../view/Totals.ts"

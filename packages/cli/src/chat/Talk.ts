@@ -1,7 +1,5 @@
 /** How a conversation is shown: on a terminal with what happens, on a pipe the answers alone. */
-import * as AnswerText from "@divisi/core/AnswerText"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import type { Transcript } from "@divisi/core/Transcript"
+import { AnswerText, type RunEvent, type Transcript } from "@divisi/core"
 import * as BlockView from "../view/BlockView.ts"
 import * as Format from "../view/Format.ts"
 import { clean, cut, line, toAnsi, toText } from "../view/Line.ts"
@@ -10,19 +8,19 @@ import type { Output } from "../view/View.ts"
 
 /** Shows one turn. */
 export interface Turn {
-  readonly listen: (event: RunEvent) => void
+  readonly listen: (event: RunEvent.RunEvent) => void
   /** Puts a question before who is there. What happens meanwhile is not shown. */
   readonly ask: (lines: ReadonlyArray<string>) => void
   /** To be called once, with the run as it ended and its answer. */
-  readonly end: (run: Transcript | undefined, answer: string | undefined) => void
+  readonly end: (run: Transcript.Transcript | undefined, answer: string | undefined) => void
 }
 
 /** Shows a conversation. */
 export interface Talk {
-  readonly turn: (maxRounds: number, run: () => Transcript | undefined) => Turn
+  readonly turn: (maxRounds: number, run: () => Transcript.Transcript | undefined) => Turn
   /** Says something about the conversation that is no part of it. */
   readonly note: (...lines: ReadonlyArray<string>) => void
-  readonly plan: (run: Transcript) => void
+  readonly plan: (run: Transcript.Transcript) => void
 }
 
 const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
@@ -30,7 +28,7 @@ const frameMillis = 100
 const erase = "\r\u001b[K"
 
 /** What a run is doing, in a line. */
-const doing = (run: Transcript | undefined, elapsed: number): string => {
+const doing = (run: Transcript.Transcript | undefined, elapsed: number): string => {
   const round = run?.rounds.at(-1)
   const time = Format.duration(elapsed)
   if (round?.workflow === undefined) return `planning · ${time}`
@@ -40,7 +38,7 @@ const doing = (run: Transcript | undefined, elapsed: number): string => {
 }
 
 /** The run of an answer, folded away. */
-const folded = (run: Transcript): string => {
+const folded = (run: Transcript.Transcript): string => {
   const steps = run.rounds.reduce((count, round) => count + round.steps.length, 0)
   const time = Format.duration(run.durationMillis ?? 0)
   return [Format.count(steps, "step"), Totals.spent(run), time, ...Totals.failed(run), "/plan"].join(" · ")

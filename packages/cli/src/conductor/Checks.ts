@@ -3,9 +3,7 @@
  * `grader`, or a worker of the pool that judges. A run may have some by name, for plans to use.
  */
 import { readFileSync } from "node:fs"
-import * as Check from "@divisi/core/Check"
-import * as Grader from "@divisi/core/Grader"
-import * as Seed from "@divisi/core/Seed"
+import { Check, Grader, Seed } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as ProcessGroup from "@divisi/files/ProcessGroup"

@@ -2,8 +2,7 @@
  * The schema of a config, and what is wrong with one, in words. It only checks: the config that is used is the one that
  * was given. Of a text only its kind is shown: it may be a key.
  */
-import { type Check, isCheck } from "@divisi/core/Check"
-import { nearest } from "@divisi/core/Nearest"
+import { Check, Nearest } from "@divisi/core"
 import * as RunSettings from "@divisi/core/RunSettings"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -103,7 +102,7 @@ const ConfigSchema = Schema.Struct({
     Schema.Record(
       Schema.String,
       Schema.declare(
-        (value): value is Check | string => isCheck(value) || (typeof value === "string" && value !== "")
+        (value): value is Check.Check | string => Check.isCheck(value) || (typeof value === "string" && value !== "")
       ).annotate({ message: 'Expected a check, or a text such as "command:npm test"' })
     ).annotate({ message: "Expected an object of checks, by name" })
   ),
@@ -260,9 +259,9 @@ const meantBy = (keys: ReadonlyArray<PropertyKey>, known: ReadonlyArray<string>)
   const key = String(keys.at(-1))
   const moved = keys.length > 1 ? undefined : elsewhere.get(key)
   if (moved !== undefined) return moved
-  const here = nearest(key, known)
+  const here = Nearest.nearest(key, known)
   if (here !== undefined) return pathText([...keys.slice(0, -1), here])
-  return keys.length > 1 ? undefined : elsewhere.get(nearest(key, [...elsewhere.keys()]) ?? "")
+  return keys.length > 1 ? undefined : elsewhere.get(Nearest.nearest(key, [...elsewhere.keys()]) ?? "")
 }
 
 const unexpected = "Expected no excess property"

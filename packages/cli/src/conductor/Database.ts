@@ -1,6 +1,5 @@
 /** The Postgres that several servers share: how it is named, and what is kept in it. */
-import type * as Account from "@divisi/core/Account"
-import type { Journal } from "@divisi/core/Journal"
+import type { Account, Journal } from "@divisi/core"
 import { OutcomeLog } from "@divisi/policy-router"
 import type { Keys, NodeServer, Pace } from "@divisi/server"
 import * as Clock from "effect/Clock"
@@ -23,7 +22,7 @@ export interface Database {
   readonly name: string
   /** Whether it answers just now. */
   readonly isThere: Effect.Effect<boolean>
-  readonly journal: Effect.Effect<Journal, Failure, Scope.Scope>
+  readonly journal: Effect.Effect<Journal.Journal, Failure, Scope.Scope>
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
   /** Responses, for a server, for so long: what cannot be said at the moment fails as its `unreachable`. */
   readonly responses: (keepMillis: number) => Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>

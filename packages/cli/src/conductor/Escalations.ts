@@ -1,5 +1,5 @@
 /** The policies that ask a second worker on evidence, by name: `checked:a+b+command:npm test` and `agreed:a+b+c`. */
-import * as Escalation from "@divisi/core/Escalation"
+import { Escalation } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"

@@ -1,18 +1,13 @@
 /** The gym as the command line uses it: its pool when nobody brings one, its tasks, and who is best in it. */
 
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, type Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import type * as Resilience from "@divisi/core/Resilience"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import { names, toolNames } from "@divisi/gym/Family"
+import { Family, GymGrader, GymQuestion, GymTools, OraclePolicy } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
-import * as GymQuestion from "@divisi/gym/GymQuestion"
-import * as GymTools from "@divisi/gym/GymTools"
-import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -20,7 +15,7 @@ import type { Config } from "../config.ts"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 
 /** The families that `--family` knows. */
-export const families: ReadonlyArray<string> = [...names, ...toolNames, "composite"]
+export const families: ReadonlyArray<string> = [...Family.names, ...Family.toolNames, "composite"]
 
 /** The family that `--family` names; fails when there is none of this name. */
 export const familyOf = (named: Option.Option<string>): Effect.Effect<string | undefined, Failure> => {
@@ -31,7 +26,7 @@ export const familyOf = (named: Option.Option<string>): Effect.Effect<string | u
 }
 
 /** The family of a name, if its questions need a tool. */
-const toolFamily = (family: string | undefined) => toolNames.find((name) => name === family)
+const toolFamily = (family: string | undefined) => Family.toolNames.find((name) => name === family)
 
 /** Whether the questions of a family need a tool. */
 export const needsTool = (family: string | undefined): boolean => toolFamily(family) !== undefined
@@ -84,7 +79,9 @@ export const tasks = ({ count, family, seed, split }: TaskOptions): Effect.Effec
         seed,
         having: toolFamily(family),
         composites: family === "composite" ? 1 : undefined,
-        families: names.some((name) => name === family) ? names.filter((name) => name === family) : undefined
+        families: Family.names.some((name) => name === family)
+          ? Family.names.filter((name) => name === family)
+          : undefined
       }),
     catch: (error) => usage(messageOf(error))
   })

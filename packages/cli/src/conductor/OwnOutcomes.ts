@@ -1,10 +1,7 @@
 /** The user's own outcomes, and what was learned from them: where they are kept, and how runs get there. */
-import * as Embedder from "@divisi/core/Embedder"
+import { Embedder, Outcome, Strongest, type Transcript } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import { teamPrefix } from "@divisi/core/Outcome"
 import type { Policy } from "@divisi/core/Policy"
-import * as Strongest from "@divisi/core/Strongest"
-import type { Transcript } from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { Head, HeadPolicy, Learned, OutcomeLog, Router, Table } from "@divisi/policy-router"
 import { read } from "@divisi/recipes/Environment"
@@ -40,7 +37,7 @@ const embedderOf = (name: string | undefined): Effect.Effect<Embedder.Embedder, 
 const hashed = Embedder.hashed()
 
 /** Notes a run, so that it can be rated. Where that cannot be done, the run is worth no less. */
-export const note = (transcript: Transcript): Effect.Effect<void> =>
+export const note = (transcript: Transcript.Transcript): Effect.Effect<void> =>
   Effect.gen(function* () {
     const log = yield* file
     if (log === undefined) return
@@ -72,7 +69,10 @@ export const appendTo =
 /** Keeps a rating of a run, and notes the run with it: of runs that nobody rates, nothing is learned. */
 export const rate =
   (append: Append, embedder: Embedder.Embedder) =>
-  (transcript: Transcript, { at, kind, note, rater, score, source, step }: Rating): Effect.Effect<void, Failure> =>
+  (
+    transcript: Transcript.Transcript,
+    { at, kind, note, rater, score, source, step }: Rating
+  ): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const run = yield* OutcomeLog.runOf(transcript, { at, embedder })
       if (run === undefined) return
@@ -106,7 +106,7 @@ const isRouter = (name: string): boolean => /^(?:router|learned)\b/.test(name)
 const teamsIn = ({ kinds }: Table.Table, dial: Table.Dial): ReadonlyArray<readonly [string, string]> =>
   [...new Set(kinds.map(({ choices }) => choices[dial]))]
     .filter((id) => !Table.isWorker(id))
-    .map((id) => [id, id.slice(teamPrefix.length).replace(/-(\d+)$/, ":$1")] as const)
+    .map((id) => [id, id.slice(Outcome.teamPrefix.length).replace(/-(\d+)$/, ":$1")] as const)
     .filter(([, name]) => !isRouter(name))
 
 /** A router by a table. Teams that cannot be had any more are left out. */

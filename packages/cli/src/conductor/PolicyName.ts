@@ -1,8 +1,6 @@
 /** The policies that the command line knows by name. */
 
-import * as Baselines from "@divisi/core/Baselines"
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
-import { nearest } from "@divisi/core/Nearest"
+import { Baselines, LanguagePolicy, Nearest } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -51,7 +49,7 @@ export const known = [
 
 const unknown = (name: string) => {
   const names = known.map((one) => one.replace(/[:<].*/, "")).filter((one) => one !== "")
-  const meant = KnownModels.fullName(name) ?? nearest(name.split(":")[0]!, names)
+  const meant = KnownModels.fullName(name) ?? Nearest.nearest(name.split(":")[0]!, names)
   return usage(
     `There is no policy "${name}"${meant === undefined ? "." : `: did you mean ${meant}?`} Known: ${known.join(", ")}.`
   )

@@ -1,6 +1,6 @@
 /** What workers cost where no list price says so: local models, compatible servers, contracts of one's own. */
 
-import { nearest } from "@divisi/core/Nearest"
+import { Nearest } from "@divisi/core"
 import { free, type Pricing } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -65,7 +65,7 @@ export const checkIds = (
   const given = flag === undefined ? [] : Object.keys(Option.getOrElse(flag, () => ({})))
   const stranger = given.find((id) => id !== others && !known.includes(id))
   if (stranger === undefined) return Result.succeed(undefined)
-  const meant = nearest(stranger, known)
+  const meant = Nearest.nearest(stranger, known)
   return Result.fail(
     `--price: ${stranger} is no worker of this run${meant === undefined ? "" : ` (did you mean ${meant}?)`}.`
   )

@@ -2,10 +2,9 @@
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import path from "node:path"
+import type { Transcript } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
-import type { Transcript } from "@divisi/core/Transcript"
-import * as ReportFile from "@divisi/evals/ReportFile"
-import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+import { ReportFile, WorkerProfile } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as OfflineGym from "./OfflineGym.ts"
@@ -29,7 +28,7 @@ const observations = (
     onSuccess: (all) => WorkerProfile.fromSamples(all)
   })
 
-const isOfGym = ({ task }: Transcript): boolean => task.id.startsWith("gym-") && task.reference !== undefined
+const isOfGym = ({ task }: Transcript.Transcript): boolean => task.id.startsWith("gym-") && task.reference !== undefined
 
 /** Runs in the gym are graded; of others times and prices are known, and not who was right. */
 const ofTranscripts = (folder: string) =>

@@ -1,7 +1,7 @@
 /** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
+
+import { DefaultPolicy, Nearest } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
-import * as DefaultPolicy from "@divisi/core/DefaultPolicy"
-import { nearest } from "@divisi/core/Nearest"
 import type { Policy } from "@divisi/core/Policy"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Reasoning, Worker } from "@divisi/core/Worker"
@@ -64,7 +64,7 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
 const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
   if (reason._tag === "Empty") return "--pool leaves no worker."
   if (reason._tag !== "UnknownId") return `--pool: ${message}`
-  const meant = KnownModels.fullName(reason.id) ?? nearest(reason.id, reason.known)
+  const meant = KnownModels.fullName(reason.id) ?? Nearest.nearest(reason.id, reason.known)
   return meant === undefined
     ? `--pool: ${message} A model of a vendor is vendor:model, as in openai:gpt-5.`
     : `--pool: No worker is called "${reason.id}": did you mean ${meant}?`
@@ -251,6 +251,6 @@ export const resolve = (
     const policy = yield* withThreads(flags, policyOf(config, flags, pool, { ...options, prices, limitUsd }))
     const checks = yield* Checks.resolve(config, flags.check ?? [], pool)
     if (!isGym(config, flags)) return { ...run, checks, policy, pool }
-    const { declining } = yield* Effect.promise(() => import("@divisi/gym/GymQuestion"))
+    const { declining } = yield* Effect.promise(() => import("@divisi/gym").then(({ GymQuestion }) => GymQuestion))
     return { ...run, checks, policy: declining(policy), pool }
   })

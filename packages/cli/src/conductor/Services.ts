@@ -44,7 +44,7 @@ export const logger = Logger.layer([
 
 const cacheLayer = (cache: NonNullable<Config["cache"]>): Effect.Effect<Layer.Layer<never, Failure>> =>
   Effect.map(
-    Effect.promise(() => import("@divisi/files/DiskCache")),
+    Effect.promise(() => import("@divisi/files").then(({ DiskCache }) => DiskCache)),
     (DiskCache) =>
       DiskCache.layer(typeof cache === "string" ? { file: cache } : cache).pipe(
         Layer.catch((error) => Layer.effectDiscard(Effect.fail(usage(error.message))))

@@ -1,7 +1,6 @@
 /** The tools of a run: those of the config, and those of MCP servers, which are started for it. */
-import { nearest } from "@divisi/core/Nearest"
+import { Nearest, type Tool } from "@divisi/core"
 import type { RunSettings, ToolAccess } from "@divisi/core/RunSettings"
-import type { Tool } from "@divisi/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -45,13 +44,13 @@ const means = (name: string, tool: string): boolean => name === tool || name ===
 const named = (
   flag: string,
   names: ReadonlyArray<string> | undefined,
-  tools: ReadonlyArray<Tool>
-): Effect.Effect<ReadonlyArray<Tool>, Failure> => {
+  tools: ReadonlyArray<Tool.Tool>
+): Effect.Effect<ReadonlyArray<Tool.Tool>, Failure> => {
   if (names === undefined) return Effect.succeed(tools)
   const known = tools.map(({ name }) => name)
   const unknown = names.find((name) => !known.some((tool) => means(name, tool)))
   if (unknown === undefined) return Effect.succeed(tools.filter((tool) => names.some((name) => means(name, tool.name))))
-  const meant = nearest(unknown, known)
+  const meant = Nearest.nearest(unknown, known)
   const there = known.length === 0 ? "There is none." : `There are: ${known.join(", ")}.`
   return Effect.fail(
     usage(`${flag}: no tool is called "${unknown}"${meant === undefined ? `. ${there}` : `: did you mean ${meant}?`}`)
@@ -88,7 +87,7 @@ const patiently = <A, E, R>(names: ReadonlyArray<string>, start: Effect.Effect<A
 /** Starts servers. One that does not start is told of, and its tools are not there. */
 const started = Effect.fnUntraced(function* (
   servers: Servers
-): Effect.fn.Return<ReadonlyArray<Tool>, Failure, Scope.Scope> {
+): Effect.fn.Return<ReadonlyArray<Tool.Tool>, Failure, Scope.Scope> {
   if (Object.keys(servers).length === 0) return []
   const McpTools = yield* Effect.tryPromise({
     try: () => import("@divisi/tools-mcp/McpTools"),

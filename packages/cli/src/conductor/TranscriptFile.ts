@@ -1,9 +1,8 @@
 /** Transcripts in files: written whole or not at all, and read again. */
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
-import type { Transcript } from "@divisi/core/Transcript"
-import * as Sealed from "@divisi/files/Sealed"
-import * as WholeFile from "@divisi/files/WholeFile"
+import type { Transcript } from "@divisi/core"
+import { Sealed, WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 
@@ -18,7 +17,7 @@ export const prepare = (file: string): Effect.Effect<void, Failure> =>
   })
 
 /** Writes one. Whoever reads the file never sees half of it. */
-export const write = (file: string, transcript: Transcript): Effect.Effect<void, Failure> =>
+export const write = (file: string, transcript: Transcript.Transcript): Effect.Effect<void, Failure> =>
   Effect.mapError(
     Effect.suspend(() => WholeFile.write(file, `${Sealed.stringify(transcript, 2)}\n`)),
     ({ message }) => failed(`Cannot write the transcript: ${message}`)
@@ -36,7 +35,7 @@ export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Fai
   })
 
 /** Reads one. */
-export const read = (file: string): Effect.Effect<Transcript, Failure> =>
+export const read = (file: string): Effect.Effect<Transcript.Transcript, Failure> =>
   Effect.gen(function* () {
     const Wire = yield* Effect.promise(() => import("@divisi/core/Wire"))
     const text = yield* Effect.try({

@@ -1,5 +1,5 @@
 /** Workers of the vendors' models, by the names that `--pool` and `--policy` take. */
-import { nearest } from "@divisi/core/Nearest"
+import { Nearest } from "@divisi/core"
 import { free } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import type { PaperSetting } from "@divisi/recipes"
@@ -41,7 +41,7 @@ const problemOf = (name: string, environment: Environment): string | undefined =
   const problem = Vendor.problemOf(vendors, reference, environment)
   if (problem === undefined) return undefined
   const explained = Vendor.explain(vendors, name, problem)
-  const meant = problem.type === "vendor" && nearest(problem.vendor, vendorNames)
+  const meant = problem.type === "vendor" && Nearest.nearest(problem.vendor, vendorNames)
   return meant ? `${explained} (Did you mean ${meant}:${reference.model}?)` : explained
 }
 

@@ -1,14 +1,8 @@
 /** The policies and baselines of an evaluation, by name. */
-import * as Budget from "@divisi/core/Budget"
-import type * as Embedder from "@divisi/core/Embedder"
-import type { GraderError } from "@divisi/core/Grader"
+import { Budget, type Embedder, type Grader, type Resilience, type ResponseCache } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
-import type { Retry } from "@divisi/core/Resilience"
-import type * as ResponseCache from "@divisi/core/ResponseCache"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import * as Baselines from "@divisi/evals/Baselines"
-import type { Entry, Suite } from "@divisi/evals/Evaluation"
-import * as Recording from "@divisi/evals/Recording"
+import { Baselines, type Evaluation, Recording } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
@@ -24,10 +18,10 @@ export interface Options extends PolicyName.Options {
   /** Whether the workers are the gym's: then learning costs nothing. */
   readonly isGym: boolean
   /** The tasks that baselines learn from, if any are named. */
-  readonly learn: Suite | undefined
+  readonly learn: Evaluation.Suite | undefined
   readonly seed: number
   readonly concurrency: number
-  readonly retry?: Retry | undefined
+  readonly retry?: Resilience.Retry | undefined
   readonly maxOutputTokens?: number | undefined
   readonly maxCostUsd?: number | undefined
   /** Hashed words by default. */
@@ -40,7 +34,7 @@ export interface Options extends PolicyName.Options {
 
 /** Who is measured, and what it cost to make them. */
 export interface Contenders {
-  readonly entries: ReadonlyArray<Entry>
+  readonly entries: ReadonlyArray<Evaluation.Entry>
   readonly paidUsd: number
 }
 
@@ -51,7 +45,7 @@ const titleOf = (name: string, { profiles }: Making): string =>
   name.endsWith(PolicyName.shownSuffix) && profiles !== undefined ? `${name}-${profiles.digest}` : name
 
 /** A policy under the name that it was asked for by. */
-const policyOf = (name: string, making: Making): Effect.Effect<Entry, Failure, Scope.Scope> =>
+const policyOf = (name: string, making: Making): Effect.Effect<Evaluation.Entry, Failure, Scope.Scope> =>
   Effect.map(
     name === "oracle" && making.isGym
       ? Effect.succeed<Policy>(OfflineGym.oracle)
@@ -64,7 +58,7 @@ export const policies = (
   names: string | undefined,
   config: Config,
   making: Making
-): Effect.Effect<ReadonlyArray<Entry>, Failure, Scope.Scope> => {
+): Effect.Effect<ReadonlyArray<Evaluation.Entry>, Failure, Scope.Scope> => {
   if (names === undefined && typeof config.policy === "object") return Effect.succeed([{ policy: config.policy }])
   const configured = typeof config.policy === "string" ? config.policy : RunOptions.measuredPolicy
   return Effect.forEach(listOf(names ?? configured), (name) => policyOf(name, making))
@@ -72,7 +66,7 @@ export const policies = (
 
 /** Fails where something that was learned from is not recorded: what is learned from the rest is something else. */
 const recorded =
-  (record: Recording.Record<GraderError>): Recording.Record<GraderError | Failure> =>
+  (record: Recording.Record<Grader.GraderError>): Recording.Record<Grader.GraderError | Failure> =>
   (policies) =>
     Effect.flatMap(record(policies), (samples) => {
       const lost = samples.filter(({ score }) => score === undefined)
@@ -86,7 +80,7 @@ const recorded =
     })
 
 /** Where baselines learn, and what they spend there. */
-const recording = (options: Options, suite: Suite) => {
+const recording = (options: Options, suite: Evaluation.Suite) => {
   const { concurrency, isOffline = false, store, maxCostUsd, maxOutputTokens, pool, retry, seed } = options
   const ledger = Budget.make({ costUsd: maxCostUsd })
   const record = Recording.make({
@@ -124,7 +118,7 @@ export const baselines = (names: string, options: Options): Effect.Effect<Conten
     const isWanted = isLearning || (isGym && named.some(wantsBest))
     const source = learn !== undefined && isWanted ? recording(options, learn) : undefined
     const made = yield* Effect.mapError(
-      Baselines.make<GraderError | Failure>(named, {
+      Baselines.make<Grader.GraderError | Failure>(named, {
         pool,
         seed,
         embedder: options.embedder,
@@ -140,7 +134,10 @@ export const baselines = (names: string, options: Options): Effect.Effect<Conten
   })
 
 /** Policies first; a baseline of the same name as one of them is that policy. */
-export const join = (policies: ReadonlyArray<Entry>, baselines: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+export const join = (
+  policies: ReadonlyArray<Evaluation.Entry>,
+  baselines: ReadonlyArray<Evaluation.Entry>
+): ReadonlyArray<Evaluation.Entry> => {
   const names = new Set(policies.map(({ policy }) => policy.name))
   return [...policies, ...baselines.filter(({ policy }) => !names.has(policy.name))]
 }

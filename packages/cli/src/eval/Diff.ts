@@ -1,6 +1,5 @@
 /** `divisi eval diff`: two reports side by side. */
-import { ReportDiff } from "@divisi/evals"
-import * as ReportFile from "@divisi/evals/ReportFile"
+import { ReportDiff, ReportFile } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, usage } from "../invocation/Failure.ts"

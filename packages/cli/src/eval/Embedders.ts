@@ -1,5 +1,5 @@
 /** What embeds texts for baselines that learn, by name. */
-import * as Embedder from "@divisi/core/Embedder"
+import { Embedder } from "@divisi/core"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

@@ -2,17 +2,12 @@
 
 import { existsSync, rmdirSync, rmSync } from "node:fs"
 import path from "node:path"
-import type * as ResponseCache from "@divisi/core/ResponseCache"
+import type { ResponseCache, Transcript } from "@divisi/core"
 import type { RunSettings } from "@divisi/core/RunSettings"
-import type { Transcript } from "@divisi/core/Transcript"
+import { Benchmarks, Evaluation, ReportFile } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
-import * as Benchmarks from "@divisi/evals/Benchmarks"
-import * as Evaluation from "@divisi/evals/Evaluation"
 import type * as Report from "@divisi/evals/Report"
-import * as ReportFile from "@divisi/evals/ReportFile"
-import * as DiskCache from "@divisi/files/DiskCache"
-import * as Sealed from "@divisi/files/Sealed"
-import * as WholeFile from "@divisi/files/WholeFile"
+import { DiskCache, Sealed, WholeFile } from "@divisi/files"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -127,7 +122,7 @@ const contendersOf = (
 /** Keeps each run's whole record in a file of its own. It holds all texts, also of confidential questions. */
 const keeper = (folder: string) => {
   const within = path.join(folder, "transcripts")
-  return (transcript: Transcript) =>
+  return (transcript: Transcript.Transcript) =>
     Effect.andThen(
       WholeFile.makeFolder(within),
       WholeFile.write(path.join(within, `${transcript.runId}.json`), `${Sealed.stringify(transcript)}\n`, {
@@ -147,7 +142,7 @@ const noter = (isOwn: boolean) =>
       if (!isTold) say(`divisi: nothing of this evaluation is kept for divisi learn: ${message}`)
       isTold = true
     }
-    return (transcript: Transcript, { benchmark, score, stratum }: Report.Sample): Effect.Effect<void> =>
+    return (transcript: Transcript.Transcript, { benchmark, score, stratum }: Report.Sample): Effect.Effect<void> =>
       score === undefined
         ? Effect.void
         : Effect.flatMap(Clock.currentTimeMillis, (at) => {

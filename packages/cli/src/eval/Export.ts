@@ -1,12 +1,10 @@
 /** `divisi eval export`: recorded runs as training data. */
 import { existsSync } from "node:fs"
 import path from "node:path"
-import type { Grader } from "@divisi/core/Grader"
-import type { Transcript } from "@divisi/core/Transcript"
-import { Replay } from "@divisi/evals"
+import type { Grader, Transcript } from "@divisi/core"
+import { Replay, ReportFile } from "@divisi/evals"
 import * as Report from "@divisi/evals/Report"
-import * as ReportFile from "@divisi/evals/ReportFile"
-import * as WholeFile from "@divisi/files/WholeFile"
+import { WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -23,12 +21,12 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`)
 interface Recorded {
   readonly folder: string
   /** The grader of a transcript; `undefined` when nothing is known of its run. */
-  readonly graderOf: (transcript: Transcript) => Grader | undefined
+  readonly graderOf: (transcript: Transcript.Transcript) => Grader.Grader | undefined
   readonly options: Omit<Replay.Options, "grader">
 }
 
 /** The verdict that a run was given already: whatever is within it is worth as much. */
-const known = (isCorrect: boolean): Grader => ({
+const known = (isCorrect: boolean): Grader.Grader => ({
   name: "recorded",
   grade: () => Effect.succeed({ score: isCorrect ? 1 : 0, correct: isCorrect })
 })
@@ -66,7 +64,7 @@ const ofTranscripts = (folder: string, name: string | undefined): Effect.Effect<
 /** The records of one run, as lines. */
 const linesOf = (
   to: ExportInput["to"],
-  transcript: Transcript,
+  transcript: Transcript.Transcript,
   options: Replay.Options
 ): Effect.Effect<string, Failure> =>
   Effect.mapBoth(to === "decisions" ? Replay.decisions([transcript], options) : Replay.answers([transcript], options), {

@@ -1,7 +1,7 @@
 /** Evaluations that make no call: their answers are those of another. */
 import { existsSync } from "node:fs"
 import path from "node:path"
-import * as ReportFile from "@divisi/evals/ReportFile"
+import { ReportFile } from "@divisi/evals"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { vendors } from "../conductor/Vendors.ts"

@@ -1,16 +1,15 @@
 /** What an evaluation leaves in its folder for people: a page and tables, made from its report. */
 import path from "node:path"
 import * as Task from "@divisi/core/Task"
-import type { Suite } from "@divisi/evals/Evaluation"
+import { type Evaluation, WorkerProfile } from "@divisi/evals"
 import type { Report, Sample } from "@divisi/evals/Report"
-import * as WorkerProfile from "@divisi/evals/WorkerProfile"
-import * as WholeFile from "@divisi/files/WholeFile"
+import { WholeFile } from "@divisi/files"
+import { EvaluationTables } from "@divisi/report"
 import * as EvaluationPage from "@divisi/report/EvaluationPage"
-import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
 
-const questionsOf = (suites: ReadonlyArray<Suite>): EvaluationPage.QuestionOf => {
+const questionsOf = (suites: ReadonlyArray<Evaluation.Suite>): EvaluationPage.QuestionOf => {
   const tasks = new Map(
     suites
       .filter(({ record }) => !record.isConfidential)
@@ -28,7 +27,7 @@ export const write = (
   folder: string,
   report: Report,
   samples: ReadonlyArray<Sample>,
-  suites: ReadonlyArray<Suite>
+  suites: ReadonlyArray<Evaluation.Suite>
 ): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const page = EvaluationPage.render(report, {

@@ -1,5 +1,5 @@
 /** How far an evaluation is, with the time and the money that are left. */
-import type * as Evaluation from "@divisi/evals/Evaluation"
+import type { Evaluation } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import { drawing } from "../invocation/Output.ts"
 import * as Format from "../view/Format.ts"

@@ -1,8 +1,8 @@
 /** `divisi eval regrade`: the answers of an evaluation graded again. */
-import { Regrade as Regrading } from "@divisi/evals"
+
+import { Regrade as Regrading, ReportFile } from "@divisi/evals"
 import type { BenchmarkRecord, Sample } from "@divisi/evals/Report"
-import * as ReportFile from "@divisi/evals/ReportFile"
-import type { Sandbox } from "@divisi/graders/Sandbox"
+import type { Sandbox } from "@divisi/graders"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -21,7 +21,7 @@ const placesOf = (input: RegradeInput): ReadonlyMap<string, string> =>
   )
 
 /** The benchmark as it was recorded, with the tasks that are there now. */
-const suiteOf = (input: RegradeInput, sandbox: Sandbox, record: BenchmarkRecord) => {
+const suiteOf = (input: RegradeInput, sandbox: Sandbox.Sandbox, record: BenchmarkRecord) => {
   const requested = record.requested ?? record.benchmark
   const name = placesOf(input).get(requested.split("=")[0]!) ?? requested
   return Effect.map(

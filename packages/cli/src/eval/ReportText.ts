@@ -1,6 +1,6 @@
 /** A report on a terminal. */
 import type { Comparison, Report } from "@divisi/evals/Report"
-import { failures, folded, isSingle } from "@divisi/report/EvaluationTables"
+import { EvaluationTables } from "@divisi/report"
 import * as Format from "../view/Format.ts"
 import { widthOf } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
@@ -37,7 +37,7 @@ const range = (means: ReadonlyArray<number | null>): string => {
 const scores = (report: Report, columns: number): string => {
   const { benchmarks, cells, config, overall } = report
   const isMany = benchmarks.length > 1
-  const less = folded(report)
+  const less = EvaluationTables.folded(report)
   const shown = config.policies.map(({ name }) => name).filter((name) => !less.includes(name))
   const rows = shown.map((name) => {
     const mine = cells.filter(({ policy }) => policy === name)
@@ -68,7 +68,7 @@ const scores = (report: Report, columns: number): string => {
     ...(isMany ? [range(overall.filter(({ policy }) => less.includes(policy)).map(({ mean }) => mean))] : []),
     ...["", "", ""]
   ]
-  const last = shown.findLastIndex(isSingle) + 1
+  const last = shown.findLastIndex(EvaluationTables.isSingle) + 1
   const all = less.length === 0 ? rows : [...rows.slice(0, last), rest, ...rows.slice(last)]
   return fitting([head, ...all], columns, 1 + benchmarks.length + (isMany ? 1 : 0))
 }
@@ -92,7 +92,7 @@ const interval = ({ high, low }: Comparison): string => `${points(low)} to ${poi
 const comparisons = (report: Report, columns: number): ReadonlyArray<string> => {
   const { benchmarks, comparisons } = report
   if (comparisons.length === 0) return []
-  const less = folded(report)
+  const less = EvaluationTables.folded(report)
   const rows = comparisons
     .filter(({ against }) => !less.includes(against))
     .map((one) => [
@@ -124,7 +124,7 @@ export const text = (report: Report, columns = Number.POSITIVE_INFINITY): string
     scores(report, columns),
     "",
     ...detectable(report),
-    ...failures(report, "; --retry-missing measures them"),
+    ...EvaluationTables.failures(report, "; --retry-missing measures them"),
     ...(status === "complete"
       ? [`${Format.count(samples, "sample")}, ${paid(report)}`]
       : [

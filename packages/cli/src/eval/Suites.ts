@@ -1,16 +1,12 @@
 /** Benchmarks by name: the gym, those of `@divisi/evals`, and files. */
 
-import { LiveCodeBench, type Selection, UserBenchmark } from "@divisi/evals"
+import { Benchmarks, Evaluation, LiveCodeBench, type Selection, UserBenchmark } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
-import * as Benchmarks from "@divisi/evals/Benchmarks"
-import * as Evaluation from "@divisi/evals/Evaluation"
+import { Graders, type Sandbox, Verdict } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
-import * as Graders from "@divisi/graders/Graders"
-import type { Sandbox } from "@divisi/graders/Sandbox"
 import { Sandboxes } from "@divisi/graders/sandboxes"
-import * as Verdict from "@divisi/graders/Verdict"
+import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
@@ -32,7 +28,7 @@ export interface Options {
   readonly since?: string | undefined
   readonly until?: string | undefined
   /** Where answers that are programs run; in WebAssembly by default. */
-  readonly sandbox?: Sandbox | undefined
+  readonly sandbox?: Sandbox.Sandbox | undefined
   /** The part of a benchmark that has several, e.g. of MMLU, RLPR and the gym; for testing by default. */
   readonly split?: string | undefined
   /** A family of the gym's tasks; all that need no tool by default. */
@@ -64,7 +60,7 @@ const gymGrader: Verdict.AnswerGrader = Verdict.grader("gym", (gold, answer) =>
 )
 
 /** The grader of a name. */
-export const graderNamed = (name: string, sandbox?: Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
+export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   const grader = Graders.named(name, sandbox)
   return grader === undefined
     ? Effect.fail(usage(`There is no grader "${name}". There are ${Graders.names.join(", ")}.`))
@@ -155,7 +151,7 @@ const benchmarkOf = (
 }
 
 /** The sandbox of a name, for as long as the scope is open; it starts with its first program. */
-export const sandbox = (name: string): Effect.Effect<Sandbox, Failure, Scope.Scope> =>
+export const sandbox = (name: string): Effect.Effect<Sandbox.Sandbox, Failure, Scope.Scope> =>
   Sandboxes.named(name, { processes: 2 }) ??
   Effect.fail(usage(`There is no sandbox "${name}". There are ${Sandboxes.names.join(", ")}.`))
 

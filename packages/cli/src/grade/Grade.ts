@@ -2,12 +2,9 @@
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
 import * as Task from "@divisi/core/Task"
-import * as JsonLines from "@divisi/files/JsonLines"
-import * as Graders from "@divisi/graders/Graders"
-import * as JudgeGrader from "@divisi/graders/JudgeGrader"
-import type { Sandbox } from "@divisi/graders/Sandbox"
+import { JsonLines } from "@divisi/files"
+import { Graders, JudgeGrader, type Sandbox, type Verdict } from "@divisi/graders"
 import { Sandboxes } from "@divisi/graders/sandboxes"
-import type { AnswerGrader, Verdict } from "@divisi/graders/Verdict"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
@@ -47,10 +44,10 @@ const pairOf = (line: string): Pair => {
   }
 }
 
-const toJson = ({ correct, explanation, extracted, rung }: Verdict): string =>
+const toJson = ({ correct, explanation, extracted, rung }: Verdict.Verdict): string =>
   JSON.stringify({ correct, rung, extracted, explanation })
 
-const gradePair = (grader: AnswerGrader, gold: string, answer: string, question = "") =>
+const gradePair = (grader: Verdict.AnswerGrader, gold: string, answer: string, question = "") =>
   grader.grade(Task.make({ id: "answer", question, reference: gold }), answer)
 
 /** What became of a line. */
@@ -63,7 +60,7 @@ interface Graded {
 }
 
 /** The verdict on one line, as JSON. */
-const gradeLine = (grader: AnswerGrader, line: string): Effect.Effect<Graded> => {
+const gradeLine = (grader: Verdict.AnswerGrader, line: string): Effect.Effect<Graded> => {
   const pair = pairOf(line)
   const failure = (error: string): Graded => ({ text: JSON.stringify({ correct: null, error }) })
   if ("error" in pair) return Effect.succeed(failure(pair.error))
@@ -82,7 +79,7 @@ interface Tally {
 }
 
 /** Grades line by line; a slow reader of the output slows the reading down. */
-const gradeLines = async (grader: AnswerGrader, file: string, signal: AbortSignal): Promise<Tally> => {
+const gradeLines = async (grader: Verdict.AnswerGrader, file: string, signal: AbortSignal): Promise<Tally> => {
   const input = (file === "-" ? process.stdin : createReadStream(file)).setEncoding("utf8")
   const tally: Tally = { ungraded: 0, labelled: [] }
   for await (const line of JsonLines.textsOf(file === "-" ? "Standard input" : file, input as AsyncIterable<string>)) {
@@ -112,7 +109,7 @@ const tellAgreement = ({ labelled }: Tally): void => {
   process.stderr.write(`divisi: ${parts.join(", ")}\n`)
 }
 
-const gradeFile = (grader: AnswerGrader, file: string) =>
+const gradeFile = (grader: Verdict.AnswerGrader, file: string) =>
   Effect.flatMap(
     Effect.tryPromise({
       try: (signal) => gradeLines(grader, file, signal),
@@ -128,7 +125,7 @@ const gradeFile = (grader: AnswerGrader, file: string) =>
     }
   )
 
-const gradeOne = (grader: AnswerGrader, gold: string, answer: string) =>
+const gradeOne = (grader: Verdict.AnswerGrader, gold: string, answer: string) =>
   gradePair(grader, gold, answer).pipe(
     Effect.mapError((error) => failed(error.message)),
     Effect.tap((verdict) => Effect.sync(() => void stdout.write(`${toJson(verdict)}\n`))),
@@ -138,7 +135,7 @@ const gradeOne = (grader: AnswerGrader, gold: string, answer: string) =>
 const judge = "judge:"
 
 /** The grader of a name; `judge:openai:gpt-5-mini` asks that model. */
-const graderOf = (name: string, sandbox: Sandbox): Effect.Effect<AnswerGrader, Failure> => {
+const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   if (name.startsWith(judge)) {
     return Effect.gen(function* () {
       const WorkerName = yield* Effect.promise(() => import("../conductor/WorkerName.ts"))

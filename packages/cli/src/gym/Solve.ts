@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import type { Store } from "@divisi/core/ResponseCache"
+import type { ResponseCache } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as Evaluation from "@divisi/evals/Evaluation"
+import { Evaluation } from "@divisi/evals"
 import * as Report from "@divisi/evals/Report"
-import * as DiskCache from "@divisi/files/DiskCache"
+import { DiskCache } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -53,9 +53,9 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 /** Nothing is kept: the next call asks again. */
-const nothingKept: Store = { get: () => Effect.succeed(undefined), set: () => Effect.void }
+const nothingKept: ResponseCache.Store = { get: () => Effect.succeed(undefined), set: () => Effect.void }
 
-const storeOf = (cache: Config["cache"]): Effect.Effect<Store, Failure, Scope.Scope> =>
+const storeOf = (cache: Config["cache"]): Effect.Effect<ResponseCache.Store, Failure, Scope.Scope> =>
   cache === undefined
     ? Effect.succeed(nothingKept)
     : Effect.mapError(DiskCache.store(typeof cache === "string" ? { file: cache } : cache), (error) =>

@@ -104,7 +104,7 @@ const know = async (): Promise<Known> => {
     import("@divisi/recipes"),
     import("../conductor/OfflineGym.ts"),
     import("@divisi/evals"),
-    import("@divisi/evals/Baselines")
+    import("@divisi/evals").then(({ Baselines }) => Baselines)
   ])
   const local = await import("@divisi/policy-llamacpp").then(
     ({ knownModels }) => knownModels.map(({ name }) => name),

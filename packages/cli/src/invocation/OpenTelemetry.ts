@@ -1,6 +1,6 @@
 /** What a collector is sent, where `OTEL_EXPORTER_OTLP_ENDPOINT` names one. Without an endpoint nothing is loaded. */
 import { read } from "@divisi/recipes/Environment"
-import type { Listener } from "@divisi/trainer/TrainingEvent"
+import type { TrainingEvent } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 
 const exporters = {
@@ -41,10 +41,12 @@ export const traced = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A
   )
 
 /** Runs what is given a listener, and sends what a training run measures while it runs. */
-export const metered = <A, E>(use: (listener: Listener | undefined) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+export const metered = <A, E>(
+  use: (listener: TrainingEvent.Listener | undefined) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
   Effect.gen(function* () {
     const exporter = yield* exporterOf("METRICS")
     if (exporter === undefined) return yield* use(undefined)
-    const Telemetry = yield* Effect.promise(() => import("@divisi/trainer/Telemetry"))
+    const Telemetry = yield* Effect.promise(() => import("@divisi/trainer").then(({ Telemetry }) => Telemetry))
     return yield* Effect.provide(Effect.flatMap(Telemetry.listener, use), exporter)
   })

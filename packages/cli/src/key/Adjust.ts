@@ -1,7 +1,7 @@
 /** `divisi key adjust` and `divisi key audit`: correct what a key has spent, and show each correction. */
 import { randomUUID } from "node:crypto"
 import os from "node:os"
-import type * as Account from "@divisi/core/Account"
+import type { Account } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"

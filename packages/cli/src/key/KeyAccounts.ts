@@ -1,5 +1,5 @@
 /** What keys spend: a day's account under a month's, and that under the one of all time. */
-import * as Account from "@divisi/core/Account"
+import { Account } from "@divisi/core"
 import type { Keys } from "@divisi/server"
 import * as Effect from "effect/Effect"
 

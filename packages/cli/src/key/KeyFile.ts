@@ -1,10 +1,8 @@
 /** The file that a server's keys are kept in: hashes, never secrets. */
 import fs from "node:fs"
 import path from "node:path"
+import { Lock, UserFolders, WholeFile } from "@divisi/files"
 import { fromUnknown } from "@divisi/files/FileError"
-import * as Lock from "@divisi/files/Lock"
-import * as UserFolders from "@divisi/files/UserFolders"
-import * as WholeFile from "@divisi/files/WholeFile"
 import type { Keys } from "@divisi/server"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

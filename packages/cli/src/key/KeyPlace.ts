@@ -1,6 +1,6 @@
 /** Where the keys of a server and their accounts are stored: in files, or in a database. */
-import type * as Account from "@divisi/core/Account"
-import * as DiskAccounts from "@divisi/files/DiskAccounts"
+import type { Account } from "@divisi/core"
+import { DiskAccounts } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"

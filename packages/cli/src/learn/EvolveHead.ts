@@ -1,6 +1,6 @@
 /** Evolves a head on whole runs of the user's own workers, on questions with answers. */
 import { rmSync } from "node:fs"
-import type * as Embedder from "@divisi/core/Embedder"
+import type { Embedder } from "@divisi/core"
 import { Evolution, type Head } from "@divisi/policy-router"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

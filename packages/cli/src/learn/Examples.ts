@@ -1,6 +1,5 @@
 /** What there is to learn from: the user's own rated runs, and files of graded answers. */
-import type * as Embedder from "@divisi/core/Embedder"
-import { teamPrefix } from "@divisi/core/Outcome"
+import { type Embedder, Outcome } from "@divisi/core"
 import { Drift, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -60,7 +59,7 @@ const ratedBy = (examples: ReadonlyArray<Outcomes.GradedQuestion>): ReadonlyArra
   return [...counts].sort(([, left], [, right]) => right - left)
 }
 
-const nameOf = (id: string): string => (Table.isWorker(id) ? id : `the team ${id.slice(teamPrefix.length)}`)
+const nameOf = (id: string): string => (Table.isWorker(id) ? id : `the team ${id.slice(Outcome.teamPrefix.length)}`)
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 

@@ -1,9 +1,9 @@
 /** Learns from the log of outcomes, and shows what was learned. */
 
-import * as Strongest from "@divisi/core/Strongest"
-import * as WholeFile from "@divisi/files/WholeFile"
+import { Strongest } from "@divisi/core"
+import { WholeFile } from "@divisi/files"
 import { Learned, Replay, Table } from "@divisi/policy-router"
-import * as RouterPicture from "@divisi/report/RouterPicture"
+import { RouterPicture } from "@divisi/report"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

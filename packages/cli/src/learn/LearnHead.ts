@@ -1,5 +1,5 @@
 /** Learns a head from graded answers, and tells what it gains over the table that is learned from the same. */
-import * as Embedder from "@divisi/core/Embedder"
+import { Embedder } from "@divisi/core"
 import { Head, Replay } from "@divisi/policy-router"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

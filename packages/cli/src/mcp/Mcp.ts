@@ -1,5 +1,5 @@
 /** `divisi mcp`: a Conductor as an MCP server over standard input and output. */
-import * as Budget from "@divisi/core/Budget"
+import { Budget } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

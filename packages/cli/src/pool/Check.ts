@@ -1,9 +1,9 @@
 /** `divisi pool check`: whether each worker answers, how fast and at what price. */
 
-import * as Elapsed from "@divisi/core/Elapsed"
+import { Elapsed } from "@divisi/core"
+import { WorkerStream } from "@divisi/core/streams"
 import { checked, cost, estimateUsage, type Pricing, type Usage } from "@divisi/core/Usage"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,6 +1,7 @@
 /** Appends a rating to the log of outcomes. */
+
+import { Outcome } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import { teamPrefix } from "@divisi/core/Outcome"
 import { OutcomeLog, Table } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -33,7 +34,7 @@ const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
   if (Table.isWorker(worker)) return `It teaches how good ${worker} is at questions like this one.`
   const steps = answers.filter(({ step }) => step !== undefined)
   const example = steps.map(({ round, step, worker }) => `--step ${round}.${step} (${worker})`).join(", ")
-  const team = `It teaches how good the team ${worker.slice(teamPrefix.length)} is as a whole, and of no worker in it.`
+  const team = `It teaches how good the team ${worker.slice(Outcome.teamPrefix.length)} is as a whole, and of no worker in it.`
   return steps.length === 0 ? team : `${team} To rate those: divisi rate up ${run.slice(0, 8)} with ${example}.`
 }
 

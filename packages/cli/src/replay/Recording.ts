@@ -1,8 +1,7 @@
 /** Reads what a run was recorded in: a transcript, or its events as lines of JSON. */
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Transcript from "@divisi/core/Transcript"
+import { type RunEvent, Transcript } from "@divisi/core"
 import * as Wire from "@divisi/core/Wire"
-import * as Sealed from "@divisi/files/Sealed"
+import { Sealed } from "@divisi/files"
 import * as Result from "effect/Result"
 
 /** A recorded run. */
@@ -25,7 +24,7 @@ const ofTranscript = (run: Transcript.Transcript): Recording => ({
 /**
  * Plays events, whose texts grow as they did: folds the events up to a time, and goes on from there as time goes by.
  */
-const ofEvents = (events: ReadonlyArray<RunEvent>): Recording => {
+const ofEvents = (events: ReadonlyArray<RunEvent.RunEvent>): Recording => {
   const run = Transcript.fromEvents(events)!
   const fold = () => {
     const recorder = Transcript.recorder()

@@ -1,9 +1,7 @@
 /** `divisi run`: one question through a Conductor, shown as it happens. */
 import { randomUUID } from "node:crypto"
+import { Journal, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
-import type { Ending, RunEvent } from "@divisi/core/RunEvent"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -23,7 +21,7 @@ import * as View from "../view/View.ts"
 import type { Input } from "./flags.ts"
 import * as Question from "./Question.ts"
 
-const codes: { readonly [O in Ending]: number } = {
+const codes: { readonly [O in RunEvent.Ending]: number } = {
   answered: exitCodes.answered,
   refused: exitCodes.refused,
   failed: exitCodes.failed,
@@ -154,7 +152,7 @@ export const perform = Effect.fnUntraced(function* (
   if (file !== undefined) yield* TranscriptFile.prepare(file)
   const recorder = Transcript.recorder()
   const view = yield* makeView(input.json, recorder.transcript)
-  const listener = (event: RunEvent) => {
+  const listener = (event: RunEvent.RunEvent) => {
     recorder.listener(event)
     view.show(event)
   }

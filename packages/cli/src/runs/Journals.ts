@@ -1,5 +1,5 @@
 /** The journal that durable runs are kept in, and how one of its runs is named. */
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -23,7 +23,7 @@ export const fileOf = (file: Option.Option<string>): Effect.Effect<string> =>
     onSome: (file) => Effect.succeed(file),
     onNone: () =>
       Effect.flatMap(
-        Effect.promise(() => import("@divisi/files/DiskJournal")),
+        Effect.promise(() => import("@divisi/files").then(({ DiskJournal }) => DiskJournal)),
         ({ defaultFile }) => defaultFile
       )
   })
@@ -35,7 +35,7 @@ export const open = (
 ): Effect.Effect<Journal.Journal, Failure, Scope.Scope> => {
   if (Option.isSome(database)) return shared(file, database)
   return Effect.flatMap(
-    Effect.promise(() => import("@divisi/files/DiskJournal")),
+    Effect.promise(() => import("@divisi/files").then(({ DiskJournal }) => DiskJournal)),
     (DiskJournal) =>
       Effect.mapError(DiskJournal.make({ file: Option.getOrUndefined(file) }), ({ message }) => failed(message))
   )

@@ -1,8 +1,7 @@
 /** `divisi runs report`: what the runs of a journal cost, and who did what, as one page. */
-import { nearest } from "@divisi/core/Nearest"
-import * as Transcript from "@divisi/core/Transcript"
-import * as WholeFile from "@divisi/files/WholeFile"
-import * as SessionPage from "@divisi/report/SessionPage"
+import { Nearest, Transcript } from "@divisi/core"
+import { WholeFile } from "@divisi/files"
+import { SessionPage } from "@divisi/report"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -43,7 +42,7 @@ const reference = Effect.fnUntraced(function* (
   const said = Prices.of(config, input)
   const pricing = (Object.hasOwn(said, worker) ? said[worker] : undefined) ?? (yield* Catalog.pricingOf(worker))
   if (pricing !== undefined) return { worker, pricing }
-  const meant = nearest(
+  const meant = Nearest.nearest(
     worker,
     (yield* Catalog.models).map(({ name }) => name)
   )

@@ -1,8 +1,6 @@
 /** `divisi runs`: the runs of a journal, listed, shown, gone on with and deleted. */
-import * as Journal from "@divisi/core/Journal"
+import { Journal, type Tool, Transcript } from "@divisi/core"
 import { question } from "@divisi/core/Task"
-import type { Given } from "@divisi/core/Tool"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -71,8 +69,12 @@ const approved = (flag: ReadonlyArray<string>) => {
 }
 
 /** What is given for the calls that a run waits for. */
-const given = ({ approve, decline, result }: ResumeInput): Effect.Effect<Readonly<Record<string, Given>>, Failure> => {
-  const results: Array<readonly [string, Given]> = [
+const given = ({
+  approve,
+  decline,
+  result
+}: ResumeInput): Effect.Effect<Readonly<Record<string, Tool.Given>>, Failure> => {
+  const results: Array<readonly [string, Tool.Given]> = [
     ...approved(approve).calls.map((id) => [id, { approved: true }] as const),
     ...decline.map((id) => [id, { approved: false }] as const)
   ]

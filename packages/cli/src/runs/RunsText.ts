@@ -1,5 +1,5 @@
 /** The runs of a journal, for people. */
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Format from "../view/Format.ts"
 import { cut, oneLine } from "../view/Line.ts"
 import { table, toLeft } from "../view/Table.ts"

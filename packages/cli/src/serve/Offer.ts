@@ -1,6 +1,5 @@
 /** What `divisi serve` offers: what flags and config say of who answers, as it is when it is read. */
-import * as Baselines from "@divisi/core/Baselines"
-import { nearest } from "@divisi/core/Nearest"
+import { Baselines, Nearest } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { Models, Server } from "@divisi/server"
@@ -44,7 +43,7 @@ const fastOf = (
   if (named === undefined) return Effect.succeed(undefined)
   if (ids.includes(named)) return Effect.succeed(Baselines.single(named))
   return Effect.mapError(PolicyName.resolve(named, pool), ({ message }) => {
-    const meant = nearest(named, ids)
+    const meant = Nearest.nearest(named, ids)
     const where = Option.isSome(input.fast) ? "--fast" : "The config's serve.fast"
     return usage(
       meant === undefined

@@ -1,11 +1,7 @@
 /** `divisi serve`: one endpoint in front of the team, until it is stopped. */
-import * as Budget from "@divisi/core/Budget"
-import type { Journal } from "@divisi/core/Journal"
-import { Gate } from "@divisi/core/Resilience"
-import * as StepFailure from "@divisi/core/StepFailure"
+import { Budget, type Journal, Resilience, StepFailure } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as DiskAccounts from "@divisi/files/DiskAccounts"
-import * as DiskRecords from "@divisi/files/DiskRecords"
+import { DiskAccounts, DiskRecords } from "@divisi/files"
 import type { Caller, NodeServer, RequestLog } from "@divisi/server"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
@@ -72,7 +68,7 @@ const journalOf = (
   input: ServeInput,
   isGym: boolean,
   database: Store
-): Effect.Effect<Journal | undefined, Failure, Scope.Scope> =>
+): Effect.Effect<Journal.Journal | undefined, Failure, Scope.Scope> =>
   database?.journal ??
   (isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal))
 
@@ -107,7 +103,7 @@ const retaining = Effect.fnUntraced(function* (
   input: ServeInput,
   { config, isGym }: Pick<Offer.Offer, "config" | "isGym">,
   database: Store,
-  opened: Journal | undefined,
+  opened: Journal.Journal | undefined,
   keepMillis: number | undefined
 ): Effect.fn.Return<void, Failure, Scope.Scope> {
   if (keepMillis === undefined || (isGym && database === undefined && Option.isNone(input.journal))) return
@@ -322,7 +318,7 @@ const reloading = Effect.fnUntraced(function* (
     }
     const before = held
     held = next
-    yield* (yield* Gate)?.reset ?? Effect.void
+    yield* (yield* Resilience.Gate)?.reset ?? Effect.void
     const idle = yield* server.replace(next.offer.options)
     yield* Effect.forkIn(Effect.andThen(idle, Scope.close(before.scope, Exit.void)), outer)
     const workers = WorkerPool.size(next.offer.options.pool)

@@ -1,5 +1,5 @@
 /** The file of a server's responses. */
-import * as UserFolders from "@divisi/files/UserFolders"
+import { UserFolders } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 

@@ -3,8 +3,8 @@
  * answers. Accounts, keys and what was learned hold no content and stay.
  */
 import fs from "node:fs"
-import * as Journal from "@divisi/core/Journal"
-import * as DiskRecords from "@divisi/files/DiskRecords"
+import { Journal } from "@divisi/core"
+import { DiskRecords } from "@divisi/files"
 import { OutcomeLog } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -102,7 +102,7 @@ const cacheIn = (cache: NonNullable<Services["cache"]>): Store => {
     place: file,
     purge: (keepMillis, isDryRun) =>
       Effect.gen(function* () {
-        const DiskCache = yield* Effect.promise(() => import("@divisi/files/DiskCache"))
+        const DiskCache = yield* Effect.promise(() => import("@divisi/files").then(({ DiskCache }) => DiskCache))
         return yield* orFail(DiskCache.purge({ file, before: yield* beforeOf(keepMillis), isDryRun }))
       })
   }

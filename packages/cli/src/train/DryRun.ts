@@ -2,9 +2,8 @@
 
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { DryRunFacts, Training } from "@divisi/recipes"
+import { Estimate, Trainer } from "@divisi/trainer"
 import type { Engine, EngineError } from "@divisi/trainer/Engine"
-import * as Estimate from "@divisi/trainer/Estimate"
-import * as Trainer from "@divisi/trainer/Trainer"
 import type { GrpoConfig, TrainingConfig } from "@divisi/trainer/TrainingConfig"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

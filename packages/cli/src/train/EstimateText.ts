@@ -1,6 +1,5 @@
 /** An estimate, for people. */
-import type { Estimate, Range } from "@divisi/trainer/Estimate"
-import type { ConfigInput } from "@divisi/trainer/Trainer"
+import type { Estimate, Trainer } from "@divisi/trainer"
 import type { PhaseConfig } from "@divisi/trainer/TrainingConfig"
 import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
@@ -11,7 +10,7 @@ const round = (value: number): string => {
   return (Math.round(value / digits) * digits).toLocaleString("en-US")
 }
 
-const range = ({ high, low, median }: Range, format: (value: number) => string): string => {
+const range = ({ high, low, median }: Estimate.Range, format: (value: number) => string): string => {
   const [least, middle, most] = [format(low), format(median), format(high)]
   return least === most ? middle : `${middle} (${least} to ${most})`
 }
@@ -21,7 +20,7 @@ const phaseText = (phase: PhaseConfig): string =>
     ? `${clean(phase.name)}: ${phase.iterations} iterations of ${phase.questions} questions with ${phase.groupSize} rollouts each`
     : `${clean(phase.name)}: ${phase.steps} steps of ${phase.batch} examples`
 
-const costLines = ({ costUsd, unpriced }: Estimate, isPlay: boolean): ReadonlyArray<string> => {
+const costLines = ({ costUsd, unpriced }: Estimate.Estimate, isPlay: boolean): ReadonlyArray<string> => {
   const cost = (usd: number) => Format.cost(usd, isPlay)
   const rest = unpriced.reduce((sum, { share }) => sum + share, 0)
   const workers =
@@ -38,8 +37,8 @@ const costLines = ({ costUsd, unpriced }: Estimate, isPlay: boolean): ReadonlyAr
 }
 
 const stopLines = (
-  settings: ConfigInput,
-  { iterations, plannedIterations, stopped }: Estimate,
+  settings: Trainer.ConfigInput,
+  { iterations, plannedIterations, stopped }: Estimate.Estimate,
   isPlay: boolean
 ): ReadonlyArray<string> =>
   stopped === 0 || settings.maxCostUsd === undefined
@@ -52,13 +51,17 @@ const stopLines = (
 const seconds = (value: number): string =>
   value < 7200 ? Format.duration(1000 * value) : `${round(Math.round(value / 3600))} h`
 
-const timeText = ({ seconds: all, workerSeconds }: Estimate): string => {
+const timeText = ({ seconds: all, workerSeconds }: Estimate.Estimate): string => {
   if (all !== undefined) return range(all, seconds)
   return workerSeconds === undefined ? "unknown" : `unknown; at least the workers' ${range(workerSeconds, seconds)}`
 }
 
 /** The estimate in lines; ranges hold nine in ten simulations. */
-export const lines = (settings: ConfigInput, estimate: Estimate, isPlay = false): ReadonlyArray<string> => [
+export const lines = (
+  settings: Trainer.ConfigInput,
+  estimate: Estimate.Estimate,
+  isPlay = false
+): ReadonlyArray<string> => [
   ...settings.phases.map((phase, index) => `${index === 0 ? "phases" : "      "}     ${phaseText(phase)}`),
   ...costLines(estimate, isPlay),
   ...stopLines(settings, estimate, isPlay),

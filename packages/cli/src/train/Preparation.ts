@@ -1,10 +1,10 @@
 /** Turns the name of a recipe into what a run is made of. */
 
-import * as Options from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import type * as WorkerPool from "@divisi/core/WorkerPool"
 import { type Known, type Recipe, type RecipeOptions, recipes, type Training } from "@divisi/recipes"
+import type { Trainer } from "@divisi/trainer"
 import type { Engine, EngineError } from "@divisi/trainer/Engine"
-import type { ConfigInput, Parts } from "@divisi/trainer/Trainer"
 import type { PhaseConfig } from "@divisi/trainer/TrainingConfig"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -118,13 +118,13 @@ export const openEngine = ({ engine }: Training): Effect.Effect<Engine, EngineEr
 export const partsOf = (
   { bestBy, evaluate, examples, grader, isHeldOut, policy, pool, reference, tasks }: Training,
   engine: Engine
-): Parts => ({ bestBy, engine, evaluate, examples, grader, isHeldOut, policy, pool, reference, tasks })
+): Trainer.Parts => ({ bestBy, engine, evaluate, examples, grader, isHeldOut, policy, pool, reference, tasks })
 
 const changed = (phase: PhaseConfig, { iterations }: Changes): PhaseConfig =>
   phase.type === "grpo" && iterations !== undefined ? { ...phase, iterations } : phase
 
 /** The configuration that the trainer wants. */
-export const configOf = (training: Training, asked: Asked, changes: Changes): ConfigInput => {
+export const configOf = (training: Training, asked: Asked, changes: Changes): Trainer.ConfigInput => {
   const { checkpoints, evaluateEvery, maxCostUsd, name, phases, recordRollouts, versions } = training
   const limit = changes.maxCostUsd ?? maxCostUsd
   return {

@@ -1,8 +1,8 @@
 /** What a run was asked for, kept in its folder beside what the trainer writes, so that it can be resumed by name. */
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import * as WholeFile from "@divisi/files/WholeFile"
-import * as RunLayout from "@divisi/trainer/RunLayout"
+import { WholeFile } from "@divisi/files"
+import { RunLayout } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 

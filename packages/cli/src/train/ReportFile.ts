@@ -1,8 +1,8 @@
 /** `divisi train report`: a run as one page. */
 import path from "node:path"
-import * as WholeFile from "@divisi/files/WholeFile"
+import { WholeFile } from "@divisi/files"
 import * as TrainingPage from "@divisi/report/TrainingPage"
-import * as RunFolder from "@divisi/trainer/RunFolder"
+import { RunFolder } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Services from "../conductor/Services.ts"

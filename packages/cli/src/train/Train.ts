@@ -1,9 +1,7 @@
 /** `divisi train` and `divisi train resume`: a run from a recipe, shown as it happens, stopped at a checkpoint. */
 
 import type { Training } from "@divisi/recipes"
-import * as Trainer from "@divisi/trainer/Trainer"
-import type { TrainingError } from "@divisi/trainer/TrainingError"
-import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
+import { Trainer, type TrainingError, type TrainingEvent } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
@@ -17,19 +15,22 @@ import * as Preparation from "./Preparation.ts"
 import * as RecipeFile from "./RecipeFile.ts"
 import * as TrainOutput from "./TrainOutput.ts"
 
-const explain = (error: TrainingError): Failure =>
+const explain = (error: TrainingError.TrainingError): Failure =>
   error._tag === "ConfigError" ? usage(error.message) : failed(error.message)
 
 /** How a run is begun or gone on with, once its parts are there. */
-type Begin = (parts: Trainer.Parts, options: Trainer.Options) => Effect.Effect<Trainer.Result, TrainingError>
+type Begin = (
+  parts: Trainer.Parts,
+  options: Trainer.Options
+) => Effect.Effect<Trainer.Result, TrainingError.TrainingError>
 
 /**
  * Runs to the end. An interruption asks the run to stop and waits until it has: what was learned so far is saved.
  */
 const stoppable = (
-  run: (signal: AbortSignal) => Effect.Effect<Trainer.Result, TrainingError>,
+  run: (signal: AbortSignal) => Effect.Effect<Trainer.Result, TrainingError.TrainingError>,
   onStop: () => void
-): Effect.Effect<Trainer.Result, TrainingError> =>
+): Effect.Effect<Trainer.Result, TrainingError.TrainingError> =>
   Effect.gen(function* () {
     const controller = new AbortController()
     const fiber = yield* Effect.forkDetach(run(controller.signal))
@@ -41,10 +42,13 @@ const stoppable = (
     return yield* Effect.onInterrupt(Fiber.join(fiber), () => stop)
   })
 
-const both = (one: (event: TrainingEvent) => void, other: ((event: TrainingEvent) => void) | undefined) =>
+const both = (
+  one: (event: TrainingEvent.TrainingEvent) => void,
+  other: ((event: TrainingEvent.TrainingEvent) => void) | undefined
+) =>
   other === undefined
     ? one
-    : (event: TrainingEvent) => {
+    : (event: TrainingEvent.TrainingEvent) => {
         one(event)
         other(event)
       }

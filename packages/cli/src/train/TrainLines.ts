@@ -1,8 +1,7 @@
 /**
  * A training run as lines of a terminal: a block that is drawn again and again, and plain lines for everywhere else.
  */
-import type { GrpoMetrics, Metrics, WarmStartMetrics } from "@divisi/trainer/Metrics"
-import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
+import type { Metrics, TrainingEvent } from "@divisi/trainer"
 import * as Format from "../view/Format.ts"
 import { blank, clean, fit, type Line, line, span } from "../view/Line.ts"
 import { bar } from "../view/Progress.ts"
@@ -18,23 +17,24 @@ const number = (value: number): string => (value === 0 ? "0" : String(Number(val
 
 const mostWorkers = 4
 
-const workersText = (metrics: GrpoMetrics): string =>
+const workersText = (metrics: Metrics.GrpoMetrics): string =>
   shares(metrics)
     .slice(0, mostWorkers)
     .map(({ share, worker }) => `${clean(worker)} ${percent(share)}`)
     .join(", ")
 
-const lessonless = ({ groups, zeroVariance }: GrpoMetrics): string => `${zeroVariance} of ${groups} groups alike`
+const lessonless = ({ groups, zeroVariance }: Metrics.GrpoMetrics): string =>
+  `${zeroVariance} of ${groups} groups alike`
 
-const gradient = ({ gradientNorm }: Metrics): ReadonlyArray<string> =>
+const gradient = ({ gradientNorm }: Metrics.Metrics): ReadonlyArray<string> =>
   gradientNorm === undefined ? [] : [`gradient ${number(gradientNorm)}`]
 
-const optimiser = (metrics: GrpoMetrics): ReadonlyArray<string> => [
+const optimiser = (metrics: Metrics.GrpoMetrics): ReadonlyArray<string> => [
   metrics.entropy === undefined ? `surprisal ${number(metrics.surprisal)}` : `entropy ${number(metrics.entropy)}`,
   ...gradient(metrics)
 ]
 
-const lost = ({ lost = 0, rollouts }: GrpoMetrics): string | undefined =>
+const lost = ({ lost = 0, rollouts }: Metrics.GrpoMetrics): string | undefined =>
   lost === 0 ? undefined : `${lost} of ${rollouts} rollouts lost`
 
 const timeLeft = (view: TrainView): string | undefined => {
@@ -61,7 +61,7 @@ const collapsed = (view: TrainView): ReadonlyArray<string> => {
   return shape === undefined ? [] : [`ALL PLANS ALIKE for ${view.same?.iterations} iterations: ${clean(shape)}`]
 }
 
-const evaluation = ({ evaluation }: Metrics): string | undefined =>
+const evaluation = ({ evaluation }: Metrics.Metrics): string | undefined =>
   evaluation === undefined
     ? undefined
     : Object.entries(evaluation)
@@ -95,12 +95,12 @@ const head = (view: TrainView): Line => {
   ]
 }
 
-const warm = (metrics: WarmStartMetrics): ReadonlyArray<Line> => [
+const warm = (metrics: Metrics.WarmStartMetrics): ReadonlyArray<Line> => [
   row("loss", `${number(metrics.tokenLoss)} nats per token`, `weighted ${number(metrics.weightedLoss)}`),
   row("optimiser", ...gradient(metrics), `rate ${number(metrics.learningRate)}`)
 ]
 
-const learned = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<Line> => [
+const learned = (metrics: Metrics.GrpoMetrics, view: TrainView): ReadonlyArray<Line> => [
   row("reward", number(metrics.rewardMean), sparkline(view.rewards)),
   row("answers", `${percent(metrics.correct)} right`, `${percent(metrics.parsed)} could be read`),
   row("workflows", `${number(metrics.steps)} steps`, workersText(metrics)),
@@ -133,12 +133,12 @@ export const block = (view: TrainView, width: number, isStopping: boolean): Read
 /** One of so many iterations of supervised learning is shown, as they are short. */
 const warmEvery = 10
 
-const plainWarm = (metrics: WarmStartMetrics): ReadonlyArray<string | undefined> => [
+const plainWarm = (metrics: Metrics.WarmStartMetrics): ReadonlyArray<string | undefined> => [
   `loss ${number(metrics.tokenLoss)}`,
   ...gradient(metrics)
 ]
 
-const plainGrpo = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<string | undefined> => [
+const plainGrpo = (metrics: Metrics.GrpoMetrics, view: TrainView): ReadonlyArray<string | undefined> => [
   `reward ${number(metrics.rewardMean)}`,
   `right ${percent(metrics.correct)}`,
   `parsed ${percent(metrics.parsed)}`,
@@ -151,7 +151,7 @@ const plainGrpo = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<string 
   costText(view)
 ]
 
-const plainIteration = (view: TrainView, metrics: Metrics): ReadonlyArray<string> => {
+const plainIteration = (view: TrainView, metrics: Metrics.Metrics): ReadonlyArray<string> => {
   const isQuiet =
     metrics.type === "warm-start" &&
     metrics.phaseIteration % warmEvery !== 0 &&
@@ -167,7 +167,7 @@ const plainIteration = (view: TrainView, metrics: Metrics): ReadonlyArray<string
 }
 
 /** What an event adds, where lines cannot be drawn again. `view` is the one after it. */
-export const plain = (view: TrainView, event: TrainingEvent): ReadonlyArray<string> => {
+export const plain = (view: TrainView, event: TrainingEvent.TrainingEvent): ReadonlyArray<string> => {
   switch (event.type) {
     case "training-started": {
       const { engine, pool } = event.config

@@ -1,5 +1,5 @@
 /** The three ways in which training is shown: redrawn on a terminal, in plain lines, and as events for programs. */
-import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
+import type { TrainingEvent } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import { drawing, stdout } from "../invocation/Output.ts"
 import * as Block from "../view/Block.ts"
@@ -10,7 +10,7 @@ import * as TrainView from "./TrainView.ts"
 
 /** Takes events as they happen. */
 export interface TrainOutput {
-  readonly show: (event: TrainingEvent) => void
+  readonly show: (event: TrainingEvent.TrainingEvent) => void
   /** Says that the run was asked to stop. */
   readonly stopping: () => void
   /** To be called once, however the run ends. */

@@ -1,7 +1,6 @@
 /** What is known of a training run while it goes on: a fold of its events. */
-import type { GrpoMetrics, Metrics } from "@divisi/trainer/Metrics"
+import type { Metrics, TrainingEvent } from "@divisi/trainer"
 import type { TrainingConfig } from "@divisi/trainer/TrainingConfig"
-import type { Ending, TrainingEvent, Unlearned } from "@divisi/trainer/TrainingEvent"
 
 /** The phase that goes on. */
 export interface PhaseView {
@@ -21,7 +20,7 @@ export interface TrainView {
   readonly phase: PhaseView | undefined
   /** Groups of the iteration that goes on. */
   readonly groups: { readonly done: number; readonly total: number } | undefined
-  readonly last: Metrics | undefined
+  readonly last: Metrics.Metrics | undefined
   /** The rewards of the iterations that this process has made, the last ones. */
   readonly rewards: ReadonlyArray<number>
   /** How long the last iterations of this phase took. */
@@ -30,8 +29,8 @@ export interface TrainView {
   readonly costUsd: number
   /** Iterations that are saved. */
   readonly saved: number | undefined
-  readonly ending: Ending | undefined
-  readonly unlearned: ReadonlyArray<Unlearned>
+  readonly ending: TrainingEvent.Ending | undefined
+  readonly unlearned: ReadonlyArray<TrainingEvent.Unlearned>
   /** The shape that all plans of the last iterations of this phase had, and how many iterations; see {@link collapse}. */
   readonly same: { readonly shape: string; readonly iterations: number } | undefined
 }
@@ -39,7 +38,7 @@ export interface TrainView {
 const mostRewards = 40
 const recent = 10
 
-const begin = (event: Extract<TrainingEvent, { readonly type: "training-started" }>): TrainView => ({
+const begin = (event: Extract<TrainingEvent.TrainingEvent, { readonly type: "training-started" }>): TrainView => ({
   config: event.config,
   folder: event.folder,
   iteration: event.iteration,
@@ -60,13 +59,13 @@ const begin = (event: Extract<TrainingEvent, { readonly type: "training-started"
 const more = (values: ReadonlyArray<number>, value: number, most: number): ReadonlyArray<number> =>
   [...values, value].slice(-most)
 
-const sameShape = ({ same }: TrainView, metrics: Metrics): TrainView["same"] => {
+const sameShape = ({ same }: TrainView, metrics: Metrics.Metrics): TrainView["same"] => {
   if (metrics.type !== "grpo" || metrics.shapes === undefined || metrics.shapes.share < 1) return undefined
   const { most: shape } = metrics.shapes
   return { shape, iterations: same?.shape === shape ? same.iterations + 1 : 1 }
 }
 
-const addIteration = (view: TrainView, metrics: Metrics): TrainView => ({
+const addIteration = (view: TrainView, metrics: Metrics.Metrics): TrainView => ({
   ...view,
   iteration: metrics.iteration + 1,
   phase: view.phase && { ...view.phase, done: metrics.phaseIteration + 1 },
@@ -84,7 +83,7 @@ const addIteration = (view: TrainView, metrics: Metrics): TrainView => ({
 })
 
 /** The view after an event; `undefined` until the run has started. */
-export const apply = (view: TrainView | undefined, event: TrainingEvent): TrainView | undefined => {
+export const apply = (view: TrainView | undefined, event: TrainingEvent.TrainingEvent): TrainView | undefined => {
   if (event.type === "training-started") return begin(event)
   if (view === undefined) return undefined
   switch (event.type) {
@@ -124,7 +123,9 @@ export const left = ({ costs, phase, seconds }: TrainView) => {
 }
 
 /** The shares of the workers in the steps of an iteration, the largest first. */
-export const shares = ({ kinds }: GrpoMetrics): ReadonlyArray<{ readonly worker: string; readonly share: number }> => {
+export const shares = ({
+  kinds
+}: Metrics.GrpoMetrics): ReadonlyArray<{ readonly worker: string; readonly share: number }> => {
   const steps = new Map<string, number>()
   for (const [worker, count] of Object.values(kinds).flatMap((kind) => Object.entries(kind.workers))) {
     steps.set(worker, (steps.get(worker) ?? 0) + count)

@@ -1,5 +1,5 @@
 /** Asks a person whether a tool may be run. One question stands at a time, and "always" is remembered. */
-import type { ToolContext } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { clean, oneLine } from "./Line.ts"
@@ -24,7 +24,7 @@ const pretty = (text: string): string => {
   }
 }
 
-const questionOf = ({ call, worker }: ToolContext): ReadonlyArray<string> => [
+const questionOf = ({ call, worker }: Tool.ToolContext): ReadonlyArray<string> => [
   `${oneLine(worker)} asks for the tool ${oneLine(call.name)}:`,
   ...argumentsOf(call.arguments).map((line) => `  ${line}`)
 ]
@@ -41,7 +41,7 @@ const read = (said: string | undefined): "yes" | "no" | "always" | undefined => 
 }
 
 /** Asks through what it is given. What was always allowed is not asked again. */
-export const make = (): ((ask: Ask) => (request: ToolContext) => Effect.Effect<boolean>) => {
+export const make = (): ((ask: Ask) => (request: Tool.ToolContext) => Effect.Effect<boolean>) => {
   const allowed = new Set<string>()
   const asking = Semaphore.makeUnsafe(1)
   return (ask) => (request) =>

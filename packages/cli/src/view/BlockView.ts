@@ -2,10 +2,9 @@
  * The view of a run for a terminal: a function of a transcript, a width and a time. The live one fits the screen and
  * leaves out what does not; the final one holds everything.
  */
+
+import { Topology, type Transcript, type Workflow } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
-import * as Topology from "@divisi/core/Topology"
-import type * as Transcript from "@divisi/core/Transcript"
-import type { Workflow } from "@divisi/core/Workflow"
 import * as Format from "./Format.ts"
 import { blank, cut, fit, type Line, line, oneLine, type Span, span, toText, widthOf, wrap } from "./Line.ts"
 import * as Records from "./Records.ts"
@@ -32,7 +31,7 @@ type Detail = 0 | 1 | 2 | 3
 const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
 /** A plan in a few words: `3 steps, best-of-n, 2 at once`. */
-export const shapeOf = (workflow: Workflow): string => {
+export const shapeOf = (workflow: Workflow.Workflow): string => {
   if (workflow.steps.length === 0) return "no steps: the answer stands"
   const topology = Topology.make(workflow)
   const atOnce = Topology.width(topology)
@@ -254,7 +253,7 @@ const whyOf = ({ steps }: Transcript.RoundRecord): string => {
   return why.length === 0 ? "" : ` · ${why.at(-1)}`
 }
 
-const roundTitle = ({ confirmed, policy = "", round }: Transcript.RoundRecord, workflow: Workflow): Line => [
+const roundTitle = ({ confirmed, policy = "", round }: Transcript.RoundRecord, workflow: Workflow.Workflow): Line => [
   span(round === 0 ? "Plan" : `Round ${round + 1}`, "bold"),
   span(` by ${oneLine(policy)}: `),
   span(confirmed ? "the answer stands" : shapeOf(workflow))
@@ -326,7 +325,7 @@ const draw = (run: Transcript.Transcript, screen: Screen, detail: Detail): Reado
  *
  * ```ts
  * import { BlockView } from "@divisi/cli"
- * import * as Transcript from "@divisi/core/Transcript"
+ * import { Transcript } from "@divisi/core"
  *
  * const run = Transcript.fromEvents([
  *   {

@@ -2,10 +2,9 @@
  * The view of a run for a pipe or a log: one line, or a few, for each thing that happened, never redrawn.
  */
 
+import { Transcript, type Workflow } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
-import * as Transcript from "@divisi/core/Transcript"
 import type { Paid } from "@divisi/core/Usage"
-import type { Step } from "@divisi/core/Workflow"
 import { shapeOf } from "./BlockView.ts"
 import * as Format from "./Format.ts"
 import { clean, oneLine } from "./Line.ts"
@@ -26,13 +25,13 @@ export const sees = (access: "all" | ReadonlyArray<number>): string =>
   access === "all" ? "sees all" : access.length === 0 ? "sees nothing" : `sees ${access.join(", ")}`
 
 /** What a step sees, with what it sees of earlier rounds. */
-const seesOf = ({ access, earlier = [] }: Step): string => {
+const seesOf = ({ access, earlier = [] }: Workflow.Step): string => {
   if (earlier.length === 0) return sees(access)
   const before = earlier.map(({ round, step }) => `${step} of round ${round + 1}`).join(", ")
   return access.length === 0 ? `sees ${before}` : `${sees(access)} and ${before}`
 }
 
-const checkOf = ({ check }: Step): ReadonlyArray<string> =>
+const checkOf = ({ check }: Workflow.Step): ReadonlyArray<string> =>
   check === undefined
     ? []
     : [

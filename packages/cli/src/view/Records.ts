@@ -1,43 +1,33 @@
 /** What views say of a transcript's records beside what is written in them. */
 
+import { type RunEvent, Transcript } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
-import type { WaitingCall } from "@divisi/core/RunEvent"
-import {
-  type CheckRecord,
-  type CompletionRecord,
-  isNested,
-  paidForAnswer,
-  type RevisionRecord,
-  type RoundRecord,
-  type StepRecord,
-  spendSoFar,
-  type ToolRecord,
-  type Transcript
-} from "@divisi/core/Transcript"
 import type { Paid } from "@divisi/core/Usage"
 import { cut, oneLine, widthOf } from "./Line.ts"
 
 /** Whether a step's call was stopped in the middle, and no other began. */
-export const isStopped = ({ lost, state }: StepRecord): boolean => {
+export const isStopped = ({ lost, state }: Transcript.StepRecord): boolean => {
   const last = lost.at(-1)
   return state === "running" && last !== undefined && last.reason === undefined && last.isInDoubt !== true
 }
 
 /** Whether what a worker of a run costs is play money. */
-export const isPlay = ({ pool }: Pick<Transcript, "pool">, worker: string): boolean =>
+export const isPlay = ({ pool }: Pick<Transcript.Transcript, "pool">, worker: string): boolean =>
   pool.find(({ id }) => id === worker)?.isPlay === true
 
 /** Whether all that a run costs is play money. */
-export const isAllPlay = ({ pool }: Pick<Transcript, "pool">): boolean =>
+export const isAllPlay = ({ pool }: Pick<Transcript.Transcript, "pool">): boolean =>
   pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
 
 /** The message of a failed step, where its last failed call has not said the same. */
-export const ownFailure = ({ detail = "", lost }: StepRecord): string =>
+export const ownFailure = ({ detail = "", lost }: Transcript.StepRecord): string =>
   lost.some(({ message }) => message === detail) ? "" : detail
 
 /** What a step's answer took, its turns before included: that of a nested run is what the run took. */
-export const paidFor = (step: StepRecord): Paid | undefined =>
-  isNested(step) && step.paid !== undefined ? spendSoFar(step.nested!) : paidForAnswer(step)
+export const paidFor = (step: Transcript.StepRecord): Paid | undefined =>
+  Transcript.isNested(step) && step.paid !== undefined
+    ? Transcript.spendSoFar(step.nested!)
+    : Transcript.paidForAnswer(step)
 
 const skipReasons: Readonly<Record<string, string>> = {
   unseen: "nobody sees its answer",
@@ -46,39 +36,40 @@ const skipReasons: Readonly<Record<string, string>> = {
 }
 
 /** Why a step was skipped. */
-export const skipReason = ({ detail = "" }: StepRecord): string => skipReasons[detail] ?? detail
+export const skipReason = ({ detail = "" }: Transcript.StepRecord): string => skipReasons[detail] ?? detail
 
 /** Why a step that runs is tried again, and by whom. */
-export const setback = ({ lost, reassigned, worker }: StepRecord): string => {
+export const setback = ({ lost, reassigned, worker }: Transcript.StepRecord): string => {
   const call = lost.findLast(({ message }) => message !== undefined)
   const before = reassigned.at(-1)?.from
   return before === undefined || call?.worker === worker ? (call?.message ?? "") : `taken over from ${before}`
 }
 
 /** What has been written so far: the text, or what a model thinks before any. */
-export const written = ({ reasoning, text }: StepRecord | CompletionRecord): string => (text === "" ? reasoning : text)
+export const written = ({ reasoning, text }: Transcript.StepRecord | Transcript.CompletionRecord): string =>
+  text === "" ? reasoning : text
 
 /** Why the plan is written once more. */
-export const unreadable = ({ completions, lost }: RoundRecord): string | undefined =>
+export const unreadable = ({ completions, lost }: Transcript.RoundRecord): string | undefined =>
   completions.findLast(({ error }) => error !== undefined)?.error ?? lost.at(-1)?.message
 
 /** The verdict of a critic, where there is one. */
-export const verdict = ({ grade }: RoundRecord): string | undefined =>
+export const verdict = ({ grade }: Transcript.RoundRecord): string | undefined =>
   grade === undefined ? undefined : `${grade.critic} scores ${Number(grade.grade.score.toFixed(3))}`
 
 /** What a check found. */
-export const checked = ({ check, objection = "", passed, worker }: CheckRecord): string =>
+export const checked = ({ check, objection = "", passed, worker }: Transcript.CheckRecord): string =>
   passed ? `${worker} passes ${check}` : `${worker} fails ${check}${objection === "" ? "" : `: ${objection}`}`
 
 /** What the policy did as answers had failed their checks. */
-export const revised = ({ answer, decision }: RevisionRecord): string => {
+export const revised = ({ answer, decision }: Transcript.RevisionRecord): string => {
   if (decision === "go-on") return "goes on with its plan"
   if (decision === "re-plan") return "plans anew"
   return `stops: the answer of step ${answer?.step} ${answer === undefined ? "" : `of round ${answer.round + 1} `}stands`
 }
 
 /** The worker that a step was planned for. */
-export const planned = ({ reassigned, worker }: StepRecord): string => reassigned[0]?.from ?? worker
+export const planned = ({ reassigned, worker }: Transcript.StepRecord): string => reassigned[0]?.from ?? worker
 
 /** Texts of tools may be megabytes; so much of one is looked at. */
 const mostLookedAt = 1_000
@@ -86,11 +77,11 @@ const mostLookedAt = 1_000
 const glance = (text: string, width: number): string => cut(oneLine(text.slice(0, mostLookedAt)), width)
 
 /** A tool that is asked for, with its arguments, shortened: `weather({"city":"Ulm"})`. */
-export const toolCall = ({ call }: Pick<ToolRecord, "call">, width = 80): string =>
+export const toolCall = ({ call }: Pick<Transcript.ToolRecord, "call">, width = 80): string =>
   `${oneLine(call.name)}(${glance(call.arguments, width)})`
 
 /** How far a tool is, in a few words: `3 of 10, reading a.md`; empty if it has not reported that. */
-export const toolProgress = ({ progress: reported }: Pick<ToolRecord, "progress">): string => {
+export const toolProgress = ({ progress: reported }: Pick<Transcript.ToolRecord, "progress">): string => {
   if (reported === undefined) return ""
   const { message, progress, total } = reported
   const count = progress === undefined ? [] : [total === undefined ? `${progress}` : `${progress} of ${total}`]
@@ -98,7 +89,7 @@ export const toolProgress = ({ progress: reported }: Pick<ToolRecord, "progress"
 }
 
 /** What a tool gave, shortened; what is no text is counted. */
-export const toolResult = ({ content = "" }: ToolRecord, width = 200): string => {
+export const toolResult = ({ content = "" }: Transcript.ToolRecord, width = 200): string => {
   const media = Message.parts(content).filter(({ type }) => type !== "text").length
   const text = glance(Message.text(content), width)
   return media === 0
@@ -107,7 +98,11 @@ export const toolResult = ({ content = "" }: ToolRecord, width = 200): string =>
 }
 
 /** A tool that was asked for and what is said of it, in two texts that one line has room for: neither hides the other. */
-export const fitting = (tool: ToolRecord, said: string, width: number): readonly [call: string, said: string] => {
+export const fitting = (
+  tool: Transcript.ToolRecord,
+  said: string,
+  width: number
+): readonly [call: string, said: string] => {
   const left = Math.max(Math.floor(width / 2), width - widthOf(said))
   const names = widthOf(toolCall(tool, 0))
   const call = toolCall(tool, Math.max(1, left - names))
@@ -115,9 +110,9 @@ export const fitting = (tool: ToolRecord, said: string, width: number): readonly
 }
 
 /** A tool that was asked for and what it gave, as {@link fitting}. */
-export const toolTexts = (tool: ToolRecord, width: number): readonly [call: string, result: string] =>
+export const toolTexts = (tool: Transcript.ToolRecord, width: number): readonly [call: string, result: string] =>
   fitting(tool, toolResult(tool, width), width)
 
 /** What a suspended step waits for. */
-export const waiting = (call: WaitingCall): string =>
+export const waiting = (call: RunEvent.WaitingCall): string =>
   call.for === "approval" ? `waits for approval of ${toolCall(call)}` : `waits for the result of ${toolCall(call)}`

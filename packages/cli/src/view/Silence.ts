@@ -1,6 +1,5 @@
 /** Reports the steps and plans of a run from which nothing has come for a while, for views that are not redrawn. */
-import type { RunEvent } from "@divisi/core/RunEvent"
-import type { Transcript } from "@divisi/core/Transcript"
+import type { RunEvent, Transcript } from "@divisi/core"
 import * as Format from "./Format.ts"
 import { oneLine } from "./Line.ts"
 import * as Records from "./Records.ts"
@@ -16,7 +15,7 @@ interface UnderWay {
   readonly since: number
 }
 
-const underWay = (run: Transcript): ReadonlyArray<UnderWay> => {
+const underWay = (run: Transcript.Transcript): ReadonlyArray<UnderWay> => {
   const round = run.rounds.at(-1)
   if (run.ending !== undefined || round === undefined) return []
   if (round.workflow === undefined) {
@@ -30,7 +29,7 @@ const underWay = (run: Transcript): ReadonlyArray<UnderWay> => {
   })
 }
 
-const keyOf = (event: RunEvent): string | undefined => {
+const keyOf = (event: RunEvent.RunEvent): string | undefined => {
   if (!("round" in event)) return undefined
   return "step" in event && event.step !== undefined ? `${event.round}.${event.step}` : `${event.round}`
 }
@@ -41,14 +40,14 @@ export const make = () => {
   const reported = new Map<string, number>()
   return {
     /** Notes that something has come. */
-    hear: (event: RunEvent): void => {
+    hear: (event: RunEvent.RunEvent): void => {
       const key = keyOf(event)
       if (key === undefined) return
       heardAt.set(key, event.at)
       reported.delete(key)
     },
     /** What has been silent for long enough to say so, as pairs of a label and a text. */
-    due: (run: Transcript, now: number): ReadonlyArray<readonly [label: string, text: string]> =>
+    due: (run: Transcript.Transcript, now: number): ReadonlyArray<readonly [label: string, text: string]> =>
       underWay(run).flatMap(({ key, label, since, who }) => {
         const silentMillis = now - Math.max(since, heardAt.get(key) ?? 0)
         const next = reported.get(key) ?? firstMillis

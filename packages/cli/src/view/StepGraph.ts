@@ -9,8 +9,7 @@
  * ●─┴─┘  3
  * ```
  */
-import * as Topology from "@divisi/core/Topology"
-import type { Workflow } from "@divisi/core/Workflow"
+import { Topology, type Workflow } from "@divisi/core"
 
 /** The drawing beside one step. All texts of a drawing are equally wide. */
 export interface Row {
@@ -30,7 +29,7 @@ export interface StepGraph {
 export const dot = "●"
 
 /** What each node builds on, by node. A vote is one more node that builds on what nothing else does. */
-const parentsOf = (workflow: Workflow): ReadonlyArray<ReadonlyArray<number>> => {
+const parentsOf = (workflow: Workflow.Workflow): ReadonlyArray<ReadonlyArray<number>> => {
   const parents: Array<Array<number>> = workflow.steps.map(() => [])
   for (const { from, to } of Topology.layout(Topology.make(workflow)).edges) parents[to]!.push(from)
   if (workflow.answer === "majority") parents.push(workflow.steps.map((_, step) => step))
@@ -85,7 +84,7 @@ const draw = (parents: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<Row>
 }
 
 /** Draws a valid workflow. */
-export const make = (workflow: Workflow): StepGraph => {
+export const make = (workflow: Workflow.Workflow): StepGraph => {
   const rows = draw(parentsOf(workflow))
   return workflow.answer === "majority" && workflow.steps.length > 0
     ? { rows: rows.slice(0, -1), vote: rows.at(-1)! }

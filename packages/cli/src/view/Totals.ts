@@ -1,6 +1,5 @@
 /** The last lines of a run: how it ended, what it took and what it cost. */
-import * as StepFailure from "@divisi/core/StepFailure"
-import * as Transcript from "@divisi/core/Transcript"
+import { StepFailure, Transcript } from "@divisi/core"
 import * as Format from "./Format.ts"
 import { oneLine, type Style } from "./Line.ts"
 import * as Records from "./Records.ts"

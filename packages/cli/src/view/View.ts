@@ -1,6 +1,5 @@
 /** The three ways in which a run is shown: redrawn on a terminal, in plain lines, and as events for programs. */
-import { isTransient, type RunEvent } from "@divisi/core/RunEvent"
-import type { Transcript } from "@divisi/core/Transcript"
+import { RunEvent, type Transcript } from "@divisi/core"
 import { type Environment, read } from "@divisi/recipes/Environment"
 import type * as Effect from "effect/Effect"
 import * as Block from "./Block.ts"
@@ -12,7 +11,7 @@ import * as Silence from "./Silence.ts"
 /** Shows a run as it goes on. */
 export interface View {
   /** To be told of each event, once the run's transcript has it. */
-  readonly show: (event: RunEvent) => void
+  readonly show: (event: RunEvent.RunEvent) => void
   /**
    * Stands still under a question, whose last line waits for what is typed, until it goes on. Lines asked before it went
    * on stay.
@@ -24,7 +23,7 @@ export interface View {
 }
 
 /** What is known of a run; `undefined` before it has started. */
-export type Source = () => Transcript | undefined
+export type Source = () => Transcript.Transcript | undefined
 
 /** Where a view writes: a terminal knows its size. */
 export interface Output {
@@ -38,7 +37,7 @@ export interface Output {
 const frameMillis = 50
 
 /** Events as lines of JSON. */
-export const json = (output: Output, encode: (event: RunEvent) => string): View => ({
+export const json = (output: Output, encode: (event: RunEvent.RunEvent) => string): View => ({
   show: (event) => void output.write(`${encode(event)}\n`),
   hold: () => {},
   goOn: () => {},
@@ -81,7 +80,7 @@ export const plain = (
     show: (event) => {
       silence.hear(event)
       // Pieces of texts are most of the events and none of the lines.
-      const transcript = isTransient(event) ? undefined : run()
+      const transcript = RunEvent.isTransient(event) ? undefined : run()
       if (transcript === undefined) return
       for (const { key, lines } of PlainView.entries(transcript)) {
         if (shown.has(key)) continue

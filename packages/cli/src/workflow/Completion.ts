@@ -1,6 +1,5 @@
 /** A completion read as a workflow, and what is said when it is none. */
-import type { Workflow } from "@divisi/core/Workflow"
-import * as WorkflowText from "@divisi/core/WorkflowText"
+import { type Workflow, WorkflowText } from "@divisi/core"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { clean, cut, widthOf } from "../view/Line.ts"
@@ -44,7 +43,7 @@ export const reader = (flags: Pick<Reading, "strict" | "poolSize" | "maxSteps" |
 }
 
 /** The workflow as programs are given it. */
-export const toJson = ({ steps }: Workflow): { readonly steps: Workflow["steps"] } => ({
+export const toJson = ({ steps }: Workflow.Workflow): { readonly steps: Workflow.Workflow["steps"] } => ({
   steps: steps.map(({ access, subtask, worker }) => ({ worker, subtask, access }))
 })
 

@@ -6,7 +6,7 @@
  */
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
-import * as JsonLines from "@divisi/files/JsonLines"
+import { JsonLines } from "@divisi/files"
 import * as Result from "effect/Result"
 import { stdout } from "../invocation/Output.ts"
 import { type Reader, toJson } from "./Completion.ts"

@@ -1,13 +1,12 @@
 /** A workflow drawn in plain text: its steps with the topology beside them. */
-import * as Topology from "@divisi/core/Topology"
-import type { Workflow } from "@divisi/core/Workflow"
+import { Topology, type Workflow } from "@divisi/core"
 import * as Format from "../view/Format.ts"
 import { wrap } from "../view/Line.ts"
 import { sees } from "../view/PlainView.ts"
 import * as StepGraph from "../view/StepGraph.ts"
 
 /** A workflow in a few words: `3 steps, best-of-n, width 2, depth 2`. */
-export const summary = (workflow: Workflow): string => {
+export const summary = (workflow: Workflow.Workflow): string => {
   if (workflow.steps.length === 0) return "no steps, the previous answer stands"
   const topology = Topology.make(workflow)
   const count = Format.count(workflow.steps.length, "step")
@@ -15,7 +14,7 @@ export const summary = (workflow: Workflow): string => {
 }
 
 /** The drawing, `width` columns wide. */
-export const renderText = (workflow: Workflow, width = 80): string => {
+export const renderText = (workflow: Workflow.Workflow, width = 80): string => {
   const { rows } = StepGraph.make(workflow)
   const steps = workflow.steps.flatMap((step, index) => {
     const { below, node } = rows[index]!

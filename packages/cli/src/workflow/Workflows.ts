@@ -1,6 +1,6 @@
 /** `divisi workflow check`, `render` and `read`: what a model wrote, as a workflow. */
 import { readFileSync } from "node:fs"
-import type { Workflow } from "@divisi/core/Workflow"
+import type { Workflow } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
@@ -36,14 +36,14 @@ export const check = Effect.fnUntraced(function* (input: Reading) {
   yield* print([`Valid: ${summary(workflow)}.`, ...forgiven].join("\n"))
 })
 
-const renderers: { readonly [F in Format]: () => Promise<(workflow: Workflow) => string> } = {
+const renderers: { readonly [F in Format]: () => Promise<(workflow: Workflow.Workflow) => string> } = {
   text: async () => (await import("./RenderText.ts")).renderText,
   mermaid: async () => {
-    const Topology = await import("@divisi/core/Topology")
+    const { Topology } = await import("@divisi/core")
     return (workflow) => Topology.toMermaid(Topology.make(workflow)).trimEnd()
   },
   dot: async () => {
-    const Topology = await import("@divisi/core/Topology")
+    const { Topology } = await import("@divisi/core")
     return (workflow) => Topology.toDot(Topology.make(workflow)).trimEnd()
   },
   svg: async () => {

@@ -1,8 +1,8 @@
 import { appendFileSync } from "node:fs"
 import { defineConfig } from "@divisi/cli/config"
+import { Tool } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
-import * as Tool from "@divisi/core/Tool"
 import type { Worker } from "@divisi/core/Worker"
 
 const { BOOK = "", STUCK, TOOL } = process.env

@@ -1,6 +1,5 @@
 /** What is asked of accounts in Postgres, and what becomes of it. `account_tasks` of the schema does it. */
-import type { Draw, Named, Standing, Taken } from "@divisi/core/Account"
-import type * as Budget from "@divisi/core/Budget"
+import type { Account, Budget } from "@divisi/core"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -8,7 +7,7 @@ import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** An account as it stands. */
-export type Row = Standing
+export type Row = Account.Standing
 
 /** What is set aside for a call, and the names of the accounts that are charged. */
 export interface Hold {
@@ -19,17 +18,17 @@ export interface Hold {
 /** What is asked of the accounts. Each may be asked again with the same id, and is done once. */
 export type Task =
   /** Finds an account, or makes it; limits that are given take the place of its own. */
-  | { readonly type: "open"; readonly account: Named; readonly isGiven: boolean }
+  | { readonly type: "open"; readonly account: Account.Named; readonly isGiven: boolean }
   | {
       readonly type: "reserve"
       readonly id: string
       readonly account: string
-      readonly chain: ReadonlyArray<Named>
+      readonly chain: ReadonlyArray<Account.Named>
       readonly call: string | undefined
       readonly occurrence: Budget.Occurrence
       readonly amount: Budget.Amount
       /** What is taken of other holds. */
-      readonly draws: ReadonlyArray<Draw<Hold>>
+      readonly draws: ReadonlyArray<Account.Draw<Hold>>
     }
   /** Replaces what was set aside by what was used, or gives it back. */
   | {
@@ -40,13 +39,13 @@ export type Task =
       /** Whether others have drawn on it: an account is then charged no more than its limit allows. */
       readonly isDrawn: boolean
       /** What goes back to other holds (negative), or is taken of them. */
-      readonly draws: ReadonlyArray<Draw<Hold>>
+      readonly draws: ReadonlyArray<Account.Draw<Hold>>
     }
   | {
       readonly type: "charge"
       readonly id: string
       readonly account: string
-      readonly chain: ReadonlyArray<Named>
+      readonly chain: ReadonlyArray<Account.Named>
       readonly call: string | undefined
       readonly costUsd: number
     }
@@ -54,10 +53,10 @@ export type Task =
   | { readonly type: "bury"; readonly id: string; readonly chain: ReadonlyArray<string>; readonly owner: string }
 
 /** What became of a task: a hold, where one is asked for. */
-export type Done = Taken<Hold> | "wait" | BudgetExceeded | undefined
+export type Done = Account.Taken<Hold> | "wait" | BudgetExceeded | undefined
 
 /** The accounts that a task needs. */
-export const namesOf = (task: Task): ReadonlyArray<Named> => {
+export const namesOf = (task: Task): ReadonlyArray<Account.Named> => {
   if (task.type === "open") return [task.account]
   if (task.type === "reserve" || task.type === "charge") return task.chain
   return task.chain.map((name) => ({ name, limits: undefined }))

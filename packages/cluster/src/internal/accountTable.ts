@@ -1,5 +1,5 @@
 /** Accounts and holds in Postgres: how tasks are done in one statement, however many there are. */
-import { type Adjustment, type Correction, type Draw, readLimits } from "@divisi/core/Account"
+import { Account } from "@divisi/core"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -28,8 +28,8 @@ export interface AccountTable {
   readonly tidy: (session: Session, before: number) => Written<void>
   readonly list: (session: Session) => Written<ReadonlyArray<AccountBook.Row>>
   /** Corrects accounts once for each id, and returns the adjustment of that id. */
-  readonly adjust: (session: Session, correction: Correction, now: number) => Written<Adjustment>
-  readonly adjustments: (session: Session) => Written<ReadonlyArray<Adjustment>>
+  readonly adjust: (session: Session, correction: Account.Correction, now: number) => Written<Account.Adjustment>
+  readonly adjustments: (session: Session) => Written<ReadonlyArray<Account.Adjustment>>
 }
 
 const accountColumns = `name, limits, cost_usd, input_tokens, output_tokens, calls::double precision,
@@ -40,7 +40,7 @@ const accountOf = (row: Row): AccountBook.Row => {
     row
   return {
     name: String(name),
-    ...readLimits(limits),
+    ...Account.readLimits(limits),
     total: {
       usage: { inputTokens: Number(inputTokens), outputTokens: Number(outputTokens) },
       costUsd: Number(costUsd),
@@ -56,7 +56,7 @@ const accountOf = (row: Row): AccountBook.Row => {
 /** An account as the function of the database gives it. */
 const accountIn = ([, name, values]: Row): AccountBook.Row => accountOf([name, ...JSON.parse(String(values))])
 
-const adjustmentOf = (body: unknown): Adjustment => JSON.parse(String(body))
+const adjustmentOf = (body: unknown): Account.Adjustment => JSON.parse(String(body))
 
 const refusalOf = ([, limit, , allowed, spent, needed]: Row): BudgetExceeded =>
   new BudgetExceeded({
@@ -78,7 +78,7 @@ const doneOf = (row: Row, task: AccountBook.Task): AccountBook.Done => {
 
 /** A task as the function of the database reads it. */
 const given = (task: AccountBook.Task, position: (name: string) => number): object => {
-  const drawn = (draws: ReadonlyArray<Draw<AccountBook.Hold>>) =>
+  const drawn = (draws: ReadonlyArray<Account.Draw<AccountBook.Hold>>) =>
     draws.map(({ account, costUsd, from, tokens }) => ({ from: from.id, at: position(account), cost: costUsd, tokens }))
   const chain = AccountBook.namesOf(task).map(({ name }) => position(name))
   switch (task.type) {

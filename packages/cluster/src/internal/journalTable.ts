@@ -1,5 +1,5 @@
 /** Runs and their entries in Postgres: the statements that read and write them. Those that write take many at once. */
-import { type Batch, type Entry, type Head, type Query, readHead } from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Postgres } from "../Postgres.ts"
@@ -17,7 +17,7 @@ export interface Claimed {
 export class Torn extends Error {}
 
 /** Entries to be appended to a run, by the id that it has in the table. */
-export interface Appended extends Batch {
+export interface Appended extends Journal.Batch {
   readonly id: string
 }
 
@@ -28,7 +28,7 @@ export interface Listed {
   readonly bytes: number
   readonly changedAt: number
   readonly ageMillis: number
-  readonly head: ReturnType<typeof readHead>
+  readonly head: ReturnType<typeof Journal.readHead>
   /** Present where it lives. */
   readonly owner: string | undefined
   /** True if the owner may have ended, which is not known soon after a start of the database. */
@@ -60,9 +60,13 @@ export interface JournalTable {
     batches: ReadonlyArray<Appended>,
     isAgain: boolean
   ) => Written<ReadonlySet<string>>
-  readonly read: (session: Session, run: string, from: number) => Effect.Effect<ReadonlyArray<Entry>, SqlError | Torn>
+  readonly read: (
+    session: Session,
+    run: string,
+    from: number
+  ) => Effect.Effect<ReadonlyArray<Journal.Entry>, SqlError | Torn>
   readonly find: (session: Session, run: string) => Written<Listed | undefined>
-  readonly list: (session: Session, query: Query) => Written<ReadonlyArray<Listed>>
+  readonly list: (session: Session, query: Journal.Query) => Written<ReadonlyArray<Listed>>
   readonly remove: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyArray<string>>
 }
 
@@ -150,20 +154,20 @@ export const make = (
     bytes: Number(bytes),
     changedAt: Number(changedAt),
     ageMillis: Number(age),
-    head: readHead(head),
+    head: Journal.readHead(head),
     owner: owner === null ? undefined : String(owner),
     ...(owner !== null && isConfirmed === false && { isOwnerUnconfirmed: true })
   })
 
-  const entriesOf = (run: string, first: number, rows: ReadonlyArray<Row>): ReadonlyArray<Entry> => {
+  const entriesOf = (run: string, first: number, rows: ReadonlyArray<Row>): ReadonlyArray<Journal.Entry> => {
     const [row] = rows
     if (row === undefined) return []
     const start = row[1] === null ? Number.POSITIVE_INFINITY : Number(row[1])
     let next = start
-    const entries: Array<Entry> = []
+    const entries: Array<Journal.Entry> = []
     for (const [, seq, text] of rows) {
       if (seq !== next) throw new Torn(`entries of run ${run} from ${next} on`)
-      const some: ReadonlyArray<Entry> = JSON.parse(String(text))
+      const some: ReadonlyArray<Journal.Entry> = JSON.parse(String(text))
       entries.push(...some)
       next += some.length
     }
@@ -185,7 +189,7 @@ export const make = (
         session.query(`SELECT owner, head, ${hasLock("owner")} FROM ${runs} WHERE run = $1`, [run]),
         ([row]) => {
           if (row === undefined || row[0] === null) return undefined
-          const head = readHead(row[1])
+          const head = Journal.readHead(row[1])
           return {
             owner: String(row[0]),
             waits: head.waitsFor !== undefined || head.ending !== undefined || row[2] !== true
@@ -216,7 +220,7 @@ export const make = (
         column(given, ({ entries }) => entries.length),
         column(given, ({ entries }) => JSON.stringify(entries))
       ]
-      const heads = column(given, ({ head }) => (head === undefined ? "" : JSON.stringify(head satisfies Head)))
+      const heads = column(given, ({ head }) => (head === undefined ? "" : JSON.stringify(head satisfies Journal.Head)))
       const callers = column(given, ({ head }) => head?.caller ?? "")
       const requests = column(given, ({ head }) => head?.request ?? "")
       const written = session.query(append, [...columns, heads, callers, requests, self])

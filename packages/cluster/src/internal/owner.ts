@@ -5,7 +5,7 @@
  */
 import { randomInt } from "node:crypto"
 import os from "node:os"
-import * as Elapsed from "@divisi/core/Elapsed"
+import { Elapsed } from "@divisi/core"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"

@@ -80,7 +80,7 @@ const strongestOf = (workers: ReadonlyArray<Worker>) => {
  * **Example**
  *
  * ```ts
- * import * as DefaultPolicy from "@divisi/core/DefaultPolicy"
+ * import { DefaultPolicy } from "@divisi/core"
  * import { worker } from "@divisi/core/promise"
  *
  * const model = (id: string, outputPerMillion: number) =>

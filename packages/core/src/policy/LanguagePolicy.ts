@@ -163,8 +163,7 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  * **Example**
  *
  * ```ts
- * import * as Baselines from "@divisi/core/Baselines"
- * import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+ * import { Baselines, LanguagePolicy } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  *
  * const model = ScriptedWorker.make({

@@ -285,7 +285,7 @@ const valid = (policy: Policy, context: Context, proposal: Proposal): Effect.Eff
  * **Example**
  *
  * ```ts
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines } from "@divisi/core"
  * import * as Policy from "@divisi/core/Policy"
  *
  * const policy = Policy.withFallback(Baselines.single("the-expert"), Baselines.single(0), {

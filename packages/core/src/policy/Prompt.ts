@@ -257,7 +257,7 @@ const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) =
  * **Example**
  *
  * ```ts
- * import * as Prompt from "@divisi/core/Prompt"
+ * import { Prompt } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"

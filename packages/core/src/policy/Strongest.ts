@@ -224,7 +224,7 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
  *
  * ```ts
  * import { conduct, worker } from "@divisi/core/promise"
- * import * as Strongest from "@divisi/core/Strongest"
+ * import { Strongest } from "@divisi/core"
  *
  * const priced = (id: string, outputPerMillion: number) =>
  *   worker({ id, answer: () => `I am ${id}.`, pricing: { inputPerMillion: 1, outputPerMillion } })

@@ -122,9 +122,8 @@ const observe = (state: AnswerText, event: RunEvent): AnswerText => {
  * **Example**
  *
  * ```ts
- * import * as AnswerText from "@divisi/core/AnswerText"
+ * import { AnswerText, Baselines } from "@divisi/core"
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Baselines from "@divisi/core/Baselines"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"

@@ -102,7 +102,7 @@ export const teamPrefix = "policy:"
  * **Example**
  *
  * ```ts
- * import * as Outcome from "@divisi/core/Outcome"
+ * import { Outcome } from "@divisi/core"
  * import { conduct, single, worker } from "@divisi/core/promise"
  *
  * const pool = [worker({ id: "solver", answer: () => "42" })]

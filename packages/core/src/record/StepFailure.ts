@@ -111,7 +111,7 @@ const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>
  * **Example**
  *
  * ```ts
- * import * as StepFailure from "@divisi/core/StepFailure"
+ * import { StepFailure } from "@divisi/core"
  * import { conduct, single, worker } from "@divisi/core/promise"
  *
  * const down = () => Promise.reject(new Error("503 Service Unavailable"))

@@ -580,7 +580,7 @@ export const recorder = (
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Telemetry from "@divisi/core/Telemetry"
  * import * as WorkerPool from "@divisi/core/WorkerPool"

@@ -265,9 +265,8 @@ export const recorder: () => Recorder = fold
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines, Transcript } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
- * import * as Transcript from "@divisi/core/Transcript"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  *

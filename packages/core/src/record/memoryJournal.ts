@@ -73,7 +73,7 @@ let processes = 0
  * **Example**
  *
  * ```ts
- * import * as Journal from "@divisi/core/Journal"
+ * import { Journal } from "@divisi/core"
  * import * as Effect from "effect/Effect"
  *
  * const journal = Journal.makeMemory()

@@ -664,7 +664,7 @@ export const add = (total: Spend, used: Paid): Spend => ({
  * **Example**
  *
  * ```ts
- * import * as Budget from "@divisi/core/Budget"
+ * import { Budget } from "@divisi/core"
  * import * as Effect from "effect/Effect"
  *
  * const ledger = Budget.make({ calls: 1 })

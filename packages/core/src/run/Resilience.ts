@@ -122,7 +122,7 @@ const share = (seed: number, attempt: number): number =>
  * **Example**
  *
  * ```ts
- * import * as Resilience from "@divisi/core/Resilience"
+ * import { Resilience } from "@divisi/core"
  *
  * const retry = { maxAttempts: 3, jitter: false }
  * Resilience.delay(retry, { attempt: 0, reason: { _tag: "Network" }, seed: 1 }) // => 500
@@ -186,7 +186,7 @@ export const next = (
  * **Example**
  *
  * ```ts
- * import * as Resilience from "@divisi/core/Resilience"
+ * import { Resilience } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import { WorkerError } from "@divisi/core/Worker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"

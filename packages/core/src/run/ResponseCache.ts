@@ -139,7 +139,7 @@ const canonical = (value: unknown): string =>
  * **Example**
  *
  * ```ts
- * import * as ResponseCache from "@divisi/core/ResponseCache"
+ * import { ResponseCache } from "@divisi/core"
  *
  * const messages = [{ role: "user" as const, content: "Hello" }]
  * ResponseCache.key("a", { messages, seed: 1 }, 0) === ResponseCache.key("a", { seed: 1, messages }, 1) // => true
@@ -182,7 +182,7 @@ type Flight = Set<Waiter>
  * **Example**
  *
  * ```ts
- * import * as ResponseCache from "@divisi/core/ResponseCache"
+ * import { ResponseCache } from "@divisi/core"
  * import * as Effect from "effect/Effect"
  *
  * const kept = new Map<string, ResponseCache.Entry>()
@@ -311,7 +311,7 @@ export const makeMemory = (options: MemoryOptions): ResponseCache => {
  * **Example**
  *
  * ```ts
- * import * as ResponseCache from "@divisi/core/ResponseCache"
+ * import { ResponseCache } from "@divisi/core"
  *
  * const cache = ResponseCache.layerMemory({ maxEntries: 10_000, maxBytes: 64_000_000, timeToLive: "1 hour" })
  * ```

@@ -30,9 +30,9 @@ const unusable = ({ error, runId }: RunResult): Unusable =>
  * **Example**
  *
  * ```ts
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines } from "@divisi/core"
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as RunStream from "@divisi/core/RunStream"
+ * import { RunStream } from "@divisi/core/streams"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"

@@ -59,7 +59,7 @@ const duration = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/
  * **Example**
  *
  * ```ts
- * import * as Allowance from "@divisi/core/Allowance"
+ * import { Allowance } from "@divisi/core"
  *
  * const now = Date.parse("2026-01-01T00:00:00Z")
  * Allowance.readReset("6m0.5s", now) // => 360500
@@ -104,7 +104,7 @@ const readLevel = (headers: HeaderSource, names: LevelHeaders | undefined, now: 
  * **Example**
  *
  * ```ts
- * import * as Allowance from "@divisi/core/Allowance"
+ * import { Allowance } from "@divisi/core"
  *
  * const names = { requests: { remaining: "x-left", reset: "x-reset", limit: "x-limit" } }
  * const headers = new Headers({ "x-left": "59", "x-reset": "1s", "x-limit": "60" })

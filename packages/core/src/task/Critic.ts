@@ -51,7 +51,7 @@ const scoreOf = (text: string): number | undefined => {
  * **Example**
  *
  * ```ts
- * import * as Critic from "@divisi/core/Critic"
+ * import { Critic } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  *
  * const critic = Critic.fromWorker(ScriptedWorker.make({ id: "judge", replies: ["A digit is missing. Score: 4"] }))

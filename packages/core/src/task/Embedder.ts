@@ -53,7 +53,7 @@ const inBatches = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<Read
  * **Example**
  *
  * ```ts
- * import * as Embedder from "@divisi/core/Embedder"
+ * import { Embedder } from "@divisi/core"
  * import * as Effect from "effect/Effect"
  *
  * // With the openai package: (texts) => client.embeddings.create({ model, input: texts }).then(...)
@@ -156,7 +156,7 @@ const point = (text: string, dimensions: number): Float32Array => {
  * **Example**
  *
  * ```ts
- * import * as Embedder from "@divisi/core/Embedder"
+ * import { Embedder } from "@divisi/core"
  * import * as Effect from "effect/Effect"
  *
  * const [first, second] = await Effect.runPromise(Embedder.hashed().embed(["How much is 2 + 3?", "How much is 2 + 3?"]))

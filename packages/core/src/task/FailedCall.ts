@@ -263,7 +263,7 @@ const wordsOf = (error: unknown): string => {
  * **Example**
  *
  * ```ts
- * import * as FailedCall from "@divisi/core/FailedCall"
+ * import { FailedCall } from "@divisi/core"
  *
  * const reset = Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })
  * FailedCall.fromThrown(new TypeError("fetch failed", { cause: reset }))?._tag // => "Network"

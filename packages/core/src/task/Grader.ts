@@ -70,7 +70,7 @@ export const verdict = (correct: boolean, explanation?: string): Grade =>
  * **Example**
  *
  * ```ts
- * import * as Grader from "@divisi/core/Grader"
+ * import { Grader } from "@divisi/core"
  *
  * const sameLength = Grader.fromComparison("same-length", (answer, reference) => answer.length === reference.length)
  * ```

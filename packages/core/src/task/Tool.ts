@@ -136,7 +136,7 @@ export interface Tool<A = any> {
  * **Example**
  *
  * ```ts
- * import * as Tool from "@divisi/core/Tool"
+ * import { Tool } from "@divisi/core"
  * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  *

@@ -10,7 +10,7 @@ import type { PartStream, Worker, WorkerRequest } from "./Worker.ts"
  *
  * ```ts
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
- * import * as WorkerStream from "@divisi/core/WorkerStream"
+ * import { WorkerStream } from "@divisi/core/streams"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
  *

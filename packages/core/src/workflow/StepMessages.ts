@@ -88,7 +88,7 @@ const said = (answer: StepAnswer | undefined): string => {
  * **Example**
  *
  * ```ts
- * import * as Prompt from "@divisi/core/Prompt"
+ * import { Prompt } from "@divisi/core"
  * import * as Task from "@divisi/core/Task"
  *
  * const workflow = {

@@ -81,7 +81,7 @@ export interface DiagramOptions {
  * **Example**
  *
  * ```ts
- * import * as Topology from "@divisi/core/Topology"
+ * import { Topology } from "@divisi/core"
  *
  * const topology = Topology.make({
  *   steps: [
@@ -263,7 +263,7 @@ const arrange = (slots: Array<Slot>, lanes: number, neighbours?: "before" | "aft
  * **Example**
  *
  * ```ts
- * import * as Topology from "@divisi/core/Topology"
+ * import { Topology } from "@divisi/core"
  *
  * const step = (access: "all" | ReadonlyArray<number>) => ({ worker: 0, subtask: "", access })
  * const layout = Topology.layout(Topology.make({ steps: [step([]), step([]), step("all")] }))

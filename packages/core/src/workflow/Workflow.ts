@@ -203,7 +203,7 @@ const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>)
  *
  * ```ts
  * import * as Result from "effect/Result"
- * import * as Workflow from "@divisi/core/Workflow"
+ * import { Workflow } from "@divisi/core"
  *
  * const plan = { steps: [{ worker: "writer", subtask: "", access: [] }] }
  * Result.getOrThrow(Workflow.byOrdinals(plan, ["search", "writer"])).steps[0]?.worker // => 1
@@ -233,7 +233,7 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
  *
  * ```ts
  * import * as Result from "effect/Result"
- * import * as Workflow from "@divisi/core/Workflow"
+ * import { Workflow } from "@divisi/core"
  *
  * const plan = { steps: [{ worker: 7, subtask: "Solve it.", access: [] }] }
  * const checked = Workflow.check(plan, { poolSize: 3 })
@@ -271,7 +271,7 @@ export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow,
  * **Example**
  *
  * ```ts
- * import * as Workflow from "@divisi/core/Workflow"
+ * import { Workflow } from "@divisi/core"
  *
  * const workflow = Workflow.fromLists({ workers: [1, 0], subtasks: ["Plan.", "Do it."], access: [[], "all"] }, { poolSize: 2 })
  * ```

@@ -232,7 +232,7 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  *
  * ```ts
  * import * as Result from "effect/Result"
- * import * as WorkflowText from "@divisi/core/WorkflowText"
+ * import { WorkflowText } from "@divisi/core"
  *
  * const completion = "One call will do.\nmodels: [2]\nsubtasks: ['Name the capital of France.']\naccess: [[]]"
  *
@@ -308,7 +308,7 @@ const writeCheck = ({ check }: Workflow.Step): string =>
  * **Example**
  *
  * ```ts
- * import * as WorkflowText from "@divisi/core/WorkflowText"
+ * import { WorkflowText } from "@divisi/core"
  *
  * const text = WorkflowText.write({ steps: [{ worker: 1, subtask: "Name it.", access: [] }] })
  * text // => 'model_id = [1]\nsubtasks = ["Name it."]\naccess_list = [[]]\n'

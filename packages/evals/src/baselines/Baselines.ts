@@ -8,8 +8,7 @@
  * `single,self-consistency:5,best-of:3@openai:gpt-5`. Where a baseline needs a worker and the list names none, it takes
  * the best of the recorded samples; without samples, the pool's first.
  */
-import * as Baselines from "@divisi/core/Baselines"
-import * as Embedder from "@divisi/core/Embedder"
+import { Baselines, Embedder } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
@@ -247,7 +246,7 @@ const readOne = (text: string): Result.Result<Named, BaselineError> => {
  * **Example**
  *
  * ```ts
- * import * as Baselines from "@divisi/evals/Baselines"
+ * import { Baselines } from "@divisi/evals"
  * import * as Result from "effect/Result"
  *
  * const named = Result.getOrThrow(Baselines.read("single, self-consistency:5@professor"))
@@ -303,7 +302,7 @@ const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<voi
  * ```ts
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
- * import * as Baselines from "@divisi/evals/Baselines"
+ * import { Baselines } from "@divisi/evals"
  * import * as Effect from "effect/Effect"
  * import * as Result from "effect/Result"
  *

@@ -10,8 +10,7 @@
  * estimate from the nearest training questions, drawn towards the overall mean where there are few; the number of
  * workers follows from the shape; there are no roles.
  */
-import * as Baselines from "@divisi/core/Baselines"
-import type { Embedder } from "@divisi/core/Embedder"
+import { Baselines, type Embedder } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import type { Record, Sample } from "../evaluation/Recording.ts"
@@ -123,7 +122,7 @@ const workerStage = (questions: ReadonlyArray<Point>, settings: Settings) => (wi
 const shaped = (
   name: string,
   shape: Shape,
-  embedder: Embedder,
+  embedder: Embedder.Embedder,
   workersFor: (task: string) => Estimate
 ): Policy.Policy => ({
   name,
@@ -161,7 +160,7 @@ const shapeStage = (questions: ReadonlyArray<Point>, trials: ReadonlyArray<Sampl
 export const fit = Effect.fnUntraced(function* <E>(
   name: string,
   samples: ReadonlyArray<WorkerSample>,
-  embedder: Embedder,
+  embedder: Embedder.Embedder,
   record: Record<E>,
   options: Partial<Settings> = {}
 ) {

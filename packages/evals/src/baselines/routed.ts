@@ -1,6 +1,5 @@
 /** Policies that ask one worker, chosen by the question's place among embedded questions. */
-import * as Baselines from "@divisi/core/Baselines"
-import * as Embedder from "@divisi/core/Embedder"
+import { Baselines, Embedder } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"

@@ -13,7 +13,7 @@
  * without t-SNE; Adam instead of AdamW; the last parameters are kept, not the best on some validation set.
  */
 
-import type { Embedder } from "@divisi/core/Embedder"
+import type { Embedder } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import * as Routed from "./routed.ts"
@@ -235,7 +235,7 @@ export const learn = (examples: ReadonlyArray<Example>, workers: number, setting
 export const fit = (
   name: string,
   samples: ReadonlyArray<WorkerSample>,
-  embedder: Embedder,
+  embedder: Embedder.Embedder,
   options: Partial<Settings> = {}
 ) =>
   Effect.map(points(samples, embedder), (questions): Policy.Policy => {

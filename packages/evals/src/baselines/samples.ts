@@ -1,6 +1,6 @@
 /** Samples of single workers, by task and worker. */
 
-import * as Embedder from "@divisi/core/Embedder"
+import { Embedder } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Sample } from "../evaluation/Recording.ts"

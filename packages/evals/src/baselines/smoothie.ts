@@ -12,7 +12,7 @@
  * estimate says nothing, counts as very small.
  */
 
-import * as Embedder from "@divisi/core/Embedder"
+import { Embedder } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import { mean } from "../statistics/Statistics.ts"

@@ -5,9 +5,9 @@
  * the seed, and a hash of the ids. It also gives the licence and terms, to be shown. Tasks of a confidential benchmark
  * may be run, but {@link shareable} keeps their text out of everything that is shared.
  */
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
-import type { AnswerGrader } from "@divisi/graders/Verdict"
+import type { Verdict } from "@divisi/graders"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -52,7 +52,7 @@ export interface Benchmark {
 
 /** A benchmark whose answers can be graded. */
 export interface Graded extends Benchmark {
-  readonly grader: AnswerGrader
+  readonly grader: Verdict.AnswerGrader
 }
 
 /** What may be chosen when a benchmark is loaded. */
@@ -296,7 +296,7 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A benchmark with this grader instead of its own. */
-export const withGrader = (benchmark: Benchmark, grader: AnswerGrader): Graded => ({ ...benchmark, grader })
+export const withGrader = (benchmark: Benchmark, grader: Verdict.AnswerGrader): Graded => ({ ...benchmark, grader })
 
 /** A task as it may be written to a file that others see. */
 export interface Shareable {

@@ -1,7 +1,7 @@
 /** The benchmarks that have a name, for command lines that say which one they want. */
 
+import type { Sandbox } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
-import type { Sandbox } from "@divisi/graders/Sandbox"
 import { Sandboxes } from "@divisi/graders/sandboxes"
 import * as Aime25 from "./Aime25.ts"
 import { type Graded, withGrader } from "./Benchmark.ts"
@@ -22,7 +22,7 @@ export type Format = "tags" | "box" | "line" | "program"
 /** Which form of a benchmark. */
 export interface Settings {
   /** Where programs run; a sandbox that all share (`Sandboxes.shared`) by default. */
-  readonly sandbox?: Sandbox | undefined
+  readonly sandbox?: Sandbox.Sandbox | undefined
   /** The first of {@link formats} by default. */
   readonly format?: Format | undefined
   /** The first of {@link splits} by default. */
@@ -32,7 +32,11 @@ export interface Settings {
 interface Entry {
   readonly formats: readonly [Format, ...ReadonlyArray<Format>]
   readonly splits: readonly [string, ...ReadonlyArray<string>]
-  readonly make: (settings: { readonly format: string; readonly split: string; readonly sandbox: Sandbox }) => Graded
+  readonly make: (settings: {
+    readonly format: string
+    readonly split: string
+    readonly sandbox: Sandbox.Sandbox
+  }) => Graded
 }
 
 const rlpr = (rule: Rlpr.Options["rule"]): Entry => ({
@@ -93,7 +97,7 @@ const entries: ReadonlyMap<string, Entry> = new Map<string, Entry>([
         {
           formats: ["program"],
           splits: ["test"],
-          make: ({ sandbox }: { readonly sandbox: Sandbox }) =>
+          make: ({ sandbox }: { readonly sandbox: Sandbox.Sandbox }) =>
             withGrader(LiveCodeBench.make({ slices: [slice] }), CodeGrader.liveCodeBench(sandbox))
         }
       ] as const
@@ -117,7 +121,7 @@ export const splits = (name: string): ReadonlyArray<string> => entries.get(name)
  *
  * ```ts
  * import * as Benchmark from "@divisi/evals/Benchmark"
- * import * as Benchmarks from "@divisi/evals/Benchmarks"
+ * import { Benchmarks } from "@divisi/evals"
  *
  * const gpqa = Benchmarks.named("gpqa-diamond")
  * gpqa?.isGated // => true

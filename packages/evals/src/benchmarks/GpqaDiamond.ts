@@ -5,7 +5,7 @@
  * hashes. The right option's place follows from the seed and the record's id, so it is the same in every process.
  */
 import * as Task from "@divisi/core/Task"
-import { LetterGrader } from "@divisi/graders/text"
+import { LetterGrader } from "@divisi/graders"
 import { fraction } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import { ask, type ChoiceFormat, equalOptions, letterAt } from "./choices.ts"

@@ -1,6 +1,6 @@
 /** MMLU: multiple choice questions of 57 subjects. */
 import * as Task from "@divisi/core/Task"
-import { LetterGrader } from "@divisi/graders/text"
+import { LetterGrader } from "@divisi/graders"
 import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import { ask, type ChoiceFormat, equalOptions, letterAt } from "./choices.ts"

@@ -4,10 +4,9 @@
  */
 
 import path from "node:path"
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
-import * as Graders from "@divisi/graders/Graders"
-import type * as Verdict from "@divisi/graders/Verdict"
+import { Graders, type Verdict } from "@divisi/graders"
 import * as Effect from "effect/Effect"
 import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"

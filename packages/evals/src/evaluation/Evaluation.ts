@@ -8,21 +8,16 @@
  */
 
 import path from "node:path"
-import type * as Budget from "@divisi/core/Budget"
-import { called, notifyLogged } from "@divisi/core/Callback"
+import { type Budget, Callback, Elapsed, ResponseCache, Options as Tables, type Transcript } from "@divisi/core"
 import { settingsRules, settingsTable } from "@divisi/core/Conductor"
-import * as Elapsed from "@divisi/core/Elapsed"
-import * as Tables from "@divisi/core/Options"
 import type { Policy } from "@divisi/core/Policy"
-import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
-import type * as Transcript from "@divisi/core/Transcript"
 import type * as Usage from "@divisi/core/Usage"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import * as DiskCache from "@divisi/files/DiskCache"
+import { DiskCache } from "@divisi/files"
 import { FileError } from "@divisi/files/FileError"
-import type { AnswerGrader } from "@divisi/graders/Verdict"
+import type { Verdict } from "@divisi/graders"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Graded, Loaded } from "../benchmarks/Benchmark.ts"
@@ -44,7 +39,7 @@ import { usd } from "./sampling.ts"
 export interface Suite {
   readonly record: Report.BenchmarkRecord
   readonly tasks: ReadonlyArray<Task>
-  readonly grader: AnswerGrader
+  readonly grader: Verdict.AnswerGrader
 }
 
 /** A policy that is evaluated. */
@@ -159,7 +154,7 @@ export const madeSuite = (options: {
   readonly prompt: string
   readonly licence: string
   readonly tasks: ReadonlyArray<Task>
-  readonly grader: AnswerGrader
+  readonly grader: Verdict.AnswerGrader
   readonly seed: number
   /** The field of the tasks' metadata that samples are told apart by. */
   readonly stratum?: string | undefined
@@ -206,7 +201,7 @@ const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, tran
   const { onTranscript } = state.options
   if (onTranscript === undefined) return true
   const kept = yield* Effect.result(
-    called<void, FileError>(
+    Callback.called<void, FileError>(
       "onTranscript",
       () => onTranscript(transcript, sample),
       (error) => error instanceof FileError
@@ -289,7 +284,7 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number) => 
       paidUsd,
       moneyLeftUsd: maxCostUsd === undefined ? undefined : Math.max(0, maxCostUsd - paidUsd)
     }
-    notifyLogged("onProgress", () => onProgress?.(progress))
+    Callback.notifyLogged("onProgress", () => onProgress?.(progress))
   }
 }
 
@@ -409,11 +404,11 @@ const table = Tables.table(
  * import fs from "node:fs"
  * import os from "node:os"
  * import path from "node:path"
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
- * import * as Evaluation from "@divisi/evals/Evaluation"
+ * import { Evaluation } from "@divisi/evals"
  * import { IntegerGrader } from "@divisi/graders/math"
  * import * as Effect from "effect/Effect"
  *

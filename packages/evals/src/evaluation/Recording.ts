@@ -5,17 +5,10 @@
  * A recording is made by the same Conductor as everything else, so what learning costs is counted like anything else.
  */
 
-import * as Budget from "@divisi/core/Budget"
+import { Budget, Grader, ResponseCache, type RunEvent, StepFailure, Options as Tables, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import type { Grader, GraderError } from "@divisi/core/Grader"
-import { ask } from "@divisi/core/Grader"
-import * as Tables from "@divisi/core/Options"
 import { type Policy, PolicyError } from "@divisi/core/Policy"
-import * as ResponseCache from "@divisi/core/ResponseCache"
-import type { Listener } from "@divisi/core/RunEvent"
-import * as StepFailure from "@divisi/core/StepFailure"
 import type { Task } from "@divisi/core/Task"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 
 /** One answer of a policy to a task. */
@@ -38,7 +31,7 @@ export type Record<E> = (policies: ReadonlyArray<Policy>) => Effect.Effect<Reado
 export interface Options extends Omit<Conductor.Options, "policy"> {
   /** Tasks to learn from; never those on which the policies are then measured. */
   readonly tasks: ReadonlyArray<Task>
-  readonly grader: Grader
+  readonly grader: Grader.Grader
   /** Runs at once; 4 by default. */
   readonly concurrency?: number | undefined
   /** An account for all that is really paid. */
@@ -78,7 +71,7 @@ const isLost = (
   (transcript !== undefined && StepFailure.outagesOf(transcript).length > 0)
 
 /** Carries out a run. */
-type Run = (task: Task, policy: Policy, listener: Listener) => Effect.Effect<Conductor.RunResult>
+type Run = (task: Task, policy: Policy, listener: RunEvent.Listener) => Effect.Effect<Conductor.RunResult>
 
 /** The Conductor of a policy. */
 const conductorOf = (
@@ -104,7 +97,7 @@ const plainly =
 const withStore = (options: Options, store: ResponseCache.Store): Run => {
   const cache = ResponseCache.make(store)
   const account = options.isOffline === true ? Budget.make({ calls: 0 }) : (options.ledger ?? Budget.make())
-  return Effect.fnUntraced(function* (task: Task, policy: Policy, listener: Listener) {
+  return Effect.fnUntraced(function* (task: Task, policy: Policy, listener: RunEvent.Listener) {
     const ledger = Budget.make()
     let isRefused = false
     const payer: Budget.Payer = {
@@ -120,13 +113,13 @@ const withStore = (options: Options, store: ResponseCache.Store): Run => {
   })
 }
 
-const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader: Grader, run: Run) {
+const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader: Grader.Grader, run: Run) {
   const recorder = Transcript.recorder()
   const result = yield* run(task, policy, recorder.listener)
   const { answer, durationMillis, spend } = result
   const ran = { task, policy: policy.name, costUsd: spend.costUsd, durationMillis }
   if (isLost(result, recorder.transcript())) return ran
-  const { score } = yield* ask(grader, task, answer ?? "")
+  const { score } = yield* Grader.ask(grader, task, answer ?? "")
   return { ...ran, score, answer }
 })
 
@@ -136,12 +129,11 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
  * **Example**
  *
  * ```ts
- * import * as Grader from "@divisi/core/Grader"
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines, Grader } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
- * import * as Recording from "@divisi/evals/Recording"
+ * import { Recording } from "@divisi/evals"
  * import * as Effect from "effect/Effect"
  *
  * const record = Recording.make({
@@ -153,7 +145,7 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
  * samples[0]?.score // => 1
  * ```
  */
-export const make = (options: Options): Record<GraderError> => {
+export const make = (options: Options): Record<Grader.GraderError> => {
   Tables.check("Recording.make", options, table)
   const { concurrency = 4, grader, store, tasks } = options
   const run = store === undefined ? plainly(options) : withStore(options, store)

@@ -5,7 +5,7 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import { ask } from "@divisi/core/Grader"
+import { Grader } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { sha256 } from "../internal/digest.ts"
@@ -72,7 +72,7 @@ const gradeAgain = (find: ReturnType<typeof taskOf>) =>
     if (found === undefined || !isAsked(sample, found.task)) {
       return yield* new EvaluationError({ reason: "changed", detail: `task ${sample.task} of ${sample.benchmark}` })
     }
-    return regraded(sample, yield* Effect.catch(ask(found.grader, found.task, answer), Effect.succeed))
+    return regraded(sample, yield* Effect.catch(Grader.ask(found.grader, found.task, answer), Effect.succeed))
   })
 
 const isSame = (before: Report.Sample, after: Report.Sample): boolean =>

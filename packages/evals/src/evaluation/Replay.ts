@@ -4,25 +4,13 @@
  * A transcript does not hold what a policy was shown or what a worker was sent, because both follow from it: the same
  * pure functions render them again. So a record is right as long as the prompt's options are those of the run.
  */
-import type { Grader, GraderError } from "@divisi/core/Grader"
-import { ask, reward } from "@divisi/core/Grader"
+import { Grader, Prompt, StepFailure, Transcript, Workflow, WorkflowText } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
 import type { Previous } from "@divisi/core/Policy"
-import * as Prompt from "@divisi/core/Prompt"
-import * as StepFailure from "@divisi/core/StepFailure"
 import type { Task } from "@divisi/core/Task"
-import {
-  type CompletionRecord,
-  paidForAnswer,
-  type RoundRecord,
-  type StepRecord,
-  type Transcript
-} from "@divisi/core/Transcript"
 import { noUsage, type Usage } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import { defaultMaxSteps, type Workflow } from "@divisi/core/Workflow"
-import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -48,7 +36,7 @@ export interface Decision {
   readonly prompt: ReadonlyArray<Message>
   readonly completion: string
   /** Absent when the completion could not be read. */
-  readonly workflow?: Workflow | undefined
+  readonly workflow?: Workflow.Workflow | undefined
   /**
    * The reward as the paper defines it: 0 when the workflow could not be read, 0.5 when the run's answer was wrong, 1
    * when it was right.
@@ -73,7 +61,7 @@ export interface WorkerAnswer {
 
 /** How the recorded policy was prompted. */
 export interface Options {
-  readonly grader: Grader
+  readonly grader: Grader.Grader
   /** The prompt's options in the recorded runs. */
   readonly prompt?: Prompt.ConductorOptions | undefined
   /** 5 by default. */
@@ -86,21 +74,24 @@ export interface Options {
 // Reading transcripts
 // -------------------------------------------------------------------------------------------------------------------
 
-const nested = (transcript: Transcript): ReadonlyArray<Transcript> =>
+const nested = (transcript: Transcript.Transcript): ReadonlyArray<Transcript.Transcript> =>
   transcript.rounds.flatMap(({ steps }) => steps.flatMap((step) => (step.nested === undefined ? [] : [step.nested])))
 
 /** Runs with the runs within them, without those that an outage has cut short: their answers teach nothing. */
-const all = (transcripts: ReadonlyArray<Transcript>): ReadonlyArray<Transcript> =>
+const all = (transcripts: ReadonlyArray<Transcript.Transcript>): ReadonlyArray<Transcript.Transcript> =>
   transcripts.flatMap((transcript) => [
     ...(StepFailure.outagesOf(transcript).length === 0 ? [transcript] : []),
     ...all(nested(transcript))
   ])
 
-const grade = ({ answer, task }: Transcript, grader: Grader): Effect.Effect<boolean, GraderError> =>
-  answer === undefined ? Effect.succeed(false) : Effect.map(ask(grader, task, answer), ({ correct }) => correct)
+const grade = (
+  { answer, task }: Transcript.Transcript,
+  grader: Grader.Grader
+): Effect.Effect<boolean, Grader.GraderError> =>
+  answer === undefined ? Effect.succeed(false) : Effect.map(Grader.ask(grader, task, answer), ({ correct }) => correct)
 
 /** A pool to render prompts with: nothing of it can be called. */
-const named = ({ pool }: Transcript): WorkerPool | undefined => {
+const named = ({ pool }: Transcript.Transcript): WorkerPool | undefined => {
   const workers = pool.map(
     (member): Worker => ({
       ...member,
@@ -110,20 +101,21 @@ const named = ({ pool }: Transcript): WorkerPool | undefined => {
   return Arr.isArrayNonEmpty(workers) ? { workers } : undefined
 }
 
-const isRefused = ({ finishReason, state }: StepRecord): boolean => state === "answered" && finishReason === "refusal"
+const isRefused = ({ finishReason, state }: Transcript.StepRecord): boolean =>
+  state === "answered" && finishReason === "refusal"
 
 /** Where the steps vote, any of them may have declined. */
-const refusalOf = ({ steps, workflow }: RoundRecord): StepRecord | undefined =>
+const refusalOf = ({ steps, workflow }: Transcript.RoundRecord): Transcript.StepRecord | undefined =>
   (workflow?.answer === "majority" ? steps : steps.slice(-1)).findLast(isRefused)
 
 /** A failed step as later steps were shown it: `Prompt` knows by the error whether they may read its words. */
-const failedAs = (step: StepRecord | undefined): Prompt.StepAnswer => {
+const failedAs = (step: Transcript.StepRecord | undefined): Prompt.StepAnswer => {
   const { detail = "", reason, worker } = step ?? {}
   const cause = reason && worker && new WorkerError({ worker, reason: { _tag: reason } as WorkerErrorReason })
   return { type: "failed", message: detail, cause }
 }
 
-const answerOf = (round: RoundRecord): Prompt.StepAnswer => {
+const answerOf = (round: Transcript.RoundRecord): Prompt.StepAnswer => {
   const { answer, steps } = round
   if (answer !== undefined) return { type: "answered", text: answer }
   const refusal = refusalOf(round)
@@ -132,12 +124,12 @@ const answerOf = (round: RoundRecord): Prompt.StepAnswer => {
     : { type: "refused", text: refusal.text, worker: refusal.worker }
 }
 
-const failedWorkers = ({ answer, steps, workflow }: RoundRecord): ReadonlyArray<number> =>
+const failedWorkers = ({ answer, steps, workflow }: Transcript.RoundRecord): ReadonlyArray<number> =>
   steps
     .filter((step) => step.state === "failed" || (answer === undefined && isRefused(step)))
     .flatMap(({ step }) => workflow?.steps[step]?.worker ?? [])
 
-const previousOf = ({ rounds }: Transcript, { round }: RoundRecord): Previous | undefined => {
+const previousOf = ({ rounds }: Transcript.Transcript, { round }: Transcript.RoundRecord): Previous | undefined => {
   const earlier = rounds.filter((one) => one.round < round)
   const before = earlier.find((one) => one.round === round - 1)
   if (before?.workflow === undefined) return undefined
@@ -148,7 +140,11 @@ const previousOf = ({ rounds }: Transcript, { round }: RoundRecord): Previous | 
   return { workflow, answer: answerOf(before), failed, feedback }
 }
 
-const promptOf = (transcript: Transcript, round: RoundRecord, options: Options): ReadonlyArray<Message> | undefined => {
+const promptOf = (
+  transcript: Transcript.Transcript,
+  round: Transcript.RoundRecord,
+  options: Options
+): ReadonlyArray<Message> | undefined => {
   const pool = named(transcript)
   const previous = previousOf(transcript, round)
   return pool === undefined
@@ -157,7 +153,7 @@ const promptOf = (transcript: Transcript, round: RoundRecord, options: Options):
         {
           task: transcript.task,
           pool,
-          maxSteps: options.maxSteps ?? defaultMaxSteps,
+          maxSteps: options.maxSteps ?? Workflow.defaultMaxSteps,
           self: options.self ?? false,
           previous
         },
@@ -173,12 +169,16 @@ const promptOf = (transcript: Transcript, round: RoundRecord, options: Options):
 const completionsOf = ({
   completions,
   workflow
-}: RoundRecord): ReadonlyArray<Pick<CompletionRecord, "text" | "error">> =>
+}: Transcript.RoundRecord): ReadonlyArray<Pick<Transcript.CompletionRecord, "text" | "error">> =>
   completions.length > 0 || workflow === undefined || workflow.answer === "majority"
     ? completions
     : [{ text: WorkflowText.write(workflow) }]
 
-const decisionsOf = (transcript: Transcript, isCorrect: boolean, options: Options): ReadonlyArray<Decision> =>
+const decisionsOf = (
+  transcript: Transcript.Transcript,
+  isCorrect: boolean,
+  options: Options
+): ReadonlyArray<Decision> =>
   transcript.rounds.flatMap((round) => {
     let prompt = promptOf(transcript, round, options)
     return completionsOf(round).flatMap(({ error, text }): ReadonlyArray<Decision> => {
@@ -194,7 +194,7 @@ const decisionsOf = (transcript: Transcript, isCorrect: boolean, options: Option
         prompt,
         completion: text,
         workflow: error === undefined && round.workflow !== undefined ? round.workflow : undefined,
-        reward: reward(error !== undefined ? "unreadable" : isCorrect ? "correct" : "wrong")
+        reward: Grader.reward(error !== undefined ? "unreadable" : isCorrect ? "correct" : "wrong")
       }
       if (error !== undefined) prompt = [...prompt, ...Prompt.correctionMessages(text, error, options.prompt)]
       return [decision]
@@ -215,9 +215,9 @@ const decisionsOf = (transcript: Transcript, isCorrect: boolean, options: Option
  * Records quote questions. Keep those of a confidential benchmark to yourself, and train on no test set.
  */
 export const decisions = (
-  transcripts: ReadonlyArray<Transcript>,
+  transcripts: ReadonlyArray<Transcript.Transcript>,
   options: Options
-): Effect.Effect<ReadonlyArray<Decision>, GraderError> =>
+): Effect.Effect<ReadonlyArray<Decision>, Grader.GraderError> =>
   Effect.map(
     Effect.forEach(all(transcripts), (transcript) =>
       Effect.map(grade(transcript, options.grader), (isCorrect) => decisionsOf(transcript, isCorrect, options))
@@ -229,14 +229,20 @@ export const decisions = (
 // Answers
 // -------------------------------------------------------------------------------------------------------------------
 
-const outcomeOf = (step: StepRecord): Prompt.StepAnswer | undefined => {
+const outcomeOf = (step: Transcript.StepRecord): Prompt.StepAnswer | undefined => {
   const { text, worker } = step
   if (isRefused(step)) return { type: "refused", text, worker }
   if (step.state === "answered") return { type: "answered", text }
   return step.state === "failed" ? failedAs(step) : undefined
 }
 
-const sent = (task: Task, round: RoundRecord, workflow: Workflow, step: number, previous: Previous | undefined) =>
+const sent = (
+  task: Task,
+  round: Transcript.RoundRecord,
+  workflow: Workflow.Workflow,
+  step: number,
+  previous: Previous | undefined
+) =>
   Prompt.workerMessages({
     task,
     workflow,
@@ -247,12 +253,12 @@ const sent = (task: Task, round: RoundRecord, workflow: Workflow, step: number, 
 
 /** A step that has an answer, with what its worker was sent. */
 interface Call {
-  readonly transcript: Transcript
-  readonly step: StepRecord
+  readonly transcript: Transcript.Transcript
+  readonly step: Transcript.StepRecord
   readonly prompt: ReadonlyArray<Message>
 }
 
-const callsOf = (transcript: Transcript): ReadonlyArray<Call> =>
+const callsOf = (transcript: Transcript.Transcript): ReadonlyArray<Call> =>
   transcript.rounds.flatMap((round) => {
     const { steps, workflow } = round
     if (workflow === undefined) return []
@@ -267,9 +273,9 @@ const callsOf = (transcript: Transcript): ReadonlyArray<Call> =>
  * outage are left out.
  */
 export const answers = (
-  transcripts: ReadonlyArray<Transcript>,
+  transcripts: ReadonlyArray<Transcript.Transcript>,
   options: Pick<Options, "grader">
-): Effect.Effect<ReadonlyArray<WorkerAnswer>, GraderError> =>
+): Effect.Effect<ReadonlyArray<WorkerAnswer>, Grader.GraderError> =>
   Effect.map(
     Effect.forEach(all(transcripts), (transcript) =>
       Effect.map(grade(transcript, options.grader), (isCorrect) =>
@@ -285,7 +291,7 @@ export const answers = (
               prompt,
               completion: step.text,
               reasoning: step.reasoning === "" ? undefined : step.reasoning,
-              usage: paidForAnswer(step)?.usage ?? noUsage,
+              usage: Transcript.paidForAnswer(step)?.usage ?? noUsage,
               reward: isCorrect ? 1 : 0
             })
           )
@@ -302,13 +308,13 @@ export const encode = (records: ReadonlyArray<Decision | WorkerAnswer>): string 
 // Recorded workers
 // -------------------------------------------------------------------------------------------------------------------
 
-const partsOf = ({ finishReason, model, paid, reasoning, text }: StepRecord): ReadonlyArray<WorkerPart> => [
+const partsOf = ({ finishReason, model, paid, reasoning, text }: Transcript.StepRecord): ReadonlyArray<WorkerPart> => [
   ...(reasoning === "" ? [] : [{ type: "reasoning", text: reasoning } as const]),
   { type: "text", text },
   { type: "finish", reason: finishReason ?? "stop", usage: paid?.usage ?? noUsage, model }
 ]
 
-const failureOf = ({ lost, worker }: StepRecord): WorkerError => {
+const failureOf = ({ lost, worker }: Transcript.StepRecord): WorkerError => {
   const reason: WorkerErrorReason | undefined = lost.findLast((call) => call.reason !== undefined)?.reason
   return new WorkerError({
     worker,
@@ -350,9 +356,8 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Baselines from "@divisi/core/Baselines"
+ * import { Baselines, Transcript } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
- * import * as Transcript from "@divisi/core/Transcript"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import { Replay } from "@divisi/evals"
  * import * as Effect from "effect/Effect"
@@ -370,7 +375,7 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
  * other.ending // => "failed"
  * ```
  */
-export const pool = (pool: WorkerPool, transcripts: ReadonlyArray<Transcript>): WorkerPool => {
+export const pool = (pool: WorkerPool, transcripts: ReadonlyArray<Transcript.Transcript>): WorkerPool => {
   const calls = Map.groupBy(all(transcripts).flatMap(callsOf), ({ step }) => step.worker)
   return { workers: Arr.map(pool.workers, (worker) => recorded(worker, calls.get(worker.id) ?? [])) }
 }

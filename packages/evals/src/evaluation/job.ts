@@ -1,14 +1,8 @@
 /** One sample of an evaluation: a run of a Conductor, on an account of its own, graded. */
 
-import * as Budget from "@divisi/core/Budget"
-import { called } from "@divisi/core/Callback"
+import { Budget, Callback, Grader, Journal, ResponseCache, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import { ask } from "@divisi/core/Grader"
-import { JournalError, JournalMismatch } from "@divisi/core/Journal"
-import * as ResponseCache from "@divisi/core/ResponseCache"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import type { Task } from "@divisi/core/Task"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import { fraction } from "../internal/digest.ts"
 import * as Report from "../report/Report.ts"
@@ -93,16 +87,16 @@ export interface Made {
 export const run = Effect.fnUntraced(function* (
   shared: Shared,
   job: Job
-): Effect.fn.Return<Made | undefined, JournalError> {
+): Effect.fn.Return<Made | undefined, Journal.JournalError> {
   const { entry, epoch, suite, task } = job
   const { isOffline = false, run: settings, sampleSeed } = shared.options
-  const own = sampleSeed && (yield* Effect.orDie(called("sampleSeed", () => sampleSeed(nameOf(job)))))
+  const own = sampleSeed && (yield* Effect.orDie(Callback.called("sampleSeed", () => sampleSeed(nameOf(job)))))
   const seed = own ?? seedOf(settings?.seed ?? 0, job)
   const ledger = accountOf(shared.options)
   const recorder = Transcript.recorder()
   const runId = Report.runId({ ...nameOf(job), seed })
   const planningMillis = new Map<number, number>()
-  const listener = (event: RunEvent) => {
+  const listener = (event: RunEvent.RunEvent) => {
     recorder.listener(event)
     if (event.type === "workflow-proposed" && event.runId === runId) {
       planningMillis.set(event.round, event.durationMillis)
@@ -126,9 +120,9 @@ export const run = Effect.fnUntraced(function* (
     .run(task, { seed, runId, ledger, listener, payer, found: "as-made", journal: shared.runs.journalOf(runId) })
     .pipe(Effect.provideService(ResponseCache.ResponseCache, shared.cache))
   const { error } = result
-  if (error instanceof JournalError) return yield* error
+  if (error instanceof Journal.JournalError) return yield* error
   // Something was changed that asks otherwise: it begins anew, with the answers that are kept.
-  if (error instanceof JournalMismatch) {
+  if (error instanceof Journal.JournalMismatch) {
     shared.drop(runId)
     return yield* run(shared, job)
   }
@@ -139,7 +133,7 @@ export const run = Effect.fnUntraced(function* (
   const { answer } = result
   const transcript = recorder.transcript()!
   const isGraded = answer !== undefined && missingOf({ result, transcript }) === undefined
-  const verdict = isGraded ? yield* Effect.catch(ask(suite.grader, task, answer), Effect.succeed) : undefined
+  const verdict = isGraded ? yield* Effect.catch(Grader.ask(suite.grader, task, answer), Effect.succeed) : undefined
   const { stratum } = suite.record
   const sample = sampleOf({
     benchmark: suite.record.benchmark,

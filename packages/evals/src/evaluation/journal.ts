@@ -7,11 +7,8 @@
  */
 import fs from "node:fs"
 import path from "node:path"
+import { JsonLines, Lock, Sealed, WholeFile } from "@divisi/files"
 import { detailOf, type FileError } from "@divisi/files/FileError"
-import * as JsonLines from "@divisi/files/JsonLines"
-import * as Lock from "@divisi/files/Lock"
-import * as Sealed from "@divisi/files/Sealed"
-import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

@@ -1,6 +1,5 @@
 /** What an evaluation pays for: the account of all its calls, and the answers that were paid for last. */
-import * as Budget from "@divisi/core/Budget"
-import type * as ResponseCache from "@divisi/core/ResponseCache"
+import { Budget, type ResponseCache } from "@divisi/core"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type { Options } from "./Evaluation.ts"

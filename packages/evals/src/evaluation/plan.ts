@@ -1,8 +1,9 @@
 /**
  * The plan of an evaluation: how its report states it, whether it can be done, and whether it is the one that began.
  */
+
+import { Workflow } from "@divisi/core"
 import type { RunSettings } from "@divisi/core/RunSettings"
-import { defaultMaxSteps } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Report from "../report/Report.ts"
@@ -65,7 +66,7 @@ export const planOf = (options: Options): Report.Plan => {
       epochs: options.epochs ?? 1,
       seed: run.seed ?? 0,
       perQuestion: run.budget ?? {},
-      maxSteps: run.maxSteps ?? defaultMaxSteps,
+      maxSteps: run.maxSteps ?? Workflow.defaultMaxSteps,
       recursion: recursionOf(run),
       maxOutputTokens: run.worker?.maxOutputTokens,
       temperature: run.worker?.temperature,

@@ -2,8 +2,8 @@
  * The runs of an evaluation that are under way: a journal of core's beside the evaluation's own. A run that was killed goes
  * on in its middle. Once the evaluation's journal has its sample it has ended, and is removed here.
  */
-import type * as CoreJournal from "@divisi/core/Journal"
-import * as UnendedRuns from "@divisi/files/UnendedRuns"
+import type { Journal as CoreJournal } from "@divisi/core"
+import { UnendedRuns } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { JournalError } from "./journal.ts"

@@ -1,16 +1,12 @@
 /** The sample of a run: its transcript folded to what reports need, and what its end says about the policy. */
 
+import { FailedCall, type Grader, StepFailure, Topology, type Transcript } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
-import * as FailedCall from "@divisi/core/FailedCall"
-import type { GraderError } from "@divisi/core/Grader"
 import { PolicyError } from "@divisi/core/Policy"
-import * as StepFailure from "@divisi/core/StepFailure"
 import type { Task } from "@divisi/core/Task"
-import * as Topology from "@divisi/core/Topology"
-import type { LostCall, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
 import type * as Usage from "@divisi/core/Usage"
 import { WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
-import type { Verdict } from "@divisi/graders/Verdict"
+import type { Verdict } from "@divisi/graders"
 import { sha256 } from "../internal/digest.ts"
 import type { Missing, Sample, Step } from "../report/Report.ts"
 import { version } from "../report/Report.ts"
@@ -23,13 +19,13 @@ export interface Ended {
   readonly epoch: number
   readonly policy: string
   readonly seed: number
-  readonly transcript: Transcript
+  readonly transcript: Transcript.Transcript
   readonly result: RunResult
   readonly spend: Usage.Spend
   /** How long it took to write each round's workflow. */
   readonly planningMillis: ReadonlyMap<number, number>
   /** Absent when there was no answer to grade, or an outage makes it worthless. */
-  readonly verdict?: Verdict | GraderError | undefined
+  readonly verdict?: Verdict.Verdict | Grader.GraderError | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -39,9 +35,9 @@ export interface Ended {
 /** Dollars to a ten-billionth: sums are then the same in whatever order calls came to their ends. */
 export const usd = (value: number): number => Math.round(value * 1e10) / 1e10
 
-const isFailure = ({ reason }: LostCall): boolean => reason !== undefined
+const isFailure = ({ reason }: Transcript.LostCall): boolean => reason !== undefined
 
-const stepOf = (record: StepRecord, round: RoundRecord): Step => {
+const stepOf = (record: Transcript.StepRecord, round: Transcript.RoundRecord): Step => {
   const { durationMillis, lost, nested, paid, state, turns = [], worker } = record
   const { access = [], subtask = "" } = round.workflow?.steps[record.step] ?? {}
   const all = [...turns.map((turn) => turn.paid), ...(paid === undefined ? [] : [paid]), ...lost]
@@ -64,7 +60,7 @@ const stepOf = (record: StepRecord, round: RoundRecord): Step => {
 const costOf = (costs: ReadonlyArray<number | undefined>): number | null =>
   costs.includes(undefined) ? null : usd(costs.reduce<number>((sum, cost) => sum + cost!, 0))
 
-const pathOf = (round: RoundRecord | undefined, steps: ReadonlyArray<Step>): Topology.CriticalPath =>
+const pathOf = (round: Transcript.RoundRecord | undefined, steps: ReadonlyArray<Step>): Topology.CriticalPath =>
   round?.workflow === undefined
     ? { steps: [], length: 0 }
     : Topology.criticalPath(
@@ -72,7 +68,7 @@ const pathOf = (round: RoundRecord | undefined, steps: ReadonlyArray<Step>): Top
         steps.map(({ millis }) => millis ?? undefined)
       )
 
-const lostOf = ({ rounds }: Transcript): ReadonlyArray<LostCall> =>
+const lostOf = ({ rounds }: Transcript.Transcript): ReadonlyArray<Transcript.LostCall> =>
   rounds.flatMap((round) => [
     ...round.lost,
     ...round.steps.flatMap(({ lost, nested }) => [...lost, ...(nested === undefined ? [] : lostOf(nested))])
@@ -118,16 +114,16 @@ const tellsOf = (reason: WorkerErrorReason, isPaid: boolean): boolean =>
   reason._tag === "ContentFiltered" || reason._tag === "ContextTooLong" || (reason._tag === "Malformed" && isPaid)
 
 /** The last failed call of a run that has no answer. */
-const lastLost = (transcript: Transcript): LostCall | undefined => {
+const lastLost = (transcript: Transcript.Transcript): Transcript.LostCall | undefined => {
   const lost = lostOf(transcript).filter(isFailure)
-  return lost.reduce<LostCall | undefined>(
+  return lost.reduce<Transcript.LostCall | undefined>(
     (last, call) => (last === undefined || call.at >= last.at ? call : last),
     undefined
   )
 }
 
 /** The failure that used up the budget of a run: its step has no answer, and its last call was lost to an outage. */
-const outageBefore = ({ rounds }: Transcript): LostCall | undefined =>
+const outageBefore = ({ rounds }: Transcript.Transcript): Transcript.LostCall | undefined =>
   rounds
     .flatMap(({ steps }) => steps)
     .filter(({ state }) => state !== "answered")
@@ -167,7 +163,7 @@ type Verdicts = Pick<Sample, "score" | "correct" | "rung" | "isUnparsed" | "extr
 const noAnswer: Verdicts = { score: 0, correct: false, rung: "no-answer" }
 
 /** The fields of a sample that a verdict decides. */
-export const verdictOf = (verdict: Verdict | GraderError): Verdicts => {
+export const verdictOf = (verdict: Verdict.Verdict | Grader.GraderError): Verdicts => {
   if ("_tag" in verdict) return { missing: { cause: "grader", message: verdict.message } }
   const { correct, extracted, rung, score } = verdict
   return {
@@ -217,7 +213,7 @@ const withoutVerdict = (sample: Sample) => {
 }
 
 /** A sample with another verdict on the same answer. */
-export const regraded = (sample: Sample, verdict: Verdict | GraderError): Sample => ({
+export const regraded = (sample: Sample, verdict: Verdict.Verdict | Grader.GraderError): Sample => ({
   ...withoutVerdict(sample),
   ...verdictOf(verdict)
 })

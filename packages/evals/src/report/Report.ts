@@ -5,12 +5,9 @@
  * needed to compute the report again: {@link make} is a function of them. What cannot be known is `null`, never 0.
  * Nothing of it quotes a confidential benchmark.
  */
-import type { Limits } from "@divisi/core/Budget"
-import type { Ending } from "@divisi/core/RunEvent"
-import type { Shape } from "@divisi/core/Topology"
+import type { Budget, RunEvent, Topology, Workflow } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import type { Access } from "@divisi/core/Workflow"
 import type { Provenance } from "../benchmarks/Benchmark.ts"
 import { short } from "../internal/digest.ts"
 import { comparisonsOf } from "./compared.ts"
@@ -34,7 +31,7 @@ export interface Step {
   /** The id of who answered it. */
   readonly worker: string
   readonly state: "answered" | "failed" | "skipped"
-  readonly access: Access
+  readonly access: Workflow.Access
   /** What the worker was told; absent for a confidential benchmark, empty when it was the question alone. */
   readonly subtask?: string | undefined
   /** Calls of it that failed, each tried again or given up. */
@@ -68,7 +65,7 @@ export interface Sample {
   readonly seed: number
   /** The SHA-256 of the task's messages. */
   readonly promptSha256: string
-  readonly ending: Ending
+  readonly ending: RunEvent.Ending
   /** The whole final answer; absent when there is none, and for a confidential benchmark. */
   readonly answer?: string | undefined
   readonly answerSha256?: string | undefined
@@ -101,7 +98,7 @@ export interface Sample {
   readonly rounds: number
   readonly steps: ReadonlyArray<Step>
   /** The shape of the last workflow that had steps; `empty` when none had any. */
-  readonly shape: Shape
+  readonly shape: Topology.Shape
   /** The indices in `steps` that decided how long that workflow took, and how long it took. */
   readonly criticalPath: { readonly steps: ReadonlyArray<number>; readonly millis: number }
 }
@@ -118,7 +115,7 @@ export interface Config {
   readonly epochs: number
   readonly seed: number
   /** The budget of one question, the same for every policy. */
-  readonly perQuestion: Limits
+  readonly perQuestion: Budget.Limits
   readonly maxSteps: number
   readonly recursion: number
   /** The most output tokens of a call; when absent, what each worker's own setting says, or 8,192 at most. */

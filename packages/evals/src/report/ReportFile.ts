@@ -6,10 +6,8 @@
  */
 import fs from "node:fs"
 import path from "node:path"
+import { JsonLines, Sealed, WholeFile } from "@divisi/files"
 import { detailOf } from "@divisi/files/FileError"
-import * as JsonLines from "@divisi/files/JsonLines"
-import * as Sealed from "@divisi/files/Sealed"
-import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

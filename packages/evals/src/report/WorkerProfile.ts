@@ -5,12 +5,8 @@
  * Where a worker answered alone, the score is its own. Where it worked in a team, only the team's is known, so that is
  * kept apart. Counts are small, so estimates are drawn towards a mean, and come with intervals.
  */
-import { called } from "@divisi/core/Callback"
-import type { Grader, GraderError } from "@divisi/core/Grader"
-import { ask } from "@divisi/core/Grader"
+import { Callback, Grader, StepFailure, Transcript } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
-import * as StepFailure from "@divisi/core/StepFailure"
-import { paidForAnswer, type StepRecord, type Transcript } from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Arr from "effect/Array"
@@ -104,17 +100,17 @@ export const fromSamples = (
     }))
   })
 
-const kindOfTask = ({ task }: Transcript): string => {
+const kindOfTask = ({ task }: Transcript.Transcript): string => {
   const { family, subject } = task.metadata ?? {}
   return typeof family === "string" ? family : typeof subject === "string" ? subject : "all"
 }
 
-const observed = (step: StepRecord, run: Omit<Observation, "worker" | "isAnswered">): Observation => ({
+const observed = (step: Transcript.StepRecord, run: Omit<Observation, "worker" | "isAnswered">): Observation => ({
   ...run,
   worker: step.worker,
   isAnswered: step.state === "answered",
   millis: step.durationMillis,
-  costUsd: paidForAnswer(step)?.costUsd
+  costUsd: Transcript.paidForAnswer(step)?.costUsd
 })
 
 /**
@@ -127,24 +123,24 @@ const observed = (step: StepRecord, run: Omit<Observation, "worker" | "isAnswere
  * Conductor gave to itself are left out.
  */
 export const fromTranscripts = Effect.fnUntraced(function* (
-  transcripts: ReadonlyArray<Transcript>,
+  transcripts: ReadonlyArray<Transcript.Transcript>,
   options: {
-    readonly grader?: Grader | undefined
-    readonly kindOf?: ((transcript: Transcript) => string) | undefined
+    readonly grader?: Grader.Grader | undefined
+    readonly kindOf?: ((transcript: Transcript.Transcript) => string) | undefined
   } = {}
-): Effect.fn.Return<ReadonlyArray<Observation>, GraderError> {
+): Effect.fn.Return<ReadonlyArray<Observation>, Grader.GraderError> {
   const { grader, kindOf = kindOfTask } = options
   const lists = yield* Effect.forEach(transcripts, (transcript) =>
     Effect.gen(function* () {
       const { answer, ending, rounds, task } = transcript
       const isGraded = grader !== undefined && answer !== undefined && StepFailure.outagesOf(transcript).length === 0
-      const graded = isGraded ? yield* ask(grader, task, answer) : undefined
+      const graded = isGraded ? yield* Grader.ask(grader, task, answer) : undefined
       const declined = grader !== undefined && ending === "refused" ? 0 : undefined
       const steps = rounds
         .flatMap(({ steps }) => steps)
         .filter(({ nested, state }) => nested === undefined && (state === "answered" || state === "failed"))
       const run = {
-        kind: yield* Effect.orDie(called("kindOf", () => kindOf(transcript))),
+        kind: yield* Effect.orDie(Callback.called("kindOf", () => kindOf(transcript))),
         question: task.id,
         isAlone: steps.length === 1,
         score: graded?.score ?? declined
@@ -219,7 +215,7 @@ const profileOf = (worker: string, observations: ReadonlyArray<Observation>, ove
  * **Example**
  *
  * ```ts
- * import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+ * import { WorkerProfile } from "@divisi/evals"
  *
  * const seen = (question: string, kind: string, score: number) => ({
  *   worker: "almanac", kind, question, score, isAlone: true, isAnswered: true, millis: 400, costUsd: 0.001

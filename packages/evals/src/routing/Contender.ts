@@ -1,5 +1,5 @@
 /** Who takes part in a comparison of routers. */
-import type * as Embedder from "@divisi/core/Embedder"
+import type { Embedder } from "@divisi/core"
 import * as Effect from "effect/Effect"
 
 /** A question that every worker of the comparison has a score for. */

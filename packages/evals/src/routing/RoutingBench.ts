@@ -6,10 +6,7 @@
  * nothing on the second. Every difference is paired: both answered the same questions.
  */
 
-import { notifyLogged } from "@divisi/core/Callback"
-import type * as Embedder from "@divisi/core/Embedder"
-import * as Tables from "@divisi/core/Options"
-import * as Seed from "@divisi/core/Seed"
+import { Callback, type Embedder, Seed, Options as Tables } from "@divisi/core"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { clusteredStandardError, mean } from "../statistics/Statistics.ts"
@@ -272,7 +269,7 @@ export const run = (
         // Learning takes its time: whoever waits is let in between.
         yield* Effect.yieldNow
       }
-      notifyLogged("onProgress", () => onProgress?.(repeat + 1, repeats))
+      Callback.notifyLogged("onProgress", () => onProgress?.(repeat + 1, repeats))
     }
     return contenders.map(({ name }, index) => standingOf(name, played[index]!, ladders))
   })

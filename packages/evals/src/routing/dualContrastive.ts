@@ -1,5 +1,5 @@
 /** RouterDC-light among the contenders: the baseline of evaluations, fitted on recorded scores. */
-import type { Embedder } from "@divisi/core/Embedder"
+import type { Embedder } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
@@ -16,7 +16,7 @@ const mostQuestions = 800
 const steps = 150
 
 /** The points of questions, found by their text: none is embedded twice. */
-const lookedUp = (points: ReadonlyMap<string, Float32Array>): Embedder => ({
+const lookedUp = (points: ReadonlyMap<string, Float32Array>): Embedder.Embedder => ({
   name: "looked-up",
   embed: (texts) => Effect.sync(() => texts.map((text) => points.get(text)!))
 })

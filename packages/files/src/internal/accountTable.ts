@@ -3,18 +3,7 @@
  * function is a part of a transaction: between what it reads and what it writes comes no other process.
  */
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
-import {
-  type Adjustment,
-  type Correction,
-  correctedUsd,
-  type Draw,
-  type Limits,
-  type Named,
-  readLimits,
-  type Taken,
-  undated
-} from "@divisi/core/Account"
-import * as Budget from "@divisi/core/Budget"
+import { Account, Budget } from "@divisi/core"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 import { type Kind, pragma, transact } from "./database.ts"
 
@@ -92,20 +81,20 @@ export const kind: Kind = { applicationId, schemaVersion, prepare }
 export interface Row extends Budget.Standing {
   readonly id: number
   readonly name: string
-  readonly limits: Limits
+  readonly limits: Account.Limits
 }
 
 /** What is asked to be set aside. */
 export interface Asked {
   /** The accounts that are charged, from the lowest to the topmost. */
-  readonly chain: ReadonlyArray<Named>
+  readonly chain: ReadonlyArray<Account.Named>
   /** The name of the lowest, whatever the day. */
   readonly account: string
   readonly call: string | undefined
   readonly occurrence: Budget.Occurrence
   readonly amount: Budget.Amount
   /** What is taken of other holds. */
-  readonly draws: ReadonlyArray<Draw<number>>
+  readonly draws: ReadonlyArray<Account.Draw<number>>
   readonly owner: string
   readonly now: number
 }
@@ -120,7 +109,7 @@ export interface Closed {
   /** Whether others have drawn on it: an account is then charged no more than its limit allows. */
   readonly isDrawn: boolean
   /** What goes back to other holds (negative), or is taken of them. */
-  readonly draws: ReadonlyArray<Draw<number>>
+  readonly draws: ReadonlyArray<Account.Draw<number>>
   readonly now: number
 }
 
@@ -135,7 +124,7 @@ type Record = { readonly [column: string]: SQLOutputValue }
 const rowOf = (row: Record): Row => ({
   id: Number(row.id),
   name: String(row.name),
-  ...readLimits(row.limits),
+  ...Account.readLimits(row.limits),
   total: {
     usage: { inputTokens: Number(row.input_tokens), outputTokens: Number(row.output_tokens) },
     costUsd: Number(row.cost_usd),
@@ -168,7 +157,7 @@ const chainText = (chain: ReadonlyArray<Link>): string =>
   )
 
 /** A standing with what is drawn on it not reserved. */
-const drawnOn = (row: Row, draws: ReadonlyArray<Draw<number>>): Row => {
+const drawnOn = (row: Row, draws: ReadonlyArray<Account.Draw<number>>): Row => {
   const own = draws.filter(({ account }) => account === row.name)
   if (own.length === 0) return row
   const { costUsd, tokens } = own.reduce<Budget.Part>(Budget.plus, { costUsd: 0, tokens: 0 })
@@ -185,9 +174,9 @@ const keptMillis = 90 * 86_400_000
 /** The statements of one open file. They throw what SQLite throws. */
 export interface AccountTable {
   /** Finds an account, or makes it. The limits that one has are changed where `isGiven` says that these are new. */
-  readonly open: (account: Named, now: number, isGiven: boolean) => Row
+  readonly open: (account: Account.Named, now: number, isGiven: boolean) => Row
   /** Sets an amount aside on all accounts or on none; gives the id of the hold. */
-  readonly reserve: (asked: Asked) => Taken<number> | "wait" | BudgetExceeded
+  readonly reserve: (asked: Asked) => Account.Taken<number> | "wait" | BudgetExceeded
   readonly close: (closed: Closed) => void
   readonly charge: (asked: Charged, costUsd: number) => void
   /** Who has something set aside. */
@@ -198,8 +187,8 @@ export interface AccountTable {
   readonly tidy: (now: number) => void
   readonly list: () => ReadonlyArray<Row>
   /** Corrects accounts once for each id, and returns the adjustment of that id. */
-  readonly adjust: (correction: Correction, now: number) => Adjustment
-  readonly adjustments: () => ReadonlyArray<Adjustment>
+  readonly adjust: (correction: Account.Correction, now: number) => Account.Adjustment
+  readonly adjustments: () => ReadonlyArray<Account.Adjustment>
 }
 
 /** The table of a file that has been prepared. */
@@ -240,7 +229,7 @@ export const make = (database: DatabaseSync): AccountTable => {
   const audit = database.prepare("INSERT INTO adjustments (id, at, body) VALUES (?, ?, ?)")
   const allAudited = database.prepare("SELECT body FROM adjustments ORDER BY at, rowid")
 
-  const adjustmentOf = (row: Record): Adjustment => JSON.parse(String(row.body))
+  const adjustmentOf = (row: Record): Account.Adjustment => JSON.parse(String(row.body))
 
   const shift = database.prepare(`
     UPDATE accounts SET reserved_usd = reserved_usd - ?, reserved_tokens = reserved_tokens - ? WHERE id = ?
@@ -249,7 +238,7 @@ export const make = (database: DatabaseSync): AccountTable => {
   const byId = database.prepare("SELECT * FROM accounts WHERE id = ?")
 
   /** Takes parts of other holds, or gives them back. A hold that has been closed has none. */
-  const move = (draws: ReadonlyArray<Draw<number>>) => {
+  const move = (draws: ReadonlyArray<Account.Draw<number>>) => {
     for (const { account, costUsd, from, tokens } of draws) {
       const hold = get.get(from)
       const id = Number(find.get(account)?.id)
@@ -278,14 +267,14 @@ export const make = (database: DatabaseSync): AccountTable => {
 
   /** The accounts that were not charged for a call yet: a run may be resumed under another account of the same parent. */
   const uncharged = (
-    chain: ReadonlyArray<Named>,
+    chain: ReadonlyArray<Account.Named>,
     call: string | undefined,
     occurrence: Budget.Occurrence
-  ): ReadonlyArray<Named> => {
+  ): ReadonlyArray<Account.Named> => {
     if (call === undefined || occurrence === "new") return chain
     const holds = byCall.all(call).filter(({ state }) => occurrence === "replayed" || state !== "settled")
-    const charged = new Set(holds.flatMap(chainOf).map(({ id }) => undated(String(byId.get(id)?.name))))
-    return chain.filter(({ name }) => !charged.has(undated(name)))
+    const charged = new Set(holds.flatMap(chainOf).map(({ id }) => Account.undated(String(byId.get(id)?.name))))
+    return chain.filter(({ name }) => !charged.has(Account.undated(name)))
   }
 
   const open: AccountTable["open"] = ({ limits, name }, now, isGiven) => {
@@ -358,7 +347,7 @@ export const make = (database: DatabaseSync): AccountTable => {
       const rows = names.map((name) => open({ name, limits: undefined }, now, false))
       const topmost = rows.at(-1)?.total.costUsd ?? 0
       const accounts = rows.map(({ id, name, total: { costUsd: beforeUsd } }) => {
-        const afterUsd = correctedUsd(correction.change, beforeUsd, topmost)
+        const afterUsd = Account.correctedUsd(correction.change, beforeUsd, topmost)
         correct.run(afterUsd, now, id)
         return { name, beforeUsd, afterUsd }
       })

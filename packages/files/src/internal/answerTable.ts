@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
-import type { Entry } from "@divisi/core/ResponseCache"
+import type { ResponseCache } from "@divisi/core"
 import { type Kind, pragma, transact } from "./database.ts"
 
 /** What says that a SQLite file is one of ours: "Divi". */
@@ -50,8 +50,8 @@ export interface Bounds {
 /** The answers of one open file. Its functions throw what SQLite throws. */
 export interface AnswerTable {
   /** `"damaged"` where a row does not match its checksum. */
-  readonly get: (key: Uint8Array, now: number) => Entry | "damaged" | undefined
-  readonly set: (key: Uint8Array, answer: Entry, now: number) => void
+  readonly get: (key: Uint8Array, now: number) => ResponseCache.Entry | "damaged" | undefined
+  readonly set: (key: Uint8Array, answer: ResponseCache.Entry, now: number) => void
 }
 
 /** Makes a file ready for several processes, and writes the schema where there is none yet. */
@@ -67,15 +67,15 @@ const prepare = (database: DatabaseSync): void => {
 /** How such a file is known, and made ready. */
 export const kind: Kind = { applicationId, schemaVersion, prepare }
 
-const isEntry = (value: unknown): value is Entry => {
+const isEntry = (value: unknown): value is ResponseCache.Entry => {
   if (typeof value !== "object" || value === null) return false
-  const { failures = [], finishReason, text, usage } = value as Partial<Record<keyof Entry, unknown>>
+  const { failures = [], finishReason, text, usage } = value as Partial<Record<keyof ResponseCache.Entry, unknown>>
   const isAnswer =
     typeof text === "string" && typeof finishReason === "string" && typeof usage === "object" && usage !== null
   return isAnswer && Array.isArray(failures)
 }
 
-const read = (text: string): Entry | "damaged" => {
+const read = (text: string): ResponseCache.Entry | "damaged" => {
   try {
     const value: unknown = JSON.parse(text)
     return isEntry(value) ? value : "damaged"

@@ -1,8 +1,7 @@
 /** Runs and their entries in a SQLite file: its schema, and the statements that read and write it. */
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
-import type { Batch, Claim, Entry, Head, Query } from "@divisi/core/Journal"
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import { type Kind, pragma, transact } from "./database.ts"
 
 /** What says that a SQLite file is a journal of ours: "DivJ". */
@@ -88,13 +87,18 @@ const sumOf = (run: string, seq: number, text: string): number => crc32(text, cr
 /** The statements of one open file. They throw what SQLite throws, and {@link Torn}. */
 export interface JournalTable {
   /** Takes a run for an owner; gives who has it instead, unless that one is `dead`. */
-  readonly claim: (run: string, owner: string, isDead: (owner: string) => boolean, now: number) => Claim | string
+  readonly claim: (
+    run: string,
+    owner: string,
+    isDead: (owner: string) => boolean,
+    now: number
+  ) => Journal.Claim | string
   readonly release: (run: string, epoch: number, owner: string) => void
   /** Returns whether it was written: not where the epoch or the sequence number is another. */
-  readonly append: (batch: Batch, now: number) => boolean
-  readonly read: (run: string, from: number) => ReadonlyArray<Entry>
+  readonly append: (batch: Journal.Batch, now: number) => boolean
+  readonly read: (run: string, from: number) => ReadonlyArray<Journal.Entry>
   readonly find: (run: string) => Listed | undefined
-  readonly list: (query: Query) => ReadonlyArray<Listed>
+  readonly list: (query: Journal.Query) => ReadonlyArray<Listed>
   /** Who has claimed runs. */
   readonly owners: () => ReadonlyArray<string>
   readonly remove: (run: string, isDead: (owner: string) => boolean) => boolean
@@ -168,7 +172,7 @@ export const make = (database: DatabaseSync): JournalTable => {
     },
     append: ({ entries, epoch, head, run, seq }, now) => {
       const text = JSON.stringify(entries)
-      const kept = head === undefined ? null : JSON.stringify(head satisfies Head)
+      const kept = head === undefined ? null : JSON.stringify(head satisfies Journal.Head)
       const id = idOf(run)
       if (id === undefined) return false
       const { changes } = grow.run(entries.length, Buffer.byteLength(text), now, kept, id, run, epoch, seq)
@@ -190,7 +194,7 @@ export const make = (database: DatabaseSync): JournalTable => {
       const entries = batches.flatMap(({ entries, seq, sum }) => {
         const text = String(entries)
         if (seq !== next || sumOf(run, next, text) !== sum) throw new Torn(`entries of run ${run} from ${next} on`)
-        const read: ReadonlyArray<Entry> = JSON.parse(text)
+        const read: ReadonlyArray<Journal.Entry> = JSON.parse(text)
         next += read.length
         return read
       })

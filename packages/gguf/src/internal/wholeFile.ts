@@ -1,5 +1,5 @@
 /** Whole files, with the errors of this package. */
-import * as WholeFile from "@divisi/files/WholeFile"
+import { WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Errors from "../GgufError.ts"
 

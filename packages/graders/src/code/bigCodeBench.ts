@@ -1,6 +1,6 @@
 /** Grades functions as BigCodeBench does, by the unit tests of the task. */
 import { randomUUID } from "node:crypto"
-import { GraderError } from "@divisi/core/Grader"
+import { Grader } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 import * as Verdict from "../Verdict.ts"
@@ -135,7 +135,7 @@ export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): V
     name,
     grade: (task, answer) =>
       Effect.gen(function* () {
-        const failure = (detail: string) => new GraderError({ grader: name, task: task.id, detail })
+        const failure = (detail: string) => new Grader.GraderError({ grader: name, task: task.id, detail })
         const orFail = <A>(effect: Effect.Effect<A, Sandbox.SandboxError>) =>
           Effect.mapError(effect, (error) => failure(error.message))
         const problem = BigCodeBenchProblem.ofTask(task) ?? BigCodeBenchProblem.ofReference(task)

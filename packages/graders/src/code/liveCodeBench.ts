@@ -1,6 +1,6 @@
 /** Grades programs as LiveCodeBench does: runs one on its tests, each from the start, and looks at what comes out. */
 import { randomUUID } from "node:crypto"
-import { GraderError } from "@divisi/core/Grader"
+import { Grader } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -134,7 +134,7 @@ export const liveCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): 
     name,
     grade: (task, answer) =>
       Effect.gen(function* () {
-        const failure = (detail: string) => new GraderError({ grader: name, task: task.id, detail })
+        const failure = (detail: string) => new Grader.GraderError({ grader: name, task: task.id, detail })
         const problem = LiveCodeBenchProblem.ofTask(task) ?? LiveCodeBenchProblem.ofReference(task)
         if (problem === undefined) return yield* failure("the task has no tests of LiveCodeBench")
         const chosen = programIn(sandbox, answer, problem.functionName)

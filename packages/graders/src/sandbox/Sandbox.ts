@@ -143,7 +143,7 @@ export const isMemoryError = (execution: Execution): boolean =>
  * **Example**
  *
  * ```ts
- * import * as Sandbox from "@divisi/graders/Sandbox"
+ * import { Sandbox } from "@divisi/graders"
  * import { PyodideSandbox } from "@divisi/graders/sandboxes"
  * import * as Effect from "effect/Effect"
  *

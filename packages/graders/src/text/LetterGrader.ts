@@ -278,7 +278,7 @@ const evasions =
  * **Example**
  *
  * ```ts
- * import { LetterGrader } from "@divisi/graders/text"
+ * import { LetterGrader } from "@divisi/graders"
  *
  * LetterGrader.extract("A hexagon has 6 sides, so the answer is **C**.") // => "C"
  * LetterGrader.extract("A hexagon has 6 sides.") // => undefined

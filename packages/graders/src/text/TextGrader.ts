@@ -40,7 +40,7 @@ export const extract = (answer: string): string => {
  * **Example**
  *
  * ```ts
- * import { TextGrader } from "@divisi/graders/text"
+ * import { TextGrader } from "@divisi/graders"
  *
  * TextGrader.normalise("The  Eiffel Tower.") // => "eiffel tower"
  * ```

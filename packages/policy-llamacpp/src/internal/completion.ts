@@ -1,7 +1,7 @@
 /** One completion: tokens are sampled on a sequence until something ends them. */
 import { defined } from "@divisi/core/Fields"
 import type { FinishReason, WorkflowFormat } from "@divisi/core/Worker"
-import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
+import { WorkflowGrammar } from "@divisi/gguf/browser"
 import type { LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp"
 import * as Output from "./output.ts"
 import * as Sequences from "./sequences.ts"

@@ -5,7 +5,7 @@
  * may be missing. What a grammar cannot say (patterns, bounds of numbers, conditions) is left to whoever checks the
  * answer.
  */
-import type { JsonSchema } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 
 /** Bounds of lengths beyond these are not held: llama.cpp writes repetitions out. */
 const most = 256
@@ -74,7 +74,7 @@ const typesOf = (schema: Fields): ReadonlyArray<unknown> => {
 /** Collects the rules of schemas for one grammar. */
 export interface Rules {
   /** The name of the rule of a schema. */
-  readonly add: (schema: JsonSchema) => string
+  readonly add: (schema: Tool.JsonSchema) => string
   /** The grammar of all that was added, with this root. */
   readonly grammar: (root: string) => string
 }

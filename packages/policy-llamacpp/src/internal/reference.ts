@@ -1,6 +1,6 @@
 /** Parses the texts that name a model. */
 import path from "node:path"
-import * as Hub from "@divisi/files/Hub"
+import { Hub } from "@divisi/files"
 import * as KnownModels from "../knownModels.ts"
 import * as Errors from "../LlamaCppError.ts"
 

@@ -3,9 +3,8 @@
  * `<tool_call>` tags and results between `<tool_response>` tags, as the Hermes and Qwen models learn it. Others are told.
  */
 
+import { Seed, type Tool } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
-import { derive } from "@divisi/core/Seed"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import * as JsonGrammar from "./jsonGrammar.ts"
 import { held } from "./output.ts"
@@ -14,7 +13,7 @@ const open = "<tool_call>"
 const close = "</tool_call>"
 
 /** The tools that a request lets its worker call. */
-export const toolsOf = ({ toolChoice, tools = [] }: WorkerRequest): ReadonlyArray<ToolDefinition> =>
+export const toolsOf = ({ toolChoice, tools = [] }: WorkerRequest): ReadonlyArray<Tool.ToolDefinition> =>
   toolChoice === "none"
     ? []
     : typeof toolChoice === "object"
@@ -25,10 +24,10 @@ export const toolsOf = ({ toolChoice, tools = [] }: WorkerRequest): ReadonlyArra
 // What the model is told
 // -------------------------------------------------------------------------------------------------------------------
 
-const described = ({ description, input, name }: ToolDefinition): string =>
+const described = ({ description, input, name }: Tool.ToolDefinition): string =>
   JSON.stringify({ type: "function", function: { name, description, parameters: input } })
 
-const introduce = (tools: ReadonlyArray<ToolDefinition>, choice: ToolChoice | undefined): string => `# Tools
+const introduce = (tools: ReadonlyArray<Tool.ToolDefinition>, choice: Tool.ToolChoice | undefined): string => `# Tools
 
 These functions can be called, each given by its signature:
 <tools>
@@ -41,7 +40,7 @@ ${open}
 ${close}
 ${choice === undefined || choice === "auto" ? "Call functions where the answer needs them; else answer." : "Call a function now."} End your turn after your calls; their results come next.`
 
-const shapeOf = (output: OutputFormat | undefined): string => {
+const shapeOf = (output: Tool.OutputFormat | undefined): string => {
   if (output === undefined || output.type === "text") return ""
   if (output.type === "json") return "Answer in JSON, with nothing around it."
   const { description, schema } = output
@@ -113,7 +112,7 @@ const fromStart = (rules: JsonGrammar.Rules, form: string, isThinking: boolean):
 const callForm = (
   rules: JsonGrammar.Rules,
   { parallelToolCalls }: WorkerRequest,
-  tools: ReadonlyArray<ToolDefinition>
+  tools: ReadonlyArray<Tool.ToolDefinition>
 ) => {
   const bodies = tools.map(({ input, name }) => {
     const args = rules.add({ type: "object", ...input })
@@ -170,7 +169,7 @@ export const callSplitter = ({ messages }: WorkerRequest) => {
   let isCalling = false
   let calls = 0
   /** The same for the same answer to the same messages, and another for any other. */
-  const idOf = (text: string) => `call-${derive(calls, text, JSON.stringify(messages)).toString(36)}`
+  const idOf = (text: string) => `call-${Seed.derive(calls, text, JSON.stringify(messages)).toString(36)}`
   const push = (piece: string): ReadonlyArray<WorkerPart> => {
     waiting += piece
     return isCalling ? inCall(0) : inText()

@@ -1,5 +1,5 @@
 import os from "node:os"
-import * as WorkerStream from "@divisi/core/WorkerStream"
+import { WorkerStream } from "@divisi/core/streams"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"

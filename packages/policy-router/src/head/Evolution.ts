@@ -12,19 +12,12 @@
 import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
-import * as Budget from "@divisi/core/Budget"
-import { notifyLogged } from "@divisi/core/Callback"
+import { Budget, Callback, Embedder, Grader, Seed, StepFailure, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Embedder from "@divisi/core/Embedder"
-import { ask, type Grader, type GraderError } from "@divisi/core/Grader"
 import type { RunSettings } from "@divisi/core/RunSettings"
-import * as Seed from "@divisi/core/Seed"
-import * as StepFailure from "@divisi/core/StepFailure"
 import * as Task from "@divisi/core/Task"
-import * as Transcript from "@divisi/core/Transcript"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import * as Sealed from "@divisi/files/Sealed"
-import * as WholeFile from "@divisi/files/WholeFile"
+import { Sealed, WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Head from "./Head.ts"
@@ -52,7 +45,7 @@ export interface Options {
   /** The head to begin with, as `Head.fit` gives it. */
   readonly head: Head.Head
   readonly pool: WorkerPool
-  readonly grader: Grader
+  readonly grader: Grader.Grader
   /** The tasks that it learns on, at least one. */
   readonly tasks: ReadonlyArray<Task.Task>
   /** The tasks that decide whether it has learned, at least two, and none of the others. */
@@ -233,7 +226,7 @@ interface Played {
 }
 
 /** Runs the policy of a head on a task. */
-type Play = (head: Head.Head, task: Task.Task, seed: number) => Effect.Effect<Played, GraderError>
+type Play = (head: Head.Head, task: Task.Task, seed: number) => Effect.Effect<Played, Grader.GraderError>
 
 const playing = (options: Options, ledger: Budget.Ledger): Play => {
   const { grader, pool, run = {} } = options
@@ -245,7 +238,7 @@ const playing = (options: Options, ledger: Budget.Ledger): Play => {
     const played = { costUsd: spend.costUsd, isStopped: ending === "budget" }
     const [outage] = StepFailure.outagesOf(recorder.transcript()!)
     if (outage !== undefined) return { ...played, score: undefined, outage }
-    const grade = answer === undefined ? undefined : yield* ask(grader, task, answer)
+    const grade = answer === undefined ? undefined : yield* Grader.ask(grader, task, answer)
     return { ...played, score: grade?.score ?? 0 }
   })
 }
@@ -318,7 +311,7 @@ const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Eff
  * **Example**
  *
  * ```ts no-run
- * import type { Grader } from "@divisi/core/Grader"
+ * import type { Grader } from "@divisi/core"
  * import type { Task } from "@divisi/core/Task"
  * import type { WorkerPool } from "@divisi/core/WorkerPool"
  * import { Evolution, Head } from "@divisi/policy-router"
@@ -327,7 +320,7 @@ const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Eff
  * // Your own: a head that was fitted, the pool, and 700 tasks that the grader can grade.
  * declare const head: Head.Head
  * declare const pool: WorkerPool
- * declare const grader: Grader
+ * declare const grader: Grader.Grader
  * declare const graded: ReadonlyArray<Task>
  *
  * const [tasks, validation] = [graded.slice(0, 500), graded.slice(500)]
@@ -338,7 +331,7 @@ const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Eff
  */
 export const evolve = Effect.fnUntraced(function* (
   options: Options
-): Effect.fn.Return<Evolved, Head.HeadError | GraderError> {
+): Effect.fn.Return<Evolved, Head.HeadError | Grader.GraderError> {
   yield* check(options)
   const { concurrency = 4, file, generations = 40, head, maxCostUsd, runs = 16, scorePerUsd = 0, seed = 0 } = options
   const key = keyOf(options)
@@ -385,7 +378,7 @@ export const evolve = Effect.fnUntraced(function* (
     if (file !== undefined) yield* save(file, key, { search, runs: made, costUsd: spent() })
     const { generation } = search
     const told = { generation, fitness: meanOf(fitness), fittest: Math.max(...fitness), runs: made, costUsd: spent() }
-    notifyLogged("onGeneration", () => options.onGeneration?.(told))
+    Callback.notifyLogged("onGeneration", () => options.onGeneration?.(told))
   }
   const evolved: Head.Head = {
     ...withWeights(head, evolving, search.mean),

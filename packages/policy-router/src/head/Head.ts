@@ -7,11 +7,9 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import * as Embedder from "@divisi/core/Embedder"
+import { Embedder } from "@divisi/core"
+import { Sealed, UserFolders, WholeFile } from "@divisi/files"
 import { detailOf } from "@divisi/files/FileError"
-import * as Sealed from "@divisi/files/Sealed"
-import * as UserFolders from "@divisi/files/UserFolders"
-import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -6,15 +6,10 @@
  * budget and its transcript are the Conductor's.
  */
 
-import * as Embedder from "@divisi/core/Embedder"
-import { voteOf } from "@divisi/core/Escalation"
-import { able } from "@divisi/core/OneWorker"
-import * as Tables from "@divisi/core/Options"
+import { Embedder, Escalation, OneWorker, Prompt, Options as Tables, type Workflow } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
-import * as Prompt from "@divisi/core/Prompt"
 import * as Task from "@divisi/core/Task"
 import type { BudgetExceeded } from "@divisi/core/Usage"
-import type { Step } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Head from "./Head.ts"
@@ -55,7 +50,7 @@ const instructions = {
 /** The verdict of a verifier; of one that gives none, whether the answer that it comes to is the same. */
 const accepts = (said: string, answer: string): boolean => {
   const verdict = [...said.matchAll(/verdict\W{1,6}(accept|revise)/gi)].at(-1)?.[1]
-  return verdict === undefined ? voteOf(said) === voteOf(answer) : /^accept/i.test(verdict)
+  return verdict === undefined ? Escalation.voteOf(said) === Escalation.voteOf(answer) : /^accept/i.test(verdict)
 }
 
 /** What a verifier objects to an answer; `undefined` where it accepts. One that cannot be asked objects to nothing. */
@@ -166,12 +161,12 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
       if (head.embedder !== embedder.name)
         return yield* fail(`it was learned with the embedder ${head.embedder}, not ${embedder.name}.`)
       const ids = pool.workers.map(({ id }) => id)
-      const known = able(context).flatMap((at) => (head.workers.includes(ids[at]!) ? [ids[at]!] : []))
+      const known = OneWorker.able(context).flatMap((at) => (head.workers.includes(ids[at]!) ? [ids[at]!] : []))
       if (known.length === 0) return yield* fail(`it knows nobody of this pool. It knows ${head.workers.join(", ")}.`)
       const failed = (previous?.failed ?? []).map((at) => ids[at]!)
       const gone: Array<string> = []
       const place = Head.place(head, yield* Effect.mapError(pointOf(task), ({ message }) => fail(message)))
-      const steps: Array<Step> = []
+      const steps: Array<Workflow.Step> = []
       const notes: Array<string> = []
       let course: Course = { ...Head.atStart, answers: 0 }
       while (course.turn < Head.mostTurns) {

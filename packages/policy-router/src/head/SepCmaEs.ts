@@ -9,7 +9,7 @@
  * A search is a plain value. {@link ask} gives the points of its generation, the same ones each time; {@link tell} gives
  * the next search. So what is written down between two generations is all that it takes to go on.
  */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

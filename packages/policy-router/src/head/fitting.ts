@@ -4,7 +4,7 @@
  * What is fitted is the difference of a score to the worker's mean, so that with no slopes at all each worker is expected
  * to score its mean. The normal equations are solved as they are: no step size, no seed, and the same result each time.
  */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import { argmax, dot } from "../vectors.ts"
 
 /** A question at its place, with the scores of the workers in order; `undefined` where one has not answered. */

@@ -1,5 +1,5 @@
 /** Caches of a decoder for prompts that begin alike: what one run has computed of a prompt, the next need not. */
-import type { Cache, Decoder } from "@divisi/gguf/Decoder"
+import type { Decoder } from "@divisi/gguf/browser"
 
 /** The most caches that are kept while no run uses them. */
 const kept = 4
@@ -12,14 +12,14 @@ const commonLength = (left: ReadonlyArray<number>, right: ReadonlyArray<number>)
 }
 
 /** The caches of a decoder. */
-export const make = (decoder: Decoder) => {
+export const make = (decoder: Decoder.Decoder) => {
   /** The one that was used last comes last. */
-  const idle: Array<Cache> = []
-  const busy = new Set<Cache>()
+  const idle: Array<Decoder.Cache> = []
+  const busy = new Set<Decoder.Cache>()
 
   /** The cache that has most of a prompt, and how much. */
   const nearest = (prompt: ReadonlyArray<number>) => {
-    let found: { readonly cache: Cache; readonly length: number } | undefined
+    let found: { readonly cache: Decoder.Cache; readonly length: number } | undefined
     for (const cache of [...idle, ...busy]) {
       const length = commonLength(cache.tokens, prompt)
       if (found === undefined || length >= found.length) found = { cache, length }
@@ -29,7 +29,7 @@ export const make = (decoder: Decoder) => {
 
   return {
     /** A cache with as much of the prompt as is known, but for its last token, whose logits are needed. */
-    take: (prompt: ReadonlyArray<number>): Cache => {
+    take: (prompt: ReadonlyArray<number>): Decoder.Cache => {
       const start = prompt.slice(0, -1)
       const found = nearest(start)
       // One that has mostly other tokens is left to the prompts that it is for.
@@ -42,7 +42,7 @@ export const make = (decoder: Decoder) => {
       return cache
     },
     /** Gives a cache back. */
-    release: (cache: Cache): void => {
+    release: (cache: Decoder.Cache): void => {
       busy.delete(cache)
       idle.push(cache)
       if (idle.length > kept) idle.shift()

@@ -1,11 +1,11 @@
 /** Chooses the next token from logits, which it overwrites. */
-import type { Draw } from "@divisi/core/Seed"
+import type { Seed } from "@divisi/core"
 
 /** How tokens are chosen. */
 export interface Sampling {
   /** 0 is greedy. */
   readonly temperature: number
-  readonly draw: Draw
+  readonly draw: Seed.Draw
 }
 
 const likeliest = (logits: Float32Array): number => {

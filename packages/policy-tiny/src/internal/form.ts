@@ -1,7 +1,6 @@
 /** Holds what a model writes to the grammar of a workflow, token by token. */
 import type { WorkflowFormat } from "@divisi/core/Worker"
-import * as Grammar from "@divisi/gguf/Grammar"
-import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
+import { Grammar, WorkflowGrammar } from "@divisi/gguf/browser"
 import * as Result from "effect/Result"
 
 /** Where a text stands in a grammar: a state, and how many bytes its last character still lacks. */

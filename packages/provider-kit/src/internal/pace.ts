@@ -4,7 +4,7 @@
  * An answer's report does not count the calls that were admitted after its own, as they may have reached the vendor
  * later, so they are subtracted. The report of an earlier call never replaces that of a later one.
  */
-import type { Allowance, Level } from "@divisi/core/Allowance"
+import type { Allowance } from "@divisi/core"
 
 /** A limit as it is at `at`. */
 interface Bucket {
@@ -26,10 +26,10 @@ export interface Pace {
   /** How long a call has to wait; 0 when it may run. */
   readonly wait: (tokens: number, now: number) => number
   /** Admits a call, and returns the listener for its allowance. */
-  readonly admit: (tokens: number, now: number) => (allowance: Allowance, now: number) => void
+  readonly admit: (tokens: number, now: number) => (allowance: Allowance.Allowance, now: number) => void
 }
 
-const bucketOf = (level: Level, before: Bucket | undefined, now: number): Bucket | undefined => {
+const bucketOf = (level: Allowance.Level, before: Bucket | undefined, now: number): Bucket | undefined => {
   const { limit, remaining, resetMillis } = level
   if (limit === undefined) {
     return { level: remaining, at: now, limit: Number.POSITIVE_INFINITY, perMilli: 0, endsAt: now + resetMillis }

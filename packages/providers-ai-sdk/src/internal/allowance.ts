@@ -1,5 +1,5 @@
 /** Reads what is left of rate limits from the headers of AI SDK models. */
-import * as Allowance from "@divisi/core/Allowance"
+import { Allowance } from "@divisi/core"
 
 type Kind = "requests" | "tokens"
 

@@ -9,9 +9,8 @@ import {
   type LanguageModelV4Usage,
   type SharedV4Warning
 } from "@ai-sdk/provider"
-import * as AnswerText from "@divisi/core/AnswerText"
+import { AnswerText, type RunEvent } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import type { Ending, Of, RunEvent } from "@divisi/core/RunEvent"
 import { noSpend, type Spend } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
@@ -44,13 +43,13 @@ export interface CallInfo {
 /** A run that has no answer to give. */
 export class ConductorModelError extends AISDKError {
   readonly runId: string
-  readonly ending: Ending
+  readonly ending: RunEvent.Ending
   /** What the run has cost. */
   readonly spend: Spend | undefined
 
   constructor(options: {
     readonly runId: string
-    readonly ending: Ending
+    readonly ending: RunEvent.Ending
     readonly message: string
     readonly spend?: Spend | undefined
   }) {
@@ -88,7 +87,7 @@ const append = (state: State, kind: "reasoning" | "text", delta: string): readon
 /** Takes one event of a run; fails when the run has no answer, or one that differs from the emitted text. */
 export const next = (
   before: State,
-  event: RunEvent,
+  event: RunEvent.RunEvent,
   call: CallInfo
 ): Result.Result<readonly [State, Parts], ConductorModelError> => {
   const [answer, text] = AnswerText.emit(before.answer, event)
@@ -107,7 +106,7 @@ export const next = (
   return Result.succeed([state, [...parts, ...close(state.open), finish(state, event)]])
 }
 
-const begin = (event: RunEvent, { modelId, warnings }: CallInfo): Parts => [
+const begin = (event: RunEvent.RunEvent, { modelId, warnings }: CallInfo): Parts => [
   { type: "stream-start", warnings },
   { type: "response-metadata", id: event.runId, modelId, timestamp: new Date(event.at) }
 ]
@@ -116,10 +115,10 @@ const begin = (event: RunEvent, { modelId, warnings }: CallInfo): Parts => [
 // The end of a run
 // -------------------------------------------------------------------------------------------------------------------
 
-const failed = ({ detail, ending, runId, spend }: Of<"run-finished">) =>
+const failed = ({ detail, ending, runId, spend }: RunEvent.Of<"run-finished">) =>
   new ConductorModelError({ runId, ending, spend, message: detail ?? `The run has no answer: ${ending}.` })
 
-const contradicted = (event: RunEvent) =>
+const contradicted = (event: RunEvent.RunEvent) =>
   new ConductorModelError({
     runId: event.runId,
     ending: "failed",
@@ -135,7 +134,7 @@ const reasons: Readonly<Record<FinishReason, LanguageModelV4FinishReason["unifie
   other: "other"
 }
 
-const reasonOf = (answer: AnswerText.AnswerText, ending: Ending): LanguageModelV4FinishReason["unified"] => {
+const reasonOf = (answer: AnswerText.AnswerText, ending: RunEvent.Ending): LanguageModelV4FinishReason["unified"] => {
   if (ending === "refused") return "content-filter"
   return ending === "answered" ? reasons[answer.finishReason] : "other"
 }
@@ -157,7 +156,7 @@ const usageOf = ({ usage }: Spend): LanguageModelV4Usage => {
   }
 }
 
-const finish = (state: State, event: Of<"run-finished">): LanguageModelV4StreamPart => ({
+const finish = (state: State, event: RunEvent.Of<"run-finished">): LanguageModelV4StreamPart => ({
   type: "finish",
   finishReason: {
     unified: reasonOf(state.answer, event.ending),

@@ -4,9 +4,7 @@
  */
 import { AISDKError, APICallError } from "@ai-sdk/provider"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import { Errors } from "@divisi/provider-kit/Dialects"
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import * as Json from "@divisi/provider-kit/VendorJson"
+import { Dialects, VendorJson as Json, VendorError } from "@divisi/provider-kit"
 
 /** Why a call failed. */
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
@@ -28,7 +26,7 @@ const fromCall = (error: APICallError, surroundings: VendorError.Surroundings): 
   if (statusCode === undefined) return { _tag: "Network", detail: VendorError.detail(message, surroundings.secrets) }
   const headers = new Headers(responseHeaders)
   const text = responseBody || message
-  return Errors.reasonOfRefused({ status: statusCode, headers, text, body: parsed(text) }, surroundings)
+  return Dialects.Errors.reasonOfRefused({ status: statusCode, headers, text, body: parsed(text) }, surroundings)
 }
 
 const parsed = (text: string): unknown => {
@@ -56,4 +54,4 @@ const ofSdk = ({ message, name }: AISDKError, { secrets }: VendorError.Surroundi
 
 /** A vendor's errors inside a stream are texts or objects of its own. */
 const fromStream = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
-  Errors.reasonOfEvent(error, surroundings)
+  Dialects.Errors.reasonOfEvent(error, surroundings)

@@ -11,10 +11,7 @@ import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
-import { Endings } from "@divisi/provider-kit/Dialects"
-import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
-import { Failure } from "@divisi/provider-kit/VendorError"
-import * as Json from "@divisi/provider-kit/VendorJson"
+import { Dialects, VendorJson as Json, ModelTurn, VendorError } from "@divisi/provider-kit"
 
 /** What is known about the call whose stream is read. */
 export interface Reading {
@@ -119,9 +116,9 @@ const warned = (warnings: ReadonlyArray<SharedV4Warning>, { mayOmit }: Reading):
 const finished = (turn: ModelTurn.ModelTurn, part: Part<"finish">, { messages, model }: Reading): ModelTurn.Next => {
   const { raw, unified } = Json.fields(part.finishReason)
   // The AI SDK takes words that it does not know for "other", or for an error without the word, and a pause for an end.
-  const end = typeof raw === "string" && raw !== "" ? Endings.ending(raw, "finish reason") : undefined
+  const end = typeof raw === "string" && raw !== "" ? Dialects.Endings.ending(raw, "finish reason") : undefined
   const isKnown = unified !== "other" && unified !== "error" && raw !== "pause_turn"
-  if (end?.type === "failed" && !isKnown) throw new Failure(end.failure)
+  if (end?.type === "failed" && !isKnown) throw new VendorError.Failure(end.failure)
   // Providers report this at the end of a stream whose vendor never said that the answer was complete.
   const isCut = unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined)
   return ModelTurn.finish(turn, {

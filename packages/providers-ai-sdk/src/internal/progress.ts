@@ -1,6 +1,5 @@
 /** The progress of a run, in lines for people. */
-import type { RunEvent } from "@divisi/core/RunEvent"
-import type { Step } from "@divisi/core/Workflow"
+import type { RunEvent, Workflow } from "@divisi/core"
 
 /** The beginning of a text, on one line. */
 const short = (text: string, length = 100): string => {
@@ -8,13 +7,13 @@ const short = (text: string, length = 100): string => {
   return line.length > length ? `${line.slice(0, length)}…` : line
 }
 
-const seen = (access: Step["access"]): string => {
+const seen = (access: Workflow.Step["access"]): string => {
   if (access === "all") return ", sees all before it"
   return access.length === 0 ? "" : `, sees ${access.map((step) => step + 1).join(", ")}`
 }
 
 /** The line of an event; `undefined` for minor events and those of nested runs. */
-export const progressOf = (event: RunEvent, runId: string | undefined): string | undefined => {
+export const progressOf = (event: RunEvent.RunEvent, runId: string | undefined): string | undefined => {
   if (event.runId !== runId) return undefined
   switch (event.type) {
     case "workflow-proposed": {

@@ -9,7 +9,7 @@ import type {
 } from "@ai-sdk/provider"
 import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
-import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
+import { ModelTurn } from "@divisi/provider-kit"
 
 /** The model that a conversation is converted for. */
 export interface Target {

@@ -6,10 +6,10 @@ import type {
   LanguageModelV4ToolChoice,
   SharedV4ProviderOptions
 } from "@ai-sdk/provider"
+import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import type { OutputFormat, ToolDefinition } from "@divisi/core/Tool"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
-import { Reasoning as Dialect } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import * as Result from "effect/Result"
 import { promptOf, type Target } from "./prompt.ts"
 
@@ -51,7 +51,9 @@ const reasoningOf = (
   if (version === "v4" && reasoning.type === "off") return Result.succeed({ ...sent, reasoning: "none" })
   if (omit !== undefined) {
     const effort =
-      version === "v4" && reasoning.type === "budget" && Dialect.effortOf(reasoning.tokens, Dialect.efforts)
+      version === "v4" &&
+      reasoning.type === "budget" &&
+      Dialects.Reasoning.effortOf(reasoning.tokens, Dialects.Reasoning.efforts)
     omit(
       `reasoning ${reasoning.type}: the AI SDK has no such setting: ${effort ? `replaced by "${effort}"` : "left out"}`
     )
@@ -64,7 +66,7 @@ const reasoningOf = (
   return Result.fail({ _tag: "InvalidRequest", detail })
 }
 
-const toolOf = ({ description, input, name, strict }: ToolDefinition): LanguageModelV4FunctionTool =>
+const toolOf = ({ description, input, name, strict }: Tool.ToolDefinition): LanguageModelV4FunctionTool =>
   defined({ type: "function", name, description, inputSchema: input, strict })
 
 const choiceOf = (choice: WorkerRequest["toolChoice"]): LanguageModelV4ToolChoice | undefined => {
@@ -72,7 +74,7 @@ const choiceOf = (choice: WorkerRequest["toolChoice"]): LanguageModelV4ToolChoic
   return typeof choice === "object" ? { type: "tool", toolName: choice.name } : { type: choice }
 }
 
-const formatOf = (output: OutputFormat | undefined): LanguageModelV4CallOptions["responseFormat"] => {
+const formatOf = (output: Tool.OutputFormat | undefined): LanguageModelV4CallOptions["responseFormat"] => {
   if (output === undefined || output.type === "text") return undefined
   if (output.type === "json") return { type: "json" }
   const { description, name, schema } = output

@@ -6,11 +6,7 @@
  */
 import type Anthropic from "@anthropic-ai/sdk"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import { Messages } from "@divisi/provider-kit/Dialects"
-import type { Listed, Outcome, Vendor } from "@divisi/provider-kit/VendorBatch"
-import { Failure, unreadable } from "@divisi/provider-kit/VendorError"
-import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
-import * as Json from "@divisi/provider-kit/VendorJson"
+import { Dialects, VendorJson as Json, type VendorBatch, VendorError, VendorEvents } from "@divisi/provider-kit"
 import { reasonOfRefused } from "./errors.ts"
 
 const expired: WorkerErrorReason = {
@@ -27,15 +23,15 @@ const missing: WorkerErrorReason = { _tag: "Malformed", detail: "its batch ended
 
 /** The events of the whole message of a result, which must say why it ended. */
 const eventsOf = (message: Json.Fields): ReadonlyArray<unknown> => {
-  if (Json.text(message.stop_reason) === undefined) throw unreadable("an answer is not complete")
-  return Messages.eventsOf(message)
+  if (Json.text(message.stop_reason) === undefined) throw VendorError.unreadable("an answer is not complete")
+  return Dialects.Messages.eventsOf(message)
 }
 
 /** A line of the results. */
-const outcomeOf = (value: unknown): Outcome => {
+const outcomeOf = (value: unknown): VendorBatch.Outcome => {
   const line = Json.object(value, "a result")
   const id = Json.text(line.custom_id)
-  if (id === undefined) throw unreadable("a result has no custom_id")
+  if (id === undefined) throw VendorError.unreadable("a result has no custom_id")
   try {
     const { error, message, type } = Json.object(line.result ?? null, "a result")
     switch (type) {
@@ -48,10 +44,10 @@ const outcomeOf = (value: unknown): Outcome => {
       case "errored":
         return { id, failure: reasonOfRefused({ status: 400, headers: new Headers(), text: "", body: error }) }
       default:
-        throw unreadable("a result is of no known type")
+        throw VendorError.unreadable("a result is of no known type")
     }
   } catch (error) {
-    if (error instanceof Failure) return { id, failure: error.reason }
+    if (error instanceof VendorError.Failure) return { id, failure: error.reason }
     throw error
   }
 }
@@ -60,7 +56,7 @@ const path = (batch: string): string => `/v1/messages/batches/${encodeURICompone
 
 /** The results, a line at a time. Their address is made here: the key is for the server that was named, and no other. */
 const outcomesOf = (client: Anthropic, batch: string) =>
-  async function* (signal: AbortSignal): AsyncGenerator<Outcome> {
+  async function* (signal: AbortSignal): AsyncGenerator<VendorBatch.Outcome> {
     const response = await client.get(`${path(batch)}/results`, { signal, stream: true }).asResponse()
     for await (const line of VendorEvents.lines(response, signal)) yield outcomeOf(line)
   }
@@ -75,7 +71,7 @@ const find = async (
   { from, to }: { readonly from: number; readonly to: number },
   signal: AbortSignal
 ) => {
-  const found: Array<Listed> = []
+  const found: Array<VendorBatch.Listed> = []
   // The newest come first.
   for await (const one of client.messages.batches.list({ limit: 100 }, { signal })) {
     const { created_at, id } = Json.fields(one)
@@ -87,7 +83,7 @@ const find = async (
 }
 
 /** How Anthropic takes batches. */
-export const vendorOf = (client: Anthropic, reason: (error: unknown) => WorkerErrorReason): Vendor => ({
+export const vendorOf = (client: Anthropic, reason: (error: unknown) => WorkerErrorReason): VendorBatch.Vendor => ({
   maxRequests: 100_000,
   // 256 MB, less what stands around the requests.
   maxBytes: 255_999_900,
@@ -98,12 +94,12 @@ export const vendorOf = (client: Anthropic, reason: (error: unknown) => WorkerEr
   send: async (_, lines) => {
     const headers = { "content-type": "application/json" }
     const { id } = Json.fields(await client.post("/v1/messages/batches", { body: bodyOf(lines), headers }))
-    if (typeof id !== "string" || id === "") throw unreadable("a batch has no id")
+    if (typeof id !== "string" || id === "") throw VendorError.unreadable("a batch has no id")
     return id
   },
   look: async (batch, signal) => {
     const { processing_status: status } = Json.fields(await client.get(path(batch), { signal }))
-    if (Json.text(status) === undefined) throw unreadable("a batch has no status")
+    if (Json.text(status) === undefined) throw VendorError.unreadable("a batch has no status")
     return status === "ended" ? { missing, outcomes: outcomesOf(client, batch) } : undefined
   },
   cancel: (batch, signal) => client.post(`${path(batch)}/cancel`, { signal }),

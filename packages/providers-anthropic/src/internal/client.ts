@@ -1,7 +1,7 @@
 /** The SDK's client, with retries and logs off, and the key that it holds. */
 import Anthropic from "@anthropic-ai/sdk"
-import type { HeaderNames } from "@divisi/core/Allowance"
-import { type Endpoint, refusing } from "@divisi/provider-kit/Endpoint"
+import type { Allowance } from "@divisi/core"
+import { Endpoint } from "@divisi/provider-kit"
 import type { AnthropicOptions } from "../options.ts"
 import { reasonOfRefused } from "./errors.ts"
 
@@ -12,7 +12,7 @@ export const defaultTimeoutMillis = 600_000
  * Anthropic's limits refill evenly; the token headers describe the limit that is nearest to being reached. Source:
  * https://platform.claude.com/docs/en/api/rate-limits, read in November 2026.
  */
-export const rateLimitHeaders: HeaderNames = {
+export const rateLimitHeaders: Allowance.HeaderNames = {
   requests: {
     limit: "anthropic-ratelimit-requests-limit",
     remaining: "anthropic-ratelimit-requests-remaining",
@@ -26,7 +26,7 @@ export const rateLimitHeaders: HeaderNames = {
 }
 
 /** A client that neither retries nor logs, and takes no credentials but the key. */
-export const makeClient = (options: AnthropicOptions, key: string, { baseURL, fetch }: Endpoint): Anthropic =>
+export const makeClient = (options: AnthropicOptions, key: string, { baseURL, fetch }: Endpoint.Endpoint): Anthropic =>
   new Anthropic({
     apiKey: key,
     maxRetries: 0,
@@ -34,5 +34,5 @@ export const makeClient = (options: AnthropicOptions, key: string, { baseURL, fe
     logLevel: "off",
     baseURL: baseURL ?? null,
     defaultHeaders: options.headers,
-    fetch: refusing(fetch, reasonOfRefused)
+    fetch: Endpoint.refusing(fetch, reasonOfRefused)
   })

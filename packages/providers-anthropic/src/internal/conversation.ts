@@ -9,8 +9,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages"
 import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
-import { Messages } from "@divisi/provider-kit/Dialects"
-import * as Json from "@divisi/provider-kit/VendorJson"
+import { Dialects, VendorJson as Json } from "@divisi/provider-kit"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import { refused } from "./settings.ts"
@@ -89,13 +88,13 @@ const callOf = ({ arguments: text, id, name }: Message.ToolCall): ToolUseBlockPa
 /** Texts and calls at the places where they stood; `undefined` where these are another turn's. */
 const placed = (
   message: Message.AssistantMessage,
-  blocks: Messages.Echo.Echo["blocks"]
+  blocks: Dialects.Messages.Echo.Echo["blocks"]
 ): Array<ContentBlockParam> | undefined => {
   const calls = (message.toolCalls ?? []).map(callOf)
   let at = 0
   let called = 0
   const content = blocks.flatMap((place): Array<ContentBlockParam> => {
-    if (Messages.Echo.isThinking(place)) return [place]
+    if (Dialects.Messages.Echo.isThinking(place)) return [place]
     if (place.type === "tool_use") return calls.slice(called, ++called)
     const text = message.content.slice(at, at + place.length)
     at += place.length
@@ -108,8 +107,8 @@ const said = (message: Message.AssistantMessage, model: string): Array<ContentBl
   const { content, echo, toolCalls = [] } = message
   const text = content === "" ? [] : [block(content)]
   const calls = toolCalls.map(callOf)
-  const blocks = Messages.Echo.read(echo, model)
-  return placed(message, blocks) ?? [...blocks.filter(Messages.Echo.isThinking), ...text, ...calls]
+  const blocks = Dialects.Messages.Echo.read(echo, model)
+  return placed(message, blocks) ?? [...blocks.filter(Dialects.Messages.Echo.isThinking), ...text, ...calls]
 }
 
 /** A result, and beside it what the vendor does not take within one that failed: anything but text. */

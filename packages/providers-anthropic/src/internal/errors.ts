@@ -1,13 +1,11 @@
 /** Maps the vendor's refusals, and whatever the SDK throws, to a `WorkerErrorReason`. */
 import { APIConnectionError, APIConnectionTimeoutError } from "@anthropic-ai/sdk"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import { Errors } from "@divisi/provider-kit/Dialects"
-import type * as Endpoint from "@divisi/provider-kit/Endpoint"
-import * as VendorError from "@divisi/provider-kit/VendorError"
+import { Dialects, type Endpoint, VendorError } from "@divisi/provider-kit"
 
 /** The reason of an HTTP refusal. */
 export const reasonOfRefused = (refused: Endpoint.Refused): WorkerErrorReason =>
-  Errors.reasonOfRefused(refused, { nowMillis: Date.now() })
+  Dialects.Errors.reasonOfRefused(refused, { nowMillis: Date.now() })
 
 /** The reason of a failed call, from what the SDK threw. */
 export const toReason = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {

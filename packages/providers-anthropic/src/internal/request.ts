@@ -8,7 +8,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages"
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
-import { Failure } from "@divisi/provider-kit/VendorError"
+import { VendorError } from "@divisi/provider-kit"
 import * as Result from "effect/Result"
 import { systemOf, turnsOf } from "./conversation.ts"
 import { checkChoice, type Model, type Settings, settingsOf } from "./settings.ts"
@@ -94,7 +94,7 @@ export const toBody = (request: WorkerRequest, target: Target): Result.Result<Bo
   try {
     return Result.succeed(bodyOf(request, target))
   } catch (error) {
-    if (error instanceof Failure) return Result.fail(error.reason)
+    if (error instanceof VendorError.Failure) return Result.fail(error.reason)
     throw error
   }
 }

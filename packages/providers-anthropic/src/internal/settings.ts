@@ -2,10 +2,9 @@
 
 import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema"
 import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages"
-import type { JsonSchema, OutputFormat, ToolChoice } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import type { Reasoning, WorkerRequest } from "@divisi/core/Worker"
-import { Reasoning as Dialect } from "@divisi/provider-kit/Dialects"
-import { Failure } from "@divisi/provider-kit/VendorError"
+import { Dialects, VendorError } from "@divisi/provider-kit"
 import type { Capabilities } from "../capabilities.ts"
 
 /** The model that a request is converted for. */
@@ -24,7 +23,8 @@ export type Settings = Pick<MessageCreateParamsStreaming, "thinking" | "output_c
 }
 
 /** What a request asks for cannot be sent. */
-export const refused = (detail: string): Failure => new Failure({ _tag: "InvalidRequest", detail })
+export const refused = (detail: string): VendorError.Failure =>
+  new VendorError.Failure({ _tag: "InvalidRequest", detail })
 
 const nothing: Settings = {}
 
@@ -55,10 +55,10 @@ const withEffort = ({ capabilities }: Model, effort: (typeof knownEfforts)[numbe
     : { output_config, thinking: { type: "adaptive", display: "summarized" } }
 }
 
-const effortOf = (target: Model, effort: Dialect.Effort, maxTokens: number): Settings => {
+const effortOf = (target: Model, effort: Dialects.Reasoning.Effort, maxTokens: number): Settings => {
   const { capabilities, model } = target
   if (!capabilities.effort) {
-    const tokens = Dialect.fitted(Dialect.budgetOf[effort], leastBudget, maxTokens - 1)
+    const tokens = Dialects.Reasoning.fitted(Dialects.Reasoning.budgetOf[effort], leastBudget, maxTokens - 1)
     return unsupported(target, `reasoning effort: ${model} takes a budget in tokens instead`, enabled(tokens))
   }
   return effort === "minimal"
@@ -73,11 +73,11 @@ const effortOf = (target: Model, effort: Dialect.Effort, maxTokens: number): Set
 const budgetOf = (target: Model, tokens: number, maxTokens: number): Settings => {
   const { capabilities, model } = target
   if (capabilities.thinking === "adaptive") {
-    const effort = Dialect.effortOf(tokens, knownEfforts) as (typeof knownEfforts)[number]
+    const effort = Dialects.Reasoning.effortOf(tokens, knownEfforts) as (typeof knownEfforts)[number]
     const instead = capabilities.effort ? withEffort(target, effort) : nothing
     return unsupported(target, `reasoning budget: ${model} takes an effort, not a number of tokens`, instead)
   }
-  const instead = enabled(Dialect.fitted(tokens, leastBudget, maxTokens - 1))
+  const instead = enabled(Dialects.Reasoning.fitted(tokens, leastBudget, maxTokens - 1))
   if (tokens < leastBudget) {
     return unsupported(target, `reasoning budget: ${tokens} tokens are less than Anthropic's least, 1024`, instead)
   }
@@ -129,7 +129,7 @@ const isOpen = (schema: unknown): boolean =>
   Object.entries(schema).some(([key, value]) => (key === "additionalProperties" ? value !== false : isOpen(value)))
 
 /** The schema with what the vendor cannot hold an answer to said in its descriptions. */
-const loosened = (schema: JsonSchema): JsonSchema => {
+const loosened = (schema: Tool.JsonSchema): Tool.JsonSchema => {
   if (isOpen(schema)) throw refused("output json-schema: the Messages API has no objects of additionalProperties")
   try {
     return transformJSONSchema(schema)
@@ -139,7 +139,7 @@ const loosened = (schema: JsonSchema): JsonSchema => {
 }
 
 /** The shape of an answer. It is a demand, which is never left out. */
-const formatOf = (target: Model, output: OutputFormat | undefined): Settings => {
+const formatOf = (target: Model, output: Tool.OutputFormat | undefined): Settings => {
   if (output === undefined || output.type === "text") return nothing
   if (output.type === "json") throw refused("output json: the Messages API has JSON of a schema only; give one")
   if (!target.capabilities.jsonSchema) {
@@ -156,7 +156,7 @@ const thinksIn = ({ capabilities }: Model, { thinking }: Settings): boolean =>
   thinking === undefined ? capabilities.off === "none" : thinking.type === "adaptive" || thinking.type === "enabled"
 
 /** Refuses a forced call, which is a demand, if the model thinks: then it cannot be made to call a tool. */
-export const checkChoice = (target: Model, choice: ToolChoice | undefined, settings: Settings): void => {
+export const checkChoice = (target: Model, choice: Tool.ToolChoice | undefined, settings: Settings): void => {
   if (choice === undefined || choice === "auto" || choice === "none" || !thinksIn(target, settings)) return
   const forced = choice === "required" ? "required" : `"${choice.name}"`
   const { model } = target

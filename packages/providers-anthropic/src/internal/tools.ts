@@ -1,19 +1,19 @@
 /** The tools of a request, as the Messages API takes them. */
 import type { Tool, ToolChoice } from "@anthropic-ai/sdk/resources/messages"
+import type { Tool as CoreTool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
-import type { ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import { type Model, unsupported } from "./settings.ts"
 
 /** Strict arguments and schemas of answers are one feature of a model. */
-const strictOf = (target: Model, { name, strict }: ToolDefinition): boolean | undefined => {
+const strictOf = (target: Model, { name, strict }: CoreTool.ToolDefinition): boolean | undefined => {
   if (target.capabilities.jsonSchema || strict !== true) return target.capabilities.jsonSchema ? strict : undefined
   unsupported(target, `tools.${name}.strict: ${target.model} cannot hold arguments to a schema`)
   return undefined
 }
 
-const toolOf = (tool: ToolDefinition, target: Model): Tool =>
+const toolOf = (tool: CoreTool.ToolDefinition, target: Model): Tool =>
   defined({
     name: tool.name,
     description: tool.description,

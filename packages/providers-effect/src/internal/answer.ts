@@ -1,6 +1,5 @@
 /** Turns the events of a run into the parts of a `LanguageModel`'s stream: one step of a fold. */
-import * as AnswerText from "@divisi/core/AnswerText"
-import type { Ending, Of, RunEvent } from "@divisi/core/RunEvent"
+import { AnswerText, type RunEvent } from "@divisi/core"
 import type { Spend } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"
 import * as AiError from "effect/ai/AiError"
@@ -26,7 +25,7 @@ const id = "answer"
 /** Takes one event of a run; fails when the run has no answer, or one that differs from the emitted text. */
 export const next = (
   before: State,
-  event: RunEvent,
+  event: RunEvent.RunEvent,
   modelId: string
 ): Result.Result<readonly [State, Parts], AiError.AiErrorReason> => {
   const [answer, delta] = AnswerText.emit(before.answer, event)
@@ -49,7 +48,7 @@ const contradicted = new AiError.InternalProviderError({
 })
 
 /** An error that is not retried: the run has already retried what can be. */
-const failed = ({ detail, ending }: Of<"run-finished">) =>
+const failed = ({ detail, ending }: RunEvent.Of<"run-finished">) =>
   new AiError.UnknownError({ description: detail ?? `The run has no answer: ${ending}` })
 
 const usageOf = ({ usage }: Spend): Response.FinishPartEncoded["usage"] => {
@@ -77,12 +76,12 @@ const reasons: Readonly<Record<FinishReason, Response.FinishPartEncoded["reason"
   other: "other"
 }
 
-const reasonOf = (answer: AnswerText.AnswerText, ending: Ending): Response.FinishPartEncoded["reason"] => {
+const reasonOf = (answer: AnswerText.AnswerText, ending: RunEvent.Ending): Response.FinishPartEncoded["reason"] => {
   if (ending === "refused") return "content-filter"
   return ending === "answered" ? reasons[answer.finishReason] : "other"
 }
 
-const finish = ({ answer }: State, event: Of<"run-finished">): Response.FinishPartEncoded => ({
+const finish = ({ answer }: State, event: RunEvent.Of<"run-finished">): Response.FinishPartEncoded => ({
   type: "finish",
   reason: reasonOf(answer, event.ending),
   usage: usageOf(event.spend),

@@ -2,7 +2,7 @@
 
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import * as VendorError from "@divisi/provider-kit/VendorError"
+import { VendorError } from "@divisi/provider-kit"
 import * as AiError from "effect/ai/AiError"
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"

@@ -1,9 +1,10 @@
 /** Turns a worker's request into what a `LanguageModel` is asked: a prompt, a toolkit, and settings for its adapter. */
+
+import type { Tool as CoreTool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
-import type { ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerRequest } from "@divisi/core/Worker"
-import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
+import { ModelTurn } from "@divisi/provider-kit"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
@@ -74,14 +75,14 @@ export const promptOf = (messages: ReadonlyArray<Message.Message>, model: string
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-const toolOf = ({ description, input, name, strict }: ToolDefinition) =>
+const toolOf = ({ description, input, name, strict }: CoreTool.ToolDefinition) =>
   Tool.dynamic(name, { description, parameters: { ...input } }).annotate(Tool.Strict, strict)
 
 /** Tools as a model is told of them. */
 export type Tools = Record<string, ReturnType<typeof toolOf>>
 
 /** Tools as a toolkit that runs none of them: the executor does. */
-const toolkitOf = (tools: ReadonlyArray<ToolDefinition>): Toolkit.WithHandler<Tools> => ({
+const toolkitOf = (tools: ReadonlyArray<CoreTool.ToolDefinition>): Toolkit.WithHandler<Tools> => ({
   tools: Object.fromEntries(tools.map((tool) => [tool.name, toolOf(tool)])),
   handle: () => Effect.die("The executor runs the tools.")
 })

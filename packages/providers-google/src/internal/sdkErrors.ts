@@ -1,8 +1,7 @@
 /** What `@google/generative-ai` throws, as a `WorkerErrorReason`. */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import { VendorJson as Json, VendorError } from "@divisi/provider-kit"
 import * as Gemini from "@divisi/provider-kit/Gemini"
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import * as Json from "@divisi/provider-kit/VendorJson"
 
 /** Before Google's words: the SDK's name, the address, the status with its text. */
 const prefix = /^\[GoogleGenerativeAI Error\]: (?:Error fetching from \S+ )?(?:\[\d{3} [^\]]{0,100}\] )?/

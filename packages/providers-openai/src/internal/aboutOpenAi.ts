@@ -1,6 +1,5 @@
 /** What OpenAI's own two APIs have in common: key, rate limits and prices. */
-import * as ApiKey from "@divisi/provider-kit/ApiKey"
-import { halved } from "@divisi/provider-kit/VendorBatch"
+import { ApiKey, VendorBatch } from "@divisi/provider-kit"
 import { type Capabilities, limitsOf } from "../capabilities.ts"
 import type { OpenAiOptions } from "../options.ts"
 import { priceOf } from "../prices.ts"
@@ -19,7 +18,7 @@ export const aboutOpenAi = (
   model,
   // Vendors count batches apart from other calls.
   provider: options.provider ?? (isBatch ? "openai-batch" : "openai"),
-  pricing: options.pricing ?? (isBatch ? halved(priceOf(model)) : priceOf(model)),
+  pricing: options.pricing ?? (isBatch ? VendorBatch.halved(priceOf(model)) : priceOf(model)),
   limits: options.limits ?? limitsOf(model),
   key: ApiKey.resolve(options.apiKey, ["OPENAI_API_KEY"]),
   rateLimitHeaders,

@@ -6,11 +6,7 @@
  * BatchRequestOutput of https://github.com/openai/openai-openapi, read in November 2026.
  */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import { Errors } from "@divisi/provider-kit/Dialects"
-import type { Ended, Listed, Outcome, Vendor } from "@divisi/provider-kit/VendorBatch"
-import { Failure, type Surroundings, unreadable } from "@divisi/provider-kit/VendorError"
-import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
-import * as Json from "@divisi/provider-kit/VendorJson"
+import { Dialects, VendorJson as Json, type VendorBatch, VendorError, VendorEvents } from "@divisi/provider-kit"
 import type OpenAI from "openai"
 
 /** An API that takes batches, and how its whole answers are read. */
@@ -38,22 +34,30 @@ const reasonOfCode: Readonly<Record<string, WorkerErrorReason>> = {
 }
 
 /** A line of an output or error file. */
-const outcomeOf = (value: unknown, { eventsOf }: BatchApi, surroundings: Surroundings): Outcome => {
+const outcomeOf = (
+  value: unknown,
+  { eventsOf }: BatchApi,
+  surroundings: VendorError.Surroundings
+): VendorBatch.Outcome => {
   const line = Json.object(value, "a result")
   const id = Json.text(line.custom_id)
-  if (id === undefined) throw unreadable("a result has no custom_id")
+  if (id === undefined) throw VendorError.unreadable("a result has no custom_id")
   try {
     if (line.error) {
-      const failure = Json.meaning(reasonOfCode, Json.fields(line.error).code) ?? Errors.reasonOfEvent(line.error)
+      const failure =
+        Json.meaning(reasonOfCode, Json.fields(line.error).code) ?? Dialects.Errors.reasonOfEvent(line.error)
       return { id, failure }
     }
     const { body, status_code: status } = Json.object(line.response ?? null, "a response")
     if (typeof status === "number" && status >= 300) {
-      return { id, failure: Errors.reasonOfRefused({ status, headers: new Headers(), text: "", body }, surroundings) }
+      return {
+        id,
+        failure: Dialects.Errors.reasonOfRefused({ status, headers: new Headers(), text: "", body }, surroundings)
+      }
     }
     return { id, events: eventsOf(Json.object(body ?? null, "an answer")) }
   } catch (error) {
-    if (error instanceof Failure) return { id, failure: error.reason }
+    if (error instanceof VendorError.Failure) return { id, failure: error.reason }
     throw error
   }
 }
@@ -64,7 +68,9 @@ const missingOf = (batch: Json.Fields): WorkerErrorReason => {
   if (batch.status === "cancelled") return cancelled
   if (batch.status === "failed") {
     const [error] = Json.items(Json.fields(batch.errors).data)
-    return error === undefined ? { _tag: "InvalidRequest", detail: "its batch failed" } : Errors.reasonOfEvent(error)
+    return error === undefined
+      ? { _tag: "InvalidRequest", detail: "its batch failed" }
+      : Dialects.Errors.reasonOfEvent(error)
   }
   return { _tag: "Malformed", detail: "its batch ended without an answer to it" }
 }
@@ -73,13 +79,13 @@ const ends: ReadonlySet<unknown> = new Set(["completed", "failed", "expired", "c
 
 const idOf = (value: unknown): string => {
   const id = Json.text(Json.fields(value).id)
-  if (id === undefined) throw unreadable("what was made has no id")
+  if (id === undefined) throw VendorError.unreadable("what was made has no id")
   return id
 }
 
 /** The files of a batch that has ended, a line at a time. */
-const outcomesOf = (client: OpenAI, batch: Json.Fields, api: BatchApi, surroundings: () => Surroundings) =>
-  async function* (signal: AbortSignal): AsyncGenerator<Outcome> {
+const outcomesOf = (client: OpenAI, batch: Json.Fields, api: BatchApi, surroundings: () => VendorError.Surroundings) =>
+  async function* (signal: AbortSignal): AsyncGenerator<VendorBatch.Outcome> {
     for (const file of [Json.text(batch.output_file_id), Json.text(batch.error_file_id)]) {
       if (file === undefined) continue
       const response = await client.files.content(file, { signal })
@@ -92,10 +98,10 @@ const look = async (
   id: string,
   signal: AbortSignal,
   api: BatchApi,
-  surroundings: () => Surroundings
-): Promise<Ended | undefined> => {
+  surroundings: () => VendorError.Surroundings
+): Promise<VendorBatch.Ended | undefined> => {
   const batch = Json.fields(await client.batches.retrieve(id, { signal }))
-  if (Json.text(batch.status) === undefined) throw unreadable("a batch has no status")
+  if (Json.text(batch.status) === undefined) throw VendorError.unreadable("a batch has no status")
   return ends.has(batch.status)
     ? { missing: missingOf(batch), outcomes: outcomesOf(client, batch, api, surroundings) }
     : undefined
@@ -110,7 +116,7 @@ const find = async (
   { from, to }: { from: number; to: number },
   signal: AbortSignal
 ) => {
-  const found: Array<Listed> = []
+  const found: Array<VendorBatch.Listed> = []
   // The newest come first.
   for await (const one of client.batches.list({ limit: 100 }, { signal })) {
     const { created_at, id, metadata } = Json.fields(one)
@@ -132,9 +138,9 @@ const whole = (body: unknown): Json.Fields => {
 export const vendorOf = (
   client: OpenAI,
   api: BatchApi,
-  surroundings: () => Surroundings,
+  surroundings: () => VendorError.Surroundings,
   reason: (error: unknown) => WorkerErrorReason
-): Vendor => ({
+): VendorBatch.Vendor => ({
   maxRequests: 50_000,
   maxBytes: 200_000_000,
   line: (id, body) => JSON.stringify({ custom_id: id, method: "POST", url: api.url, body: whole(body) }),

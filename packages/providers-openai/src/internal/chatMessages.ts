@@ -1,6 +1,6 @@
 /** A conversation as the messages of Chat Completions. */
 import * as Message from "@divisi/core/Message"
-import { ChatEcho } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"
 
@@ -39,11 +39,11 @@ const assistant = (
   model: string
 ): ChatCompletionMessageParam => {
   if (toolCalls.length === 0) return { role: "assistant", content }
-  const extras = ChatEcho.extrasIn(echo, model, toolCalls.length)
+  const extras = Dialects.ChatEcho.extrasIn(echo, model, toolCalls.length)
   return {
     role: "assistant",
     content: content === "" ? null : content,
-    ...ChatEcho.echoed(echo, reasoningEcho),
+    ...Dialects.ChatEcho.echoed(echo, reasoningEcho),
     ...(extras.message === undefined ? {} : { extra_content: extras.message }),
     tool_calls: toolCalls.map(({ arguments: text, id, name }, at) => ({
       ...extras.calls?.[at],

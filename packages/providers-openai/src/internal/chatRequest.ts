@@ -1,9 +1,9 @@
 /** A request as a body of Chat Completions, in a server's dialect. */
 
+import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
-import type { Chat } from "@divisi/provider-kit/Dialects"
+import type { Dialects } from "@divisi/provider-kit"
 import * as Result from "effect/Result"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import type { Capabilities } from "../capabilities.ts"
@@ -52,7 +52,7 @@ export interface ReasoningFields {
 export const readingOf = (
   { endsWithDone, reasoningEcho, reasoningField, thinkTags, usage }: Dialect,
   model: string
-): Parameters<typeof Chat.protocol>[0] => ({
+): Parameters<typeof Dialects.Chat.protocol>[0] => ({
   model,
   readsUsage: usage !== "none",
   reasoningField,
@@ -98,12 +98,12 @@ const reasoningOf = ({ reasoning }: Defaults, { effort, off }: ReasoningFields):
   }
 }
 
-const toolOf = ({ description, input, name, strict }: ToolDefinition): Fields => ({
+const toolOf = ({ description, input, name, strict }: Tool.ToolDefinition): Fields => ({
   type: "function",
   function: defined({ name, description, parameters: input, strict })
 })
 
-const choiceOf = (choice: ToolChoice | undefined): unknown =>
+const choiceOf = (choice: Tool.ToolChoice | undefined): unknown =>
   typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice
 
 /** Without tools there is nothing to choose. */
@@ -112,7 +112,7 @@ const toolsOf = ({ parallelToolCalls, toolChoice, tools = [] }: WorkerRequest): 
     ? {}
     : { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice), parallel_tool_calls: parallelToolCalls }
 
-const formatOf = (output: OutputFormat | undefined): unknown => {
+const formatOf = (output: Tool.OutputFormat | undefined): unknown => {
   if (output?.type === "json") return { type: "json_object" }
   if (output?.type !== "json-schema") return undefined
   const { description, name, schema, strict = true } = output

@@ -1,13 +1,13 @@
 /** The SDK's client, with retries and logs off, and the key that it holds. */
-import type { HeaderNames } from "@divisi/core/Allowance"
-import * as Endpoint from "@divisi/provider-kit/Endpoint"
+import type { Allowance } from "@divisi/core"
+import { Endpoint } from "@divisi/provider-kit"
 import OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
 
 /**
  * OpenAI's limits refill evenly. Source: https://platform.openai.com/docs/guides/rate-limits, read in November 2026.
  */
-export const rateLimitHeaders: HeaderNames = {
+export const rateLimitHeaders: Allowance.HeaderNames = {
   requests: {
     limit: "x-ratelimit-limit-requests",
     remaining: "x-ratelimit-remaining-requests",

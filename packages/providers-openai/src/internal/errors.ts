@@ -1,8 +1,7 @@
 /** Maps whatever the SDK throws to a `WorkerErrorReason`. Pure. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import { Errors } from "@divisi/provider-kit/Dialects"
-import * as VendorError from "@divisi/provider-kit/VendorError"
+import { Dialects, VendorError } from "@divisi/provider-kit"
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai"
 
 /** The reason of a failed call, from what the SDK threw. */
@@ -11,5 +10,5 @@ export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings)
   if (error instanceof APIConnectionError) return VendorError.fromConnection(error, surroundings)
   if (!(error instanceof APIError)) return VendorError.fromException(error, surroundings)
   const { error: body, headers = new Headers(), message, status } = error
-  return Errors.reasonOfRefused({ status: status ?? 500, headers, text: message, body }, surroundings)
+  return Dialects.Errors.reasonOfRefused({ status: status ?? 500, headers, text: message, body }, surroundings)
 }

@@ -1,8 +1,6 @@
 /** Passes requests on to a server's endpoints that are not chats: embeddings, and the older completions of a text. */
 import { type Forward, WorkerError } from "@divisi/core/Worker"
-import { Errors } from "@divisi/provider-kit/Dialects"
-import * as Endpoint from "@divisi/provider-kit/Endpoint"
-import * as VendorError from "@divisi/provider-kit/VendorError"
+import { Dialects, Endpoint, VendorError } from "@divisi/provider-kit"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -43,7 +41,7 @@ export const forwardTo = (target: Target): Forward => {
       reason: VendorError.fromThrown(error, (error) => VendorError.fromConnection(error, endpoint))
     })
   const fetch = Endpoint.refusing(endpoint.fetch, (refused) =>
-    Errors.reasonOfRefused(refused, { secrets: endpoint.secrets, nowMillis: Date.now() })
+    Dialects.Errors.reasonOfRefused(refused, { secrets: endpoint.secrets, nowMillis: Date.now() })
   )
   return (name, body) => {
     if (key !== undefined && Result.isFailure(key)) {

@@ -2,10 +2,7 @@
 
 import { type Duplex, Readable } from "node:stream"
 import * as zlib from "node:zlib"
-import { Errors } from "@divisi/provider-kit/Dialects"
-import * as Endpoint from "@divisi/provider-kit/Endpoint"
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import type { Incoming } from "@divisi/provider-kit/VendorEvents"
+import { Dialects, Endpoint, VendorError, type VendorEvents } from "@divisi/provider-kit"
 import type { WorkerOptions } from "../options.ts"
 import { type Address, type Answer, canLoad, isRerouted, post } from "./leanRequest.ts"
 import type { Connect, Sent } from "./worker.ts"
@@ -49,7 +46,7 @@ const decoders: Readonly<Record<string, () => Duplex>> = {
 }
 
 /** An answer as plain bytes. */
-const plain = (answer: Answer): Sent & Incoming => {
+const plain = (answer: Answer): Sent & VendorEvents.Incoming => {
   const encoding = (answer.headers.get("content-encoding") ?? "identity").trim().toLowerCase()
   if (encoding === "identity" || encoding === "") return answer
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined
@@ -114,7 +111,7 @@ export const overHttp: Connect<object> = (worker, options, key) => {
   const { origin, pathname } = new URL(`${baseURL}/chat/completions`)
   const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
   const refusing = (fetch: typeof globalThis.fetch) =>
-    Endpoint.refusing(fetch, (refused) => Errors.reasonOfRefused(refused, surroundings()))
+    Endpoint.refusing(fetch, (refused) => Dialects.Errors.reasonOfRefused(refused, surroundings()))
   const url = `${origin}${pathname}`
   const sent = headersOf(options, key)
   const byFetch = overFetch(refusing(endpoint.fetch), url, sent)

@@ -5,8 +5,7 @@
  * Of undici only its agent is loaded. All of it would take three times as long, and would become the dispatcher of the
  * process's own `fetch`.
  */
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import type { Incoming } from "@divisi/provider-kit/VendorEvents"
+import { VendorError, type VendorEvents } from "@divisi/provider-kit"
 import type { Agent, Dispatcher } from "undici"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -26,7 +25,7 @@ export interface Address {
 type Fields = Readonly<Record<string, string | Array<string> | undefined>>
 
 /** An answer whose head has come. */
-export interface Answer extends Incoming {
+export interface Answer extends VendorEvents.Incoming {
   readonly fields: Fields
   readonly headers: { readonly get: (name: string) => string | null }
   /** Closes the connection. */

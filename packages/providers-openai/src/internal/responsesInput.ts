@@ -1,6 +1,6 @@
 /** A conversation as the input items of the Responses API. */
 import * as Message from "@divisi/core/Message"
-import { ResponsesEcho as Echo } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import type { ResponseInputContent, ResponseInputItem } from "openai/resources/responses/responses"
 import { nameOf, resultOf, urlOf } from "./chatMessages.ts"
 
@@ -35,7 +35,7 @@ const callOf = ({ arguments: text, id, name }: Message.ToolCall): ResponseInputI
 const assistant = (message: Message.AssistantMessage, model: string): Array<ResponseInputItem> => {
   const { content, echo, toolCalls = [] } = message
   const said: Array<ResponseInputItem> = content === "" && toolCalls.length > 0 ? [] : [{ role: "assistant", content }]
-  const { before, between } = Echo.placed(echo, model, toolCalls)
+  const { before, between } = Dialects.ResponsesEcho.placed(echo, model, toolCalls)
   return [...before, ...said, ...toolCalls.flatMap((call, index) => [callOf(call), ...(between[index] ?? [])])]
 }
 

@@ -1,7 +1,7 @@
 /** A request as a body of the Responses API. */
 
+import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
@@ -27,10 +27,10 @@ const reasoningOf = (
 }
 
 /** The API's own default of `strict` is said by null. */
-const toolOf = ({ description, input, name, strict }: ToolDefinition) =>
+const toolOf = ({ description, input, name, strict }: Tool.ToolDefinition) =>
   defined({ type: "function", name, description, parameters: input, strict: strict ?? null })
 
-const choiceOf = (choice: ToolChoice | undefined) =>
+const choiceOf = (choice: Tool.ToolChoice | undefined) =>
   typeof choice === "object" ? { type: "function", name: choice.name } : choice
 
 /** Reasoning that is not stored has to be given, so that it can be sent back with the results. */
@@ -52,7 +52,7 @@ const toolsOf = (
         include: includedOf(options, capabilities)
       }
 
-const formatOf = (output: OutputFormat | undefined) => {
+const formatOf = (output: Tool.OutputFormat | undefined) => {
   if (output?.type === "json") return { format: { type: "json_object" } }
   if (output?.type !== "json-schema") return undefined
   const { description, name, schema, strict = true } = output

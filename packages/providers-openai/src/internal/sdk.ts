@@ -1,7 +1,5 @@
 /** Calls through OpenAI's SDK: it sends the request, and the response is not read by it. */
-import { Errors } from "@divisi/provider-kit/Dialects"
-import * as Endpoint from "@divisi/provider-kit/Endpoint"
-import type * as VendorError from "@divisi/provider-kit/VendorError"
+import { Dialects, Endpoint, type VendorError } from "@divisi/provider-kit"
 import type OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
 import { type BatchApi, vendorOf } from "./batches.ts"
@@ -33,7 +31,7 @@ export const overSdk =
     const { baseURL, client, fetch, secrets } = connect(worker, options, key, { organization, project })
     const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
     const refusing = client.withOptions({
-      fetch: Endpoint.refusing(fetch, (refused) => Errors.reasonOfRefused(refused, surroundings()))
+      fetch: Endpoint.refusing(fetch, (refused) => Dialects.Errors.reasonOfRefused(refused, surroundings()))
     })
     return {
       baseURL,

@@ -1,7 +1,7 @@
 /** The settings of a call: the request's, then the worker's, checked against what the model can do. */
 import { defined } from "@divisi/core/Fields"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
-import { Reasoning as Effort } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
 
@@ -78,11 +78,13 @@ const mapped = (target: Target, reasoning: Reasoning | undefined): Reasoning | u
   if (omit === undefined || reasoning === undefined || reasoning.type === "off") return reasoning
   if (reasoning.type === "budget" && missing.budget === undefined) return reasoning
   if (reasoning.type === "effort" && missing.effort !== undefined && missing.budget === undefined) {
-    return { type: "budget", tokens: Effort.budgetOf[reasoning.effort] }
+    return { type: "budget", tokens: Dialects.Reasoning.budgetOf[reasoning.effort] }
   }
   const { efforts } = capabilities
   const effort =
-    reasoning.type === "effort" ? Effort.nearest(reasoning.effort, efforts) : Effort.effortOf(reasoning.tokens, efforts)
+    reasoning.type === "effort"
+      ? Dialects.Reasoning.nearest(reasoning.effort, efforts)
+      : Dialects.Reasoning.effortOf(reasoning.tokens, efforts)
   if (effort === undefined || missing.effort !== undefined) return reasoning
   if (reasoning.type === "budget") omit(`reasoning budget: ${reasoning.tokens} tokens became the effort "${effort}"`)
   else if (effort !== reasoning.effort) omit(`reasoning effort: "${reasoning.effort}" became "${effort}"`)

@@ -1,11 +1,8 @@
 /** Makes a worker from its options, one API, and a way to reach it. */
-import * as Allowance from "@divisi/core/Allowance"
+import { Allowance } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
-import { Preferences } from "@divisi/provider-kit/Dialects"
-import * as VendorBatch from "@divisi/provider-kit/VendorBatch"
-import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
+import { Dialects, VendorBatch, VendorEvents, VendorStream } from "@divisi/provider-kit"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Capabilities, ofWorker } from "../capabilities.ts"
@@ -77,14 +74,17 @@ export const makeWorker = <Body extends object, State>(
   const connection = api.connect(id, options, secret === "" ? undefined : secret)
   const { again, baseURL, reason, secrets, send } = connection
   const { batch: settings, protocol } = api
-  const adapting = { family: Preferences.openai, learned: Preferences.learnedOf(JSON.stringify([baseURL, id])) }
+  const adapting = {
+    family: Dialects.Preferences.openai,
+    learned: Dialects.Preferences.learnedOf(JSON.stringify([baseURL, id]))
+  }
   const batches =
     settings &&
     connection.batches &&
     VendorBatch.make({ worker: id, vendor: connection.batches, settings, protocol, secrets, adapting })
 
   const sendAdapted = (body: Body, signal: AbortSignal, omit: (notice: string) => void): Promise<Sent> =>
-    Preferences.send(body, {
+    Dialects.Preferences.send(body, {
       ...adapting,
       send: (adapted) => send(adapted, signal),
       reason,
@@ -103,7 +103,7 @@ export const makeWorker = <Body extends object, State>(
       events: VendorEvents.serverSent(response, signal, { givesDone: true }),
       parts: [
         ...(allowance === undefined ? [] : [{ type: "allowance", ...allowance } as const]),
-        ...Preferences.partsOf(notices)
+        ...Dialects.Preferences.partsOf(notices)
       ]
     }
   }
@@ -140,7 +140,7 @@ export const makeWorker = <Body extends object, State>(
       if (key !== undefined && Result.isFailure(key)) {
         return VendorStream.fail(id, { _tag: "Authentication", detail: key.failure })
       }
-      const { notices, omit } = Preferences.collector()
+      const { notices, omit } = Dialects.Preferences.collector()
       const mayOmit = options.unsupported === "omit" || request.preferences === "omit"
       const body = api.toBody(request, mayOmit ? omit : undefined)
       if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)

@@ -2,7 +2,7 @@
  * Where random choices for examples come from: a generator of its own, which the shipped model's examples were drawn
  * by.
  */
-import type * as Seed from "@divisi/core/Seed"
+import type { Seed } from "@divisi/core"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
 /** Draws for a place of a source, the same for the same seed and place. */

@@ -3,14 +3,14 @@
  * cores.
  */
 
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
-import * as GymGrader from "@divisi/gym/GymGrader"
+import { Tokenizer } from "@divisi/gguf/browser"
+import { GymGrader } from "@divisi/gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
-import * as TaskSource from "@divisi/trainer/TaskSource"
+import { TaskSource } from "@divisi/trainer"
 import { type GrpoInput, grpo, recursion, warmStart } from "@divisi/trainer/TrainingConfig"
+import { Induction } from "@divisi/trainer-jax"
 import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
-import * as Induction from "@divisi/trainer-jax/Induction"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import type { Recipe } from "../Recipe.ts"

@@ -1,7 +1,7 @@
 /**
  * Pools that the gym recipe never trains with, so that it can be measured what the tiny Conductor makes of new ones.
  */
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as Draw from "./Draw.ts"
 

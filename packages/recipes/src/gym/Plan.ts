@@ -5,19 +5,20 @@
  * description and, last, its ordinal. So what has to be learned is told apart: where a part stands and which kind it is
  * of, who is good at that kind, and where in the list that worker stands.
  */
+
+import type { Workflow } from "@divisi/core"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import type { Access, Workflow } from "@divisi/core/Workflow"
-import type { FamilyName } from "@divisi/gym/Family"
+import type { Family } from "@divisi/gym"
 
 /** What a step does: an attempt at a part, or a check of the attempts before it. */
 export interface PlannedStep {
-  readonly kind: FamilyName
+  readonly kind: Family.FamilyName
   /** The part's number, from 1. */
   readonly part: number
   readonly isCheck: boolean
   /** The ordinal of the worker. */
   readonly worker: number
-  readonly access: Access
+  readonly access: Workflow.Access
 }
 
 /** The first word of a worker's description, which tells all workers of the gym apart. */
@@ -37,7 +38,7 @@ export const words = {
   logic: ["Logic", "logic"],
   statistics: ["Statistics", "statistics", "data"],
   program: ["programs"]
-} as const satisfies Record<FamilyName, ReadonlyArray<string>>
+} as const satisfies Record<Family.FamilyName, ReadonlyArray<string>>
 
 /** Who checks is sought by this word of descriptions, whatever there is to check. */
 export const wordForChecks = "Checks"
@@ -55,7 +56,7 @@ export const soughtOf = ({ isCheck, kind }: Pick<PlannedStep, "isCheck" | "kind"
 const thoughtOf = (pool: WorkerPool, step: PlannedStep): string => thought(pool, step.part, soughtOf(step), step.worker)
 
 /** A plan as a workflow. */
-export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow => ({
+export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow.Workflow => ({
   steps: steps.map((step) => ({ worker: step.worker, subtask: subtaskOf(step), access: step.access }))
 })
 

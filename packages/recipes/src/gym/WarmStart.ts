@@ -7,18 +7,16 @@
  * what pays, is in none of them.
  */
 
+import { Prompt, Seed } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"
-import * as Prompt from "@divisi/core/Prompt"
-import * as Seed from "@divisi/core/Seed"
 import type { Task } from "@divisi/core/Task"
 import type { Refusal, Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import * as Family from "@divisi/gym/Family"
+import { Family } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
-import * as Curriculum from "@divisi/trainer/Curriculum"
-import * as ExampleSource from "@divisi/trainer/ExampleSource"
+import { Curriculum, ExampleSource } from "@divisi/trainer"
 import type { PoolConfig } from "@divisi/trainer/TrainingConfig"
 import * as Effect from "effect/Effect"
 import * as Draw from "./Draw.ts"

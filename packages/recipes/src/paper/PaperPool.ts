@@ -3,7 +3,7 @@
  * The package of a vendor is loaded when one of its models is in the pool.
  */
 
-import { notifyLogged } from "@divisi/core/Callback"
+import { Callback } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import * as Data from "effect/Data"
@@ -168,7 +168,7 @@ const tell = (notice: string): void => void process.stderr.write(`divisi: ${noti
 export const paperPool = async (given: PaperPoolOptions): Promise<ReadonlyArray<Worker>> => {
   const environment = given.environment ?? (await Effect.runPromise(Vendor.environment(Vendor.vendors)))
   const options = { ...given, environment }
-  const notice = (text: string) => notifyLogged("onNotice", () => (options.onNotice ?? tell)(text))
+  const notice = (text: string) => Callback.notifyLogged("onNotice", () => (options.onNotice ?? tell)(text))
   const workers: Array<Worker> = []
   const missing: Array<{ readonly worker: string; readonly detail: string }> = []
   for (const seat of seats) {

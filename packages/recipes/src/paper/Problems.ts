@@ -3,10 +3,10 @@
  */
 import { existsSync } from "node:fs"
 import path from "node:path"
-import type * as Grader from "@divisi/core/Grader"
+import type { Grader } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
 import { Benchmark, Benchmarks, Math500, Mmlu, Rlpr } from "@divisi/evals"
-import * as TaskSource from "@divisi/trainer/TaskSource"
+import { TaskSource } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Environment from "../Environment.ts"

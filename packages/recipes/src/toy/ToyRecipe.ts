@@ -3,14 +3,13 @@
  * to ask. It needs nothing that is not installed, and shows in seconds what a training run is. With the engine `jax` it
  * is a transformer of a hundred thousand weights that does so, and that can be exported and run.
  */
-import * as Prompt from "@divisi/core/Prompt"
+import { Prompt } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
-import * as ExampleSource from "@divisi/trainer/ExampleSource"
-import * as TaskSource from "@divisi/trainer/TaskSource"
+import { ExampleSource, TaskSource } from "@divisi/trainer"
 import * as ToyEngine from "@divisi/trainer/ToyEngine"
 import { grpo, warmStart } from "@divisi/trainer/TrainingConfig"
 import * as Result from "effect/Result"

@@ -1,5 +1,5 @@
 /** A transformer in the place of the toy recipe's table: small enough for a laptop, and a file that llama.cpp runs. */
-import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import { Tokenizer } from "@divisi/gguf/browser"
 import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 

@@ -1,6 +1,5 @@
 /** Where the steps of a workflow stand in a picture, and the lines between them. */
-import * as Topology from "@divisi/core/Topology"
-import type { Workflow } from "@divisi/core/Workflow"
+import { Topology, type Workflow } from "@divisi/core"
 import { curveBumpX, curveBumpY, line } from "d3-shape"
 
 /** Measures in pixels: along the direction of time, and across it. */
@@ -34,7 +33,7 @@ export interface Placed {
 }
 
 /** Places the steps by layer and lane. */
-export const place = (workflow: Workflow, measures: Measures): Placed => {
+export const place = (workflow: Workflow.Workflow, measures: Measures): Placed => {
   const { across, along, gapAcross, gapAlong, isSideways = false, tip = 0 } = measures
   const { edges, lanes, layers, steps } = Topology.layout(Topology.make(workflow))
   const sizes = Array.from({ length: layers }, (_, layer) =>

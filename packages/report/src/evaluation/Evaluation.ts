@@ -2,7 +2,7 @@
  * What an evaluation's page and tables show, as plain data. `Report`, `Sample` and `Profiles` of `@divisi/evals` are
  * such values; so is whatever else has these fields.
  */
-import type { Limits } from "@divisi/core/Budget"
+import type { Budget } from "@divisi/core"
 import type { Figure } from "../page/Numbers.ts"
 
 /** How many of all. */
@@ -105,7 +105,7 @@ export interface Evaluation {
     readonly policies: ReadonlyArray<{ readonly name: string }>
     readonly epochs: number
     readonly seed: number
-    readonly perQuestion: Limits
+    readonly perQuestion: Budget.Limits
     readonly maxSteps: number
     readonly recursion: number
     readonly maxOutputTokens?: number | undefined

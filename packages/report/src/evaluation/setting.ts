@@ -1,12 +1,12 @@
 /** What was measured, and how: enough to do it again. */
-import type { Limits } from "@divisi/core/Budget"
+import type { Budget } from "@divisi/core"
 import { type Html, html } from "../page/Html.ts"
 import { count, usd } from "../page/Numbers.ts"
 import { note, section } from "../page/Page.ts"
 import { table } from "../page/Table.ts"
 import { type Evaluation, playMoney } from "./Evaluation.ts"
 
-const limits = ({ calls, costUsd, durationMillis, tokens }: Limits): string => {
+const limits = ({ calls, costUsd, durationMillis, tokens }: Budget.Limits): string => {
   const said = [
     costUsd === undefined ? [] : usd(costUsd),
     tokens === undefined ? [] : `${count(tokens)} tokens`,

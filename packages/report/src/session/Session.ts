@@ -1,5 +1,5 @@
 /** What a session was and what it came to: the runs of a server or of a person in some time, added up. */
-import * as Transcript from "@divisi/core/Transcript"
+import { Transcript } from "@divisi/core"
 import { cost, noSpend, type Pricing, type Spend } from "@divisi/core/Usage"
 import * as Spans from "./Spans.ts"
 

@@ -1,5 +1,5 @@
 /** When who worked on a run: one span for each call that can be placed, and one while tools were run or waited for. */
-import type * as Transcript from "@divisi/core/Transcript"
+import type { Transcript } from "@divisi/core"
 
 /** A length of time, in milliseconds since 1970. */
 export interface Span {

@@ -1,6 +1,7 @@
 /** The runs of a session: when who worked on each, and what it came to. */
+
+import { Transcript } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
-import * as Transcript from "@divisi/core/Transcript"
 import { scaleLinear } from "d3-scale"
 import { across, type Tick } from "../chart/Axes.ts"
 import { head, row } from "../chart/Rows.ts"

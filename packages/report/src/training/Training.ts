@@ -2,8 +2,9 @@
  * What a training's page shows, as plain data. `TrainingConfig`, `Metrics` and `RolloutRecord` of `@divisi/trainer`,
  * which the folder of a run holds, are such values.
  */
+
+import type { Workflow } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
-import type { Workflow } from "@divisi/core/Workflow"
 
 /** The configuration of a run. Whatever else it has is shown as it is. */
 export interface Config {
@@ -101,7 +102,7 @@ export interface CompletionRecord {
   readonly reward?: number | undefined
   /** Why it was dropped, or why it could not be read. */
   readonly detail?: string | undefined
-  readonly workflow?: Workflow | undefined
+  readonly workflow?: Workflow.Workflow | undefined
   /** The ids of the workers of the steps. */
   readonly workers?: ReadonlyArray<string> | undefined
   readonly answer?: string | undefined

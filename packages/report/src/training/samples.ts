@@ -1,6 +1,7 @@
 /** Workflows as they were written, early and late: one of each kind of task, drawn at random. */
+
+import type { Workflow } from "@divisi/core"
 import { text } from "@divisi/core/Message"
-import type { Access, Workflow } from "@divisi/core/Workflow"
 import * as Hash from "effect/Hash"
 import { place } from "../chart/Graph.ts"
 import { excerpt, type Html, html, shortened } from "../page/Html.ts"
@@ -48,7 +49,7 @@ const boxHeight = 24
 const mostLetters = 13
 
 /** Layers run from left to right, so that even five steps are but a few lines high. The last step has its own frame. */
-const graph = (workflow: Workflow, nameOf: (step: number) => string): Html => {
+const graph = (workflow: Workflow.Workflow, nameOf: (step: number) => string): Html => {
   const measures = { along: () => 104, across: boxHeight, gapAlong: 26, gapAcross: 8, isSideways: true }
   const { boxes, edges, height, width } = place(workflow, measures)
   const last = boxes.length - 1
@@ -58,7 +59,7 @@ const graph = (workflow: Workflow, nameOf: (step: number) => string): Html => {
   )}</svg>`
 }
 
-const sees = (access: Access): string =>
+const sees = (access: Workflow.Access): string =>
   access === "all"
     ? "sees all before"
     : access.length === 0
@@ -67,7 +68,7 @@ const sees = (access: Access): string =>
 
 const mostSubtask = 600
 
-const planned = (workflow: Workflow, workers: ReadonlyArray<string>): Html => {
+const planned = (workflow: Workflow.Workflow, workers: ReadonlyArray<string>): Html => {
   const nameOf = (step: number) => workers[step] ?? `worker ${workflow.steps[step]!.worker}`
   return html`${graph(workflow, nameOf)}
 <ol>${workflow.steps.map(

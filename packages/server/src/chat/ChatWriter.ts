@@ -1,6 +1,6 @@
 /** Writes responses of Chat Completions: a body, or chunks. */
 import type { ToolCall } from "@divisi/core/Message"
-import { Endings, UsageFields } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import * as Tools from "../wire/Tools.ts"
@@ -46,11 +46,11 @@ const legacyCall = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonOb
 })
 
 const reasonOf = (reason: FinishReason, isLegacy: boolean): string =>
-  isLegacy && reason === "tool-calls" ? Endings.legacyCall : Endings.wordOf.chat[reason]
+  isLegacy && reason === "tool-calls" ? Dialects.Endings.legacyCall : Dialects.Endings.wordOf.chat[reason]
 
 /** The tokens of the answer as Chat Completions counts them, those of the orchestration beside them, and the cost of all. */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => {
-  const own = UsageFields.chatUsage(answer)
+  const own = Dialects.UsageFields.chatUsage(answer)
   return {
     ...own,
     prompt_tokens_details: {

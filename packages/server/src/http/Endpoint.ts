@@ -1,5 +1,5 @@
 /** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
-import type * as Budget from "@divisi/core/Budget"
+import type { Budget } from "@divisi/core"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /** Limits of what a client sends. They are checked before anything reads it. */
 
-import * as Tables from "@divisi/core/Options"
+import { Options as Tables } from "@divisi/core"
 
 /** Limits of requests. Sizes are in bytes of the body as it is after its encoding is undone. */
 export interface Limits {

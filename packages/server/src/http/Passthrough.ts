@@ -3,7 +3,7 @@
  * are charged like calls of runs: the worst case is reserved on the caller's and the server's accounts before the request
  * is sent, and settled to the usage that the vendor reports.
  */
-import type * as Budget from "@divisi/core/Budget"
+import type { Budget } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import type { Forward, ForwardEndpoint, Forwarded, Worker } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"

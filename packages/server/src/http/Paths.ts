@@ -1,5 +1,5 @@
 /** Hints for paths that the server does not have: most come from a base URL with one `/v1` too many or too few. */
-import { nearest } from "@divisi/core/Nearest"
+import { Nearest } from "@divisi/core"
 
 /** Paths that clients ask for. */
 const known = [
@@ -47,7 +47,7 @@ const meant = (path: string): string | undefined => {
     .replace(/\/{2,}/g, "/")
     .replace(/\/$/, "")
     .replace(/^(?:\/api)?(?:\/v1)*(?=\/|$)/, "")
-  return known.find((one) => one === `/v1${rest}` || one === rest) ?? nearest(path, known)
+  return known.find((one) => one === `/v1${rest}` || one === rest) ?? Nearest.nearest(path, known)
 }
 
 /** Says which path was meant, and what to change; empty if none is likely. */

@@ -1,8 +1,5 @@
 /** How good an answer was, said by those who got it: `POST /v1/runs/{id}/rating`. */
-import type * as Journal from "@divisi/core/Journal"
-import * as Outcome from "@divisi/core/Outcome"
-import * as StepFailure from "@divisi/core/StepFailure"
-import * as Transcript from "@divisi/core/Transcript"
+import { type Journal, Outcome, StepFailure, Transcript } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"

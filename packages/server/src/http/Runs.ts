@@ -1,7 +1,6 @@
 /** The runs of a server, for their owners and for keys with the right `admin`: a list, one run, and its events as they happen. */
-import * as Journal from "@divisi/core/Journal"
-import * as JournalStream from "@divisi/core/JournalStream"
-import * as Transcript from "@divisi/core/Transcript"
+import { Journal, Transcript } from "@divisi/core"
+import { JournalStream } from "@divisi/core/streams"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"

@@ -1,5 +1,5 @@
 /** Refuses callers whose budget is spent, before anything of their requests is read. */
-import type * as Budget from "@divisi/core/Budget"
+import type { Budget } from "@divisi/core"
 import type { Spend } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type { Caller } from "../Caller.ts"

@@ -1,11 +1,11 @@
 /** Errors as Anthropic's clients know them. */
-import { Failures } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
 
 const messageOf = ({ kind, message }: ApiError): string =>
-  kind === "context-too-long" && !message.toLowerCase().includes(Failures.tooLong)
-    ? `${Failures.tooLong}: ${message}`
+  kind === "context-too-long" && !message.toLowerCase().includes(Dialects.Failures.tooLong)
+    ? `${Dialects.Failures.tooLong}: ${message}`
     : message
 
 /** What clients tell a thread by that is not kept: they send the whole conversation then. */
@@ -15,5 +15,5 @@ const detailsOf = ({ field, kind }: ApiError): JsonObject =>
 /** The body of an error. */
 export const errorBody = (error: ApiError): JsonObject => ({
   type: "error",
-  error: { type: Failures.forms[error.kind].messages, message: messageOf(error), ...detailsOf(error) }
+  error: { type: Dialects.Failures.forms[error.kind].messages, message: messageOf(error), ...detailsOf(error) }
 })

@@ -1,6 +1,6 @@
 /** Writes responses of Anthropic's Messages: a body, or events. */
 import type { ToolCall } from "@divisi/core/Message"
-import { Endings, Messages } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as Tools from "../wire/Tools.ts"
 import { type About, event, type Part, runOf, type SegmentUsage, type Written } from "../wire/Wire.ts"
@@ -32,7 +32,7 @@ const showsThinking = ({ body: { thinking } }: About): boolean =>
 // -------------------------------------------------------------------------------------------------------------------
 
 const ending = ({ reason, stopSequence }: Finish): JsonObject => ({
-  stop_reason: Endings.wordOf.messages[reason],
+  stop_reason: Dialects.Endings.wordOf.messages[reason],
   stop_sequence: stopSequence ?? null,
   stop_details: reason === "refusal" ? { type: "refusal", category: null, explanation: null } : null,
   container: null
@@ -42,7 +42,7 @@ const unended: JsonObject = { stop_reason: null, stop_sequence: null, stop_detai
 
 /** What the answer used, what the orchestration used beside it, and the cost of all. */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
-  ...Messages.reported(answer),
+  ...Dialects.Messages.reported(answer),
   server_tool_use: null,
   orchestration_input_tokens: orchestration.inputTokens,
   orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0,
@@ -120,12 +120,13 @@ const pieceOf = (about: About, part: Part): readonly [of: "text" | "thinking", p
 
 const named = (type: string, data: JsonObject = {}): string => event({ type, ...data }, type)
 
-const delta = (index: number, data: JsonObject): string => named(Messages.events.blockDelta, { index, delta: data })
+const delta = (index: number, data: JsonObject): string =>
+  named(Dialects.Messages.events.blockDelta, { index, delta: data })
 
 const blockStart = (index: number, block: JsonObject): string =>
-  named(Messages.events.blockStart, { index, content_block: block })
+  named(Dialects.Messages.events.blockStart, { index, content_block: block })
 
-const blockStop = (index: number): string => named(Messages.events.blockStop, { index })
+const blockStop = (index: number): string => named(Dialects.Messages.events.blockStop, { index })
 
 /** Ends the block that is open. */
 const close = (state: MessagesState): Written<MessagesState> => {
@@ -133,7 +134,7 @@ const close = (state: MessagesState): Written<MessagesState> => {
   const index = state.blocks - 1
   const signed =
     state.open === "thinking"
-      ? delta(index, { type: Messages.deltas.signature, signature: signatureOf(state.about) })
+      ? delta(index, { type: Dialects.Messages.deltas.signature, signature: signatureOf(state.about) })
       : ""
   return [{ ...state, open: undefined }, `${signed}${blockStop(index)}`]
 }
@@ -149,7 +150,7 @@ const open = (state: MessagesState, of: "text" | "thinking"): Written<MessagesSt
 const call = (state: MessagesState, made: ToolCall): Written<MessagesState> => {
   const [closed, before] = close(state)
   const index = closed.blocks
-  const input = { type: Messages.deltas.input, partial_json: argumentsOf(made) }
+  const input = { type: Dialects.Messages.deltas.input, partial_json: argumentsOf(made) }
   const events = blockStart(index, toolUse(made, state.tools, {})) + delta(index, input) + blockStop(index)
   return [{ ...closed, blocks: index + 1 }, before + events]
 }
@@ -157,7 +158,7 @@ const call = (state: MessagesState, made: ToolCall): Written<MessagesState> => {
 /** The beginning of a stream. */
 export const begin = (about: About): Written<MessagesState> => [
   { about, open: undefined, blocks: 0, tools: Tools.ofResponse(about) },
-  named(Messages.events.messageStart, { message: message(about, [], unended, unused) })
+  named(Dialects.Messages.events.messageStart, { message: message(about, [], unended, unused) })
 ]
 
 /** What goes out for a part. */
@@ -167,7 +168,9 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
     const [of, said] = piece
     const [next, opened] = open(state, of)
     const data =
-      of === "text" ? { type: Messages.deltas.text, text: said } : { type: Messages.deltas.thinking, thinking: said }
+      of === "text"
+        ? { type: Dialects.Messages.deltas.text, text: said }
+        : { type: Dialects.Messages.deltas.thinking, thinking: said }
     return [next, opened + delta(next.blocks - 1, data)]
   }
   switch (part.type) {
@@ -181,15 +184,19 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
     case "finish": {
       const [closed, before] = close(state)
       const divisi = runOf(state.about, part)
-      const last = named(Messages.events.messageDelta, { delta: ending(part), usage: usageOf(part.usage), divisi })
-      return [closed, `${before}${last}${named(Messages.events.messageStop)}`]
+      const last = named(Dialects.Messages.events.messageDelta, {
+        delta: ending(part),
+        usage: usageOf(part.usage),
+        divisi
+      })
+      return [closed, `${before}${last}${named(Dialects.Messages.events.messageStop)}`]
     }
     // Nothing follows: a stream that broke off must not look whole.
     case "error":
-      return [state, event(errorBody(part.error), Messages.events.error)]
+      return [state, event(errorBody(part.error), Dialects.Messages.events.error)]
     case "given":
     case "heartbeat":
-      return [state, named(Messages.events.ping)]
+      return [state, named(Dialects.Messages.events.ping)]
     default:
       return [state, ""]
   }

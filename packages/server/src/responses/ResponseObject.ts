@@ -1,5 +1,5 @@
 /** The object that a response is: what was asked for, as it was understood, and what has come of it. */
-import { type Endings, UsageFields } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import { type About, type Part, runOf, type SegmentUsage } from "../wire/Wire.ts"
 
@@ -8,13 +8,15 @@ export interface Progress {
   readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled"
   readonly output: ReadonlyArray<JsonObject>
   readonly finish?: Extract<Part, { readonly type: "finish" }> | undefined
-  readonly incomplete?: (typeof Endings.incompleteWord)[keyof typeof Endings.incompleteWord] | undefined
+  readonly incomplete?:
+    | (typeof Dialects.Endings.incompleteWord)[keyof typeof Dialects.Endings.incompleteWord]
+    | undefined
   readonly error?: JsonObject | undefined
 }
 
 /** The tokens of the answer as Responses counts them, those of the orchestration beside them, and the cost of all. */
 export const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => {
-  const own = UsageFields.responsesUsage(answer)
+  const own = Dialects.UsageFields.responsesUsage(answer)
   return {
     ...own,
     input_tokens_details: {

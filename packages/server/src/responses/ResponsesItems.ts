@@ -3,8 +3,9 @@
  * models know (`local_shell`, `apply_patch`, MCP), become calls and results of tools of that name, so that workers see
  * what was done. Source: https://developers.openai.com/api/reference/resources/responses.
  */
+
+import { Options } from "@divisi/core"
 import type { Message, ToolCall } from "@divisi/core/Message"
-import { kindOf } from "@divisi/core/Options"
 import * as SegmentParts from "../segment/SegmentParts.ts"
 import * as Conversation from "../turns/Conversation.ts"
 import { invalid } from "../wire/ApiError.ts"
@@ -99,7 +100,7 @@ const addVendorCall = (conversation: Adding, item: Json.JsonObject, field: strin
   const hasResult = Object.keys(results).length > 0
   if (item.call_id === undefined && !hasResult) {
     reading.notice(
-      `${field} was left out: items of the type ${kindOf(item.type)} hold nothing that a worker could read.`
+      `${field} was left out: items of the type ${Options.kindOf(item.type)} hold nothing that a worker could read.`
     )
     return
   }
@@ -139,7 +140,8 @@ const addOther = (conversation: Adding, item: Json.JsonObject, field: string): v
   if (silent.has(type)) return
   if (type.endsWith("_output")) addResult(conversation, item, vendorOutput(item), field)
   else if (type.endsWith("_call") && type !== "image_generation_call") addVendorCall(conversation, item, field)
-  else conversation.reading.notice(`${field} was left out: items of the type ${kindOf(item.type)} are not read.`)
+  else
+    conversation.reading.notice(`${field} was left out: items of the type ${Options.kindOf(item.type)} are not read.`)
 }
 
 /** Adds the summary that stands for all that came before it. Only the server that encrypted it can read it. */

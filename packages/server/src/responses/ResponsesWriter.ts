@@ -1,5 +1,5 @@
 /** Writes responses of Responses: a body, or events. */
-import { Endings, ResponsesEvents } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
@@ -12,7 +12,7 @@ import * as ResponseObject from "./ResponseObject.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-const Types = ResponsesEvents.events
+const Types = Dialects.ResponsesEvents.events
 
 /** An item that goes on: a message with one part, or reasoning with notes. */
 type Open =
@@ -249,9 +249,9 @@ const finish = (before: ResponsesState, part: Extract<Part, { readonly type: "fi
   const isDeclined = before.open?.type === "message" && before.open.part === "refusal"
   const incomplete =
     part.reason === "length"
-      ? Endings.incompleteWord.length
+      ? Dialects.Endings.incompleteWord.length
       : part.reason === "refusal" && !isDeclined
-        ? Endings.incompleteWord.refusal
+        ? Dialects.Endings.incompleteWord.refusal
         : undefined
   const status = incomplete === undefined ? "completed" : "incomplete"
   const [closed, events] = close(before, status)

@@ -1,6 +1,5 @@
 /** Ends runs that wait for what will not come: the user has gone on without them. */
-import * as Journal from "@divisi/core/Journal"
-import * as Transcript from "@divisi/core/Transcript"
+import { Journal, Transcript } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { ownerIn } from "./Owner.ts"

@@ -2,7 +2,7 @@
  * Tools that a client runs. Their schemas are of any kind, and what a model writes is the client's to check: here it only
  * has to be an object with the fields that the schema requires, so that a model that forgets one is asked again.
  */
-import type { Tool, ToolDefinition } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 
 const check = (value: unknown, { required }: JsonObject) => {
@@ -15,7 +15,7 @@ const check = (value: unknown, { required }: JsonObject) => {
 }
 
 /** A tool as a run takes it. */
-export const make = ({ description, input, name, strict }: ToolDefinition): Tool => ({
+export const make = ({ description, input, name, strict }: Tool.ToolDefinition): Tool.Tool => ({
   name,
   description,
   strict,

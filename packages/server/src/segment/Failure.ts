@@ -1,6 +1,7 @@
 /** Why a run gave no answer, as an error for its client. */
+
+import { FailedCall } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
-import * as FailedCall from "@divisi/core/FailedCall"
 import type { BudgetExceeded } from "@divisi/core/Usage"
 import type { WorkerError, WorkerErrorReason } from "@divisi/core/Worker"
 import { ApiError, type Kind } from "../wire/ApiError.ts"

@@ -2,8 +2,9 @@
  * Requests with an `Idempotency-Key`: the key names the run, so that the journal has its answer for 24 hours, after a
  * restart and on every server that shares the journal. Keys of different owners never meet.
  */
+
+import { Journal } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
 import * as Effect from "effect/Effect"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"

@@ -1,5 +1,5 @@
 /** What a segment of a run uses, and how much of that is the answer's: a fold of the run's events. */
-import type { RunEvent } from "@divisi/core/RunEvent"
+import type { RunEvent } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import type { SegmentUsage } from "../wire/Wire.ts"
 import * as Place from "./Place.ts"
@@ -17,7 +17,7 @@ const answering = () => {
   const running = new Map<string, Round>()
   const best = new Map<string, Round>()
 
-  const take = (event: RunEvent, path: string): void => {
+  const take = (event: RunEvent.RunEvent, path: string): void => {
     switch (event.type) {
       case "workflow-proposed": {
         const { answer, steps } = event.workflow
@@ -63,12 +63,12 @@ export const make = () => {
   let all: Omit<SegmentUsage, "answer" | "orchestration"> = { costUsd: 0, unpricedCalls: 0, calls: 0 }
 
   /** Checks judge what a step says. */
-  const placeOf = (event: RunEvent, path: string): string =>
+  const placeOf = (event: RunEvent.RunEvent, path: string): string =>
     !("step" in event) || event.step === undefined || event.type === "check-answered" || "by" in event
       ? elsewhere
       : Place.of(path, { round: event.round, step: event.step })
 
-  const take = (event: RunEvent, path: string, isOurs: boolean) => {
+  const take = (event: RunEvent.RunEvent, path: string, isOurs: boolean) => {
     answers.take(event, path)
     if (!isOurs || !("usage" in event) || "unasked" in event) return
     const { costUsd, usage } = event

@@ -2,14 +2,12 @@
  * Events of a run for callers without the right `admin`: where this server's account, hosts or code at a provider are at
  * fault, they have this server's own words instead of the provider's, as errors of requests do.
  */
-import { checkFailed } from "@divisi/core/Check"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import type { StepFailure } from "@divisi/core/StepFailure"
+import { Check, type RunEvent, type StepFailure } from "@divisi/core"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as Failure from "./Failure.ts"
 
 /** Replaces the provider's words in the events of one run, in their order. */
-export type OwnWords = (event: RunEvent) => RunEvent
+export type OwnWords = (event: RunEvent.RunEvent) => RunEvent.RunEvent
 
 /** The most messages of failures that later texts are searched for. Beyond it, such texts are replaced as a whole. */
 const maxRemembered = 64
@@ -33,14 +31,14 @@ export const make = (): OwnWords => {
 
   /** A text that may quote failures of the run. */
   const own = (text: string): string => {
-    if (text.startsWith(checkFailed)) return `${checkFailed}${Failure.unnamed}`
+    if (text.startsWith(Check.checkFailed)) return `${Check.checkFailed}${Failure.unnamed}`
     let said = text
     for (const [message, words] of remembered) said = said.replaceAll(message, words)
     return isFull || Failure.isAboutAccount(new Error(said)) ? Failure.unnamed : said
   }
 
   /** The fields of a failed or reassigned step. */
-  const ofStep = <A extends Pick<StepFailure, "message" | "reason" | "worker">>(failure: A): A => {
+  const ofStep = <A extends Pick<StepFailure.StepFailure, "message" | "reason" | "worker">>(failure: A): A => {
     const { message, reason, worker } = failure
     if (reason === undefined) return { ...failure, message: own(message) }
     const words = wordsFor(worker, { _tag: reason, detail: message }, message)
@@ -56,7 +54,7 @@ export const make = (): OwnWords => {
       case "step-reassigned": {
         const { from, message, reason } = event
         if (message === undefined) return event
-        return { ...event, message: ofStep({ message, reason, worker: from } as StepFailure).message }
+        return { ...event, message: ofStep({ message, reason, worker: from } as StepFailure.StepFailure).message }
       }
       case "step-failed":
         return ofStep(event)
@@ -89,4 +87,4 @@ export const make = (): OwnWords => {
 }
 
 /** The events of one run, from its first. */
-export const all = (events: ReadonlyArray<RunEvent>): ReadonlyArray<RunEvent> => events.map(make())
+export const all = (events: ReadonlyArray<RunEvent.RunEvent>): ReadonlyArray<RunEvent.RunEvent> => events.map(make())

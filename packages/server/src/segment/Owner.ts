@@ -1,6 +1,6 @@
 /** Whose a run is. */
-import type { RunEvent } from "@divisi/core/RunEvent"
+import type { RunEvent } from "@divisi/core"
 
 /** The owner that the first event of a run names; the server gives it to each. */
-export const ownerIn = (first: RunEvent | undefined): unknown =>
+export const ownerIn = (first: RunEvent.RunEvent | undefined): unknown =>
   first?.type === "run-started" ? first.task.metadata?.owner : undefined

@@ -2,7 +2,7 @@
  * Requests without an `Idempotency-Key` that are sent again: the run that answered them before, or still does, is found in
  * the journal by what they ask, on whichever server that was. What was paid for is not paid for again.
  */
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type { ApiError } from "../wire/ApiError.ts"
 import * as Failure from "./Failure.ts"

@@ -7,9 +7,8 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
-import * as Journal from "@divisi/core/Journal"
+import { Journal, type RunEvent } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { isObject } from "../wire/Json.ts"
@@ -91,7 +90,7 @@ export const make = (secret: Redacted.Redacted = Redacted.make(randomBytes(32).t
 const hashOf = (messages: ReadonlyArray<Message>): string =>
   createHash("sha256").update(JSON.stringify(messages)).digest("base64")
 
-type Messages = Extract<RunEvent, { readonly type: "run-started" }>["task"]["messages"]
+type Messages = Extract<RunEvent.RunEvent, { readonly type: "run-started" }>["task"]["messages"]
 
 /** The entries with other messages in the place of the question's. */
 const withQuestion = (

@@ -4,12 +4,9 @@
  * A run that is resumed tells its events from the beginning. What earlier segments have said is left out: a segment
  * begins where the last of the results that it was given has been heard.
  */
-import * as AnswerText from "@divisi/core/AnswerText"
+import { AnswerText, type RunEvent, type StepFailure, type Workflow } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
 import { defined } from "@divisi/core/Fields"
-import type { PoolMember, RunEvent } from "@divisi/core/RunEvent"
-import type { StepFailure } from "@divisi/core/StepFailure"
-import type { Workflow } from "@divisi/core/Workflow"
 import { ApiError } from "../wire/ApiError.ts"
 import type { FailedStep, FinishReason, Part } from "../wire/Wire.ts"
 import * as CallId from "./CallId.ts"
@@ -43,7 +40,7 @@ export interface Options {
 
 /** The parts as they come. */
 export interface SegmentParts {
-  readonly take: (event: RunEvent) => ReadonlyArray<Part>
+  readonly take: (event: RunEvent.RunEvent) => ReadonlyArray<Part>
   /** The last parts. */
   readonly end: (result: RunResult) => ReadonlyArray<Part>
   /** The last parts of a run that is stopped, and gives no result. */
@@ -59,9 +56,14 @@ const textPart = (text: string, by?: string | undefined): ReadonlyArray<Part> =>
 // Notes
 // -------------------------------------------------------------------------------------------------------------------
 
-const named = (pool: ReadonlyArray<PoolMember>, worker: number): string => pool[worker]?.id ?? `worker ${worker}`
+const named = (pool: ReadonlyArray<RunEvent.PoolMember>, worker: number): string =>
+  pool[worker]?.id ?? `worker ${worker}`
 
-const planOf = ({ answer, steps }: Workflow, pool: ReadonlyArray<PoolMember>, notes: Notes): string => {
+const planOf = (
+  { answer, steps }: Workflow.Workflow,
+  pool: ReadonlyArray<RunEvent.PoolMember>,
+  notes: Notes
+): string => {
   const lines = steps.map(({ subtask, worker }, step) => {
     const who = `${step + 1}. ${named(pool, worker)}${step === steps.length - 1 && answer !== "majority" ? " answers" : ""}`
     return notes === "full" && subtask !== "" ? `${who}: ${subtask}` : who
@@ -78,7 +80,7 @@ export const isNote = (text: string): boolean =>
     text
   )
 
-type Told<Type extends RunEvent["type"]> = Extract<RunEvent, { readonly type: Type }>
+type Told<Type extends RunEvent.RunEvent["type"]> = Extract<RunEvent.RunEvent, { readonly type: Type }>
 
 /** What a policy made of answers that failed their checks; of another plan, the plan itself is told. */
 const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undefined => {
@@ -94,10 +96,10 @@ const maxProgressNotes = 32
  * have found.
  */
 const noting = (notes: Notes) => {
-  let pool: ReadonlyArray<PoolMember> = []
+  let pool: ReadonlyArray<RunEvent.PoolMember> = []
   let steps = 0
   let progressNotes = 0
-  let workflow: Workflow = { steps: [] }
+  let workflow: Workflow.Workflow = { steps: [] }
   const place = (step: number) => `Step ${step + 1} of ${steps}`
   /** Of the step that answers what others do not see: the text is under way, or has passed. */
   const isSilent = ({ passed, step }: Told<"step-checked">) =>
@@ -105,7 +107,7 @@ const noting = (notes: Notes) => {
   const line = (about: "plan" | "step", text: string, by?: string | undefined): ReadonlyArray<Part> => [
     { type: "note", about, text, by }
   ]
-  return (event: RunEvent): ReadonlyArray<Part> => {
+  return (event: RunEvent.RunEvent): ReadonlyArray<Part> => {
     switch (event.type) {
       case "run-started":
         pool = event.pool
@@ -156,7 +158,7 @@ const speaking = () => {
   const answers = new Map<string, string>()
   let speaker: string | undefined
   return {
-    hear: (event: RunEvent) => {
+    hear: (event: RunEvent.RunEvent) => {
       if (event.type === "step-started") workers.set(event.step, event.worker)
       if (event.type === "step-finished") answers.set(event.answer, event.worker)
       if (event.type === "step-delta") speaker = workers.get(event.step)
@@ -173,7 +175,7 @@ const speaking = () => {
 /** Hears the results that begin a segment; says of each event whether it belongs to it. */
 const beginning = (given: ReadonlyArray<string>) => {
   const awaited = new Set(given)
-  return (event: RunEvent, path: string): boolean => {
+  return (event: RunEvent.RunEvent, path: string): boolean => {
     if (awaited.size === 0) return true
     if (event.type === "tool-finished") {
       awaited.delete(`${Place.of(path, event)}.${event.turn}.${event.index}`)
@@ -194,7 +196,7 @@ const finishReasons: Readonly<Record<AnswerText.AnswerText["finishReason"], Fini
   "tool-calls": "stop"
 }
 
-const failedStep = ({ by, reason, reassignedTo, round, step, worker }: StepFailure): FailedStep =>
+const failedStep = ({ by, reason, reassignedTo, round, step, worker }: StepFailure.StepFailure): FailedStep =>
   defined({ round, step, by, worker, reason, reassignedTo }) as FailedStep
 
 const brokenOff = new ApiError({
@@ -203,7 +205,7 @@ const brokenOff = new ApiError({
 })
 
 /** What a client should know of an event: a setting that a worker could not take, or that another worker answered. */
-const noticeOf = (event: RunEvent): string | undefined => {
+const noticeOf = (event: RunEvent.RunEvent): string | undefined => {
   if (event.type === "step-notice") return `${event.worker}: ${event.notice}`
   return event.type === "step-reassigned"
     ? `Step ${event.step + 1}: ${event.from} failed, and ${event.to} took over.`
@@ -238,7 +240,7 @@ export const make = (options: Options): SegmentParts => {
     return textPart(said, speakers?.who())
   }
 
-  const take = (event: RunEvent): ReadonlyArray<Part> => {
+  const take = (event: RunEvent.RunEvent): ReadonlyArray<Part> => {
     const path = pathOf(event)
     isBegun = isOurs(event, path)
     meter.take(event, path, isBegun)

@@ -5,13 +5,10 @@
  * let go of it, from its state in the client's history. Where neither leads to it, or the client asks otherwise than
  * before, the conversation is answered by a new run: what the client has in its history is enough. It is never an error.
  */
-import type * as Budget from "@divisi/core/Budget"
+import { type Budget, Journal, type RunEvent, type Tool } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
-import type { Listener } from "@divisi/core/RunEvent"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import * as Telemetry from "@divisi/core/Telemetry"
-import type { Given, Tool } from "@divisi/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
@@ -45,7 +42,7 @@ export interface Options {
   /** An account that all runs share. */
   readonly ledger?: Budget.Ledger | undefined
   /** Hears the events of all runs. What it throws stops nothing. */
-  readonly listener?: Listener | undefined
+  readonly listener?: RunEvent.Listener | undefined
 }
 
 /** A request with who answers it. */
@@ -69,7 +66,7 @@ export interface Turn {
 /** A run that a request goes on with. */
 interface Resumption {
   readonly runId: string
-  readonly results: Readonly<Record<string, Given>>
+  readonly results: Readonly<Record<string, Tool.Given>>
 }
 
 type Tell = (parts: ReadonlyArray<Part>) => void
@@ -101,7 +98,7 @@ const conductorOf = ({ settings }: Options, { request, team }: Turn): Conductor.
 }
 
 /** The tools of the server, and those of the request, for the client to run. */
-const toolsOf = ({ settings }: Options, { request }: Turn): ReadonlyArray<Tool> => {
+const toolsOf = ({ settings }: Options, { request }: Turn): ReadonlyArray<Tool.Tool> => {
   const own = settings.tools ?? []
   const names = new Set(own.map(({ name }) => name))
   return [...own, ...request.tools.filter(({ name }) => !names.has(name)).map(ClientTool.make)]
@@ -124,7 +121,7 @@ const resumptionOf = Effect.fnUntraced(function* (
   const events = Journal.eventsOf(entries)
   if (ownerIn(events[0]) !== owner) return undefined
   const ids = events.flatMap((event) => (event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []))
-  const results: Record<string, Given> = {}
+  const results: Record<string, Tool.Given> = {}
   for (const { callId, content, isError } of found.results) {
     const id = CallId.find(callId, ids)
     if (id === undefined) return undefined
@@ -222,7 +219,7 @@ export const prepare = Effect.fnUntraced(function* (
     })
     const keep = isKept ? undefined : options.recent?.listener(runId)
     return Effect.flatMap(spans, (telemetry) => {
-      const listener: Listener = (event) => {
+      const listener: RunEvent.Listener = (event) => {
         keep?.(event)
         tell(parts.take(event))
         options.listener?.(event)

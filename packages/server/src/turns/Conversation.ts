@@ -5,8 +5,9 @@
  * Agents send calls without results after an interruption, and results behind other messages. Vendors refuse both, so
  * {@link messagesOf} repairs them.
  */
+
+import { Options } from "@divisi/core"
 import type { Content, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
-import { kindOf } from "@divisi/core/Options"
 import { invalid } from "../wire/ApiError.ts"
 import type { Reading } from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
@@ -104,7 +105,10 @@ export const addResult = (
   const callId = idOf(conversation, result)
   const name = callId === undefined ? undefined : calls.get(callId)
   if (callId === undefined || name === undefined) {
-    throw invalid(field, `${noCall(result.callId ?? kindOf(result.tool))} Send its call as well, or leave it out.`)
+    throw invalid(
+      field,
+      `${noCall(result.callId ?? Options.kindOf(result.tool))} Send its call as well, or leave it out.`
+    )
   }
   open.delete(callId)
   const { content, isError } = result

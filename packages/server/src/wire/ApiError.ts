@@ -2,11 +2,11 @@
  * What goes wrong with a request, whichever wire it came on. Each wire says it in its own form; what a kind means and
  * whether trying again can help is the same on all.
  */
-import { Failures } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import * as Data from "effect/Data"
 
 /** What kind of error it is. */
-export type Kind = Failures.Kind
+export type Kind = Dialects.Failures.Kind
 
 /** The longest message of an error: it may quote what a client, or a worker, has sent. */
 const maxCharacters = 2_000
@@ -35,7 +35,7 @@ export class ApiError extends Data.TaggedError("ApiError")<Fields> {
 
   /** The status of its HTTP response. */
   get status(): number {
-    return Failures.forms[this.kind].status
+    return Dialects.Failures.forms[this.kind].status
   }
 }
 

@@ -2,8 +2,9 @@
  * Reads the content of messages. Clients mix the vendors' forms, so each form is read on every wire: parts of Chat
  * Completions and Responses, blocks of Messages, content of MCP.
  */
+
+import { Options } from "@divisi/core"
 import type { Content, ContentPart, Source } from "@divisi/core/Message"
-import { kindOf } from "@divisi/core/Options"
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Base64 from "effect/encoding/Base64"
 import { invalid } from "./ApiError.ts"
@@ -104,7 +105,7 @@ const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role:
   // A message within a content, as in a list of instructions.
   if ((part.type === undefined || part.type === "message") && part.content != null)
     return partsOf(part.content, `${field}.content`, reading, role)
-  const kind = kindOf(part.type)
+  const kind = Options.kindOf(part.type)
   if (role === "user" && typeof part.type === "string" && unreadable.has(part.type)) {
     throw invalid(`${field}.type`, `${field}.type must be a text, an image or a file: ${kind} is not read.`)
   }
@@ -168,7 +169,7 @@ export const partsOf = (value: unknown, field: string, reading: Reading, role: R
   if (typeof value === "number" || typeof value === "boolean") return textPart(String(value))
   // A tool may give anything: it is passed on as it is written.
   if (role === "tool") return textPart(JSON.stringify(value))
-  throw invalid(field, `${field} must be a text or a list of parts, and is ${kindOf(value)}.`)
+  throw invalid(field, `${field} must be a text or a list of parts, and is ${Options.kindOf(value)}.`)
 }
 
 /** The parts of a content. */

@@ -2,7 +2,7 @@
  * Reads JSON that a client sent. What has to be there and is not, or is something else, throws an `ApiError` that names
  * the field; fields that nobody knows are nobody's business.
  */
-import { kindOf } from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import { invalid } from "./ApiError.ts"
 
 /** An object as it came. */
@@ -13,7 +13,7 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 const wrong = (field: string, what: string, value: unknown): never => {
-  throw invalid(field, `${field} must be ${what}, and is ${value === undefined ? "missing" : kindOf(value)}.`)
+  throw invalid(field, `${field} must be ${what}, and is ${value === undefined ? "missing" : Options.kindOf(value)}.`)
 }
 
 /** An object. */

@@ -1,7 +1,7 @@
 /** What OpenAI's two wires share: how errors are said, how pictures and files are written, and effort. */
 import type { ContentPart, Source } from "@divisi/core/Message"
 import type { Reasoning } from "@divisi/core/Worker"
-import { Failures } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { type ApiError, invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 
@@ -13,7 +13,7 @@ const codes: Readonly<Record<string, string>> = {
 
 /** What stands under `error`. */
 export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => {
-  const [type, code] = Failures.forms[kind].openai
+  const [type, code] = Dialects.Failures.forms[kind].openai
   return {
     message,
     type,

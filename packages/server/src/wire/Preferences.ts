@@ -4,9 +4,9 @@
  * fields of one vendor on the wire of another, so all fields are read on all wires.
  */
 
-import { kindOf } from "@divisi/core/Options"
+import { Options } from "@divisi/core"
 import type { Reasoning } from "@divisi/core/Worker"
-import { Fields } from "@divisi/provider-kit/Dialects"
+import { Dialects } from "@divisi/provider-kit"
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 import * as OpenAi from "./OpenAi.ts"
@@ -32,7 +32,7 @@ const stopping = { setting: "stopSequences" } as const
 const thought = { setting: "reasoning" } as const
 
 /** A field of the table without an entry here does not compile. */
-const fates: { readonly [Name in Fields.Name]: Fate } = {
+const fates: { readonly [Name in Dialects.Fields.Name]: Fate } = {
   max_tokens: limit,
   max_completion_tokens: limit,
   max_output_tokens: limit,
@@ -106,8 +106,8 @@ const fates: { readonly [Name in Fields.Name]: Fate } = {
 }
 
 /** The fields that no setting holds, and that are not read elsewhere. */
-const reviewed = Fields.fields.flatMap((field: Fields.Field) => {
-  const fate = fates[field.name as Fields.Name]
+const reviewed = Dialects.Fields.fields.flatMap((field: Dialects.Fields.Field) => {
+  const fate = fates[field.name as Dialects.Fields.Name]
   if (fate === "read" || fate === "silent") return []
   if (typeof fate === "object" && "setting" in fate) return []
   return [{ ...field, refusal: fate === "omitted" ? undefined : fate.refusal }]
@@ -119,7 +119,7 @@ const isNothing = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (Json.isObject(value) && Object.keys(value).length === 0)
 
-const isNeutral = ({ neutral = [] }: Fields.Field, value: unknown): boolean =>
+const isNeutral = ({ neutral = [] }: Dialects.Fields.Field, value: unknown): boolean =>
   isNothing(value) || neutral.includes(value)
 
 /** Probabilities of tokens, as Responses asks for them. */
@@ -183,7 +183,7 @@ const efforts: ReadonlySet<string> = new Set(["minimal", "low", "medium", "high"
 const thinkingWord = (word: string, field: string): Reasoning | undefined => {
   if (Object.hasOwn(thinkingWords, word)) return thinkingWords[word]
   if (efforts.has(word)) return OpenAi.reasoningOf(word)
-  throw invalid(field, `${field} must be an object, an effort, or enabled or disabled, and is ${kindOf(word)}.`)
+  throw invalid(field, `${field} must be an object, an effort, or enabled or disabled, and is ${Options.kindOf(word)}.`)
 }
 
 /** `thinking` of Messages, and of the servers that took it over. */
@@ -228,7 +228,7 @@ const reasoningIn = (body: Json.JsonObject, reading: Reading): Reasoning | undef
 /** A demand in the first of some fields that has it. Unlike a preference, one that cannot be read fails the request. */
 const demand = <A>(
   body: Json.JsonObject,
-  names: ReadonlyArray<Fields.Name>,
+  names: ReadonlyArray<Dialects.Fields.Name>,
   read: (value: unknown, field: string) => A | undefined
 ): A | undefined => {
   for (const name of names) {

@@ -8,8 +8,7 @@
  * https://docs.vllm.ai/en/latest/features/structured_outputs.html and
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md.
  */
-import { kindOf } from "@divisi/core/Options"
-import type { OutputFormat } from "@divisi/core/Tool"
+import { Options, type Tool } from "@divisi/core"
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 
@@ -23,14 +22,14 @@ const schemaOf = (value: unknown, field: string): Json.JsonObject => {
   }
 }
 
-const ofSchema = (value: unknown, field: string): OutputFormat => ({
+const ofSchema = (value: unknown, field: string): Tool.OutputFormat => ({
   type: "json-schema",
   name: "answer",
   schema: schemaOf(value, field)
 })
 
 /** A shape with its name: nested on Chat Completions, flat on Responses and Messages. */
-const named = (format: Json.JsonObject, field: string): OutputFormat => {
+const named = (format: Json.JsonObject, field: string): Tool.OutputFormat => {
   const isNested = Json.isObject(format.json_schema)
   const of = isNested ? `${field}.json_schema` : field
   const shape = isNested ? Json.object(format.json_schema, of) : format
@@ -44,7 +43,7 @@ const named = (format: Json.JsonObject, field: string): OutputFormat => {
 }
 
 /** A format with a type. Some servers take the schema of `json_object` beside it. */
-const formatOf = (value: unknown, field: string): OutputFormat => {
+const formatOf = (value: unknown, field: string): Tool.OutputFormat => {
   // Some clients send the type alone.
   const format = typeof value === "string" ? { type: value, schema: undefined } : Json.object(value, field)
   switch (format.type) {
@@ -59,13 +58,13 @@ const formatOf = (value: unknown, field: string): OutputFormat => {
     default:
       throw invalid(
         `${field}.type`,
-        `${field}.type must be text, json_object or json_schema, and is ${kindOf(format.type)}.`
+        `${field}.type must be text, json_object or json_schema, and is ${Options.kindOf(format.type)}.`
       )
   }
 }
 
 /** `structured_outputs` of vLLM: JSON, or a constraint that only its own servers have. */
-const structured = (value: unknown, field: string): OutputFormat | undefined => {
+const structured = (value: unknown, field: string): Tool.OutputFormat | undefined => {
   const given = Json.object(value, field)
   if (given.json_object === true) return { type: "json" }
   const json = Json.optional(given.json, `${field}.json`, ofSchema)
@@ -83,7 +82,7 @@ const within = (body: Json.JsonObject, name: string): unknown => {
 }
 
 /** Reads the shape of a request; `undefined` for text. Throws an `ApiError`. */
-export const read = (body: Json.JsonObject): OutputFormat | undefined => {
+export const read = (body: Json.JsonObject): Tool.OutputFormat | undefined => {
   const output =
     Json.optional(body.response_format, "response_format", formatOf) ??
     Json.optional(within(body, "text"), "text.format", formatOf) ??

@@ -8,9 +8,8 @@
  * https://ai.google.dev/gemini-api/docs/function-calling.
  */
 import { createHash } from "node:crypto"
+import { Options, type Tool } from "@divisi/core"
 import type { ToolCall } from "@divisi/core/Message"
-import { kindOf } from "@divisi/core/Options"
-import type { ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 import { bracketed, make, type Reading } from "./Reading.ts"
@@ -22,7 +21,7 @@ import { bracketed, make, type Reading } from "./Reading.ts"
 /** A tool that a client offers, and how its calls are written back. */
 export interface Offered {
   /** As workers know it. */
-  readonly definition: ToolDefinition
+  readonly definition: Tool.ToolDefinition
   /** `custom` takes any text instead of arguments. */
   readonly type: "function" | "custom"
   readonly name: string
@@ -32,7 +31,7 @@ export interface Offered {
 /** The tools of a request and which of them the model may or must call. */
 export interface Choice {
   readonly tools: ReadonlyArray<Offered>
-  readonly toolChoice: ToolChoice | undefined
+  readonly toolChoice: Tool.ToolChoice | undefined
 }
 
 type Tools = ReadonlyArray<Offered>
@@ -157,7 +156,7 @@ const anyText = {
 const grammarOf = (format: unknown): string => {
   const grammar = Json.isObject(format) && Json.isObject(format.grammar) ? format.grammar : format
   return Json.isObject(grammar) && typeof grammar.definition === "string"
-    ? `\n\nThe input is a text of this grammar (${kindOf(grammar.syntax)}):\n${grammar.definition}`
+    ? `\n\nThe input is a text of this grammar (${Options.kindOf(grammar.syntax)}):\n${grammar.definition}`
     : ""
 }
 
@@ -227,7 +226,9 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
       )
     }
   }
-  reading.notice(`${field} was not offered: a tool of the type ${kindOf(tool.type)} runs at its vendor, not here.`)
+  reading.notice(
+    `${field} was not offered: a tool of the type ${Options.kindOf(tool.type)} runs at its vendor, not here.`
+  )
   return []
 }
 
@@ -246,7 +247,7 @@ const toolsOf = (value: unknown, field: string, reading: Reading): Tools =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Names of modes, by vendor: `any` is Anthropic's and Gemini's word for `required`. */
-const modes: ReadonlyMap<unknown, ToolChoice> = new Map<unknown, ToolChoice>([
+const modes: ReadonlyMap<unknown, Tool.ToolChoice> = new Map<unknown, Tool.ToolChoice>([
   ["auto", "auto"],
   ["none", "none"],
   ["required", "required"],
@@ -254,7 +255,7 @@ const modes: ReadonlyMap<unknown, ToolChoice> = new Map<unknown, ToolChoice>([
   ["validated", "auto"]
 ])
 
-const modeOf = (value: unknown): ToolChoice | undefined =>
+const modeOf = (value: unknown): Tool.ToolChoice | undefined =>
   modes.get(typeof value === "string" ? value.toLowerCase() : value)
 
 /** The name that a choice or an entry of `allowed_tools` gives, in any form. */
@@ -284,7 +285,10 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
   if (mode !== undefined) return { tools, toolChoice: mode }
   if (typeof value === "string" && tools.some(({ definition }) => definition.name === value)) return only(tools, value)
   if (typeof value === "string") {
-    throw invalid(field, `${field} must be auto, none, required or a tool that the request offers: ${kindOf(value)}.`)
+    throw invalid(
+      field,
+      `${field} must be auto, none, required or a tool that the request offers: ${Options.kindOf(value)}.`
+    )
   }
   const choice = Json.object(value, field)
   const gemini = choice.functionCallingConfig ?? choice.function_calling_config
@@ -303,7 +307,7 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
   if (typed !== undefined) return { tools, toolChoice: typed }
   throw invalid(
     `${field}.type`,
-    `${field} asks for a tool of the type ${kindOf(choice.type)}, which cannot be offered here.`
+    `${field} asks for a tool of the type ${Options.kindOf(choice.type)}, which cannot be offered here.`
   )
 }
 

@@ -6,9 +6,9 @@
  * All of a wire is pure. The reader throws an `ApiError` where a request cannot be read, and ignores what it does not
  * know. The writer is a fold: it takes one part after another, and gives the text that goes out for it.
  */
+
+import type { StepFailure, Tool } from "@divisi/core"
 import type { Message, ToolCall } from "@divisi/core/Message"
-import type { StepFailure } from "@divisi/core/StepFailure"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import { addUsage, type Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { NonEmptyReadonlyArray } from "effect/Array"
@@ -36,10 +36,10 @@ export interface Request {
   readonly model: string
   /** The whole conversation. Results of tools name their tools. */
   readonly messages: NonEmptyReadonlyArray<Message>
-  readonly tools: ReadonlyArray<ToolDefinition>
-  readonly toolChoice?: ToolChoice | undefined
+  readonly tools: ReadonlyArray<Tool.ToolDefinition>
+  readonly toolChoice?: Tool.ToolChoice | undefined
   readonly parallelToolCalls?: boolean | undefined
-  readonly output?: OutputFormat | undefined
+  readonly output?: Tool.OutputFormat | undefined
   readonly settings: Settings
   readonly choice: Choice
   readonly isStreamed: boolean
@@ -76,7 +76,7 @@ export interface SegmentUsage {
 }
 
 /** A worker that failed a step for good. Absent fields are as in `StepFailure` of `@divisi/core`. */
-export type FailedStep = Pick<StepFailure, "round" | "step" | "by" | "worker" | "reason" | "reassignedTo">
+export type FailedStep = Pick<StepFailure.StepFailure, "round" | "step" | "by" | "worker" | "reason" | "reassignedTo">
 
 /** Why a segment ended. `tool-calls`: it waits for the results of tools, which the next request brings. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "refusal" | "stop-sequence"

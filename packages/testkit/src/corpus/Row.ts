@@ -3,7 +3,7 @@
  *
  * A row is written in our own words and bytes after a public report; no code or wording is copied.
  */
-import type { ToolDefinition } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import type { FinishReason, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 
 /** The vendor protocols. */
@@ -134,7 +134,7 @@ export interface RequestRow extends Common {
 export type Row = ResponseRow | RequestRow
 
 /** The tools that are offered where a row's answer calls some. */
-export const tools: ReadonlyArray<ToolDefinition> = ["weather", "clock"].map((name) => ({
+export const tools: ReadonlyArray<Tool.ToolDefinition> = ["weather", "clock"].map((name) => ({
   name,
   input: { type: "object", properties: { city: { type: "string" } } }
 }))

@@ -4,8 +4,7 @@
  * A place is opened several times at once; each opening stands for a process of its own, which ends with its scope.
  */
 import assert from "node:assert/strict"
-import type * as Account from "@divisi/core/Account"
-import * as Budget from "@divisi/core/Budget"
+import { type Account, Budget } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -423,7 +422,7 @@ export const check = (one: Case, fresh: () => Open): Promise<void> =>
  * **Example**
  *
  * ```ts no-run
- * import type * as Account from "@divisi/core/Account"
+ * import type { Account } from "@divisi/core"
  * import { AccountsContract } from "@divisi/testkit/journals"
  * import type * as Effect from "effect/Effect"
  * import type * as Scope from "effect/Scope"

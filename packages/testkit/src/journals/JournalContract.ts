@@ -4,11 +4,10 @@
  * A store is opened several times at once; each opening stands for a process of its own, which ends with its scope.
  */
 import assert from "node:assert/strict"
+import { Journal, type RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
-import * as JournalStream from "@divisi/core/JournalStream"
 import * as Policy from "@divisi/core/Policy"
-import type { RunEvent } from "@divisi/core/RunEvent"
+import { JournalStream } from "@divisi/core/streams"
 import { type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
@@ -51,7 +50,7 @@ export interface Options extends Runner {
 // What is written
 // -------------------------------------------------------------------------------------------------------------------
 
-const finished = (run: string): RunEvent => ({
+const finished = (run: string): RunEvent.RunEvent => ({
   type: "run-finished",
   runId: run,
   at: 9,
@@ -452,7 +451,7 @@ export const check = (one: Case, fresh: () => Open): Promise<void> =>
  * **Example**
  *
  * ```ts
- * import * as Journal from "@divisi/core/Journal"
+ * import { Journal } from "@divisi/core"
  * import { JournalContract } from "@divisi/testkit/journals"
  * import * as Effect from "effect/Effect"
  *

@@ -1,6 +1,7 @@
 /** The wire format of Anthropic's Messages API (`POST /v1/messages`). */
+
+import type { Tool } from "@divisi/core"
 import type { ContentPart, ToolCall } from "@divisi/core/Message"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -80,7 +81,7 @@ const turnsOf = (item: unknown): ReadonlyArray<SentMessage> => {
   return [...results, own]
 }
 
-const toolOf = (tool: unknown): ToolDefinition => {
+const toolOf = (tool: unknown): Tool.ToolDefinition => {
   const { description, input_schema: input, name, strict } = fields(tool)
   return {
     name: String(name),
@@ -89,9 +90,9 @@ const toolOf = (tool: unknown): ToolDefinition => {
   }
 }
 
-const choices: Readonly<Record<string, ToolChoice>> = { auto: "auto", none: "none", any: "required" }
+const choices: Readonly<Record<string, Tool.ToolChoice>> = { auto: "auto", none: "none", any: "required" }
 
-const choiceOf = (choice: unknown): ToolChoice | undefined => {
+const choiceOf = (choice: unknown): Tool.ToolChoice | undefined => {
   const { name, type } = fields(choice)
   return type === "tool" ? { name: String(name) } : choices[String(type)]
 }
@@ -102,7 +103,7 @@ const parallelOf = (choice: unknown): boolean | undefined => {
 }
 
 /** The vendor has no names for shapes. */
-const formatOf = (config: unknown): OutputFormat | undefined => {
+const formatOf = (config: unknown): Tool.OutputFormat | undefined => {
   const { schema, type } = fields(fields(config).format)
   return type === "json_schema" ? { type: "json-schema", name: "", schema: fields(schema) } : undefined
 }

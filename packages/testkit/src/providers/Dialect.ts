@@ -2,9 +2,8 @@
  * A dialect: how one vendor writes answers and refusals down, and how it is asked. Data and pure functions; the server
  * that speaks it is `WireServer`.
  */
-import type { Allowance } from "@divisi/core/Allowance"
+import type { Allowance, Tool } from "@divisi/core"
 import type { ContentPart, ToolCall } from "@divisi/core/Message"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { Answer, Refusal } from "./Script.ts"
 
@@ -48,10 +47,10 @@ export interface Sent {
   readonly seed?: number | undefined
   readonly stopSequences?: ReadonlyArray<string> | undefined
   readonly reasoning?: Reasoning | undefined
-  readonly tools?: ReadonlyArray<ToolDefinition> | undefined
-  readonly toolChoice?: ToolChoice | undefined
+  readonly tools?: ReadonlyArray<Tool.ToolDefinition> | undefined
+  readonly toolChoice?: Tool.ToolChoice | undefined
   readonly parallelToolCalls?: boolean | undefined
-  readonly output?: OutputFormat | undefined
+  readonly output?: Tool.OutputFormat | undefined
   /** The signatures that came back with earlier turns, in order; absent for none. */
   readonly signatures?: ReadonlyArray<string> | undefined
 }
@@ -95,7 +94,9 @@ export interface Dialect {
   /** How the arguments of a call stand in an answer: as JSON text (when absent), or as JSON, which then is always valid. */
   readonly argumentsAs?: "text" | "json" | undefined
   /** Headers that say what is left of the rate limits, and what they say; absent where the vendor sends none. */
-  readonly allowance?: { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance } | undefined
+  readonly allowance?:
+    | { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance.Allowance }
+    | undefined
 }
 
 /** One server-sent event, with a name where the vendor names its events. */

@@ -3,8 +3,8 @@
  * generation, and the API's own cases.
  */
 import assert from "node:assert/strict"
+import { WorkerStream } from "@divisi/core/streams"
 import type { Worker, WorkerError } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as GoogleGenerateContent from "./GoogleGenerateContent.ts"

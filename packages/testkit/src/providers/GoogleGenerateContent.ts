@@ -1,6 +1,7 @@
 /** The wire format of Google's Gemini API (`:generateContent`, and `:streamGenerateContent` with `alt=sse`). */
+
+import type { Tool } from "@divisi/core"
 import type { ContentPart, ToolCall } from "@divisi/core/Message"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -102,7 +103,7 @@ const signaturesOf = (turns: unknown): ReadonlyArray<string> =>
       return typeof thoughtSignature === "string" ? [thoughtSignature] : []
     })
 
-const toolsOf = (tools: unknown): ReadonlyArray<ToolDefinition> =>
+const toolsOf = (tools: unknown): ReadonlyArray<Tool.ToolDefinition> =>
   items(tools)
     .flatMap((tool) => items(fields(tool).functionDeclarations))
     .map((declaration) => {
@@ -111,9 +112,14 @@ const toolsOf = (tools: unknown): ReadonlyArray<ToolDefinition> =>
       return { name: String(name), input, ...present({ description: description as string }) }
     })
 
-const choices: Readonly<Record<string, ToolChoice>> = { AUTO: "auto", VALIDATED: "auto", NONE: "none", ANY: "required" }
+const choices: Readonly<Record<string, Tool.ToolChoice>> = {
+  AUTO: "auto",
+  VALIDATED: "auto",
+  NONE: "none",
+  ANY: "required"
+}
 
-const choiceOf = (config: unknown): ToolChoice | undefined => {
+const choiceOf = (config: unknown): Tool.ToolChoice | undefined => {
   const { allowedFunctionNames, mode } = fields(fields(config).functionCallingConfig)
   const [name] = items(allowedFunctionNames)
   return name === undefined ? choices[String(mode)] : { name: String(name) }
@@ -121,7 +127,7 @@ const choiceOf = (config: unknown): ToolChoice | undefined => {
 
 const outputOf = ({ responseJsonSchema, responseMimeType }: Readonly<Record<string, unknown>>) => {
   if (responseMimeType !== "application/json") return undefined
-  const output: OutputFormat =
+  const output: Tool.OutputFormat =
     responseJsonSchema === undefined
       ? { type: "json" }
       : { type: "json-schema", name: "", schema: fields(responseJsonSchema) }

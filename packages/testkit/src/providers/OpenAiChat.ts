@@ -2,8 +2,9 @@
  * The wire format of OpenAI's Chat Completions (`POST /chat/completions`), and of the many servers that speak it with
  * small differences: {@link compatible} writes those down.
  */
+
+import type { Tool } from "@divisi/core"
 import type { ContentPart, ToolCall } from "@divisi/core/Message"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -86,7 +87,7 @@ const turn = (item: unknown): SentMessage => {
   }
 }
 
-const toolOf = (tool: unknown): ToolDefinition => {
+const toolOf = (tool: unknown): Tool.ToolDefinition => {
   const { description, name, parameters, strict } = fields(fields(tool).function)
   return {
     name: String(name),
@@ -95,12 +96,12 @@ const toolOf = (tool: unknown): ToolDefinition => {
   }
 }
 
-const choiceOf = (choice: unknown): ToolChoice | undefined => {
-  if (typeof choice !== "object") return choice as ToolChoice | undefined
+const choiceOf = (choice: unknown): Tool.ToolChoice | undefined => {
+  if (typeof choice !== "object") return choice as Tool.ToolChoice | undefined
   return { name: String(fields(fields(choice).function).name) }
 }
 
-const outputOf = (format: unknown): OutputFormat | undefined => {
+const outputOf = (format: unknown): Tool.OutputFormat | undefined => {
   const { json_schema: shape, type } = fields(format)
   if (type === "text") return { type }
   if (type === "json_object") return { type: "json" }

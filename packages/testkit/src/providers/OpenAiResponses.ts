@@ -1,6 +1,7 @@
 /** The wire format of OpenAI's Responses API (`POST /responses`). */
+
+import type { Tool } from "@divisi/core"
 import type { ContentPart, ToolCall } from "@divisi/core/Message"
-import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -89,7 +90,7 @@ const signaturesOf = (input: unknown): ReadonlyArray<string> | undefined =>
     })
   )
 
-const toolOf = (tool: unknown): ToolDefinition => {
+const toolOf = (tool: unknown): Tool.ToolDefinition => {
   const { description, name, parameters, strict } = fields(tool)
   return {
     name: String(name),
@@ -98,10 +99,10 @@ const toolOf = (tool: unknown): ToolDefinition => {
   }
 }
 
-const choiceOf = (choice: unknown): ToolChoice | undefined =>
-  typeof choice === "object" ? { name: String(fields(choice).name) } : (choice as ToolChoice | undefined)
+const choiceOf = (choice: unknown): Tool.ToolChoice | undefined =>
+  typeof choice === "object" ? { name: String(fields(choice).name) } : (choice as Tool.ToolChoice | undefined)
 
-const outputOf = (format: unknown): OutputFormat | undefined => {
+const outputOf = (format: unknown): Tool.OutputFormat | undefined => {
   const { description, name, schema, strict, type } = fields(format)
   if (type === "text") return { type }
   if (type === "json_object") return { type: "json" }

@@ -3,7 +3,7 @@
  * valid, and may have no field that the description does not know.
  */
 import { readFile } from "node:fs/promises"
-import type { ToolDefinition } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import type { ValidateFunction } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
@@ -40,7 +40,7 @@ const conversation = [
   { role: "user", content: "Go on: \u0000 🌍" }
 ] as const
 
-const tool: ToolDefinition = {
+const tool: Tool.ToolDefinition = {
   name: "weather",
   description: "Weather of a city",
   input: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }

@@ -1,4 +1,4 @@
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

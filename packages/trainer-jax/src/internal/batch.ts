@@ -2,7 +2,7 @@
  * Which data are computed together: data of one prompt share its activations, and shapes are padded to a few sizes, as
  * each has to be compiled.
  */
-import type * as Model from "@divisi/gguf/Model"
+import type { Model } from "@divisi/gguf"
 import type { Datum, PerToken } from "@divisi/trainer/Engine"
 import { type Shape, sizesOf, unseen } from "./network.ts"
 

@@ -1,8 +1,6 @@
 /** Training states in files: safetensors with weights, moments and a gradient that waits for its step. */
 import path from "node:path"
-import * as Safetensors from "@divisi/gguf/Safetensors"
-import type { DenseTensor } from "@divisi/gguf/Tensor"
-import * as Tensor from "@divisi/gguf/Tensor"
+import { Safetensors, Tensor } from "@divisi/gguf"
 import * as Effect from "effect/Effect"
 import * as State from "./state.ts"
 
@@ -17,7 +15,7 @@ const configText = ({ snapshot }: State.State): string => JSON.stringify(snapsho
 /** The name of the file of a saved state. */
 export const fileOf = (name: string): string => `${name}.safetensors`
 
-const collect = ({ first, gradient, snapshot, second }: State.State): Record<string, DenseTensor> => {
+const collect = ({ first, gradient, snapshot, second }: State.State): Record<string, Tensor.DenseTensor> => {
   const lists = { weights: snapshot.numbers, first, second, ...(gradient === undefined ? {} : { gradient }) }
   return Object.fromEntries(
     Object.entries(lists).flatMap(([list, numbers]) =>

@@ -9,7 +9,7 @@
  * step that reads it again and again walks through it: numbers that are multiplied at once stand beside each other.
  */
 
-import type * as Model from "@divisi/gguf/Model"
+import type { Model } from "@divisi/gguf"
 import type * as Jax from "@jax-js/jax"
 import {
   attendToSelf,

@@ -1,6 +1,5 @@
 /** The weights of a model that has learned nothing yet. */
-import * as Model from "@divisi/gguf/Model"
-import * as Tensor from "@divisi/gguf/Tensor"
+import { Model, Tensor } from "@divisi/gguf"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import type { Tensors } from "./state.ts"
 

@@ -10,7 +10,7 @@
  * layer only keys and values are computed.
  */
 
-import type * as Model from "@divisi/gguf/Model"
+import type { Model } from "@divisi/gguf"
 import type * as Jax from "@jax-js/jax"
 
 // -------------------------------------------------------------------------------------------------------------------

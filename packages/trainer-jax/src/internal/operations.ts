@@ -1,8 +1,7 @@
 /** The operations of an engine, as functions of its parts. */
 import path from "node:path"
-import * as Metadata from "@divisi/gguf/Metadata"
-import * as Model from "@divisi/gguf/Model"
-import type { Tokenizer } from "@divisi/gguf/Tokenizer"
+import { Metadata, Model } from "@divisi/gguf"
+import type { Tokenizer } from "@divisi/gguf/browser"
 import type * as Engine from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -21,7 +20,7 @@ export interface Parts {
   readonly state: State.State
   readonly threads: Threads.Threads
   readonly limits: Batch.Limits
-  readonly tokenizer: Tokenizer
+  readonly tokenizer: Tokenizer.Tokenizer
   readonly name: string
 }
 

@@ -5,7 +5,7 @@
  * number for each token, and the gradient of the logits follows from it. Embeddings are looked up outside: a program
  * takes their values and returns the gradient of them.
  */
-import type * as Model from "@divisi/gguf/Model"
+import type { Model } from "@divisi/gguf"
 import type { Loss, LossName } from "@divisi/trainer/Engine"
 import type * as Jax from "@jax-js/jax"
 import {

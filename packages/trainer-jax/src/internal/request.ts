@@ -1,5 +1,5 @@
 /** Whether requests make sense, before anything is computed. */
-import * as Model from "@divisi/gguf/Model"
+import { Model } from "@divisi/gguf"
 import type { Datum, EngineError, Loss } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -1,6 +1,6 @@
 /** Samples from weights of one moment: in llama.cpp where that is installed, or by the engine's own arithmetic. */
 import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
+import { Model } from "@divisi/gguf"
 import type * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import type { EngineError, Sample, SampleRequest, Sampler } from "@divisi/trainer/Engine"
 import * as Deferred from "effect/Deferred"

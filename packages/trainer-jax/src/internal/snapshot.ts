@@ -1,5 +1,5 @@
 /** A snapshot of the weights, as it is sent to threads. */
-import type * as Model from "@divisi/gguf/Model"
+import type { Model } from "@divisi/gguf"
 
 /** The place of a tensor in the numbers of a snapshot. */
 export interface Slice {

@@ -1,13 +1,11 @@
 /** The state of training, as plain numbers: weights, moments of the optimiser, and the gradient since its last step. */
-import * as Model from "@divisi/gguf/Model"
-import type { DenseTensor } from "@divisi/gguf/Tensor"
-import * as Tensor from "@divisi/gguf/Tensor"
+import { Model, Tensor } from "@divisi/gguf"
 import type { OptimizerSettings } from "@divisi/trainer/Engine"
 import * as Optimizer from "./optimizer.ts"
 import type { Slice, Snapshot } from "./snapshot.ts"
 
 /** Tensors by name, in this process's own memory. */
-export type Tensors = Readonly<Record<string, DenseTensor>>
+export type Tensors = Readonly<Record<string, Tensor.DenseTensor>>
 
 /** The state. All numbers are in the order of `snapshot.layout`. */
 export interface State {

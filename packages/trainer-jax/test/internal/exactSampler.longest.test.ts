@@ -1,5 +1,5 @@
 /** The sampler's promise: the bits of a request are the same, however many requests are computed beside it. */
-import type * as Model from "@divisi/gguf/Model"
+import type { Model } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"
 import * as ExactSampler from "../../src/internal/exactSampler.ts"
 import * as Initial from "../../src/internal/initial.ts"

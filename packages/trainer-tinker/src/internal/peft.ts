@@ -1,6 +1,6 @@
 /** PEFT's form of an adapter: how its matrices are called, and what its config says. */
 import fs from "node:fs"
-import type { Sink } from "@divisi/files/WholeFile"
+import type { WholeFile } from "@divisi/files"
 
 const prefix = "base_model.model."
 
@@ -35,7 +35,7 @@ export const configOf = (said: Fields, names: ReadonlyArray<string>, baseModel: 
 const alignment = 8
 
 /** Copies a safetensors file with other names for its tensors; its numbers stay as they are stored. */
-export const rename = async (from: string, to: Sink, renamed: (name: string) => string): Promise<void> => {
+export const rename = async (from: string, to: WholeFile.Sink, renamed: (name: string) => string): Promise<void> => {
   const source = await fs.promises.open(from)
   try {
     const length = Buffer.alloc(8)

@@ -1,4 +1,6 @@
 /** The engine's gradients and steps. */
+
+import { LossTerms } from "@divisi/trainer"
 import {
   type Datum,
   type Engine,
@@ -8,7 +10,6 @@ import {
   type Pass,
   type PerToken
 } from "@divisi/trainer/Engine"
-import * as LossTerms from "@divisi/trainer/LossTerms"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { Dialect } from "../Dialect.ts"

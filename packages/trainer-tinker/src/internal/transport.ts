@@ -5,9 +5,9 @@
  * lost may belong to a request that was carried out, so it is remembered whether that happened: see
  * {@link Errors.TinkerError.afterLostReply}.
  */
+import { FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import * as VendorError from "@divisi/provider-kit/VendorError"
-import * as Json from "@divisi/provider-kit/VendorJson"
+import { VendorJson as Json, VendorError } from "@divisi/provider-kit"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -153,7 +153,7 @@ export const refusal = (
   nowMillis: number,
   afterLostReply = false
 ): Errors.TinkerError => {
-  const after = VendorError.retryAfterMillis((name) => reply.headers.get(name), nowMillis)
+  const after = FailedCall.retryAfterMillis((name) => reply.headers.get(name), nowMillis)
   const detail = `${VendorError.detail(detailOf(reply), settings.secrets())} (status ${reply.status})`
   return Errors.make(callOf(outgoing), Errors.reasonOfStatus(reply.status, detail, after), afterLostReply)
 }

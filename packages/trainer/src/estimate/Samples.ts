@@ -1,5 +1,5 @@
 /** What a rollout takes in tokens, as a rehearsal counts it. */
-import type { RunEvent } from "@divisi/core/RunEvent"
+import type { RunEvent } from "@divisi/core"
 
 /** A call of a worker, in tokens. */
 export interface CallSample {
@@ -25,7 +25,7 @@ export interface Samples {
 /** Keeps the calls of runs, one after another. */
 export const recorder = () => {
   let calls: Array<CallSample> = []
-  const listener = (event: RunEvent): void => {
+  const listener = (event: RunEvent.RunEvent): void => {
     if (event.type !== "step-finished") return
     const { inputTokens, outputTokens } = event.usage
     calls.push({ worker: event.worker, inputTokens, outputTokens })

@@ -2,15 +2,13 @@
  * A rehearsal: a few rollouts as training will make them, with a writer of random plans in the place of the model, and
  * with stand-ins that only count in the place of workers that would cost something.
  */
+
+import { LanguagePolicy, Seed, type Workflow, WorkflowText } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Message from "@divisi/core/Message"
-import * as Seed from "@divisi/core/Seed"
 import * as Usage from "@divisi/core/Usage"
 import type * as Worker from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { Workflow } from "@divisi/core/Workflow"
-import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Curriculum from "../Curriculum.ts"
@@ -66,7 +64,7 @@ const subtasks = [
   "Work out what is asked, check it once more, and say what it comes to."
 ]
 
-const random = (size: number, { run: { maxSteps } }: GrpoConfig["rollouts"], draw: Seed.Draw): Workflow => ({
+const random = (size: number, { run: { maxSteps } }: GrpoConfig["rollouts"], draw: Seed.Draw): Workflow.Workflow => ({
   steps: Array.from({ length: 1 + Math.floor(draw() * maxSteps) }, (_, step) => ({
     worker: Math.floor(draw() * size),
     subtask: subtasks[Math.floor(draw() * subtasks.length)]!,

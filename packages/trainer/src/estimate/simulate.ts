@@ -2,7 +2,7 @@
  * One simulation of a training run: the unknowns are drawn once for the whole run, then its iterations are added up.
  */
 
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import type { EngineRates, Options } from "../Estimate.ts"
 import type { GrpoConfig, TrainingConfig, WarmStartConfig } from "../TrainingConfig.ts"

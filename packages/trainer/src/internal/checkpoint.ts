@@ -1,9 +1,8 @@
 /** The checkpoints of a run's folder: which files each needs, and which is the last that is as it was written. */
 import * as fs from "node:fs"
 import * as path from "node:path"
-import * as Checksum from "@divisi/files/Checksum"
+import { Checksum, WholeFile } from "@divisi/files"
 import type { FileError } from "@divisi/files/FileError"
-import * as WholeFile from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
 import * as Layout from "../RunLayout.ts"
 import * as Records from "./records.ts"

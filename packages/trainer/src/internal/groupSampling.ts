@@ -6,8 +6,8 @@
  * for. Those of recursive rounds have prompts of their own.
  */
 
+import { Seed } from "@divisi/core"
 import { type Message, plain } from "@divisi/core/Message"
-import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"

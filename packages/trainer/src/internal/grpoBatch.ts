@@ -1,5 +1,5 @@
 /** From groups of rollouts to data of an engine. */
-import * as WorkflowText from "@divisi/core/WorkflowText"
+import { WorkflowText } from "@divisi/core"
 import * as Result from "effect/Result"
 import * as Advantage from "../Advantage.ts"
 import type { Datum, PerToken, Tokenizer } from "../Engine.ts"

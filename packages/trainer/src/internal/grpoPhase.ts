@@ -6,7 +6,7 @@
  * is killed and resumed is the same run. After a checkpoint, the next iteration is always sampled from the saved
  * weights.
  */
-import type { JournalError } from "@divisi/core/Journal"
+import type { Journal } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -63,7 +63,7 @@ interface Collected {
   readonly seconds: number
 }
 
-type CollectError = CurriculumError | RunFolderError | Exclude<Rollout.RolloutFailure, JournalError>
+type CollectError = CurriculumError | RunFolderError | Exclude<Rollout.RolloutFailure, Journal.JournalError>
 
 /** Rollouts that are being collected, by the iteration of the phase. */
 type Collecting = Map<number, Deferred.Deferred<Collected, CollectError>>

@@ -6,10 +6,10 @@
  * is lost is made again.
  */
 import * as path from "node:path"
-import type { JournalError } from "@divisi/core/Journal"
+import type { Journal } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import * as UnendedRuns from "@divisi/files/UnendedRuns"
+import { UnendedRuns } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Rollout from "../Rollout.ts"
@@ -45,7 +45,7 @@ export const areWorth = ({ workers }: WorkerPool): boolean => workers.some(isPai
 /** A journal of rollouts that cannot be used, as the run says it. */
 export const unusable =
   (folder: string) =>
-  ({ message, reason }: JournalError): RunFolderError => {
+  ({ message, reason }: Journal.JournalError): RunFolderError => {
     if (reason._tag === "Full") return new RunFolderError({ folder, reason: { _tag: "Full" } })
     const isLost = reason._tag === "Damaged" || reason._tag === "Foreign"
     const detail = isLost

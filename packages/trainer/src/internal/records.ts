@@ -1,7 +1,7 @@
 /** The small files of a run's folder, read: each carries its checksum, and has the shape that the trainer writes. */
 import * as fs from "node:fs"
 import * as path from "node:path"
-import * as Sealed from "@divisi/files/Sealed"
+import { Sealed } from "@divisi/files"
 import * as Layout from "../RunLayout.ts"
 import { grpo, type TrainingConfig, version, warmStart } from "../TrainingConfig.ts"
 import * as Shape from "./shape.ts"

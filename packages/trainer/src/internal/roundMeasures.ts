@@ -1,6 +1,5 @@
 /** What a round of a run took, read from its record in the transcript. */
-import type { RoundRecord, StepRecord } from "@divisi/core/Transcript"
-import * as Workflow from "@divisi/core/Workflow"
+import { type Transcript, Workflow } from "@divisi/core"
 
 /** What a round took. The policy's own calls are not counted: they are the engine's samples. */
 export interface RoundMeasures {
@@ -29,7 +28,7 @@ const criticalPath = (workflow: Workflow.Workflow | undefined, lasts: (step: num
 }
 
 /** What a round took. */
-export const measure = (round: Pick<RoundRecord, "steps" | "workflow">): RoundMeasures => {
+export const measure = (round: Pick<Transcript.RoundRecord, "steps" | "workflow">): RoundMeasures => {
   const { steps, workflow } = round
   const failed = steps.flatMap(({ lost }) => lost)
   const turns = steps.flatMap((step) => step.turns ?? [])
@@ -54,5 +53,5 @@ export const measure = (round: Pick<RoundRecord, "steps" | "workflow">): RoundMe
 }
 
 /** The last step that failed for good. */
-export const lastFailure = ({ steps }: Pick<RoundRecord, "steps">): StepRecord | undefined =>
+export const lastFailure = ({ steps }: Pick<Transcript.RoundRecord, "steps">): Transcript.StepRecord | undefined =>
   steps.findLast(({ state }) => state === "failed")

@@ -1,6 +1,5 @@
 /** What the phases of a run share: its progress, and how it is reported and saved. */
-import type * as Budget from "@divisi/core/Budget"
-import { called } from "@divisi/core/Callback"
+import { type Budget, Callback } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
@@ -121,7 +120,7 @@ export const evaluate = Effect.fnUntraced(function* (
   return yield* Effect.scoped(
     Effect.flatMap(parts.engine.sampler, (sampler) =>
       Effect.mapError(
-        called("evaluate", () =>
+        Callback.called("evaluate", () =>
           evaluate({
             iteration: done,
             sampler,

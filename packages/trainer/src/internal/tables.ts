@@ -1,7 +1,7 @@
 /** The tables of training configurations, for `Options.check`. */
+
+import { LanguagePolicy, Options } from "@divisi/core"
 import { settingsTable } from "@divisi/core/Conductor"
-import { promptTable } from "@divisi/core/LanguagePolicy"
-import * as Options from "@divisi/core/Options"
 import type { ConfigInput, Parts, Options as StartOptions } from "../Trainer.ts"
 import type {
   AdvantageConfig,
@@ -67,7 +67,7 @@ const {
 const run = { ...ofRuns, reassign: Options.oneOf("never", "next") } satisfies Options.ShapeOf<RolloutRunSettings>
 
 const rollouts = {
-  prompt: promptTable,
+  prompt: LanguagePolicy.promptTable,
   run,
   reading: Options.oneOf("tolerant", "strict", "thought-then-strict"),
   self: Options.flag,

@@ -1,6 +1,6 @@
 /** The model of a toy engine: a table of logits, its gradient, its optimiser and its samples. */
 
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import * as AdamW from "../AdamW.ts"
 import type { OptimizerSettings, Sample } from "../Engine.ts"
 

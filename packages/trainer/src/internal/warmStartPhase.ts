@@ -1,5 +1,5 @@
 /** A phase of supervised learning. */
-import { called } from "@divisi/core/Callback"
+import { Callback } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Datum, OptimizerSettings, Pass } from "../Engine.ts"
@@ -61,7 +61,7 @@ const runStep = Effect.fnUntraced(function* (
   const { iteration, phaseIteration, position } = session.standing
   const watch = yield* Session.stopwatch
   const examples = yield* Effect.forEach(Array.from({ length: config.batch }), (_, at) =>
-    called(`example of the source ${source.name}`, () => source.example(seed, position + at))
+    Callback.called(`example of the source ${source.name}`, () => source.example(seed, position + at))
   )
   const data = normalised(examples.flatMap((example) => ExampleSource.toData(example, engine.tokenizer)))
   const pass = yield* watch.time("gradient", engine.forwardBackward(data, { type: "crossEntropy" }))

@@ -2,9 +2,10 @@
  * Divisi with Effect: a `Conductor` over a pool of workers, with a policy that always writes the same workflow. The policy proposes
  * it anew in each run, and the Conductor checks it anew: its workflows are data that arrive at run time.
  */
+
+import type { RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"
-import type { RunEvent } from "@divisi/core/RunEvent"
 import { free } from "@divisi/core/Usage"
 import type { Worker, WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -53,13 +54,13 @@ export const contender: Contender = {
   prepareRecorded: async (workload) => {
     const [Telemetry, Transcript] = await Promise.all([
       import("@divisi/core/Telemetry"),
-      import("@divisi/core/Transcript")
+      import("@divisi/core").then(({ Transcript }) => Transcript)
     ])
     const conductor = makeConductor(workload)
     const program = Effect.gen(function* () {
       const trace = yield* Telemetry.listener()
       const recorder = Transcript.recorder()
-      const listener = (event: RunEvent) => {
+      const listener = (event: RunEvent.RunEvent) => {
         trace(event)
         recorder.listener(event)
       }
@@ -69,7 +70,7 @@ export const contender: Contender = {
     return { run: () => Effect.runPromise(program) }
   },
   prepareDurable: async (workload) => {
-    const DiskJournal = await import("@divisi/files/DiskJournal")
+    const { DiskJournal } = await import("@divisi/files")
     const journal = await Effect.runPromise(
       Scope.provide(DiskJournal.make({ file: temporaryFile("runs.sqlite") }), Scope.makeUnsafe())
     )
@@ -79,7 +80,7 @@ export const contender: Contender = {
   },
   // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
   prepareStored: async (workload) => {
-    const { layerMemory } = await import("@divisi/core/ResponseCache")
+    const { layerMemory } = (await import("@divisi/core")).ResponseCache
     const conductor = makeConductor(workload)
     const context = await Effect.runPromise(Effect.provide(Effect.context<never>(), layerMemory({ maxEntries: 1000 })))
     const runPromise = Effect.runPromiseWith(context)

@@ -1,15 +1,12 @@
 /** The response cache, and transcripts. */
 import fs from "node:fs"
 import path from "node:path"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import type { Listener } from "@divisi/core/RunEvent"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Wire from "@divisi/core/Wire"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as DiskCache from "@divisi/files/DiskCache"
-import * as Sealed from "@divisi/files/Sealed"
+import { DiskCache, Sealed } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import { Broken, type Subject, same } from "./Subject.ts"
@@ -60,7 +57,7 @@ export const cache: Subject = {
 }
 
 /** Runs once, and tells a listener. */
-const run = (listener: Listener) => {
+const run = (listener: RunEvent.Listener) => {
   const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["one", "two", "three"] })])
   const conductor = Conductor.make({ pool, policy: Baselines.bestOf({ n: 2, judge: "a" }) })
   return Effect.runPromise(conductor.run("Which?", { listener, seed: 1, runId: "run" }))

@@ -1,7 +1,7 @@
 /** The folder of a training that was stopped. */
 import fs from "node:fs"
 import path from "node:path"
-import * as Grader from "@divisi/core/Grader"
+import { Grader } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { ExampleSource, RunFolder, ToyEngine, Trainer, TrainingConfig } from "@divisi/trainer"

@@ -1,6 +1,6 @@
 /** The three books: of the vendor, of the journal, and of the accounts. */
 import { Postgres, PostgresAccounts, PostgresJournal } from "@divisi/cluster"
-import * as Journal from "@divisi/core/Journal"
+import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Answered } from "./Clients.ts"

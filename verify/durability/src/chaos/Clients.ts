@@ -1,6 +1,6 @@
 /** Clients: they ask through all servers, over all wires, and repeat a request that was not answered, as SDKs do. */
 import { setTimeout as sleep } from "node:timers/promises"
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 
 /** A question, and how it is asked. */
 export interface Question {

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { json } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 
 /** One call as the vendor saw it. */
 export interface Call {

@@ -1,11 +1,9 @@
 /** The runs that are killed: five steps, of which the last asks for a tool, and answers that depend on all that is asked. */
 import { createHash } from "node:crypto"
+import { type RunEvent, Tool, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Message } from "@divisi/core/Message"
 import * as Policy from "@divisi/core/Policy"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Tool from "@divisi/core/Tool"
-import * as Transcript from "@divisi/core/Transcript"
 import { type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
@@ -81,7 +79,7 @@ export const conductor = (ask: (asked: Asked) => Promise<ReadonlyArray<WorkerPar
 export const questionOf = (run: string): string => `What is run ${run}?`
 
 /** A transcript without what depends on time, and without what was lost in doubt. */
-export const timeless = (events: ReadonlyArray<RunEvent>): string =>
+export const timeless = (events: ReadonlyArray<RunEvent.RunEvent>): string =>
   JSON.stringify(Transcript.fromEvents(events), (key, value) => {
     if (/At$|^at$|Millis$|^spend$/.test(key)) return undefined
     return key === "lost" ? value.filter((call: Transcript.LostCall) => call.isInDoubt !== true) : value
@@ -90,8 +88,8 @@ export const timeless = (events: ReadonlyArray<RunEvent>): string =>
 /** The run as it is when nothing happens to it. */
 export const uninterrupted = (run: string): Effect.Effect<string> =>
   Effect.suspend(() => {
-    const events: Array<RunEvent> = []
-    const listener = (event: RunEvent) => void events.push(event)
+    const events: Array<RunEvent.RunEvent> = []
+    const listener = (event: RunEvent.RunEvent) => void events.push(event)
     const running = conductor(async (asked) => answer(asked)).run(questionOf(run), { runId: run, listener })
     return Effect.map(running, () => timeless(events.filter(({ type }) => !type.endsWith("-delta"))))
   })

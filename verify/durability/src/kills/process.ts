@@ -2,9 +2,8 @@
  * The process that is killed: goes on with all runs that have not ended, and begins new ones, eight at a time. With a last
  * argument it kills itself before or after so many writes of the journal of one run.
  */
-import type * as Journal from "@divisi/core/Journal"
-import * as DiskAccounts from "@divisi/files/DiskAccounts"
-import * as DiskJournal from "@divisi/files/DiskJournal"
+import type { Journal } from "@divisi/core"
+import { DiskAccounts, DiskJournal } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as World from "./World.ts"
 

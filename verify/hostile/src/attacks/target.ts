@@ -1,6 +1,6 @@
 /** The server under attack, in a process of its own: the parent reads the largest delay of its event loop. */
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"

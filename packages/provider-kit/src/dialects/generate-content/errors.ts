@@ -1,4 +1,5 @@
 /** Maps Google's refusals to a `WorkerErrorReason`: what only Google says; all other forms are read as everywhere. */
+import { FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Refused } from "../../Endpoint.ts"
@@ -97,7 +98,7 @@ const withDelay = (
   told: Errors.Told
 ): WorkerErrorReason => {
   if (reason._tag !== "RateLimited" && reason._tag !== "Overloaded") return reason
-  const after = VendorError.retryAfterMillis((name) => headers?.get(name), nowMillis) ?? told.retryAfterMillis
+  const after = FailedCall.retryAfterMillis((name) => headers?.get(name), nowMillis) ?? told.retryAfterMillis
   return defined({ ...reason, retryAfterMillis: after }) as WorkerErrorReason
 }
 

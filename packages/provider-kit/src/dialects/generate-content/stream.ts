@@ -1,6 +1,7 @@
 /** Answers of `generateContent`, piece by piece or whole, as parts of a worker's answer: a pure fold. */
+
+import { Seed } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
-import { derive } from "@divisi/core/Seed"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
@@ -90,7 +91,7 @@ const argumentsOf = (args: unknown): string => {
  * same answer to the same messages, and a different one for any other.
  */
 const idOf = (responseId: unknown, messages: ReadonlyArray<Message>, calls: number): string =>
-  `call-${derive(calls, String(responseId), JSON.stringify(messages)).toString(36)}`
+  `call-${Seed.derive(calls, String(responseId), JSON.stringify(messages)).toString(36)}`
 
 type Call = Extract<WorkerPart, { type: "tool-call" }>
 

@@ -1,6 +1,7 @@
 /** Tools, the choice among them and the shape of an answer, as `generateContent` takes them. */
+
+import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
-import type { JsonSchema, OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import { withLetter } from "../names.ts"
@@ -9,7 +10,7 @@ import type { Target } from "./request.ts"
 interface FunctionDeclaration {
   readonly name: string
   readonly description?: string | undefined
-  readonly parametersJsonSchema: JsonSchema
+  readonly parametersJsonSchema: Tool.JsonSchema
 }
 
 interface FunctionCallingConfig {
@@ -20,7 +21,7 @@ interface FunctionCallingConfig {
 /** The shape of an answer. */
 export interface Shape {
   readonly responseMimeType?: string | undefined
-  readonly responseJsonSchema?: JsonSchema | undefined
+  readonly responseJsonSchema?: Tool.JsonSchema | undefined
 }
 
 /** What a body says of tools and shapes. */
@@ -30,11 +31,11 @@ export interface Tooling {
   readonly shape: Shape
 }
 
-const declarationOf = ({ description, input, name }: ToolDefinition): FunctionDeclaration =>
+const declarationOf = ({ description, input, name }: Tool.ToolDefinition): FunctionDeclaration =>
   defined({ name: withLetter(name), description, parametersJsonSchema: input })
 
 /** Google holds arguments to their schema in its mode `VALIDATED`, for all functions or for none. */
-const configOf = (choice: ToolChoice | undefined, isStrict: boolean): FunctionCallingConfig | undefined => {
+const configOf = (choice: Tool.ToolChoice | undefined, isStrict: boolean): FunctionCallingConfig | undefined => {
   switch (choice) {
     case undefined:
     case "auto":
@@ -48,7 +49,7 @@ const configOf = (choice: ToolChoice | undefined, isStrict: boolean): FunctionCa
   }
 }
 
-const shapeOf = (output: OutputFormat | undefined): Shape => {
+const shapeOf = (output: Tool.OutputFormat | undefined): Shape => {
   if (output === undefined || output.type === "text") return {}
   const responseMimeType = "application/json"
   if (output.type === "json") return { responseMimeType }

@@ -1,5 +1,5 @@
 /** The blocks of an answer as they come: calls of tools, and the thinking that goes back with them. */
-import { derive } from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import type { WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
@@ -42,7 +42,7 @@ const givenOf = (input: unknown): string => {
 const idOf = (id: unknown, blocks: Blocks, message: string): string => {
   const own = Arguments.idOf(id)
   const isFree = (id: string) => !blocks.some(({ block }) => block.type === "tool_use" && block.id === id)
-  return own !== "" && isFree(own) ? own : `call-${derive(blocks.length, message, own).toString(36)}`
+  return own !== "" && isFree(own) ? own : `call-${Seed.derive(blocks.length, message, own).toString(36)}`
 }
 
 const callOfStart = ({ id, input, name }: Json.Fields, blocks: Blocks, message: string): Call => ({

@@ -1,10 +1,7 @@
 /** A call as a run makes it: with a budget, a time limit and a transcript, all of which must hold whatever comes. */
 import assert from "node:assert/strict"
-import * as Baselines from "@divisi/core/Baselines"
+import { Baselines, Resilience, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import { noRetry } from "@divisi/core/Resilience"
-import type * as RunEvent from "@divisi/core/RunEvent"
-import * as Transcript from "@divisi/core/Transcript"
 import * as Wire from "@divisi/core/Wire"
 import type { Worker, WorkerErrorReason } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -74,7 +71,7 @@ export const play = async (worker: Worker, secret: string): Promise<Played> => {
     policy: Baselines.single(0),
     pool: WorkerPool.makeUnsafe([{ ...worker, pricing }]),
     budget,
-    retry: noRetry,
+    retry: Resilience.noRetry,
     worker: { maxOutputTokens: 1000, timeoutMillis }
   })
   const result = await Effect.runPromise(conductor.run("Say hello.", { listener }))

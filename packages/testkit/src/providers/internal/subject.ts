@@ -6,6 +6,7 @@ import assert from "node:assert/strict"
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import type { ToolCall } from "@divisi/core/Message"
+import { WorkerStream } from "@divisi/core/streams"
 import type { Pricing } from "@divisi/core/Usage"
 import {
   type Capabilities,
@@ -15,7 +16,6 @@ import {
   type WorkerPart,
   type WorkerRequest
 } from "@divisi/core/Worker"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

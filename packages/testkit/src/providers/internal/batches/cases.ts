@@ -1,13 +1,10 @@
 /** The cases of `BatchContract`. */
 import assert from "node:assert/strict"
-import * as Baselines from "@divisi/core/Baselines"
-import * as Budget from "@divisi/core/Budget"
+import { Baselines, Budget, Journal, Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Journal from "@divisi/core/Journal"
-import { noRetry } from "@divisi/core/Resilience"
+import { WorkerStream } from "@divisi/core/streams"
 import { isRetryable, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
@@ -78,7 +75,12 @@ const begun = (worker: Worker, content: string) => {
 }
 
 const conductor = (worker: Worker, more: Partial<Conductor.Options> = {}) =>
-  Conductor.make({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe([worker]), retry: noRetry, ...more })
+  Conductor.make({
+    policy: Baselines.single(0),
+    pool: WorkerPool.makeUnsafe([worker]),
+    retry: Resilience.noRetry,
+    ...more
+  })
 
 type Case = (subject: Subject) => Promise<void>
 

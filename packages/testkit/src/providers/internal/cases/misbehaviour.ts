@@ -3,7 +3,7 @@
  * the vendor's; its record can be read back, no budget is off, and nothing shows a secret.
  */
 import assert from "node:assert/strict"
-import * as Seed from "@divisi/core/Seed"
+import { Seed } from "@divisi/core"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Dialect } from "../../Dialect.ts"
 import * as MisbehavingVendor from "../../MisbehavingVendor.ts"

@@ -1,7 +1,7 @@
 /** What a worker sends. */
 
 import assert from "node:assert/strict"
-import * as WorkerStream from "@divisi/core/WorkerStream"
+import { WorkerStream } from "@divisi/core/streams"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Case } from "../../ProviderContract.ts"

@@ -1,12 +1,12 @@
 /** The shape that an answer is to have. */
 import assert from "node:assert/strict"
-import type { JsonSchemaFormat, OutputFormat } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
 import { assertFails, assertSucceeds, type Subject } from "../subject.ts"
 import { weather } from "./tools.ts"
 
-const city: JsonSchemaFormat = {
+const city: Tool.JsonSchemaFormat = {
   type: "json-schema",
   name: "city",
   schema: {
@@ -19,7 +19,7 @@ const city: JsonSchemaFormat = {
 
 const json = '{"name":"Ulm","people":128928}'
 
-const sentOf = async ({ ask }: Subject, output: OutputFormat) => {
+const sentOf = async ({ ask }: Subject, output: Tool.OutputFormat) => {
   const outcome = await ask([Script.answer([json.slice(0, 9), json.slice(9)])], { output })
   assert.deepEqual(JSON.parse(assertSucceeds(outcome).text), JSON.parse(json))
   return outcome.server.exchanges[0]?.sent.output

@@ -1,6 +1,6 @@
 /** What a worker is told of the tools that it may ask for. */
 import assert from "node:assert/strict"
-import type { ToolChoice, ToolDefinition } from "@divisi/core/Tool"
+import type { Tool } from "@divisi/core"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
@@ -9,7 +9,7 @@ import { assertFails, assertSucceeds, type Subject } from "../subject.ts"
 const ok = [Script.answer("ok")]
 
 /** A tool, its schema of the kind that all vendors take. */
-export const weather: ToolDefinition = {
+export const weather: Tool.ToolDefinition = {
   name: "weather",
   description: "Weather of a city",
   input: {
@@ -24,13 +24,13 @@ export const weather: ToolDefinition = {
   }
 }
 
-export const clock: ToolDefinition = {
+export const clock: Tool.ToolDefinition = {
   name: "clock_of-2",
   description: "The time",
   input: { type: "object", properties: {}, required: [], additionalProperties: false }
 }
 
-const plain = ({ description, input, name }: ToolDefinition) => ({ name, description, input })
+const plain = ({ description, input, name }: Tool.ToolDefinition) => ({ name, description, input })
 
 const sentOf = async ({ ask }: Subject, request: Partial<WorkerRequest>) => {
   const outcome = await ask(ok, request)
@@ -40,7 +40,7 @@ const sentOf = async ({ ask }: Subject, request: Partial<WorkerRequest>) => {
   return exchange
 }
 
-const choice = (id: string, name: string, toolChoice: ToolChoice, ...may: ReadonlyArray<unknown>): Case => ({
+const choice = (id: string, name: string, toolChoice: Tool.ToolChoice, ...may: ReadonlyArray<unknown>): Case => ({
   id: `tool/choice-${id}`,
   name,
   needs: "tools",
