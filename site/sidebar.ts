@@ -12,7 +12,8 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "tools", label: "Tools, pictures, shapes" },
       "budgets",
       "durable-runs",
-      { slug: "routing", label: "Who is asked, and why" },
+      { slug: "routing", label: "Routing" },
+      { slug: "checks", label: "Checks and revisions" },
       { slug: "server", label: "A server for any client" },
       "server-cluster",
       "deploy",
@@ -57,7 +58,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "security",
       "performance",
       "installation-size",
-      { label: "Server", collapsed: true, items: [{ autogenerate: { directory: "reference" } }] },
+      { label: "Tables", collapsed: true, items: [{ autogenerate: { directory: "reference" } }] },
       { label: "Packages", collapsed: true, items: [{ autogenerate: { directory: "packages" } }] },
       { label: "API", collapsed: true, items: [{ autogenerate: { directory: "api", collapsed: true } }] }
     ]
