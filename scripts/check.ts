@@ -19,7 +19,7 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   commands: () => import("./checks/commands.ts"),
   /** Figures on pages are those that the commands beside them print. */
   figures: () => import("./checks/figures.ts"),
-  /** What packages bring is what the README says. */
+  /** Third-party packages and their size are those of `docs/installation-size.md`. */
   sizes: () => import("./checks/sizes.ts"),
   /** What a page in a browser loads for `conduct` is what the docs say. Needs `pnpm build`. */
   bundle: () => import("./checks/bundle.ts"),

@@ -45,7 +45,10 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
     label: "Extend",
     items: [
       "plugins",
-      "contributing",
+      "scope",
+      "public",
+      { slug: "contributing", label: "Contributing" },
+      { label: "Contribute by task", collapsed: true, items: [{ autogenerate: { directory: "contributing" } }] },
       { label: "Examples", collapsed: true, items: [{ autogenerate: { directory: "examples" } }] }
     ]
   },

@@ -1,6 +1,6 @@
 /**
- * What a package brings, as the README's table says it: packages of others and their size on this disk, read from what is
- * installed. Binaries differ between platforms and versions between installs, so a tenth may be off.
+ * The table in `docs/installation-size.md` of third-party packages and their size on this disk, compared with what is
+ * installed. Binaries differ between platforms and versions between installs, so a figure may be off by a tenth.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -53,19 +53,21 @@ const rows = (): ReadonlyArray<Row> => {
   })
 }
 
+const page = "docs/installation-size.md"
+
 const written = /^\| `(@divisi\/[\w-]+)` \| (\d+) \| (\d+) \|$/gm
 
 const isNear = (now: number, then: number): boolean => Math.abs(now - then) <= Math.max(2, then / 10)
 
 /** Compares what is installed with the table. */
 export const check = (): Report => {
-  const readme = fs.readFileSync(path.join(root, "README.md"), "utf8")
-  const table = new Map([...readme.matchAll(written)].map(([, name = "", ...row]) => [name, row.map(Number)]))
+  const text = fs.readFileSync(path.join(root, page), "utf8")
+  const table = new Map([...text.matchAll(written)].map(([, name = "", ...row]) => [name, row.map(Number)]))
   const problems = rows().flatMap(({ count, megabytes, name }) => {
     const [thenCount = -1, thenMegabytes = -1] = table.get(name) ?? []
     return isNear(count, thenCount) && isNear(megabytes, thenMegabytes)
       ? []
-      : [`README.md: the row of ${name} must be: | \`${name}\` | ${count} | ${megabytes} |`]
+      : [`${page}: the row of ${name} must be: | \`${name}\` | ${count} | ${megabytes} |`]
   })
   return { passed: packages().length - problems.length, problems }
 }

@@ -38,6 +38,7 @@ const slugOf = (file: string): string =>
 const files = (): ReadonlyArray<string> =>
   [
     ...list("docs"),
+    ...list("docs/contributing"),
     ...list("docs/decisions"),
     ...list("docs/reference"),
     ...list("docs/lab"),
