@@ -79,6 +79,16 @@ export const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
   promise: ["task", "workflow", "policy", "record", "run"]
 }
 
+/** The rooms that the commands of the CLI share, from the ground up. A shared room imports no command's folder. */
+export const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
+  view: [],
+  invocation: ["view"],
+  config: ["invocation"],
+  vendors: ["view", "invocation", "config"],
+  stores: ["view", "invocation", "config", "vendors"],
+  team: ["view", "invocation", "config", "vendors", "stores"]
+}
+
 /** What tests may use on top. */
 const forTests = "testkit"
 
@@ -144,18 +154,22 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
   )
 }
 
-/** Imports between core's folders that point upwards. */
-export const layerProblems = (sources: Subject["sources"]): ReadonlyArray<string> =>
+/** Imports between the folders of a package that point upwards. Folders that the table does not name are free. */
+export const layerProblems = (
+  sources: Subject["sources"],
+  name = "core",
+  table: Readonly<Record<string, ReadonlyArray<string>>> = layers
+): ReadonlyArray<string> =>
   sources.flatMap(({ file, text }) => {
     const folder = /^src\/([^/]+)\//.exec(file)?.[1] ?? ""
-    const allowed = layers[folder]
+    const allowed = table[folder]
     if (allowed === undefined) return []
     return importsOf(text).flatMap((specifier) => {
       if (!specifier.startsWith(".")) return []
       const target = /^src\/([^/]+)\//.exec(path.posix.join(path.posix.dirname(file), specifier))?.[1]
       return target === undefined || target === folder || allowed.includes(target)
         ? []
-        : [`packages/core/${file}: "${specifier}" points upwards: ${folder} stands below ${target}.`]
+        : [`packages/${name}/${file}: "${specifier}" points upwards: ${folder} stands below ${target}.`]
     })
   })
 
@@ -194,6 +208,10 @@ export const check = (): Report => {
     manifest,
     sources: sourcesOf(folder)
   }))
-  const core = subjects.find(({ name }) => name === "core")
-  return fromProblems([...violations(subjects), ...layerProblems(core?.sources ?? [])])
+  const sources = (wanted: string) => subjects.find(({ name }) => name === wanted)?.sources ?? []
+  return fromProblems([
+    ...violations(subjects),
+    ...layerProblems(sources("core")),
+    ...layerProblems(sources("cli"), "cli", rooms)
+  ])
 }

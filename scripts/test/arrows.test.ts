@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { layerProblems, type Subject, violations } from "../checks/arrows.ts"
+import { layerProblems, rooms, type Subject, violations } from "../checks/arrows.ts"
 
 const subject = (name: string, parts: Partial<Subject> = {}): Subject => ({
   name,
@@ -108,5 +108,14 @@ describe("core's folders", () => {
       'packages/core/src/policy/Policy.ts: "../run/Budget.ts" points upwards: policy stands below run.'
     ])
     expect(imports("src/record/RunEvent.ts", "../run/Conductor.ts")).toHaveLength(1)
+  })
+
+  it("no shared room of the CLI imports a command", () => {
+    const imports = (file: string, specifier: string) =>
+      layerProblems([{ file, text: `import "${specifier}"` }], "cli", rooms)
+    expect(imports("src/run/Run.ts", "../team/RunOptions.ts")).toEqual([])
+    expect(imports("src/team/RunOptions.ts", "../stores/Services.ts")).toEqual([])
+    expect(imports("src/stores/OwnOutcomes.ts", "../eval/Evaluate.ts")).toHaveLength(1)
+    expect(imports("src/invocation/flags.ts", "../vendors/Prices.ts")).toHaveLength(1)
   })
 })

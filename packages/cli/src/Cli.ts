@@ -127,7 +127,7 @@ const completions = GlobalFlag.Action({
     Option.isNone(shell)
       ? Effect.void
       : Effect.flatMap(
-          Effect.promise(async () => (await import("./invocation/Completions.ts")).script(described, shell.value)),
+          Effect.promise(async () => (await import("./completions/Completions.ts")).script(described, shell.value)),
           (script) => Effect.sync(() => void stdout.write(`${script}\n`))
         )
 })

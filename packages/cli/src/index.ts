@@ -1,5 +1,5 @@
 /** What others can build on: the config and its reader, and the views of a run as functions of its transcript. */
-export * as ConfigFile from "./conductor/ConfigFile.ts"
+export * as ConfigFile from "./config/ConfigFile.ts"
 export * from "./config.ts"
 export * as BlockView from "./view/BlockView.ts"
 export * as Line from "./view/Line.ts"

@@ -9,9 +9,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as ConfigSchema from "../src/conductor/ConfigSchema.ts"
-import * as RunOptions from "../src/conductor/RunOptions.ts"
+import * as ConfigSchema from "../src/config/ConfigSchema.ts"
 import { defineConfig } from "../src/config.ts"
+import * as RunOptions from "../src/team/RunOptions.ts"
 import { divisi, inFolder } from "./process.ts"
 
 const problem = (config: unknown): string | undefined => {
@@ -270,7 +270,7 @@ describe.concurrent("a config of each name", () => {
       const from = (file: string) => JSON.stringify(pathToFileURL(path.join(import.meta.dirname, file)).href)
       writeFileSync(
         script,
-        `import { read } from ${from("../src/conductor/ConfigModule.ts")}
+        `import { read } from ${from("../src/config/ConfigModule.ts")}
          import * as Effect from ${JSON.stringify(import.meta.resolve("effect/Effect"))}
          for (const file of ${JSON.stringify(files)}) {
            const read1 = await Effect.runPromise(Effect.result(read(file)))

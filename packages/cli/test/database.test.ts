@@ -3,7 +3,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Database from "../src/conductor/Database.ts"
+import * as Database from "../src/stores/Database.ts"
 
 /** Nobody listens there, so that the refusal says which was asked. */
 const at = (name: string) => `postgres://alice:a-secret@127.0.0.1:1/${name}`

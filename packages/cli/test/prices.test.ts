@@ -3,8 +3,8 @@ import { free } from "@divisi/core/Usage"
 import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
-import * as KnownModels from "../src/conductor/KnownModels.ts"
-import * as Prices from "../src/conductor/Prices.ts"
+import * as KnownModels from "../src/vendors/KnownModels.ts"
+import * as Prices from "../src/vendors/Prices.ts"
 import { divisi } from "./process.ts"
 
 describe("what --price says", () => {

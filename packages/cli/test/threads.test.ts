@@ -1,5 +1,5 @@
 import { afterEach, assert, describe, it } from "vitest"
-import * as LocalModels from "../src/conductor/LocalModels.ts"
+import * as LocalModels from "../src/vendors/LocalModels.ts"
 import { divisi } from "./process.ts"
 
 describe("the threads of local models", () => {

@@ -1,8 +1,8 @@
 /** `divisi doctor`: what would run local models here, why, and what is missing. */
 import * as Effect from "effect/Effect"
-import * as LocalModels from "../conductor/LocalModels.ts"
 import { type Failure, failed } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as LocalModels from "../vendors/LocalModels.ts"
 import { table, toLeft } from "../view/Table.ts"
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))

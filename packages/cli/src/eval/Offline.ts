@@ -4,8 +4,8 @@ import path from "node:path"
 import { ReportFile } from "@divisi/evals"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import { vendors } from "../conductor/Vendors.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import { vendors } from "../vendors/Vendors.ts"
 
 /** The file of answers of an evaluation's folder; a file stands for itself. */
 export const answersOf = (place: string): string =>

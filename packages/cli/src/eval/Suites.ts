@@ -9,8 +9,8 @@ import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as OfflineGym from "../conductor/OfflineGym.ts"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as OfflineGym from "../team/OfflineGym.ts"
 
 /** Which tasks of a benchmark. */
 export interface Options {

@@ -4,7 +4,8 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { conductorFlags, cost, profiles, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+import { cost, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+import { conductorFlags, profiles } from "../team/flags.ts"
 import { maxMissing } from "./NotMeasured.ts"
 
 const file = (name: string, description: string) =>

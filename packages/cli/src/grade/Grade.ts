@@ -138,7 +138,7 @@ const judge = "judge:"
 const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   if (name.startsWith(judge)) {
     return Effect.gen(function* () {
-      const WorkerName = yield* Effect.promise(() => import("../conductor/WorkerName.ts"))
+      const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
       const [workers] = yield* WorkerName.workers([name.slice(judge.length)])
       return JudgeGrader.make({ worker: workers![0]! })
     })

@@ -2,9 +2,9 @@
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as OfflineGym from "../conductor/OfflineGym.ts"
 import type { Failure } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as OfflineGym from "../team/OfflineGym.ts"
 import { clean } from "../view/Line.ts"
 import type { SampleInput } from "./flags.ts"
 

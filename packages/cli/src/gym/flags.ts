@@ -2,7 +2,8 @@
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { maxMissing } from "../eval/NotMeasured.ts"
-import { conductorFlags, seed, toggle, whole } from "../invocation/flags.ts"
+import { seed, toggle, whole } from "../invocation/flags.ts"
+import { conductorFlags } from "../team/flags.ts"
 
 const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
   Flag.withDescription("Which tasks (default test); the splits do not overlap"),

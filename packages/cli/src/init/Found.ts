@@ -1,7 +1,7 @@
 /** What is there to answer with: vendors whose key is in the environment, and servers of models on this machine. */
 import type { Environment } from "@divisi/recipes/Environment"
 import * as Effect from "effect/Effect"
-import * as LocalServers from "../conductor/LocalServers.ts"
+import * as LocalServers from "../vendors/LocalServers.ts"
 
 /** A vendor or a server that was found. */
 export interface Found {

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Terminal from "effect/Terminal"
 import manifest from "../../package.json" with { type: "json" }
-import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Clone from "../invocation/Clone.ts"
 import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"

@@ -5,12 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import type { StoredKey } from "../stores/KeyStore.ts"
 import { table, toLeft } from "../view/Table.ts"
 import type { ListInput, MakeInput, RevokeInput } from "./flags.ts"
 import * as KeyAccounts from "./KeyAccounts.ts"
 import * as KeyFile from "./KeyFile.ts"
 import * as KeyPlace from "./KeyPlace.ts"
-import type { StoredKey } from "./KeyStore.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 

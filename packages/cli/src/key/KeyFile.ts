@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
-import type { KeyStore } from "./KeyStore.ts"
+import type { KeyStore } from "../stores/KeyStore.ts"
 
 /** The package that knows keys. */
 export const server = Effect.tryPromise({

@@ -4,12 +4,12 @@ import { DiskAccounts } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import * as ConfigFile from "../conductor/ConfigFile.ts"
-import * as Database from "../conductor/Database.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Database from "../stores/Database.ts"
+import type { KeyStore } from "../stores/KeyStore.ts"
 import type { ListInput } from "./flags.ts"
 import * as KeyFile from "./KeyFile.ts"
-import type { KeyStore } from "./KeyStore.ts"
 
 /** The stores of keys and accounts. The accounts are opened on first use. */
 export interface KeyPlace {

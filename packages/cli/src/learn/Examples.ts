@@ -4,10 +4,10 @@ import { Drift, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-route
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as ConfigFile from "../conductor/ConfigFile.ts"
-import * as Database from "../conductor/Database.ts"
-import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import { usage } from "../invocation/Failure.ts"
+import * as Database from "../stores/Database.ts"
+import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import { clean } from "../view/Line.ts"
 import type { LearnInput } from "./command.ts"
 

@@ -2,7 +2,8 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import { conductorFlags, cost, paragraphs, toggle } from "../invocation/flags.ts"
+import { cost, paragraphs, toggle } from "../invocation/flags.ts"
+import { conductorFlags } from "../team/flags.ts"
 
 const learnFlags = {
   from: Flag.String("from").pipe(

@@ -1,9 +1,9 @@
 /** `divisi models`: the local models that are here, and those that can be. */
 import type { Inspection, LlamaCppError } from "@divisi/policy-llamacpp"
 import * as Effect from "effect/Effect"
-import * as LocalModels from "../conductor/LocalModels.ts"
 import { type Failure, failed } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as LocalModels from "../vendors/LocalModels.ts"
 import { table, toLeft } from "../view/Table.ts"
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))

@@ -1,7 +1,8 @@
 /** What `divisi pool` is asked for. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { conductorFlags, timeout, toggle } from "../invocation/flags.ts"
+import { timeout, toggle } from "../invocation/flags.ts"
+import { conductorFlags } from "../team/flags.ts"
 
 export const checkFlags = {
   pool: conductorFlags.pool,

@@ -6,15 +6,15 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as ConfigFile from "../conductor/ConfigFile.ts"
-import type { Profiles } from "../conductor/Profiles.ts"
-import * as RunOptions from "../conductor/RunOptions.ts"
-import * as Services from "../conductor/Services.ts"
-import * as TranscriptFile from "../conductor/TranscriptFile.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
+import * as Services from "../stores/Services.ts"
+import * as TranscriptFile from "../stores/TranscriptFile.ts"
+import type { Profiles } from "../team/Profiles.ts"
+import * as RunOptions from "../team/RunOptions.ts"
 import * as Approval from "../view/Approval.ts"
 import { oneLine } from "../view/Line.ts"
 import * as View from "../view/View.ts"
@@ -94,7 +94,7 @@ const profilesOf = ({ profiles }: Team): Effect.Effect<Profiles | undefined, Fai
     onNone: () => Effect.succeed(undefined),
     onSome: (place) =>
       Effect.flatMap(
-        Effect.promise(() => import("../conductor/Profiles.ts")),
+        Effect.promise(() => import("../team/Profiles.ts")),
         (Profiles) => Profiles.read(place)
       )
   })
@@ -102,7 +102,7 @@ const profilesOf = ({ profiles }: Team): Effect.Effect<Profiles | undefined, Fai
 /** The config with what the question needs of the gym. */
 const equipped = (config: Config, question: string): Effect.Effect<Config> =>
   Effect.map(
-    Effect.promise(() => import("../conductor/OfflineGym.ts")),
+    Effect.promise(() => import("../team/OfflineGym.ts")),
     (OfflineGym) => OfflineGym.configOf(config, question)
   )
 
@@ -111,7 +111,7 @@ const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<voi
   transcript === undefined
     ? Effect.void
     : Effect.flatMap(
-        Effect.promise(() => import("../conductor/OwnOutcomes.ts")),
+        Effect.promise(() => import("../stores/OwnOutcomes.ts")),
         (OwnOutcomes) => OwnOutcomes.note(transcript)
       )
 
@@ -184,7 +184,7 @@ export const perform = Effect.fnUntraced(function* (
 const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undefined, Failure, Scope.Scope> => {
   if (!durable && Option.isNone(runId)) return Effect.succeed(undefined)
   return Effect.gen(function* () {
-    const Journals = yield* Effect.promise(() => import("../runs/Journals.ts"))
+    const Journals = yield* Effect.promise(() => import("../stores/Journals.ts"))
     const opened = yield* Journals.open(journal)
     const id = Option.getOrElse(runId, () => randomUUID())
     const known = yield* Journals.named(opened, id)

@@ -2,17 +2,8 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import {
-  conductorFlags,
-  cost,
-  duration,
-  profiles,
-  seed,
-  timeout,
-  toggle,
-  toolFlags,
-  whole
-} from "../invocation/flags.ts"
+import { cost, duration, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+import { conductorFlags, profiles, toolFlags } from "../team/flags.ts"
 
 export const flags = {
   ...conductorFlags,

@@ -6,13 +6,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as Catalog from "../conductor/Catalog.ts"
-import * as ConfigFile from "../conductor/ConfigFile.ts"
-import * as Prices from "../conductor/Prices.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as Journals from "../stores/Journals.ts"
+import * as Catalog from "../vendors/Catalog.ts"
+import * as Prices from "../vendors/Prices.ts"
 import type { ReportInput } from "./flags.ts"
-import * as Journals from "./Journals.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 

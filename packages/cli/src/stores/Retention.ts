@@ -10,14 +10,14 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type * as Database from "../conductor/Database.ts"
-import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
-import type { Options as Services } from "../conductor/Services.ts"
 import type { Config } from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { parseAge } from "../invocation/flags.ts"
-import * as Journals from "../runs/Journals.ts"
+import type * as Database from "./Database.ts"
+import * as Journals from "./Journals.ts"
+import * as OwnOutcomes from "./OwnOutcomes.ts"
 import * as ResponseFile from "./ResponseFile.ts"
+import type { Options as Services } from "./Services.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // The period

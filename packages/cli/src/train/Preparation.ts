@@ -9,10 +9,10 @@ import type { PhaseConfig } from "@divisi/trainer/TrainingConfig"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Prices from "../conductor/Prices.ts"
 import type { Config } from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
+import * as Prices from "../vendors/Prices.ts"
 import type { Asked } from "./RecipeFile.ts"
 
 /** Changes of a recipe by flags. */

@@ -5,9 +5,9 @@ import * as TrainingPage from "@divisi/report/TrainingPage"
 import { RunFolder } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Services from "../conductor/Services.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as Services from "../stores/Services.ts"
 import type { ReportInput } from "./flags.ts"
 
 /** What the folder of a run holds, also while the run goes on. */

@@ -3,9 +3,9 @@ import { Embedder } from "@divisi/core"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { vendors } from "../conductor/Vendors.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
+import { vendors } from "./Vendors.ts"
 
 const withEmbeddings = vendors.filter(({ embed }) => embed !== undefined).map(({ name }) => name)
 

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as Database from "../conductor/Database.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Database from "./Database.ts"
 
 /** Opens the journal of a database that is named. */
 const shared = Effect.fnUntraced(function* (

@@ -7,8 +7,8 @@ import type { Policy } from "@divisi/core/Policy"
 import { ReportFile, WorkerProfile } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as TranscriptFile from "../stores/TranscriptFile.ts"
 import * as OfflineGym from "./OfflineGym.ts"
-import * as TranscriptFile from "./TranscriptFile.ts"
 
 /** How a policy is made one that is shown profiles. */
 export interface Profiles {

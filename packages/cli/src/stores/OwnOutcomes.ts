@@ -9,8 +9,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Embedders from "../eval/Embedders.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Embedders from "../vendors/Embedders.ts"
 
 const off = "none"
 

@@ -13,11 +13,11 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import * as KnownModels from "../vendors/KnownModels.ts"
+import { Threads } from "../vendors/LocalModels.ts"
+import * as Prices from "../vendors/Prices.ts"
 import * as Checks from "./Checks.ts"
-import * as KnownModels from "./KnownModels.ts"
-import { Threads } from "./LocalModels.ts"
 import * as PolicyName from "./PolicyName.ts"
-import * as Prices from "./Prices.ts"
 import * as Tools from "./Tools.ts"
 
 /** The flags that choose a team; they win over the config. */
@@ -97,7 +97,7 @@ const references = (config: Config, names: ReadonlyArray<string>): ReadonlyArray
 /** Workers by name: models of vendors are made, the others are those of the config or the gym. */
 const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
+    const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
     const made = yield* WorkerName.workers(models)
     const others = names.filter((name) => !models.includes(name))
     const own = others.length === 0 ? [] : (yield* chosen(config, others.join(","))).workers
@@ -154,7 +154,7 @@ const learnedFor = Effect.fnUntraced(function* (
   pool: WorkerPool.WorkerPool,
   options: PolicyName.Options
 ): Effect.fn.Return<Policy | undefined, Failure, Scope.Scope> {
-  const OwnOutcomes = yield* Effect.promise(() => import("./OwnOutcomes.ts"))
+  const OwnOutcomes = yield* Effect.promise(() => import("../stores/OwnOutcomes.ts"))
   return (yield* OwnOutcomes.knows(pool)) ? yield* PolicyName.resolve("router", pool, options) : undefined
 })
 

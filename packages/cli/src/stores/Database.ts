@@ -13,7 +13,7 @@ import * as Scope from "effect/Scope"
 import type * as DivisiConfig from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
-import type { KeyStore, StoredKey } from "../key/KeyStore.ts"
+import type { KeyStore, StoredKey } from "./KeyStore.ts"
 import type { Append } from "./OwnOutcomes.ts"
 
 /** A database that is open. What is made of it is made when it is asked for. */

@@ -100,9 +100,9 @@ const valuesOf = (known: Known): Readonly<Record<string, Values>> => {
 const know = async (): Promise<Known> => {
   const [Effect, Catalog, { recipes }, OfflineGym, { Benchmarks }, Baselines] = await Promise.all([
     import("effect/Effect"),
-    import("../conductor/Catalog.ts"),
+    import("../vendors/Catalog.ts"),
     import("@divisi/recipes"),
-    import("../conductor/OfflineGym.ts"),
+    import("../team/OfflineGym.ts"),
     import("@divisi/evals"),
     import("@divisi/evals").then(({ Baselines }) => Baselines)
   ])

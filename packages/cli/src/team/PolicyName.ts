@@ -9,8 +9,8 @@ import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, usage } from "../invocation/Failure.ts"
-import * as KnownModels from "./KnownModels.ts"
-import * as Prices from "./Prices.ts"
+import * as KnownModels from "../vendors/KnownModels.ts"
+import * as Prices from "../vendors/Prices.ts"
 import type { Profiles } from "./Profiles.ts"
 
 /** What policies are made with. */
@@ -114,7 +114,7 @@ const trained = (
 ): Effect.Effect<Policy.Policy | undefined, Failure> =>
   Effect.gen(function* () {
     if (!name.startsWith("llamacpp:") || name === "llamacpp:default") return undefined
-    const LocalModels = yield* Effect.promise(() => import("./LocalModels.ts"))
+    const LocalModels = yield* Effect.promise(() => import("../vendors/LocalModels.ts"))
     const { TrainedConductor } = yield* LocalModels.loaded
     const named = LocalModels.named(name.slice("llamacpp:".length))
     const form = yield* Effect.mapError(TrainedConductor.form(named.model, LocalModels.loading()), ({ message }) =>
@@ -145,7 +145,7 @@ const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Ef
 /** A model that plans and is not of the pool. */
 const planner = (name: string, { limitUsd, prices = {} }: Options): Effect.Effect<Worker, Failure> =>
   Effect.gen(function* () {
-    const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
+    const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
     const [made] = yield* WorkerName.workers([name])
     const model = Prices.priced(prices)(made![0]!)
     yield* Prices.checkLimit([model], limitUsd)
@@ -194,7 +194,7 @@ const routed = (
   dial: string | undefined
 ): Effect.Effect<Policy.Policy, Failure, Scope.Scope> =>
   Effect.flatMap(
-    Effect.promise(() => import("./OwnOutcomes.ts")),
+    Effect.promise(() => import("../stores/OwnOutcomes.ts")),
     (OwnOutcomes) => {
       const make = kind === "learned" ? OwnOutcomes.policy : OwnOutcomes.router
       return make(pool, (name) => plain(name, pool, {}), dial)
@@ -238,7 +238,7 @@ const uncounted = (
       )
     case "head":
       return Effect.flatMap(
-        Effect.promise(() => import("./OwnOutcomes.ts")),
+        Effect.promise(() => import("../stores/OwnOutcomes.ts")),
         (OwnOutcomes) => OwnOutcomes.head(pool)
       )
     case "oracle":
