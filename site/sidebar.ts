@@ -35,7 +35,6 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "training", label: "A first training" },
       { slug: "gym", label: "The gym" },
       { slug: "tiny-conductor", label: "The tiny Conductor" },
-      { slug: "tiny-conductor-trials", label: "What was tried for it" },
       { slug: "tiny-language-model", label: "The tiny language model" },
       { slug: "llamacpp", label: "Local models" },
       { slug: "training-7b", label: "The road to the 7B" }

@@ -1,6 +1,6 @@
 /**
  * The tiny Conductor as it is served, beside the rule of words and the best single worker, on teams other than the gym's:
- * parts of it by lot, its workers described in other words, newcomers, texts that are exchanged.
+ * samples of it, its workers described in other words, new workers, swapped descriptions.
  */
 
 import { Seed } from "@divisi/core"
@@ -39,32 +39,32 @@ const described = (texts: Readonly<Record<string, string>>): ReadonlyArray<Worke
 
 const textOf = (id: string): string => GymPool.profiles.find((profile) => profile.id === id)!.description
 
-/** Pairs of workers have each other's texts. */
-const exchanged = (pairs: ReadonlyArray<readonly [string, string]>): ReadonlyArray<Worker> =>
+/** The pool with the descriptions of these pairs swapped. */
+const swapped = (pairs: ReadonlyArray<readonly [string, string]>): ReadonlyArray<Worker> =>
   described(Object.fromEntries(pairs.flatMap(([a, b]) => [[a, textOf(b)] as const, [b, textOf(a)] as const])))
 
-const byLot = (count: number): Team => ({
-  name: `${count} of the 16 by lot, others for each task`,
+const sampled = (count: number): Team => ({
+  name: `${count} of the 16, sampled for each task`,
   pool: (task, seed) => Result.getOrThrow(WorkerPool.sample(gym, { count, seed: Seed.derive(seed, "teams", task) }))
 })
 
 /** The teams, in the order of the table. */
 export const teams: ReadonlyArray<Team> = [
   fixed("the whole pool", gym.workers),
-  byLot(12),
-  byLot(4),
-  byLot(2),
+  sampled(12),
+  sampled(4),
+  sampled(2),
   fixed("the same words in other sentences", described(sameWords)),
   fixed("other words", described(otherWords)),
-  fixed("a newcomer, seventeenth", [...gym.workers, strangers[0]!]),
+  fixed("a new worker, seventeenth", [...gym.workers, strangers[0]!]),
   fixed(
-    "a newcomer in the place of almanac",
+    "a new worker instead of almanac",
     gym.workers.map((worker) => (worker.id === "almanac" ? strangers[0]! : worker))
   ),
-  fixed("8 newcomers more", [...gym.workers, ...strangers]),
+  fixed("8 more new workers", [...gym.workers, ...strangers]),
   fixed(
-    "two pairs have each other's texts",
-    exchanged([
+    "two pairs with swapped descriptions",
+    swapped([
       ["professor", "intern"],
       ["converter", "almanac"]
     ])
