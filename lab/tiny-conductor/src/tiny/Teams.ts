@@ -112,13 +112,17 @@ export const run = Effect.fnUntraced(function* (options: {
   readonly count: number
   /** Rounds after the first; 0 by default. */
   readonly recursion?: number | undefined
+  /** Whether a team is measured; all are by default. */
+  readonly isWanted?: ((team: string) => boolean) | undefined
   readonly say: (text: string) => void
 }) {
-  const { count, recursion, say, seeds, tiny } = options
+  const { count, isWanted = () => true, recursion, say, seeds, tiny } = options
+  const wanted = teams.filter(({ name }) => isWanted(name))
+  if (wanted.length === 0) return { records: [], markdown: "" }
   const tasks = drawn(seeds, count)
   const policies = [tiny.policy, LexicalPolicy.make(), yield* bestSingle]
   const records = yield* Effect.forEach(
-    teams,
+    wanted,
     Effect.fnUntraced(function* ({ name, pool }) {
       say(name)
       const [own, rule, single] = yield* Effect.forEach(policies, (policy) =>
