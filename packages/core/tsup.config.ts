@@ -5,7 +5,7 @@ import { build } from "../../tsup.base.ts"
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number]
 
 /** What nearly every program loads. */
-const loop = ["run/Conductor", "policy/Baselines", "record/AnswerText", "record/Telemetry", "record/Transcript"].map(
+const loop = ["run/Conductor", "policy/Baselines", "events/AnswerText", "telemetry/Telemetry", "events/Transcript"].map(
   (name) => path.resolve(`src/${name}.ts`)
 )
 

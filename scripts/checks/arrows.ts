@@ -68,15 +68,17 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "cli", to: ["*"] }
 ]
 
-/** Core's folders, from the ground up: what each may import from. `record` stands beside `run`, which says its events. */
+/** Core's folders, from the ground up: what each may import from. `run` emits the events that the three above it fold. */
 export const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
   task: [],
   workflow: ["task"],
   policy: ["task", "workflow"],
-  record: ["task", "workflow"],
-  run: ["task", "workflow", "policy", "record"],
+  events: ["task", "workflow"],
+  journal: ["task", "workflow", "events"],
+  telemetry: ["task", "workflow", "events"],
+  run: ["task", "workflow", "policy", "events", "journal", "telemetry"],
   // The same without Effect.
-  promise: ["task", "workflow", "policy", "record", "run"]
+  promise: ["task", "workflow", "policy", "events", "journal", "telemetry", "run"]
 }
 
 /** The rooms that the commands of the CLI share, from the ground up. A shared room imports no command's folder. */

@@ -107,7 +107,7 @@ describe("core's folders", () => {
     expect(imports("src/policy/Policy.ts", "../run/Budget.ts")).toEqual([
       'packages/core/src/policy/Policy.ts: "../run/Budget.ts" points upwards: policy stands below run.'
     ])
-    expect(imports("src/record/RunEvent.ts", "../run/Conductor.ts")).toHaveLength(1)
+    expect(imports("src/events/RunEvent.ts", "../run/Conductor.ts")).toHaveLength(1)
   })
 
   it("no shared room of the CLI imports a command", () => {

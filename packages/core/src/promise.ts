@@ -4,6 +4,10 @@
  * A thin face over `Conductor`, with the same options and results. It adds only how to write workers and policies without
  * Effect, and what to do with a run before, during and after it.
  */
+
+export type { RunEvent, WaitingCall } from "./events/RunEvent.ts"
+export type { StepFailure } from "./events/StepFailure.ts"
+export { spendByWorker, type Transcript } from "./events/Transcript.ts"
 export { OptionsError } from "./Options.ts"
 export {
   bestOf,
@@ -37,10 +41,6 @@ export { ledger, memoryCache, memoryJournal, open } from "./promise/shared.ts"
 export { type ToolOptions, tool } from "./promise/tools.ts"
 export { decodeTranscript, encodeTranscript } from "./promise/transcripts.ts"
 export { type Answer, type WorkerOptions, worker, workerError } from "./promise/workers.ts"
-export { openTelemetry } from "./record/OpenTelemetry.ts"
-export type { RunEvent, WaitingCall } from "./record/RunEvent.ts"
-export type { StepFailure } from "./record/StepFailure.ts"
-export { spendByWorker, type Transcript } from "./record/Transcript.ts"
 export type { RunFailure } from "./run/Conductor.ts"
 export { defaultRetry, noRetry } from "./run/Resilience.ts"
 export { type Check, matches } from "./task/Check.ts"
@@ -49,4 +49,5 @@ export type { Shape, TypeOf } from "./task/Shape.ts"
 export type { Given, Output, Tool } from "./task/Tool.ts"
 export { free } from "./task/Usage.ts"
 export type { Worker, WorkerErrorReason, WorkerRequest } from "./task/Worker.ts"
+export { openTelemetry } from "./telemetry/OpenTelemetry.ts"
 export type { Workflow } from "./workflow/Workflow.ts"

@@ -1,10 +1,10 @@
 /** The policy of a pool for which the caller names none. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Transcript from "../src/events/Transcript.ts"
 import * as DefaultPolicy from "../src/policy/DefaultPolicy.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as promise from "../src/promise.ts"
-import * as Transcript from "../src/record/Transcript.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import type { Worker } from "../src/task/Worker.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Transcript from "../src/events/Transcript.ts"
 import * as Strongest from "../src/policy/Strongest.ts"
-import * as Transcript from "../src/record/Transcript.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import type { Checks } from "../src/task/Check.ts"

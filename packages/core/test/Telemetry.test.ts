@@ -5,14 +5,14 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { TestClock } from "effect/testing"
+import type { RunEvent } from "../src/events/RunEvent.ts"
 import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
-import type { RunEvent } from "../src/record/RunEvent.ts"
-import * as Telemetry from "../src/record/Telemetry.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Task from "../src/task/Task.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+import * as Telemetry from "../src/telemetry/Telemetry.ts"
 
 const collector = () => {
   const spans: Array<Tracer.NativeSpan> = []

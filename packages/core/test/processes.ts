@@ -1,9 +1,9 @@
 /** Processes that are killed at a write of their journal, and what they leave. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Journal from "../src/record/Journal.ts"
-import type { RunEvent } from "../src/record/RunEvent.ts"
-import * as Transcript from "../src/record/Transcript.ts"
+import type { RunEvent } from "../src/events/RunEvent.ts"
+import * as Transcript from "../src/events/Transcript.ts"
+import * as Journal from "../src/journal/Journal.ts"
 
 /** A transcript without what depends on time, and without what was lost in doubt. */
 export const timeless = (events: ReadonlyArray<RunEvent>): unknown =>

@@ -3,6 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"
+import type { RunEvent } from "../src/events/RunEvent.ts"
+import * as Journal from "../src/journal/Journal.ts"
 import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import type { Workflow } from "../src/promise.ts"
@@ -19,8 +21,6 @@ import {
   tool,
   worker
 } from "../src/promise.ts"
-import * as Journal from "../src/record/Journal.ts"
-import type { RunEvent } from "../src/record/RunEvent.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as RunStream from "../src/run/RunStream.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"

@@ -21,10 +21,10 @@ import {
   tool,
   worker
 } from "../src/promise.ts"
-import * as Telemetry from "../src/record/Telemetry.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+import * as Telemetry from "../src/telemetry/Telemetry.ts"
 
 interface Recorded {
   readonly id: string

@@ -1,6 +1,7 @@
 /** The failures of a run are in its result, in its last event and in its transcript. */
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
+import * as StepFailure from "../src/events/StepFailure.ts"
 import {
   conduct,
   decodeTranscript,
@@ -11,7 +12,6 @@ import {
   single,
   worker
 } from "../src/promise.ts"
-import * as StepFailure from "../src/record/StepFailure.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Critic from "../src/task/Critic.ts"

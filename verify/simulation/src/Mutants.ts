@@ -196,7 +196,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   unfenced: {
     seed: 0,
     survival: true,
-    file: "core/src/record/memoryJournal.ts",
+    file: "core/src/journal/MemoryJournal.ts",
     edits: [
       {
         from: "if (isOver || kept?.epoch !== epoch || kept.owner !== self || kept.entries.length !== seq)",
@@ -208,7 +208,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "number-unchecked": {
     seed: 0,
     survival: true,
-    file: "core/src/record/memoryJournal.ts",
+    file: "core/src/journal/MemoryJournal.ts",
     edits: [{ from: "kept.entries.length !== seq)", to: "kept.entries.length < seq)" }]
   },
   // A handler begins before its call stands in the journal.

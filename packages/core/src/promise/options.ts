@@ -1,6 +1,7 @@
 /** What the options of a run may be, held to their interface by the compiler. */
+
+import * as RunId from "../journal/RunId.ts"
 import * as Options from "../Options.ts"
-import * as RunId from "../record/RunId.ts"
 import { isFormat } from "../run/Toolbox.ts"
 import { settingsRules, settingsTable } from "../run/tables.ts"
 import * as Message from "../task/Message.ts"

@@ -1,6 +1,6 @@
 /** A run as a web `Response` of server-sent events, for a route handler of any server: Next, Hono, Deno, Bun, Workers. */
-import * as AnswerText from "../record/AnswerText.ts"
-import type { RunEvent } from "../record/RunEvent.ts"
+import * as AnswerText from "../events/AnswerText.ts"
+import type { RunEvent } from "../events/RunEvent.ts"
 import { maxRounds } from "../run/Rounds.ts"
 import { type ConductOptions, streamRun } from "./runs.ts"
 

@@ -1,6 +1,6 @@
 /** Transcripts as text, for files and for the wire. */
 import * as Result from "effect/Result"
-import type { Transcript } from "../record/Transcript.ts"
+import type { Transcript } from "../events/Transcript.ts"
 
 /**
  * A transcript as JSON text, on one line, to save or to send.
@@ -25,6 +25,6 @@ export const encodeTranscript = (transcript: Transcript): string => JSON.stringi
  */
 export const decodeTranscript = async (text: string): Promise<Transcript> => {
   // A run needs no schemas: they are loaded when a transcript is read.
-  const wire = await import("../record/Wire.ts")
+  const wire = await import("../events/Wire.ts")
   return Result.getOrThrow(wire.decodeTranscript(text))
 }

@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
-import { type ActiveSpans, type Part, within as withinSpan } from "../record/activeSpan.ts"
+import { type ActiveSpans, type Part, within as withinSpan } from "../telemetry/ActiveSpans.ts"
 import { Caller } from "./Caller.ts"
 
 /** What is used of `AsyncLocalStorage`. */

@@ -1,9 +1,9 @@
 /** What a run offers its workers: its tools, the shape of its answer, and what it got before it was resumed. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Recorded from "../record/Recorded.ts"
-import type { Transcript } from "../record/Transcript.ts"
-import { isBegunAnew, isReopened, isReopenedWith } from "../record/triedAgain.ts"
+import type { Transcript } from "../events/Transcript.ts"
+import * as Recorded from "../journal/RecordedRun.ts"
+import { isBegunAnew, isReopened, isReopenedWith } from "../journal/RetiredFailures.ts"
 import type { ShapeError } from "../task/compileShape.ts"
 import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"

@@ -1,7 +1,7 @@
 /** Listeners are others' code: what they throw must not reach the run. */
 import * as Effect from "effect/Effect"
 import { notify, toErrorOutput } from "../Callback.ts"
-import type { Listener, RunEvent } from "../record/RunEvent.ts"
+import type { Listener, RunEvent } from "../events/RunEvent.ts"
 import { messageOf } from "../Thrown.ts"
 
 /** The listener of a run, with what it throws caught; an async one's later rejections, too. */

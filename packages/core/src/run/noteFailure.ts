@@ -1,7 +1,7 @@
 /** Failures of calls that are not a step's own: of the policy's model, of checks and of critics. */
 import * as Effect from "effect/Effect"
+import type { StepFailure } from "../events/StepFailure.ts"
 import { defined } from "../Fields.ts"
-import type { StepFailure } from "../record/StepFailure.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import type { WorkerError } from "../task/Worker.ts"
 import type { CallContext } from "./WorkerCall.ts"

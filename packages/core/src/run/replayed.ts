@@ -4,10 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
+import { emitter, type Listener, type RunEvent } from "../events/RunEvent.ts"
 import { defined } from "../Fields.ts"
-import type { Known, Outcome } from "../record/Recorded.ts"
-import { emitter, type Listener, type RunEvent } from "../record/RunEvent.ts"
-import type { Retired } from "../record/reopened.ts"
+import type { Known, Outcome } from "../journal/RecordedRun.ts"
+import type { Retired } from "../journal/Superseded.ts"
 import type { Message } from "../task/Message.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"

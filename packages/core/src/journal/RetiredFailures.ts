@@ -1,12 +1,13 @@
 /**
- * Which failures of a transcript are tried again when its run is resumed. The rule is that of journals (`reopened.ts`): a
+ * Which failures of a transcript are tried again when its run is resumed. The rule is that of journals (`Superseded.ts`): a
  * failure is retained where a received answer depends on it.
  */
+
+import type { CheckRecord, LostCall, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
 import { checkFailed } from "../task/Check.ts"
-import type { Address } from "./Recorded.ts"
-import { type CallEvent, isTriedAgain, type Retired } from "./reopened.ts"
-import type { CheckRecord, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
+import type { Address } from "./RecordedRun.ts"
+import { type CallEvent, isTriedAgain, type Retired } from "./Superseded.ts"
 
 type Place = Pick<Address, "by" | "step">
 

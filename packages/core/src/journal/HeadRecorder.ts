@@ -1,7 +1,8 @@
 /** What a list of runs says of a run: kept as its entries are written. */
+
+import type { Parent, WaitingCall } from "../events/RunEvent.ts"
 import { question } from "../task/Task.ts"
 import type { Entry, Head } from "./Journal.ts"
-import type { Parent, WaitingCall } from "./RunEvent.ts"
 
 /** How much of a question a list of runs can show. */
 const mostShown = 200

@@ -1,10 +1,10 @@
 /** The schemas of the events of a run. */
 import * as Schema from "effect/Schema"
-import * as RunEventModels from "../RunEvent.ts"
-import type * as StepFailureModels from "../StepFailure.ts"
-import { attempt, FinishReason, Grade, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./calls.ts"
-import { oneOf, schemaOf } from "./schemaOf.ts"
-import { Content, EarlierStep, Task, ToolCall, Workflow } from "./tasks.ts"
+import * as RunEventModels from "./RunEvent.ts"
+import type * as StepFailureModels from "./StepFailure.ts"
+import { attempt, FinishReason, Grade, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./schemas/calls.ts"
+import { oneOf, schemaOf } from "./schemas/schemaOf.ts"
+import { Content, EarlierStep, Task, ToolCall, Workflow } from "./schemas/tasks.ts"
 
 /** A worker as a transcript names it. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(

@@ -14,11 +14,11 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
+import { isTransient, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
 import { type Message, type ToolCall, text } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
-import { type ActiveSpans, type Part, register } from "./activeSpan.ts"
-import { isTransient, type Listener, type Of, type RunEvent } from "./RunEvent.ts"
+import { type ActiveSpans, type Part, register } from "./ActiveSpans.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

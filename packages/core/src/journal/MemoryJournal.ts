@@ -1,9 +1,9 @@
 /** The journal in memory. */
 import * as Effect from "effect/Effect"
-import { heading } from "./heading.ts"
+import { isTransient, type Listener } from "../events/RunEvent.ts"
+import { heading } from "./HeadRecorder.ts"
 import type { Batch, Bounds, Claim, Entry, Head, Journal, Query, Summary } from "./Journal.ts"
-import { JournalError, type JournalErrorReason } from "./journalErrors.ts"
-import { isTransient, type Listener } from "./RunEvent.ts"
+import { JournalError, type JournalErrorReason } from "./JournalErrors.ts"
 
 interface Kept {
   /** Higher than that of each run that was begun before. */

@@ -11,16 +11,16 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { Ending, RunEvent } from "../events/RunEvent.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
-import type * as Errors from "./journalErrors.ts"
-import type * as InMemory from "./memoryJournal.ts"
-import type { Ending, RunEvent } from "./RunEvent.ts"
-import { isTriedAgain, supersededIn } from "./reopened.ts"
+import type * as Errors from "./JournalErrors.ts"
+import type * as InMemory from "./MemoryJournal.ts"
+import { isTriedAgain, supersededIn } from "./Superseded.ts"
 
 export { type ReadHead, read as readHead } from "./Head.ts"
-export { JournalError, JournalMismatch } from "./journalErrors.ts"
-export { makeMemory, memory } from "./memoryJournal.ts"
+export { JournalError, JournalMismatch } from "./JournalErrors.ts"
+export { makeMemory, memory } from "./MemoryJournal.ts"
 
 // Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
 /** Why a journal cannot be used. */

@@ -15,9 +15,9 @@ import type { Paid, Spend } from "../task/Usage.ts"
 import { addUsage, noSpend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
-import { recorder as fold } from "./fold.ts"
+import { recorder as fold } from "./Recorder.ts"
 import type { Attempt, Ending, Listener, Parent, PoolMember, RunEvent, version, WaitingCall } from "./RunEvent.ts"
-import * as Timeline from "./timeline.ts"
+import * as Timeline from "./Timeline.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -2,15 +2,16 @@
  * What a run has already got, by where it was asked: a run that is resumed takes it from here instead of asking and paying
  * again. To resume is to run again, with the record as the first source of answers.
  */
+
+import type { CheckAnswer, CriticAnswer, LostCall, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
 import type { ToolCall } from "../task/Message.ts"
 import type { ToolResult } from "../task/Tool.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import type { Verdict } from "../workflow/StepMessages.ts"
 import type { CallEntry } from "./Journal.ts"
-import type { Retired } from "./reopened.ts"
-import type { CheckAnswer, CriticAnswer, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
-import { allLost, lostAt, triedAgain, turnOf } from "./triedAgain.ts"
+import { allLost, lostAt, triedAgain, turnOf } from "./RetiredFailures.ts"
+import type { Retired } from "./Superseded.ts"
 
 /** Where a call stands in its run. */
 export interface Address {

@@ -1,8 +1,8 @@
 /**
  * The wire: the schemas of what is written to disk or sent elsewhere, and how it is read back.
  *
- * Models are plain interfaces elsewhere so that a first run need not load Effect's schemas; the schema of each stands
- * in `schemas/`, held equal to its interface by the compiler. What is written carries {@link version}: unknown fields
+ * Models are plain interfaces elsewhere so that a first run need not load Effect's schemas; the schema of each is
+ * in a file of its own, held equal to its interface by the compiler. What is written carries {@link version}: unknown fields
  * are ignored on reading, so fields may be added within a version; another version is refused.
  */
 import * as Data from "effect/Data"
@@ -11,18 +11,18 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as TaskModels from "../task/Task.ts"
 import type * as WorkflowModels from "../workflow/Workflow.ts"
+import { RunEvent } from "./RunEvent.schema.ts"
 import * as RunEventModels from "./RunEvent.ts"
-import { RunEvent } from "./schemas/events.ts"
 import type { Of } from "./schemas/schemaOf.ts"
 import { Task, Workflow } from "./schemas/tasks.ts"
-import { Transcript } from "./schemas/transcripts.ts"
+import { Transcript } from "./Transcript.schema.ts"
 import type * as TranscriptModels from "./Transcript.ts"
 
+export { Ending, Parent, PoolMember, RunEvent } from "./RunEvent.schema.ts"
 export { FinishReason, Grade, Paid, Spend, Usage, WorkerErrorReason } from "./schemas/calls.ts"
-export { Ending, Parent, PoolMember, RunEvent } from "./schemas/events.ts"
 export type { Of } from "./schemas/schemaOf.ts"
 export { Access, Message, Step, Task, Workflow } from "./schemas/tasks.ts"
-export { CompletionRecord, LostCall, RoundRecord, StepRecord, Transcript } from "./schemas/transcripts.ts"
+export { CompletionRecord, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.schema.ts"
 
 /** The version that is written, and the only one that is read. */
 export const version = RunEventModels.version

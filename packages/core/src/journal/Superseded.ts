@@ -5,10 +5,11 @@
  * A failure is retained where a received answer depends on it: the same step was answered later, a step that sees it was
  * answered, or the policy was answered after it. So no answer is ever paid for again.
  */
+
+import type { Ending, RunEvent } from "../events/RunEvent.ts"
 import { checkFailed } from "../task/Check.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { CallEntry, Entry } from "./Journal.ts"
-import type { Ending, RunEvent } from "./RunEvent.ts"
 
 /** Whether a run that has ended like this is tried again when it is resumed. */
 export const isTriedAgain = (ending: Ending | undefined): boolean => ending === "failed" || ending === "budget"

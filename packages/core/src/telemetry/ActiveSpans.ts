@@ -1,7 +1,7 @@
 /** The spans of the parts of a run while these are done: the current ones where code of others runs. */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
-import type { Listener } from "./RunEvent.ts"
+import type { Listener } from "../events/RunEvent.ts"
 
 /** A part of a run that has a span. */
 export type Part =
