@@ -6,7 +6,7 @@ import { config, divisi, inFolder } from "./process.ts"
 
 interface Life {
   /** Sends a body to a path of the server. */
-  readonly post: (path: string, body: object) => Promise<Response>
+  readonly post: (path: string, body: object, headers?: Record<string, string>) => Promise<Response>
   /** Asks on Chat Completions, and gives what the server answers. */
   readonly ask: (messages: ReadonlyArray<object>, more?: object) => Promise<Response>
   readonly asked: () => ReadonlyArray<string>
@@ -30,8 +30,8 @@ const killed = async <A>(folder: string, use: (life: Life) => Promise<A>, more: 
     onOutput: (output, child) => {
       const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
       if (url === undefined || using !== undefined) return
-      const post: Life["post"] = (path, body) =>
-        fetch(`${url}/${path}`, { method: "POST", body: JSON.stringify({ model: "divisi", ...body }) })
+      const post: Life["post"] = (path, body, headers = {}) =>
+        fetch(`${url}/${path}`, { method: "POST", headers, body: JSON.stringify({ model: "divisi", ...body }) })
       const ask: Life["ask"] = (messages, more = {}) => post("chat/completions", { messages, ...more })
       using = use({ post, ask, asked }).finally(() => child.kill("SIGKILL"))
     }
@@ -113,4 +113,43 @@ describe("divisi serve, killed with SIGKILL", () => {
       // The call that was under way is made again; the others were answered.
       expect(book.toSorted()).toEqual(["first", "second", "third", "third"])
     }))
+
+  const wires = {
+    "chat/completions": { messages: [question] },
+    responses: { input: [question] },
+    messages: { max_tokens: 100, messages: [question] }
+  }
+
+  it.each([
+    ["chat/completions", true],
+    ["responses", false],
+    ["messages", true]
+  ] as const)("finishes the run of an Idempotency-Key, and repeats its answer: %s, streamed: %s", (path, stream) =>
+    inFolder(async (folder) => {
+      const key = { "idempotency-key": "order-1" }
+      const request = { ...wires[path], stream }
+      await killed(
+        folder,
+        async ({ asked, post }) => {
+          void post(path, request, key).catch(() => undefined)
+          while (!asked().includes("third")) await new Promise((resolve) => setTimeout(resolve, 20))
+        },
+        { STUCK: "1" }
+      )
+      // Two clients repeat the request at once: they share the run.
+      const texts = await killed(folder, ({ post }) =>
+        Promise.all([0, 1].map(async () => (await post(path, request, key)).text()))
+      )
+      for (const text of texts) expect(text).toContain("done")
+      const last = await killed(folder, async ({ asked, post }) => {
+        const again = await post(path, request, key)
+        const other = await post(path, { ...request, temperature: 0.5 }, key)
+        return { again: await again.text(), other: await other.text(), status: other.status, book: asked() }
+      })
+      expect(last.again).toContain("done")
+      expect([last.status, last.other]).toEqual([400, expect.stringContaining("was used with another request")])
+      // The call in flight at the first kill is the only one that is paid twice.
+      expect(last.book.toSorted()).toEqual(["first", "second", "third", "third"])
+    })
+  )
 })
