@@ -13,29 +13,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import manifest from "../package.json" with { type: "json" }
-import { bench } from "./bench/command.ts"
-import { chat } from "./chat/command.ts"
-import { doctor } from "./doctor/command.ts"
-import { evaluate } from "./eval/command.ts"
-import { grade } from "./grade/command.ts"
-import { gym } from "./gym/command.ts"
-import { init } from "./init/command.ts"
 import { exitCodes, type Failure, usage } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing, stdout } from "./invocation/Output.ts"
-import { key } from "./key/command.ts"
-import { learn } from "./learn/command.ts"
-import { mcp } from "./mcp/command.ts"
-import { models } from "./models/command.ts"
-import { pool } from "./pool/command.ts"
-import { provider } from "./provider/command.ts"
-import { rate } from "./rate/command.ts"
-import { replay } from "./replay/command.ts"
-import { run as runCommand } from "./run/command.ts"
-import { runs } from "./runs/command.ts"
-import { serve } from "./serve/command.ts"
-import { train } from "./train/command.ts"
-import { workflow } from "./workflow/command.ts"
 
 /** `divisi help train export` is `divisi train export --help`: what it does is said by {@link asHelp}. */
 const help = Command.make(
@@ -50,7 +30,7 @@ const help = Command.make(
   Command.withExamples([{ command: "divisi help train export", description: "The same as divisi train export --help" }])
 )
 
-const divisi = Command.make("divisi").pipe(
+const root = Command.make("divisi").pipe(
   Command.withDescription(
     paragraphs(
       "Answers a question with a team: a policy writes a plan for it, a pool of workers carries the plan out, steps that",
@@ -62,29 +42,6 @@ const divisi = Command.make("divisi").pipe(
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withSubcommands([
-    init,
-    runCommand,
-    runs,
-    chat,
-    serve,
-    key,
-    mcp,
-    replay,
-    workflow,
-    pool,
-    gym,
-    train,
-    evaluate,
-    grade,
-    bench,
-    rate,
-    learn,
-    provider,
-    models,
-    doctor,
-    help
-  ]),
   Command.withExamples([
     { command: "divisi init", description: "Write a config and a first script for the models that are there" },
     { command: "divisi run", description: "Run a built-in question and watch" },
@@ -97,6 +54,112 @@ const divisi = Command.make("divisi").pipe(
     { command: "divisi workflow check completion.txt", description: "Check a plan that a model wrote" }
   ])
 )
+
+/** The other commands in the order of the help. Each is loaded, with its flags and its help, when it is asked for. */
+const commands = {
+  init: {
+    short: "Write a config and a first script for what is there",
+    load: async () => (await import("./init/command.ts")).init
+  },
+  run: {
+    short: "Answer a question with a team of workers",
+    load: async () => (await import("./run/command.ts")).run
+  },
+  runs: {
+    short: "List durable runs, and go on with them",
+    load: async () => (await import("./runs/command.ts")).runs
+  },
+  chat: {
+    short: "Talk with a team of workers",
+    load: async () => (await import("./chat/command.ts")).chat
+  },
+  serve: {
+    short: "Serve the team to clients of OpenAI and Anthropic",
+    load: async () => (await import("./serve/command.ts")).serve
+  },
+  key: {
+    short: "Make, list, adjust and revoke keys of the server",
+    load: async () => (await import("./key/command.ts")).key
+  },
+  mcp: {
+    short: "Offer the team to an MCP client",
+    load: async () => (await import("./mcp/command.ts")).mcp
+  },
+  replay: {
+    short: "Show a run again as it happened",
+    load: async () => (await import("./replay/command.ts")).replay
+  },
+  workflow: {
+    short: "Read, check and draw workflows",
+    load: async () => (await import("./workflow/command.ts")).workflow
+  },
+  pool: {
+    short: "Look at the workers of a pool",
+    load: async () => (await import("./pool/command.ts")).pool
+  },
+  gym: {
+    short: "Try policies on generated tasks",
+    load: async () => (await import("./gym/command.ts")).gym
+  },
+  train: {
+    short: "Train a Conductor",
+    load: async () => (await import("./train/command.ts")).train
+  },
+  eval: {
+    short: "Measure policies on benchmarks, against baselines",
+    load: async () => (await import("./eval/command.ts")).evaluate
+  },
+  grade: {
+    short: "Grade answers, one or a file of them",
+    load: async () => (await import("./grade/command.ts")).grade
+  },
+  bench: {
+    short: "Measure routers on recorded outcomes",
+    load: async () => (await import("./bench/command.ts")).bench
+  },
+  rate: {
+    short: "Say how good the answer of a run was",
+    load: async () => (await import("./rate/command.ts")).rate
+  },
+  learn: {
+    short: "Learn from rated runs who is good at what",
+    load: async () => (await import("./learn/command.ts")).learn
+  },
+  provider: {
+    short: "Write a provider of your own",
+    load: async () => (await import("./provider/command.ts")).provider
+  },
+  models: {
+    short: "List, download, remove and inspect local models",
+    load: async () => (await import("./models/command.ts")).models
+  },
+  doctor: {
+    short: "Say what runs local models here",
+    load: async () => (await import("./doctor/command.ts")).doctor
+  }
+} satisfies Readonly<Record<string, { readonly short: string; readonly load: () => Promise<Command.Command.Any> }>>
+
+type Name = keyof typeof commands
+
+/** Any of the commands, loaded: what they need and how they fail together. */
+type Loaded = Awaited<ReturnType<(typeof commands)[Name]["load"]>>
+
+const names = Object.keys(commands) as ReadonlyArray<Name>
+
+/** The command line with the wanted commands loaded. Of the others it knows the name and the short description. */
+const commandLine = async (wanted: ReadonlyArray<string>) => {
+  const subcommands = await Promise.all(
+    names.map(async (name): Promise<Loaded> => {
+      const { load, short } = commands[name]
+      const command = wanted.includes(name) ? await load() : Command.make(name)
+      return Command.withShortDescription(command as Command.Command<Name, unknown>, short) as Loaded
+    })
+  )
+  return root.pipe(Command.withSubcommands([...subcommands, help]))
+}
+
+/** The commands with their flags, as data. */
+export const describe = async () => CommandCompletions.fromCommand(await commandLine(names))
 
 /** Help goes to the output; what is wrong with an invocation to the error output, without the whole help. */
 const presenter = (formatter: CliOutput.Formatter): CliOutput.Presenter => ({
@@ -118,16 +181,15 @@ const presenter = (formatter: CliOutput.Formatter): CliOutput.Presenter => ({
   }
 })
 
-/** The commands with their flags, as data. */
-export const described = CommandCompletions.fromCommand(divisi)
-
 const completions = GlobalFlag.Action({
   flag: GlobalFlag.Completions.flag,
   run: (shell) =>
     Option.isNone(shell)
       ? Effect.void
       : Effect.flatMap(
-          Effect.promise(async () => (await import("./completions/Completions.ts")).script(described, shell.value)),
+          Effect.promise(async () =>
+            (await import("./completions/Completions.ts")).script(await describe(), shell.value)
+          ),
           (script) => Effect.sync(() => void stdout.write(`${script}\n`))
         )
 })
@@ -153,7 +215,10 @@ const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   })
 
 /** What `divisi help` with the names of a command means. */
-const asHelp = ([first, ...names]: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+const asHelp = (
+  described: CommandCompletions.CommandDescriptor,
+  [first, ...names]: ReadonlyArray<string>
+): ReadonlyArray<string> | undefined => {
   if (first !== "help" || names.some((name) => name.startsWith("-"))) return undefined
   const path: Array<string> = []
   for (let { subcommands } = described; subcommands.length > 0 && path.length < names.length; ) {
@@ -185,7 +250,10 @@ const begun = (word: string, flags: ReadonlyArray<string>): ReadonlyArray<string
 }
 
 /** Completes the flags of the command that the words name: `--pol` is `--policy`. What follows `--` is not a flag. */
-const withWholeFlags = (args: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Failure> => {
+const withWholeFlags = (
+  described: CommandCompletions.CommandDescriptor,
+  args: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, Failure> => {
   let command = described
   for (const arg of args) {
     const next = command.subcommands.find(({ name }) => name === arg)
@@ -208,12 +276,12 @@ const withWholeFlags = (args: ReadonlyArray<string>): Effect.Effect<ReadonlyArra
 
 /** Runs the command line. */
 export const run = (args: ReadonlyArray<string>) =>
-  Effect.provide(
-    Effect.flatMap(withWholeFlags(args), (args) =>
-      Command.runWith(divisi, { version: manifest.version })(asHelp(args) ?? joinExclusions(args))
-    ),
-    layer
-  )
+  Effect.gen(function* () {
+    const divisi = yield* Effect.promise(() => commandLine(args.filter((arg) => !arg.startsWith("-")).slice(0, 2)))
+    const described = CommandCompletions.fromCommand(divisi)
+    const whole = yield* withWholeFlags(described, args)
+    yield* Command.runWith(divisi, { version: manifest.version })(asHelp(described, whole) ?? joinExclusions(whole))
+  }).pipe(Effect.provide(layer))
 
 /** The exit code of an error of the command line itself, which has been shown; `undefined` when it is another's. */
 export const exitCodeOf = (error: unknown): number | undefined => {

@@ -5,8 +5,10 @@
 import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { described } from "../src/Cli.ts"
+import { describe as describeCommands } from "../src/Cli.ts"
 import { config, divisi, type Ended, inFolder } from "./process.ts"
+
+const described = await describeCommands()
 
 type Described = typeof described
 

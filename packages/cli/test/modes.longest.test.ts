@@ -4,8 +4,10 @@ import fs from "node:fs"
 import { createServer } from "node:http"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { described } from "../src/Cli.ts"
+import { describe as describeCommands } from "../src/Cli.ts"
 import { config, inFolder } from "./process.ts"
+
+const described = await describeCommands()
 
 const main = path.resolve(import.meta.dirname, "../src/main.ts")
 

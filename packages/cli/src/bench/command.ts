@@ -33,6 +33,5 @@ const routing = Command.make("routing", routingFlags, (input) =>
 
 export const bench = Command.make("bench").pipe(
   Command.withDescription("Measurements on records, without a call of a model."),
-  Command.withShortDescription("Measure routers on recorded outcomes"),
   Command.withSubcommands([routing])
 )

@@ -21,7 +21,6 @@ export const chat = Command.make("chat", flags, (input) =>
       "answered, with the exit code of `divisi run`."
     )
   ),
-  Command.withShortDescription("Talk with a team of workers"),
   Command.withExamples([
     { command: "divisi chat", description: "With the team of the config, or of the gym" },
     {

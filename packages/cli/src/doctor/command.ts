@@ -10,7 +10,4 @@ export const doctor = Command.make("doctor", flags, (input) =>
     Effect.promise(() => import("./Doctor.ts")),
     (Doctor) => Doctor.diagnose(input)
   )
-).pipe(
-  Command.withDescription("Says what would run local models on this machine and why, and what is missing."),
-  Command.withShortDescription("Say what runs local models here")
-)
+).pipe(Command.withDescription("Says what would run local models on this machine and why, and what is missing."))

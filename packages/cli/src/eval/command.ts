@@ -76,7 +76,6 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "Exit codes: 0 done, 1 failed or too many samples missing, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withShortDescription("Measure policies on benchmarks, against baselines"),
   Command.withSubcommands([regrade, diff, exported]),
   Command.withExamples([
     {

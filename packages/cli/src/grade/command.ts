@@ -27,7 +27,6 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
       "With --gold and --answer, grades the one answer: the exit code is 0 when it is right, and 1 when it is wrong."
     )
   ),
-  Command.withShortDescription("Grade answers, one or a file of them"),
   Command.withExamples([
     { command: "divisi grade --grader math --lines answers.jsonl > verdicts.jsonl", description: "A whole file" },
     {

@@ -35,6 +35,5 @@ const solve = Command.make("solve", solveFlags, (input) =>
 
 export const gym = Command.make("gym").pipe(
   Command.withDescription("Generated tasks with exact answers, to try policies on."),
-  Command.withShortDescription("Try policies on generated tasks"),
   Command.withSubcommands([sample, solve])
 )

@@ -19,7 +19,6 @@ export const init = Command.make("init", flags, (input) =>
       "it takes what it finds."
     )
   ),
-  Command.withShortDescription("Write a config and a first script for what is there"),
   Command.withExamples([
     { command: "divisi init", description: "Look, ask, and write" },
     { command: "divisi init --yes --install", description: "Ask nothing, and install what is needed" },

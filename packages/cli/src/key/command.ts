@@ -69,6 +69,5 @@ export const key = Command.make("key").pipe(
   Command.withDescription(
     "Keys of `divisi serve`: who may ask it, for what, and for how much. It needs @divisi/server."
   ),
-  Command.withShortDescription("Make, list, adjust and revoke keys of the server"),
   Command.withSubcommands([make, list, adjust, audit, revoke])
 )

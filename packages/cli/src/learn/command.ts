@@ -76,7 +76,6 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "DIVISI_ROUTER names the file it is kept in, and DIVISI_HEAD that of a head."
     )
   ),
-  Command.withShortDescription("Learn from rated runs who is good at what"),
   Command.withExamples([
     { command: "divisi learn", description: "Learn, judge, and put it in force where it is better" },
     { command: "divisi learn --show --picture who.svg", description: "Who is good at what, as a table and a picture" },

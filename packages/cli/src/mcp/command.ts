@@ -18,7 +18,6 @@ export const mcp = Command.make("mcp", flags, (input) =>
       "stops its run. The limits are those of `divisi run`, for each question. It needs @divisi/tools-mcp."
     )
   ),
-  Command.withShortDescription("Offer the team to an MCP client"),
   Command.withExamples([
     { command: "divisi mcp", description: "What a client is told to start, in a folder with a config" },
     {

@@ -46,6 +46,5 @@ export const models = Command.make("models").pipe(
   Command.withDescription(
     "The local models that llama.cpp runs: as Conductor (--policy llamacpp:<model>) and in pools."
   ),
-  Command.withShortDescription("List, download, remove and inspect local models"),
   Command.withSubcommands([list, download, remove, inspect])
 )

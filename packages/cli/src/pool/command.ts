@@ -36,6 +36,5 @@ const list = Command.make("list", listFlags, (input) =>
 
 export const pool = Command.make("pool").pipe(
   Command.withDescription("The workers that answer, and what they need."),
-  Command.withShortDescription("Look at the workers of a pool"),
   Command.withSubcommands([list, check])
 )

@@ -20,6 +20,5 @@ const create = Command.make("new", flags, (input) =>
 
 export const provider = Command.make("provider").pipe(
   Command.withDescription("Workers for models that Divisi does not know yet."),
-  Command.withShortDescription("Write a provider of your own"),
   Command.withSubcommands([create])
 )

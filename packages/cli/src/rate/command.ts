@@ -66,7 +66,6 @@ export const rate = Command.make("rate", rateFlags, (input) =>
       "judge's."
     )
   ),
-  Command.withShortDescription("Say how good the answer of a run was"),
   Command.withExamples([
     { command: "divisi rate up", description: "The last run was good" },
     { command: "divisi rate 0.3 4f1c", description: "So far right, of the run whose id begins so" },

@@ -10,7 +10,6 @@ export const replay = Command.make("replay", flags, (input) =>
   )
 ).pipe(
   Command.withDescription("Shows a run again as it happened, from what `run --transcript` or `run --json` wrote."),
-  Command.withShortDescription("Show a run again as it happened"),
   Command.withExamples([
     { command: "divisi replay run.json", description: "In its own time" },
     { command: "divisi replay run.json --speed 10", description: "Ten times as fast" },

@@ -24,7 +24,6 @@ export const run = Command.make("run", flags, (input) =>
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withShortDescription("Answer a question with a team of workers"),
   Command.withExamples([
     { command: "divisi run", description: "A built-in question that shows steps that run at once" },
     { command: 'divisi run "What is 17% of 2,350?"', description: "A question of yours" },

@@ -99,7 +99,6 @@ export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(lo
   Command.withDescription(
     "Lists the runs that `run --durable` keeps, the last changed first: how they stand, what they cost, and what they wait for."
   ),
-  Command.withShortDescription("List durable runs, and go on with them"),
   Command.withSubcommands([show, resume, report, remove, purge]),
   Command.withExamples([
     { command: "divisi runs", description: "The last twenty" },

@@ -20,7 +20,6 @@ export const serve = Command.make("serve", flags, (input) =>
       "@divisi/server."
     )
   ),
-  Command.withShortDescription("Serve the team to clients of OpenAI and Anthropic"),
   Command.withExamples([
     { command: "divisi serve", description: "The offline gym on port 8080" },
     {

@@ -60,7 +60,6 @@ export const train = Command.make("train", flags, (input) =>
       "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withShortDescription("Train a Conductor"),
   Command.withSubcommands([resume, report, exporting]),
   Command.withExamples([
     { command: "divisi train --recipe toy", description: "See what training is, in seconds" },

@@ -60,6 +60,5 @@ const read = Command.make(
 
 export const workflow = Command.make("workflow").pipe(
   Command.withDescription("Reads, checks and draws the workflows that models write."),
-  Command.withShortDescription("Read, check and draw workflows"),
   Command.withSubcommands([check, render, read])
 )
