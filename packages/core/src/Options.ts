@@ -8,6 +8,7 @@
  * is looked up once.
  */
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import { isSame, nearest } from "./Nearest.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -303,3 +304,7 @@ export const check = (what: string, options: unknown, row: Table | Shape): void 
   const detail = problemOfOptions(options, table, "")
   if (detail !== undefined) throw new OptionsError({ what, detail })
 }
+
+/** {@link check} as an effect: an {@link OptionsError} is a failure that its type shows, not a defect. */
+export const checked = (what: string, options: unknown, row: Table | Shape): Effect.Effect<void, OptionsError> =>
+  Effect.try({ try: () => check(what, options, row), catch: (error) => error as OptionsError })

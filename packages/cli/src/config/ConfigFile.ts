@@ -72,7 +72,7 @@ const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => 
   if (!/\.[cm]?[jt]s$/.test(file)) {
     return Effect.fail(usage(`${shown} is no config: a config is a module, such as ${names[0]}.`))
   }
-  return Effect.flatMap(ConfigModule.read(file, version), (exported) => {
+  return Effect.flatMap(ConfigModule.read(file, { version }), (exported) => {
     const checked = ConfigSchema.check(exported)
     return Result.isFailure(checked)
       ? Effect.fail(usage(`${shown}: ${checked.failure}.`))

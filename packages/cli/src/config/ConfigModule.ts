@@ -125,6 +125,13 @@ const remedyOf = (error: unknown): string => {
     : "Install it, or correct the import."
 }
 
+/** The line of the file that an error was thrown at. */
+const lineIn = (error: unknown, file: string): string | undefined => {
+  const frame =
+    error instanceof Error ? error.stack?.split("\n").find((line) => line.includes(path.basename(file))) : undefined
+  return /:(\d+):\d+\)?$/.exec(frame ?? "")?.[1]
+}
+
 /** What went wrong when a config was imported, for people. */
 const explain = (error: unknown, file: string): string => {
   const shown = shownAs(file)
@@ -132,7 +139,8 @@ const explain = (error: unknown, file: string): string => {
   if (isMissing(error) || codeOf(error) === "ERR_PACKAGE_PATH_NOT_EXPORTED") {
     return `${shown} imports something that is not there: ${firstLine(messageOf(error))}. ${remedyOf(error)}`
   }
-  return `${shown} threw an error while it was loaded: ${messageOf(error)}`
+  const line = lineIn(error, file)
+  return `${shown}${line === undefined ? "" : `, line ${line},`} threw an error while it was loaded: ${messageOf(error)}`
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -157,8 +165,19 @@ const forgetCommonJs = (): void => {
   for (const file of Object.keys(cache)) if (!isOfPackage(file)) delete cache[file]
 }
 
-/** What the file exports by default; as it is now where the version is another than before. */
-export const read = (file: string, version = 0): Effect.Effect<unknown, Failure> =>
+/** How a module is read. */
+export interface Reading {
+  /** Where it is another than before, the file as it is now. */
+  readonly version?: number | undefined
+  /** The default export that it should have, as code; a config's by default. */
+  readonly wanted?: string | undefined
+}
+
+/** What the file exports by default. */
+export const read = (
+  file: string,
+  { version = 0, wanted = "export default defineConfig({ … })" }: Reading = {}
+): Effect.Effect<unknown, Failure> =>
   Effect.gen(function* () {
     const module = yield* Effect.tryPromise({
       try: () =>
@@ -172,6 +191,6 @@ export const read = (file: string, version = 0): Effect.Effect<unknown, Failure>
     })
     const exported = exportOf(module)
     return exported === undefined
-      ? yield* usage(`${shownAs(file)} has no default export: write \`export default defineConfig({ … })\`.`)
+      ? yield* usage(`${shownAs(file)} has no default export: write \`${wanted}\`.`)
       : exported
   })

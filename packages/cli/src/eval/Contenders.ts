@@ -8,6 +8,7 @@ import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as OfflineGym from "../team/OfflineGym.ts"
+import * as OwnModule from "../team/OwnModule.ts"
 import * as PolicyName from "../team/PolicyName.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import { listOf } from "./Suites.ts"
@@ -50,7 +51,7 @@ const policyOf = (name: string, making: Making): Effect.Effect<Evaluation.Entry,
     name === "oracle" && making.isGym
       ? Effect.succeed<Policy>(OfflineGym.oracle)
       : PolicyName.resolve(name, making.pool, making),
-    (policy) => ({ policy: { ...policy, name: titleOf(name, making) } })
+    (policy) => ({ policy: OwnModule.isPath(name) ? policy : { ...policy, name: titleOf(name, making) } })
   )
 
 /** The policies that are named, or else the config's. */

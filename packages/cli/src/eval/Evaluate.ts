@@ -51,6 +51,8 @@ const suitesOf = (input: EvalInput) =>
       ids: yield* fromFile(input.ids, TaskList.ids),
       trained: yield* fromFile(input.trained, TaskList.read),
       dropOverlap: input.dropOverlap,
+      shots: Option.getOrUndefined(input.shots),
+      shotsFrom: Option.isNone(input.shotsFrom) ? undefined : [input.shotsFrom.value],
       since: Option.getOrUndefined(input.since),
       until: Option.getOrUndefined(input.until),
       revision: Option.getOrUndefined(input.revision),
@@ -230,7 +232,8 @@ const evaluateAll = (
           Effect.andThen(keep?.(transcript) ?? Effect.void, note?.(transcript, sample) ?? Effect.void),
         onProgress: progress.show
       }),
-      (error) => (error._tag === "EvaluationError" ? usage(error.message) : failed(error.message))
+      (error) =>
+        error._tag === "EvaluationError" || error._tag === "OptionsError" ? usage(error.message) : failed(error.message)
     )
   })
 

@@ -27,10 +27,12 @@ const suiteOf = (input: RegradeInput, sandbox: Sandbox.Sandbox, record: Benchmar
   return Effect.map(
     Suites.one(name, {
       seed: record.seed,
+      shots: record.shots?.count,
+      shotsFrom: record.shots?.from,
       split: record.split,
       revision: Option.getOrElse(input.revision, () => record.commit),
-      grader: Option.getOrUndefined(input.grader),
-      isGraderForAll: true,
+      grader: Option.getOrElse(input.grader, () => record.requestedGrader),
+      isGraderForAll: Option.isSome(input.grader),
       sandbox,
       limit: record.benchmark === "gym" ? record.available : undefined
     }),

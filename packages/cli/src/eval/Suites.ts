@@ -11,16 +11,20 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as OfflineGym from "../team/OfflineGym.ts"
+import * as OwnModule from "../team/OwnModule.ts"
 
 /** Which tasks of a benchmark. */
 export interface Options {
   readonly limit?: number | undefined
   readonly seed: number
   readonly ids?: ReadonlyArray<string> | undefined
+  /** Solved examples before each question, and the files that they are taken from. */
+  readonly shots?: number | undefined
+  readonly shotsFrom?: ReadonlyArray<string> | undefined
   readonly trained?: Selection.Trained | undefined
   readonly dropOverlap?: boolean | undefined
   readonly revision?: string | undefined
-  /** The grader of rows of files that name none. */
+  /** The grader of rows of files that name none: a name, or the path of a module. */
   readonly grader?: string | undefined
   /** Whether it is there instead of a benchmark's own. */
   readonly isGraderForAll?: boolean | undefined
@@ -59,11 +63,16 @@ const gymGrader: Verdict.AnswerGrader = Verdict.grader("gym", (gold, answer) =>
   })
 )
 
-/** The grader of a name. */
+/** The grader of a name, or of a module of the user's. */
 export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
+  if (OwnModule.isPath(name)) return OwnModule.grader(name)
   const grader = Graders.named(name, sandbox)
   return grader === undefined
-    ? Effect.fail(usage(`There is no grader "${name}". There are ${Graders.names.join(", ")}.`))
+    ? Effect.fail(
+        usage(
+          `There is no grader "${name}". There are ${Graders.names.join(", ")}; one of yours is named by its file, ./mine.ts.`
+        )
+      )
     : Effect.succeed(grader)
 }
 
@@ -77,6 +86,9 @@ const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
     const { family, ids, limit = gymTasks, seed } = options
     const splits = Object.keys(Gym.seedRanges) as ReadonlyArray<Gym.Split>
     const split = splits.find((one) => one === (options.split ?? "test"))
+    if (options.shots !== undefined && options.shots > 0) {
+      return yield* usage("The gym has no worked examples: --shots is for benchmarks and files of yours.")
+    }
     if (split === undefined) return yield* usage(`gym has no split "${options.split}"; it has ${splits.join(", ")}.`)
     const made = yield* OfflineGym.tasks({ split, count: limit, seed, family })
     const wanted = ids === undefined ? undefined : new Set(ids)
@@ -140,12 +152,18 @@ const benchmarkOf = (
         return Effect.succeed({ benchmark: known, files: file === undefined ? undefined : [file] })
       }
       if (file !== undefined || !isFile(name)) return Effect.fail(unknown(id))
-      const made = Effect.try({
-        try: () => ({ benchmark: UserBenchmark.make({ file: name, grader }) }),
-        catch: (error) => usage(messageOf(error))
+      return Effect.gen(function* () {
+        const named = grader === undefined ? undefined : yield* graderNamed(grader, sandbox)
+        const own = grader !== undefined && OwnModule.isPath(grader) ? named : grader
+        const { format } = options
+        if (format === "box" || format === "program") {
+          return yield* usage(`--format ${format} is not for files of yours: rows with options have line and tags.`)
+        }
+        return yield* Effect.try({
+          try: () => ({ benchmark: UserBenchmark.make({ file: name, grader: own, format }) }),
+          catch: (error) => usage(messageOf(error))
+        })
       })
-      // Else the file would be told to be wrong.
-      return grader === undefined ? made : Effect.andThen(graderNamed(grader, sandbox), made)
     }
   )
 }
@@ -171,13 +189,17 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
         limit,
         ids,
         trained,
+        shots: options.shots,
+        shotsFrom: options.shotsFrom,
         onOverlap: trained === undefined ? undefined : dropOverlap ? "drop" : "refuse"
       }),
-      (error) => usage(error.message.replace('`onOverlap: "drop"`', "--drop-overlap").replace("give the ids", "--ids"))
+      (error) =>
+        usage(error.message.replace('`onOverlap: "drop"`', "--drop-overlap").replace("give the ids", "give --ids"))
     )
     for (const notice of loaded.notices) process.stderr.write(`${name}: ${notice}\n`)
     const suite = Evaluation.suite(complete, loaded)
-    return { ...suite, record: { ...suite.record, requested: name, split: options.split } }
+    const requestedGrader = isFile(name) && other === undefined ? options.grader : undefined
+    return { ...suite, record: { ...suite.record, requested: name, requestedGrader, split: options.split } }
   })
 
 /** Several benchmarks; ids are those of one. */

@@ -1,8 +1,9 @@
-/** Files that name tasks: an id on each line, or JSON lines with an id or a question. */
-import { readFileSync } from "node:fs"
+/** Lists of tasks: ids with commas, or files: an id on each line, or JSON lines with an id or a question. */
+import { existsSync, readFileSync } from "node:fs"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as Suites from "./Suites.ts"
 
 const entryOf = (line: string): string | Task.Task => {
   if (!line.startsWith("{")) return line
@@ -26,6 +27,9 @@ export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Ta
     catch: (error) => usage(`Cannot read the tasks of ${file}: ${messageOf(error, file)}.`)
   })
 
-/** The ids of what a file names. */
-export const ids = (file: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
+/** The ids that are listed with commas, or that a file names. */
+export const ids = (given: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
+  existsSync(given) || !given.includes(",") ? ofFile(given) : Effect.succeed(Suites.listOf(given))
+
+const ofFile = (file: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
   Effect.map(read(file), (entries) => entries.map((entry) => (typeof entry === "string" ? entry : entry.id)))

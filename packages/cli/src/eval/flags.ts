@@ -52,7 +52,7 @@ export const parseReasoning = (text: string): Reasoning | undefined => {
 export const evalFlags = {
   ...conductorFlags,
   ...taskFlags,
-  grader: grader("The grader of files of yours, for rows that name none (default text)"),
+  grader: grader("The grader of files of yours, for rows that name none (default text): a name, or ./mine.ts"),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
@@ -63,7 +63,7 @@ export const evalFlags = {
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "The policies, the first of which the others are compared with: those of `divisi run`; in the gym also oracle"
+      "The policies, the first of which the others are compared with: those of `divisi run`, ./mine.ts among them; in the gym also oracle"
     ),
     Flag.optional
   ),
@@ -102,7 +102,21 @@ export const evalFlags = {
   ),
   since: day("since", "Only contests of LiveCodeBench from this day on: 2025-01-31"),
   until: day("until", "Only contests of LiveCodeBench up to this day"),
-  ids: file("ids", "Only these tasks: a file with an id on each line, or JSON lines with an id"),
+  ids: Flag.String("ids").pipe(
+    Flag.withMetavar("<ids>"),
+    Flag.withDescription(
+      "Only these tasks: ids with commas, or a file with an id on each line, or JSON lines with an id"
+    ),
+    Flag.optional
+  ),
+  shots: whole("shots", 0).pipe(
+    Flag.withAlias("num-fewshot"),
+    Flag.withDescription(
+      "Solved examples before each question, never the question itself (default 0); of the benchmark's split for them where it has one"
+    ),
+    Flag.optional
+  ),
+  shotsFrom: file("shots-from", "A file to take the examples from, in the benchmark's form"),
   trained: file("trained", "What was trained on, by id or question, in the same form; an overlap is refused"),
   dropOverlap: toggle("drop-overlap", "Leave tasks that were trained on out instead"),
   epochs: whole("samples", 1).pipe(
@@ -172,7 +186,7 @@ export type EvalInput = Command.Command.Config.Infer<typeof evalFlags>
 
 export const regradeFlags = {
   ...taskFlags,
-  grader: grader("A grader for all answers, instead of each benchmark's own"),
+  grader: grader("A grader for all answers, instead of each benchmark's own: a name, or ./mine.ts"),
   folder: Argument.String("folder").pipe(Argument.withDescription("The folder of an evaluation")),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),

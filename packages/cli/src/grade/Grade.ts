@@ -7,6 +7,7 @@ import { Graders, JudgeGrader, type Sandbox, type Verdict } from "@divisi/grader
 import { Sandboxes } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as OwnModule from "../team/OwnModule.ts"
 import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import type { GradeInput } from "./flags.ts"
@@ -143,10 +144,13 @@ const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict
       return JudgeGrader.make({ worker: workers![0]! })
     })
   }
+  if (OwnModule.isPath(name)) return OwnModule.grader(name)
   const grader = Graders.named(name, sandbox)
   return grader === undefined
     ? Effect.fail(
-        usage(`There is no grader "${name}". There are ${[...Graders.names, "judge:<vendor>:<model>"].join(", ")}.`)
+        usage(
+          `There is no grader "${name}". There are ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
+        )
       )
     : Effect.succeed(grader)
 }

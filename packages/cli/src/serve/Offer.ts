@@ -12,6 +12,7 @@ import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as Database from "../stores/Database.ts"
 import * as Services from "../stores/Services.ts"
+import * as OwnModule from "../team/OwnModule.ts"
 import * as PolicyName from "../team/PolicyName.ts"
 import * as Profiles from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
@@ -64,7 +65,9 @@ const policiesOf = Effect.fnUntraced(function* (
   const policies = yield* Effect.forEach(names, (name) =>
     Effect.mapError(PolicyName.resolve(name, pool), ({ message }) => usage(`${where}: ${message}`))
   )
-  return Object.fromEntries(names.map((name, at) => [name, policies[at]!]))
+  return Object.fromEntries(
+    policies.map((policy, at) => [OwnModule.isPath(names[at]!) ? policy.name : names[at]!, policy])
+  )
 })
 
 /** Who is at fault for an alias that stands for nothing. */

@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as KnownModels from "../vendors/KnownModels.ts"
 import * as Prices from "../vendors/Prices.ts"
+import * as OwnModule from "./OwnModule.ts"
 import type { Profiles } from "./Profiles.ts"
 
 /** What policies are made with. */
@@ -44,11 +45,12 @@ export const known = [
   "head",
   "oracle",
   "<vendor>:<model>",
-  "model:<id>"
+  "model:<id>",
+  "./<file>.ts"
 ] as const
 
 const unknown = (name: string) => {
-  const names = known.map((one) => one.replace(/[:<].*/, "")).filter((one) => one !== "")
+  const names = known.map((one) => one.replace(/[:<.].*/, "")).filter((one) => one !== "")
   const meant = KnownModels.fullName(name) ?? Nearest.nearest(name.split(":")[0]!, names)
   return usage(
     `There is no policy "${name}"${meant === undefined ? "." : `: did you mean ${meant}?`} Known: ${known.join(", ")}.`
@@ -286,6 +288,7 @@ const plain = (
   pool: WorkerPool.WorkerPool,
   options: Options
 ): Effect.Effect<Policy.Policy, Failure, Scope.Scope> => {
+  if (OwnModule.isPath(name)) return OwnModule.policy(name)
   const colon = name.indexOf(":")
   const kind = colon === -1 ? name : name.slice(0, colon)
   const value = colon === -1 ? undefined : name.slice(colon + 1)

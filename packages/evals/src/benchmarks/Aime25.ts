@@ -48,6 +48,10 @@ export const make = ({ format = "box" }: Options = {}): Graded => ({
   prompt: `aime25/${format}/1`,
   epochs: 16,
   grader: IntegerGrader.aime,
+  exampleOf: (_, { reference }) =>
+    format === "tags"
+      ? `<answer>${reference}</answer>`
+      : `Therefore, the final answer is: $\\boxed{${reference}}$. I hope it is correct`,
   toTask: (record) => {
     const problem = Row.text(record, "problem").trim()
     return Task.make({

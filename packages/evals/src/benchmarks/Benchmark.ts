@@ -16,6 +16,7 @@ import { sha256 } from "../internal/digest.ts"
 import * as Dataset from "./Dataset.ts"
 import { type Row, RowError } from "./Row.ts"
 import * as Selection from "./Selection.ts"
+import * as Shots from "./Shots.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -47,7 +48,11 @@ export interface Benchmark {
    */
   readonly toTask: (record: Dataset.Record, index: number) => Task.Task | undefined
   /** What is odd about a record that is used all the same, e.g. `two options are equal`. */
-  readonly oddityOf?: ((record: Dataset.Record) => string | undefined) | undefined
+  readonly oddityOf?: ((record: Dataset.Record) => string | ReadonlyArray<string> | undefined) | undefined
+  /** The reply that shows a record as an example of `shots`; a benchmark without it has no examples. */
+  readonly exampleOf?: ((record: Dataset.Record, task: Task.Task) => string) | undefined
+  /** Where examples come from; the benchmark's other tasks by default. */
+  readonly examplesFrom?: Benchmark | undefined
 }
 
 /** A benchmark whose answers can be graded. */
@@ -70,21 +75,33 @@ export interface LoadOptions extends Dataset.Options {
   /** What the policies were trained on: an overlap is refused. */
   readonly trained?: Selection.Trained | undefined
   readonly onOverlap?: "refuse" | "drop" | undefined
+  /**
+   * Solved examples before each question, as earlier turns of the conversation; 0 by default, at most 64. The seed
+   * chooses them, of the question's stratum where there are enough, and never the question itself.
+   */
+  readonly shots?: number | undefined
+  /** Files of this machine to take the examples from, instead of the benchmark's own split for them. */
+  readonly shotsFrom?: ReadonlyArray<string> | undefined
 }
 
-const loadTable = {
-  files: Tables.listOf(Tables.name),
-  revision: Tables.name,
-  ids: Tables.listOf(Tables.text),
-  // A limit that is out of range is a typed error.
-  limit: Tables.anything,
-  seed: Tables.whole(0),
-  trained: Tables.anObject,
-  onOverlap: Tables.oneOf("refuse", "drop"),
-  cacheFolder: Tables.name,
-  token: Tables.text,
-  endpoint: Tables.name
-} satisfies Tables.ShapeOf<LoadOptions>
+const loadTable = Tables.table(
+  {
+    files: Tables.listOf(Tables.name),
+    revision: Tables.name,
+    ids: Tables.listOf(Tables.text),
+    // A limit that is out of range is a typed error.
+    limit: Tables.anything,
+    seed: Tables.whole(0),
+    trained: Tables.anObject,
+    onOverlap: Tables.oneOf("refuse", "drop"),
+    cacheFolder: Tables.name,
+    token: Tables.text,
+    endpoint: Tables.name,
+    shots: Tables.whole(0, Shots.most),
+    shotsFrom: Tables.listOf(Tables.name)
+  } satisfies Tables.ShapeOf<LoadOptions>,
+  { rules: [Tables.needs("shotsFrom", "shots")] }
+)
 
 /** The tasks of a benchmark, and where they are from. */
 export interface Loaded {
@@ -112,6 +129,20 @@ export interface Provenance {
   readonly seed: number
   /** A hash of the selected tasks' ids. */
   readonly idsSha256: string
+  /** The few-shot examples; absent without. */
+  readonly shots?: ShotsRecord | undefined
+}
+
+/** Which examples were shown before each question. */
+export interface ShotsRecord {
+  readonly count: number
+  readonly seed: number
+  /** The files that hold them. */
+  readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string }>
+  /** Where the files were, if they were named by path. */
+  readonly from?: ReadonlyArray<string> | undefined
+  /** A hash of the examples that could be chosen. */
+  readonly idsSha256: string
 }
 
 /** A record does not have the shape that its benchmark expects. */
@@ -131,7 +162,8 @@ export class RecordError extends Data.TaggedError("RecordError")<{
 // Loading
 // -------------------------------------------------------------------------------------------------------------------
 
-type LoadError = Dataset.DatasetError | RecordError | Selection.SelectionError
+/** Why a benchmark cannot be loaded. */
+export type LoadError = Dataset.DatasetError | RecordError | Selection.SelectionError | Tables.OptionsError
 
 const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
   const { source } = benchmark
@@ -173,45 +205,73 @@ const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) 
     )
   )
 
-/** A question that occurs twice has two ids: the second is numbered. */
-const distinct = (tasks: ReadonlyArray<Task.Task>) => {
+/** A task whose id is there already gets a number behind it. */
+const numbered = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<Task.Task> => {
   const seen = new Map<string, number>()
-  const numbered = tasks.map((task) => {
+  return tasks.map((task) => {
     const count = (seen.get(task.id) ?? 0) + 1
     seen.set(task.id, count)
     return count === 1 ? task : { ...task, id: `${task.id}-${count}` }
   })
-  return { numbered, repeated: [...seen].filter(([, count]) => count > 1).map(([id]) => id) }
 }
+
+const messagesKey = ({ messages }: Task.Task) => sha256(JSON.stringify(messages).replace(/(?:\s|\\[nrt])+/g, " "))
+
+/** Rows that ask the same, and rows that share an id without asking the same. */
+const repetitions = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<string> => {
+  const again = [...Map.groupBy(tasks, messagesKey).values()].filter(({ length }) => length > 1)
+  const answersOf = (group: ReadonlyArray<Task.Task>) => new Set(group.map(({ reference }) => reference?.trim()))
+  const idsOf = (groups: ReadonlyArray<ReadonlyArray<Task.Task>>) => groups.map(([first]) => first!.id)
+  const repeated = idsOf(again.filter((group) => answersOf(group).size === 1))
+  const contradicted = idsOf(again.filter((group) => answersOf(group).size > 1))
+  const shared = [...Map.groupBy(tasks, ({ id }) => id)]
+    .filter(([, group]) => new Set(group.map(messagesKey)).size > 1)
+    .map(([id]) => id)
+  return [
+    ...(repeated.length === 0
+      ? []
+      : [`${counted(repeated)} in the files more than once, and counted as often: ${some(repeated)}.`]),
+    ...(contradicted.length === 0
+      ? []
+      : [`${counted(contradicted)} in the files with different answers: ${some(contradicted)}.`]),
+    ...(shared.length === 0 ? [] : [`The same id is given to different questions: ${some(shared)}.`])
+  ]
+}
+
+/** The tasks of files, with their records. */
+const tasksOf = (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) =>
+  Stream.flatMap(Stream.fromIterable(files), ({ path }) =>
+    Dataset.records(path).pipe(
+      Stream.zipWithIndex,
+      Stream.mapEffect(([record, index]) =>
+        Effect.map(taskOf(benchmark, path, record, index), (task) => ({ record, task }))
+      )
+    )
+  )
 
 /** All tasks of the files, and what somebody should know of them. */
 const readTasks = Effect.fnUntraced(function* (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) {
   let records = 0
   const odd = new Map<string, Array<string>>()
-  const read = Effect.fnUntraced(function* (path: string, record: Row, index: number) {
-    records += 1
-    const task = yield* taskOf(benchmark, path, record, index)
-    const oddity = task && benchmark.oddityOf?.(record)
-    if (oddity !== undefined) odd.set(oddity, [...(odd.get(oddity) ?? []), task!.id])
-    return task
-  })
-  const lists = yield* Effect.forEach(files, ({ path }) =>
-    Dataset.records(path).pipe(
-      Stream.zipWithIndex,
-      Stream.mapEffect(([record, index]) => read(path, record, index)),
-      Stream.filter((task) => task !== undefined),
-      Stream.runCollect
-    )
+  const tasks: Array<Task.Task> = []
+  yield* Stream.runForEach(tasksOf(benchmark, files), ({ record, task }) =>
+    Effect.sync(() => {
+      records += 1
+      if (task === undefined) return
+      tasks.push(task)
+      for (const oddity of [benchmark.oddityOf?.(record) ?? []].flat()) {
+        const ids = odd.get(oddity)
+        if (ids === undefined) odd.set(oddity, [task.id])
+        else ids.push(task.id)
+      }
+    })
   )
-  const { numbered, repeated } = distinct(lists.flat())
-  if (numbered.length === 0) return yield* nothingIn(benchmark, files, records)
+  if (tasks.length === 0) return yield* nothingIn(benchmark, files, records)
   const notices = [
-    ...(repeated.length === 0
-      ? []
-      : [`${counted(repeated)} in the files more than once, and counted as often: ${some(repeated)}.`]),
+    ...repetitions(tasks),
     ...[...odd].map(([oddity, ids]) => `In ${counted(ids)} ${oddity}: ${some(ids)}.`)
   ]
-  return { all: numbered, notices }
+  return { all: numbered(tasks), notices }
 })
 
 const counted = ({ length }: ReadonlyArray<string>) => (length === 1 ? "1 question" : `${length} questions`)
@@ -241,6 +301,44 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
     })
   })
 
+/** The examples of `shots`, from the benchmark's split for them or from files. */
+const examplesOf = (benchmark: Benchmark, options: LoadOptions) =>
+  Effect.gen(function* () {
+    const { shotsFrom } = options
+    const source = shotsFrom === undefined ? (benchmark.examplesFrom ?? benchmark) : benchmark
+    const { exampleOf } = source
+    if (exampleOf === undefined) {
+      const detail = `${benchmark.title} has no worked examples: leave "shots" out.`
+      return yield* new Tables.OptionsError({ what: "Benchmark.load", detail })
+    }
+    const files = yield* filesOf(source, {
+      ...options,
+      files: shotsFrom ?? (source === benchmark ? options.files : undefined)
+    })
+    const read = yield* Stream.runCollect(tasksOf(source, files))
+    const examples = read.flatMap(
+      ({ record, task }): ReadonlyArray<Shots.Example> =>
+        task === undefined ? [] : [{ task, reply: exampleOf(record, task) }]
+    )
+    return { files, examples }
+  })
+
+const withShots = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: LoadOptions) =>
+  Effect.gen(function* () {
+    const { seed = 0, shots: count = 0, shotsFrom } = options
+    if (count === 0) return { tasks, shots: undefined }
+    const { examples, files } = yield* examplesOf(benchmark, options)
+    const shots: ShotsRecord = {
+      count,
+      seed,
+      files: files.map(({ name, sha256 }) => ({ name, sha256 })),
+      ...(shotsFrom === undefined ? {} : { from: shotsFrom }),
+      idsSha256: Selection.hash(examples.map(({ task }) => task))
+    }
+    const shown = Shots.add(tasks, examples, { count, seed, by: benchmark.stratum })
+    return { tasks: yield* Effect.fromResult(shown), shots }
+  })
+
 /**
  * Loads the tasks of a benchmark.
  *
@@ -265,10 +363,11 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
  */
 export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Effect<Loaded, LoadError> =>
   Effect.gen(function* () {
-    Tables.check("Benchmark.load", options, loadTable)
+    yield* Tables.checked("Benchmark.load", options, loadTable)
     const files = yield* filesOf(benchmark, options)
     const { all, notices } = yield* readTasks(benchmark, files)
-    const tasks = yield* Effect.fromResult(select(benchmark, all, options))
+    const selected = yield* Effect.fromResult(select(benchmark, all, options))
+    const { shots, tasks } = yield* withShots(benchmark, selected, options)
     const { source } = benchmark
     const isHub = options.files === undefined && typeof source === "object" && "dataset" in source
     return {
@@ -276,7 +375,7 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
       notices,
       provenance: {
         benchmark: benchmark.id,
-        prompt: benchmark.prompt,
+        prompt: shots === undefined ? benchmark.prompt : `${benchmark.prompt}/${shots.count}-shot`,
         licence: benchmark.licence,
         terms: benchmark.terms,
         ...(isHub
@@ -286,7 +385,8 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
         available: all.length,
         selected: tasks.length,
         seed: options.seed ?? 0,
-        idsSha256: Selection.hash(tasks)
+        idsSha256: Selection.hash(tasks),
+        ...(shots === undefined ? {} : { shots })
       }
     }
   })

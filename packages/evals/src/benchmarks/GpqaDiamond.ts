@@ -8,7 +8,7 @@ import * as Task from "@divisi/core/Task"
 import { LetterGrader } from "@divisi/graders"
 import { fraction } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
-import { ask, type ChoiceFormat, equalOptions, letterAt } from "./choices.ts"
+import { ask, type ChoiceFormat, equalOptions, letterAt, letterReply } from "./choices.ts"
 import * as Row from "./Row.ts"
 
 /** How the options are ordered, and how the letter is asked for. */
@@ -43,6 +43,7 @@ export const make = (options: Options = {}): Graded => {
     prompt: `gpqa-diamond/${format}/1/seed-${seed}`,
     epochs: 4,
     grader: LetterGrader.make({ letters: "ABCD" }),
+    exampleOf: (_, task) => letterReply(task.reference ?? "", format),
     oddityOf: (record) => equalOptions(optionsOf(record)),
     toTask: (record) => {
       const id = Row.text(record, "Record ID")

@@ -23,14 +23,28 @@ const result = (row: Row.Row): string => {
   return number
 }
 
-/** Makes the benchmark: the test split's 1,319 problems. */
-export const make = ({ format = "line" }: Options = {}): Graded => ({
+const filesOf = (split: "test" | "train") =>
+  ({ dataset: "openai/gsm8k", revision: "refs/convert/parquet", files: [`main/${split}/0000.parquet`] }) as const
+
+/** Makes the benchmark: the test split's 1,319 problems. Examples are of its training split. */
+export const make = (options: Options = {}): Graded => ({
+  ...ofSplit("test", options),
+  examplesFrom: ofSplit("train", options)
+})
+
+const ofSplit = (split: "test" | "train", { format = "line" }: Options): Graded => ({
   id: "gsm8k",
   title: "GSM8K",
-  source: { dataset: "openai/gsm8k", revision: "refs/convert/parquet", files: ["main/test/0000.parquet"] },
+  source: filesOf(split),
   licence: "MIT",
   prompt: `gsm8k/${format}/1`,
   grader: IntegerGrader.integer,
+  exampleOf: (record, { reference }) => {
+    const worked = Row.text(record, "answer")
+    if (format === "line") return worked
+    const solution = worked.split("####").slice(0, -1).join("####").trim()
+    return `<think>${solution}</think>\n<answer>${reference}</answer>`
+  },
   toTask: (record) => {
     const question = Row.text(record, "question")
     return Task.make({

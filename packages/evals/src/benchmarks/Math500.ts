@@ -44,6 +44,11 @@ export const make = (options: Options = {}): Graded => {
     stratum: "subject",
     prompt: `math500/${format}/1`,
     grader: MathGrader.math500,
+    exampleOf: (record, { reference }) => {
+      const solution = Row.optionalText(record, "solution")
+      if (format === "box") return solution ?? `\\boxed{${reference}}`
+      return `${solution === undefined ? "" : `<think>${solution}</think>\n`}<answer>${reference}</answer>`
+    },
     toTask: (record) =>
       Task.make({
         id: `math500/${Row.text(record, "unique_id")}`,

@@ -3,7 +3,7 @@ import * as Task from "@divisi/core/Task"
 import { LetterGrader } from "@divisi/graders"
 import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
-import { ask, type ChoiceFormat, equalOptions, letterAt } from "./choices.ts"
+import { ask, type ChoiceFormat, equalOptions, letterAt, letterReply } from "./choices.ts"
 import * as Row from "./Row.ts"
 
 /** Which split, and how the letter is asked for. */
@@ -39,6 +39,9 @@ export const make = (options: Options = {}): Graded => {
     stratum: "subject",
     prompt: `mmlu/${format}/1`,
     grader: LetterGrader.make({ letters: "ABCD" }),
+    exampleOf: (_, task) => letterReply(task.reference ?? "", format),
+    // Its authors' own five examples of each subject.
+    ...(split === "dev" ? {} : { examplesFrom: make({ format, split: "dev" }) }),
     oddityOf: (record) => equalOptions(Row.texts(record, "choices")),
     toTask: (record) => {
       const question = Row.text(record, "question").trim()

@@ -57,6 +57,8 @@ export const make = (options: Options = {}): Graded => {
     stratum: "subject",
     prompt: `rlpr/${split}/1`,
     grader: rule === "paper" ? RlprGrader.makePaper({ needsTags: true }) : RlprGrader.makeStrict(),
+    exampleOf: (_, { reference }) => `<answer>${reference}</answer>`,
+    ...(split === "train" || split === "all" ? {} : { examplesFrom: make({ ...options, split: "train" }) }),
     toTask: (record) => {
       const reference = Row.text(Row.nested(record, "reward_model"), "ground_truth").trim()
       if (reference === "" || reference.length > maxReferenceLength) return undefined

@@ -6,7 +6,7 @@ import { fraction, sha256 } from "../internal/digest.ts"
 
 /** Why a selection is refused. */
 export class SelectionError extends Data.TaggedError("SelectionError")<{
-  readonly reason: "unknown-ids" | "overlap" | "empty" | "limit"
+  readonly reason: "unknown-ids" | "overlap" | "empty" | "limit" | "shots"
   readonly ids: ReadonlyArray<string>
 }> {
   override get message(): string {
@@ -20,6 +20,8 @@ export class SelectionError extends Data.TaggedError("SelectionError")<{
         return "No task is left: widen the selection."
       case "limit":
         return "The limit is the most tasks: a whole number from 1 on."
+      case "shots":
+        return `There are too few examples to show before ${some}: ask for fewer, or name other files of examples.`
     }
   }
 }
@@ -109,7 +111,8 @@ export const split = (
 /** What was trained on: ids, or tasks; of tasks the questions are compared, too. */
 export type Trained = ReadonlyArray<string | Task.Task>
 
-const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
+/** The same for tasks that ask the same, white space aside. */
+export const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
 
 /**
  * The tasks that were not trained on. If any was, the selection fails, unless `onOverlap` is `drop`. A task that asks

@@ -1,15 +1,19 @@
 /**
  * Your own benchmarks: a file of JSON lines with `question`, `answer` and, unless one grader is for all, `grader`.
- * Lines may also have `id`, `system` and `subject`.
+ * Lines may also have `id`, `system`, `subject`, and `options` (or `choices`), which are shown with letters and graded by
+ * letter. Other fields are reported, and not read.
  */
 
 import path from "node:path"
-import { Options as Tables } from "@divisi/core"
+import { Nearest, Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { Graders, type Verdict } from "@divisi/graders"
+import { LetterGrader } from "@divisi/graders/text"
 import * as Effect from "effect/Effect"
 import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
+import { ask, type ChoiceFormat, equalOptions, letterAt, letterReply } from "./choices.ts"
+import * as AnswerOptions from "./options.ts"
 import * as Row from "./Row.ts"
 
 /** The file, and what else is known of the benchmark. */
@@ -20,6 +24,8 @@ export interface Options {
   readonly id?: string | undefined
   /** The grader of rows that name none: a name (see `Graders.names`), or a grader; `text` by default. */
   readonly grader?: string | Verdict.AnswerGrader | undefined
+  /** How the letter is asked for in rows with options: on a last line (default), or in tags. */
+  readonly format?: ChoiceFormat | undefined
   readonly licence?: string | undefined
   /** Whether its questions must not be published. */
   readonly isConfidential?: boolean | undefined
@@ -30,6 +36,7 @@ const table = Tables.table(
     file: Tables.name,
     id: Tables.name,
     grader: Tables.either(Tables.name, Tables.madeBy("a grader", "grade")),
+    format: Tables.oneOf("line", "tags"),
     licence: Tables.text,
     isConfidential: Tables.flag
   } satisfies Tables.ShapeOf<Options>,
@@ -46,12 +53,51 @@ const checkGrader = (name: string): string => {
   return name
 }
 
-/** Grades each task with the grader that its record names. */
-const dispatch = (fallback: Verdict.AnswerGrader): Verdict.AnswerGrader => ({
-  name: fallback.name,
+const letterGraders = ["letter", "letter-paper"]
+
+/** The letters of the options that a task shows; none for a task without. */
+const lettersOf = ({ metadata }: Task.Task): string =>
+  Array.isArray(metadata?.options) ? metadata.options.map((_, index) => letterAt(index)).join("") : ""
+
+/** Grades each task with the grader that its record names, and options by letter. */
+const dispatch = (fallback: Verdict.AnswerGrader, isOwn: boolean): Verdict.AnswerGrader => ({
+  ...fallback,
   grade: (task, answer) =>
-    Effect.suspend(() => (graderOf(String(task.metadata?.grader ?? "")) ?? fallback).grade(task, answer))
+    Effect.suspend(() => {
+      const named = graderOf(String(task.metadata?.grader ?? ""))
+      const letters = lettersOf(task)
+      const isByLetter = letters !== "" && named === undefined && !isOwn && !letterGraders.includes(fallback.name)
+      return (named ?? (isByLetter ? LetterGrader.make({ letters }) : fallback)).grade(task, answer)
+    })
 })
+
+const fields = ["question", "answer", "id", "system", "subject", "grader", "options", "choices"]
+
+/** Fields that are not read: one of them may be a slip. */
+const unread = (row: Row.Row): ReadonlyArray<string> =>
+  Object.keys(row)
+    .filter((field) => !fields.includes(field))
+    .slice(0, 20)
+    .map((field) => {
+      const meant = Nearest.nearest(field, fields)
+      const shown = JSON.stringify(field.slice(0, 40))
+      return `the field ${shown} is not read${meant === undefined || row[meant] !== undefined ? "" : ` (did you mean "${meant}"?)`}`
+    })
+
+/** How a row with options is asked: its grader must read letters. */
+const asked = (row: Row.Row, question: string, format: ChoiceFormat) => {
+  const options = AnswerOptions.read(row)
+  if (options === undefined) return { question, reference: answerOf(row) }
+  const grader = Row.optionalText(row, "grader")
+  if (grader !== undefined && !letterGraders.includes(checkGrader(grader))) {
+    throw new Row.RowError(`its grader "${grader}" does not grade options: leave it out, or write "letter"`)
+  }
+  return {
+    question: ask(question, options.texts, format),
+    reference: letterAt(options.right),
+    options: options.texts
+  }
+}
 
 /** The answer as text: numbers may be written without quotes. */
 const answerOf = (row: Row.Row): string => {
@@ -78,6 +124,8 @@ export const make = (options: Options): Graded => {
   if (fallback === undefined) {
     throw new Error(`There is no grader "${options.grader}". Give one of ${Graders.names.join(", ")}.`)
   }
+  const { format = "line" } = options
+  const isOwn = typeof options.grader === "object"
   const id = options.id ?? path.basename(options.file).replace(/\.(?:jsonl?|parquet)(?:\.gz)?$/, "")
   return {
     id,
@@ -86,11 +134,16 @@ export const make = (options: Options): Graded => {
     licence: options.licence ?? "no licence stated",
     isConfidential: options.isConfidential,
     stratum: "subject",
-    prompt: "as given",
-    grader: dispatch(fallback),
+    prompt: format === "line" ? "as given" : `as given/${format}`,
+    grader: dispatch(fallback, isOwn),
+    oddityOf: (record) => [
+      ...unread(record),
+      ...[equalOptions(AnswerOptions.read(record)?.texts ?? [])].filter((oddity) => oddity !== undefined)
+    ],
+    exampleOf: (_, task) =>
+      lettersOf(task) === "" ? (task.reference ?? "") : letterReply(task.reference ?? "", format),
     toTask: (record) => {
-      const question = Row.text(record, "question")
-      const reference = answerOf(record)
+      const { options, question, reference } = asked(record, Row.text(record, "question"), format)
       const [system, grader] = [Row.optionalText(record, "system"), Row.optionalText(record, "grader")]
       return Task.make({
         id: Row.optionalText(record, "id") ?? `${id}/${short(question, reference)}`,
@@ -99,7 +152,8 @@ export const make = (options: Options): Graded => {
         system,
         metadata: {
           grader: grader === undefined ? undefined : checkGrader(grader),
-          subject: Row.optionalText(record, "subject") ?? ""
+          subject: Row.optionalText(record, "subject") ?? "",
+          ...(options === undefined ? {} : { options })
         }
       })
     }

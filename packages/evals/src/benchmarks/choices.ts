@@ -26,3 +26,7 @@ export const ask = (question: string, options: ReadonlyArray<string>, format: Ch
     question,
     options.map((option, index) => `${letterAt(index)}) ${option}`).join("\n")
   ].join("\n\n")
+
+/** How a letter is given in the reply of an example. */
+export const letterReply = (letter: string, format: ChoiceFormat): string =>
+  format === "line" ? `Answer: ${letter}` : `<answer>${letter}</answer>`

@@ -358,7 +358,12 @@ const open = Effect.fnUntraced(function* (options: Options) {
 })
 
 /** What may go wrong before the first sample, or on the disk. */
-export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.DiskCacheError | ReportFile.ReportError
+export type RunError =
+  | Tables.OptionsError
+  | Plan.EvaluationError
+  | Journal.JournalError
+  | DiskCache.DiskCacheError
+  | ReportFile.ReportError
 
 /** The table of {@link Options}, for `Options.check`. */
 const table = Tables.table(
@@ -436,7 +441,7 @@ const table = Tables.table(
 export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
   Effect.scoped(
     Effect.gen(function* () {
-      Tables.check("Evaluation.run", options, table)
+      yield* Tables.checked("Evaluation.run", options, table)
       const state = yield* open(options)
       const jobs = Job.jobsOf(options)
       const todo = jobs.filter((job) => !state.samples.has(Job.keyOf(job)))

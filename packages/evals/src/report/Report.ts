@@ -137,6 +137,8 @@ export interface BenchmarkRecord extends Provenance {
   readonly title: string
   /** How it was asked for, where that tells where its records are: a name, or a path of the machine it ran on. */
   readonly requested?: string | undefined
+  /** The grader that was asked for, of a file of the user's: a name, or the path of a module. */
+  readonly requestedGrader?: string | undefined
   /** The part of the benchmark that was asked for, where it was not the one that is measured on by default. */
   readonly split?: string | undefined
   readonly isConfidential: boolean

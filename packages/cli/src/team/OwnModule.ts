@@ -1,0 +1,144 @@
+/**
+ * A policy or a grader of the user's own, named on the command line by the path of its module: `--policy ./mine.ts`,
+ * `--grader ./mine.ts`. The module's default export is the object, or the one function that it needs.
+ *
+ * Errors that the module throws are the user's: they are shown with its file and line, without a stack.
+ */
+import { statSync } from "node:fs"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import { settle } from "@divisi/core/Callback"
+import * as Grader from "@divisi/core/Grader"
+import type { Policy, Proposal } from "@divisi/core/Policy"
+import type { Task } from "@divisi/core/Task"
+import type { Workflow } from "@divisi/core/Workflow"
+import type { AnswerGrader, Verdict } from "@divisi/graders/Verdict"
+import * as Effect from "effect/Effect"
+import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as ConfigModule from "../config/ConfigModule.ts"
+
+/** Whether a name on the command line is the path of a module. */
+export const isPath = (name: string): boolean => /\.[cm]?[jt]s$/.test(name) || /^\.{0,2}[/\\]/.test(name)
+
+const forms = {
+  policy: "export default { name, propose }, or the function propose",
+  grader: "export default { name, grade }, or the function grade"
+} as const
+
+const read = (kind: keyof typeof forms, given: string): Effect.Effect<unknown, Failure> =>
+  Effect.suspend(() => {
+    const file = path.resolve(given)
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found === undefined) return Effect.fail(usage(`There is no ${kind} file ${given}.`))
+    if (!found.isFile() || !/\.[cm]?[jt]s$/.test(file)) {
+      return Effect.fail(
+        usage(`${given} is not a module of a ${kind}: name a file that ends in .ts, .mts, .js or .mjs.`)
+      )
+    }
+    return ConfigModule.read(file, { wanted: forms[kind] })
+  })
+
+const pathIn = (text: string): string => (text.startsWith("file:") ? fileURLToPath(text) : text)
+
+/** The place in the file, or in a file of the same folder, that an error was thrown at. */
+const placeOf = (error: unknown, file: string): string => {
+  const folder = path.dirname(path.resolve(file)) + path.sep
+  for (const line of error instanceof Error ? (error.stack ?? "").split("\n") : []) {
+    const [, at, number] = /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line) ?? []
+    if (at === undefined || at.includes("node_modules") || !pathIn(at).startsWith(folder)) continue
+    return `${ConfigModule.shownAs(pathIn(at))}, line ${number}`
+  }
+  return ConfigModule.shownAs(path.resolve(file))
+}
+
+/** An error of the module with its place; errors that the SDK knows by their tag stay what they are. */
+const placed = (error: unknown, file: string): unknown =>
+  typeof error === "object" && error !== null && "_tag" in error
+    ? error
+    : new Error(`${messageOf(error)} (${placeOf(error, file)})`, { cause: error })
+
+const withPlace =
+  <Arguments extends ReadonlyArray<unknown>, A>(file: string, call: (...parameters: Arguments) => A) =>
+  (...parameters: Arguments): A => {
+    try {
+      const given = call(...parameters)
+      return given instanceof Promise
+        ? (given.catch((error: unknown) => Promise.reject(placed(error, file))) as A)
+        : given
+    } catch (error) {
+      throw placed(error, file)
+    }
+  }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** The object that a module exports, or one around its function, with a name. */
+const made = (kind: keyof typeof forms, method: "propose" | "grade", given: string) =>
+  Effect.flatMap(read(kind, given), (exported): Effect.Effect<Readonly<Record<string, unknown>>, Failure> => {
+    const whole = typeof exported === "function" ? { [method]: exported } : exported
+    const shown = ConfigModule.shownAs(path.resolve(given))
+    if (!isRecord(whole) || typeof whole[method] !== "function") {
+      return Effect.fail(usage(`The default export of ${shown} is not a ${kind}: write \`${forms[kind]}\`.`))
+    }
+    const { name = path.basename(given).replace(/\.[cm]?[jt]s$/, "") } = whole
+    if (typeof name !== "string" || name.trim() === "") {
+      return Effect.fail(usage(`The ${kind} of ${shown} has a name that is not a text.`))
+    }
+    // A class keeps its methods on its prototype.
+    const call = whole[method] as (...parameters: ReadonlyArray<unknown>) => unknown
+    return Effect.succeed({ ...whole, name, [method]: withPlace(given, call.bind(whole)) })
+  })
+
+/** A plan may be given bare, `{ steps }`, as to `policy` of `@divisi/core/promise`. */
+const proposalOf = (given: Proposal): Proposal =>
+  isRecord(given) && "steps" in given && !("workflow" in given) ? { workflow: given as unknown as Workflow } : given
+
+/** The policy of a module. */
+export const policy = (given: string): Effect.Effect<Policy, Failure> =>
+  Effect.map(made("policy", "propose", given), (own): Policy => {
+    const policy = own as unknown as Policy
+    return {
+      ...policy,
+      propose: (context) =>
+        Effect.map(
+          settle(() => policy.propose(context)),
+          proposalOf
+        )
+    }
+  })
+
+/** The verdict that a grader of one's own means: true or false, a score from 0 to 1, or a whole verdict. */
+const verdictOf = (given: unknown, name: string): Verdict | string => {
+  if (typeof given === "boolean") return { correct: given, score: given ? 1 : 0, rung: name }
+  if (typeof given === "number" && given >= 0 && given <= 1) return { correct: given === 1, score: given, rung: name }
+  if (!isRecord(given)) return "it returned neither true, false, a score from 0 to 1 nor { correct, score }"
+  const { correct, explanation, extracted, rung = name, score } = given
+  const scored = score ?? (correct === true ? 1 : 0)
+  if (typeof scored !== "number" || !(scored >= 0 && scored <= 1)) return "its score is not a number from 0 to 1"
+  if (correct !== undefined && typeof correct !== "boolean") return "its correct is neither true nor false"
+  if (correct === undefined && score === undefined) return "it returned an object without correct and score"
+  return {
+    correct: correct ?? scored === 1,
+    score: scored,
+    rung: String(rung),
+    ...(typeof extracted === "string" ? { extracted } : {}),
+    ...(typeof explanation === "string" ? { explanation } : {})
+  }
+}
+
+/** The grader of a module. */
+export const grader = (given: string): Effect.Effect<AnswerGrader, Failure> =>
+  Effect.map(made("grader", "grade", given), (own): AnswerGrader => {
+    const grader = own as unknown as { readonly name: string; readonly grade: Grader.Grader["grade"] }
+    return {
+      ...(own as unknown as AnswerGrader),
+      grade: (task: Task, answer: string) =>
+        Effect.flatMap(Grader.ask(grader, task, answer), (given) => {
+          const verdict = verdictOf(given, grader.name)
+          return typeof verdict === "string"
+            ? Effect.fail(new Grader.GraderError({ grader: grader.name, task: task.id, detail: verdict }))
+            : Effect.succeed(verdict)
+        })
+    }
+  })

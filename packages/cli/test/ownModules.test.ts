@@ -1,0 +1,108 @@
+import { writeFileSync } from "node:fs"
+import path from "node:path"
+import { describe, expect, it } from "vitest"
+import { evaluated, samplesIn } from "./evaluated.ts"
+import { divisi, inFolder, valuesOf } from "./process.ts"
+
+const lastLine = (text: string) => text.trim().split("\n").at(-1)
+
+/** A folder with questions and the modules of a test. */
+const withFiles = (files: Readonly<Record<string, string>>, use: (cwd: string) => Promise<void>) =>
+  inFolder(async (cwd) => {
+    const rows = [1, 2, 3, 4].map((n) => ({ id: `q${n}`, question: `What is ${n} + ${n}?`, answer: 2 * n }))
+    writeFileSync(path.join(cwd, "mine.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"))
+    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(cwd, name), text)
+    await use(cwd)
+  })
+
+const questions = ["eval", "--benchmark", "mine.jsonl", "--config", "none"]
+
+describe("a policy and a grader of one's own", () => {
+  it("measure, grade again and run", () =>
+    withFiles(
+      {
+        "half.ts": `import type { Task } from "@divisi/core/Task"
+          export default (task: Task, answer: string): number => answer.includes(task.reference ?? "") ? 0.5 : 0`,
+        "strict.mjs": `export default { name: "strict", grade: async (task, answer) => ({ correct: false, explanation: answer }) }`,
+        "direct.ts": `export default { name: "direct", propose: ({ pool }) => ({ steps: [{ worker: pool.workers.findIndex(({ id }) => id === "abacus"), subtask: "", access: [] }] }) }`
+      },
+      async (cwd) => {
+        const report = await evaluated([...questions, "--grader", "./half.ts", "--policy", "./direct.ts"], cwd)
+        expect(report.benchmarks[0]).toMatchObject({ benchmark: "mine", grader: "half" })
+        expect(report.cells[0]).toMatchObject({ policy: "direct", score: { mean: 0.5, samples: 4 } })
+        const again = await divisi(["eval", "regrade", "evaluation", "--grader", "./strict.mjs", "--json"], { cwd })
+        expect(again.code).toBe(0)
+        expect(valuesOf(again.output)[0]).toMatchObject({ after: { score: 0, rung: "strict" } })
+        const run = await divisi(["run", "What is 3 + 4?", "--policy", "./direct.ts", "--config", "none"], { cwd })
+        expect(run).toMatchObject({ code: 0 })
+        const graded = await divisi(["grade", "--grader", "./half.ts", "--gold", "7", "--answer", "7"], { cwd })
+        expect(valuesOf(graded.output)).toEqual([{ correct: false, rung: "half" }])
+      }
+    ))
+
+  it("say what is wrong with their file, with its line, and no stack", () =>
+    withFiles(
+      {
+        "empty.ts": `export const grade = () => true\n`,
+        "number.ts": `export default 42\n`,
+        "syntax.ts": `export default {\n  grade: (task, answer) =>> true\n}\n`,
+        "loading.ts": `const wanted = undefined\n\nexport default wanted.grade\n`,
+        "throwing.ts": `export default () => {\n  throw new Error("no more")\n}\n`,
+        "planless.ts": `export default () => {\n  throw new Error("no plan")\n}\n`,
+        "words.ts": `export default () => "good"\n`
+      },
+      async (cwd) => {
+        const refused = async (...args: ReadonlyArray<string>) => {
+          const { code, errors } = await divisi([...questions, ...args], { cwd })
+          expect(errors).not.toMatch(/^\s+at /m)
+          expect(code).toBe(2)
+          return lastLine(errors)
+        }
+        expect(await refused("--grader", "./none.ts")).toBe("divisi: There is no grader file ./none.ts.")
+        expect(await refused("--grader", "./empty.ts")).toMatch(
+          /^divisi: empty\.ts has no default export: write `export default \{ name, grade \}/
+        )
+        expect(await refused("--grader", "./number.ts")).toMatch(
+          /^divisi: The default export of number\.ts is not a grader/
+        )
+        expect(await refused("--grader", "./syntax.ts")).toMatch(/^divisi: syntax\.ts, .*is not valid/)
+        expect(await refused("--grader", "./loading.ts")).toMatch(
+          /^divisi: loading\.ts, line 3, threw an error while it was loaded/
+        )
+        expect(await refused("--policy", "./number.ts")).toMatch(
+          /^divisi: The default export of number\.ts is not a policy/
+        )
+        expect(await refused("--policy", "./mine.jsonl")).toMatch(
+          /^divisi: \.\/mine\.jsonl is not a module of a policy/
+        )
+        const single = ["--policy", "single:abacus"]
+        await divisi([...questions, ...single, "--grader", "./throwing.ts", "--out", "thrown"], { cwd })
+        expect(samplesIn(path.join(cwd, "thrown"))[0]).toMatchObject({
+          missing: { cause: "grader", message: expect.stringContaining("no more (throwing.ts, line 2)") }
+        })
+        await divisi([...questions, ...single, "--grader", "./words.ts", "--out", "words"], { cwd })
+        expect(samplesIn(path.join(cwd, "words"))[0]!.missing?.message).toContain("it returned neither true, false")
+        const run = await divisi(["run", "What is 3 + 4?", "--policy", "./planless.ts", "--config", "none"], { cwd })
+        expect(run.errors + run.output).toContain("no plan (planless.ts, line 2)")
+      }
+    ))
+})
+
+describe("tasks of a file", () => {
+  it("are chosen by id in the command line, with examples before them", () =>
+    withFiles({}, async (cwd) => {
+      const args = [...questions, "--grader", "integer", "--policy", "single:abacus", "--shots", "2"]
+      const report = await evaluated([...args, "--ids", "q3,q1"], cwd)
+      expect(report.benchmarks[0]).toMatchObject({
+        selected: 2,
+        prompt: "as given/2-shot",
+        shots: { count: 2, seed: 0 }
+      })
+      const regraded = await divisi(["eval", "regrade", "evaluation"], { cwd })
+      expect(regraded.output).toContain("2 answers graded again, 0 verdicts changed")
+      const gym = await divisi(["eval", "--shots", "1", "--config", "none"], { cwd })
+      expect(gym).toMatchObject({ code: 2, errors: expect.stringContaining("The gym has no worked examples") })
+      const box = await divisi([...questions, "--format", "box"], { cwd })
+      expect(box).toMatchObject({ code: 2, errors: expect.stringContaining("--format box") })
+    }))
+})

@@ -1,0 +1,74 @@
+/** Answer options in the rows of a user's file: which forms are read, and which option the row calls right. */
+import { letterAt } from "./choices.ts"
+import * as Row from "./Row.ts"
+
+/** The options of a row, in order, and the index of the right one. */
+export interface Options {
+  readonly texts: ReadonlyArray<string>
+  readonly right: number
+}
+
+const most = 10
+
+const isRecord = (value: unknown): value is Row.Row =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const textOf = (value: unknown, field: string): string => {
+  if (typeof value === "string" && value.trim() !== "") return value.trim()
+  if (typeof value === "number" || typeof value === "bigint") return String(value)
+  throw new Row.RowError(`its field "${field}" should hold texts`)
+}
+
+const listOf = (value: unknown, field: string): ReadonlyArray<string> => {
+  if (Array.isArray(value)) return value.map((one) => textOf(one, field))
+  throw new Row.RowError(`its field "${field}" should be a list of texts, or an object of letters and texts`)
+}
+
+/** The texts with their labels: a list, `{ "A": "..." }`, or `{ "text": [...], "label": [...] }`. */
+const labelled = (value: unknown, field: string) => {
+  if (!isRecord(value)) return { texts: listOf(value, field), labels: undefined }
+  if (Array.isArray(value.text) || Array.isArray(value.label)) {
+    const [texts, labels] = [listOf(value.text, field), listOf(value.label, field)]
+    if (texts.length !== labels.length) throw new Row.RowError(`its field "${field}" has texts without a label`)
+    return { texts, labels }
+  }
+  const labels = Object.keys(value)
+  return { texts: labels.map((label) => textOf(value[label], field)), labels: labels.map((label) => label.trim()) }
+}
+
+/** A letter as people write it: `B`, `b`, `(B)`, `B.`. */
+const letterIn = (text: string): string | undefined => /^\(?([A-Ja-j])[).:]?$/.exec(text.trim())?.[1]?.toUpperCase()
+
+/** Every option that the answer may name: by label or letter, by its text, and for a number by its index from 0. */
+const named = (answer: unknown, texts: ReadonlyArray<string>, labels: ReadonlyArray<string>): ReadonlySet<number> => {
+  const text = textOf(answer, "answer")
+  const letter = letterIn(text)
+  const found = texts.flatMap((option, index) => (option === text ? [index] : []))
+  const byLabel = labels.findIndex(
+    (label) => label === text || (letter !== undefined && label.toUpperCase() === letter)
+  )
+  const byIndex = typeof answer === "string" ? -1 : Number(answer)
+  return new Set([...found, byLabel, byIndex].filter((index) => index >= 0 && index < texts.length))
+}
+
+/** The options of a row; `undefined` if it has none. */
+export const read = (row: Row.Row): Options | undefined => {
+  const [field, other] = ["options", "choices"].filter((name) => row[name] !== undefined && row[name] !== null)
+  if (field === undefined) return undefined
+  if (other !== undefined) throw new Row.RowError('it has "options" and "choices": leave one out')
+  const { labels, texts } = labelled(row[field], field)
+  if (texts.length < 2 || texts.length > most) {
+    throw new Row.RowError(`its field "${field}" should hold 2 to ${most} options, not ${texts.length}`)
+  }
+  const { answer } = row
+  if (answer === undefined || answer === null) throw new Row.RowError('it has options, and no field "answer"')
+  const right = named(answer, texts, labels ?? texts.map((_, index) => letterAt(index)))
+  const [only] = right
+  if (right.size === 1) return { texts, right: only! }
+  const shown = textOf(answer, "answer")
+  throw new Row.RowError(
+    right.size === 0
+      ? `its answer "${shown}" is none of its options: write the letter (A to ${letterAt(texts.length - 1)}) or the option's text`
+      : `its answer "${shown}" names several of its options (${[...right].map(letterAt).join(", ")}): write the letter in a row whose options are distinct`
+  )
+}
