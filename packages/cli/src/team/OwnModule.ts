@@ -7,12 +7,10 @@
 import { statSync } from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
-import { settle } from "@divisi/core/Callback"
-import * as Grader from "@divisi/core/Grader"
+import { Callback, Grader, type Workflow } from "@divisi/core"
 import type { Policy, Proposal } from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
-import type { Workflow } from "@divisi/core/Workflow"
-import type { AnswerGrader, Verdict } from "@divisi/graders/Verdict"
+import type { Verdict } from "@divisi/graders"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as ConfigModule from "../config/ConfigModule.ts"
@@ -92,7 +90,9 @@ const made = (kind: keyof typeof forms, method: "propose" | "grade", given: stri
 
 /** A plan may be given bare, `{ steps }`, as to `policy` of `@divisi/core/promise`. */
 const proposalOf = (given: Proposal): Proposal =>
-  isRecord(given) && "steps" in given && !("workflow" in given) ? { workflow: given as unknown as Workflow } : given
+  isRecord(given) && "steps" in given && !("workflow" in given)
+    ? { workflow: given as unknown as Workflow.Workflow }
+    : given
 
 /** The policy of a module. */
 export const policy = (given: string): Effect.Effect<Policy, Failure> =>
@@ -102,14 +102,14 @@ export const policy = (given: string): Effect.Effect<Policy, Failure> =>
       ...policy,
       propose: (context) =>
         Effect.map(
-          settle(() => policy.propose(context)),
+          Callback.settle(() => policy.propose(context)),
           proposalOf
         )
     }
   })
 
 /** The verdict that a grader of one's own means: true or false, a score from 0 to 1, or a whole verdict. */
-const verdictOf = (given: unknown, name: string): Verdict | string => {
+const verdictOf = (given: unknown, name: string): Verdict.Verdict | string => {
   if (typeof given === "boolean") return { correct: given, score: given ? 1 : 0, rung: name }
   if (typeof given === "number" && given >= 0 && given <= 1) return { correct: given === 1, score: given, rung: name }
   if (!isRecord(given)) return "it returned neither true, false, a score from 0 to 1 nor { correct, score }"
@@ -128,11 +128,11 @@ const verdictOf = (given: unknown, name: string): Verdict | string => {
 }
 
 /** The grader of a module. */
-export const grader = (given: string): Effect.Effect<AnswerGrader, Failure> =>
-  Effect.map(made("grader", "grade", given), (own): AnswerGrader => {
+export const grader = (given: string): Effect.Effect<Verdict.AnswerGrader, Failure> =>
+  Effect.map(made("grader", "grade", given), (own): Verdict.AnswerGrader => {
     const grader = own as unknown as { readonly name: string; readonly grade: Grader.Grader["grade"] }
     return {
-      ...(own as unknown as AnswerGrader),
+      ...(own as unknown as Verdict.AnswerGrader),
       grade: (task: Task, answer: string) =>
         Effect.flatMap(Grader.ask(grader, task, answer), (given) => {
           const verdict = verdictOf(given, grader.name)
