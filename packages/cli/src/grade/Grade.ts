@@ -7,9 +7,9 @@ import { Graders, JudgeGrader, type Sandbox, type Verdict } from "@divisi/grader
 import { Sandboxes } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as OwnModule from "../team/OwnModule.ts"
 import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as OwnModule from "../team/OwnModule.ts"
 import type { GradeInput } from "./flags.ts"
 
 /** A pair of answers, or why a line holds none. */

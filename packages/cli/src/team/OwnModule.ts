@@ -12,8 +12,8 @@ import type { Policy, Proposal } from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
 import type { Verdict } from "@divisi/graders"
 import * as Effect from "effect/Effect"
-import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as ConfigModule from "../config/ConfigModule.ts"
+import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 
 /** Whether a name on the command line is the path of a module. */
 export const isPath = (name: string): boolean => /\.[cm]?[jt]s$/.test(name) || /^\.{0,2}[/\\]/.test(name)
