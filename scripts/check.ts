@@ -11,6 +11,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   likeness: () => import("./checks/likeness.ts"),
   /** No tracked file names a package registry. */
   hosts: () => import("./checks/hosts.ts"),
+  /** Prose gains no idiom, no free relatives and no long sentences: `words.json` has the ceilings. */
+  words: () => import("./checks/words.ts"),
   /** Every change to the sources of a published package has a changeset. */
   changes: () => import("./checks/changes.ts"),
   /** Code in docstrings and pages type-checks and does what it says. */

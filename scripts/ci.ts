@@ -189,6 +189,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
       "likeness",
       "hosts",
       "changes",
+      "words",
       "documentation",
       "commands",
       "figures",
