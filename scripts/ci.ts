@@ -193,6 +193,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
       "documentation",
       "commands",
       "figures",
+      "browser",
       "sizes",
       "bundle"
     ])
