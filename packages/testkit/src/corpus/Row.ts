@@ -9,7 +9,7 @@ import type { FinishReason, WorkerErrorReason, WorkerRequest } from "@divisi/cor
 /** The vendor protocols. */
 export type Protocol = "chat" | "responses" | "messages" | "generate-content"
 
-/** What a row is about: the classes of the table in `docs/providers.md`. */
+/** What a row is about: the classes of the table in `docs/reference/providers.md`. */
 export type Class =
   | "preference"
   | "ending"
