@@ -1,4 +1,4 @@
-/** Prints how many attempts at an undeserved verdict there are, as the table of docs/evals-sandbox.md. */
+/** Prints how many attempts at an undeserved verdict there are, as the table of docs/lab/sandbox.md. */
 import { known, more, stages } from "../test/attacks.ts"
 
 const ways = known.length + more.length

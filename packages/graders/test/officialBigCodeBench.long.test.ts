@@ -20,7 +20,7 @@ const python = process.env.DIVISI_PYTHON ?? "python3"
 interface Case {
   readonly code: string
   readonly right: boolean
-  /** Where the official code says otherwise, which docs/evals-sandbox.md then tells. */
+  /** Where the official code says otherwise, as documented in docs/lab/sandbox.md. */
   readonly differs?: true
 }
 

@@ -23,7 +23,7 @@ interface Case {
   readonly tests: ReadonlyArray<readonly [input: string, output: string]>
   /** Absent for programs that print. */
   readonly function?: string
-  /** Where a fair judge says otherwise than the official code, which docs/evals-sandbox.md then tells. */
+  /** Where a fair judge says otherwise than the official code, as documented in docs/lab/sandbox.md. */
   readonly differs?: true
 }
 

@@ -126,7 +126,7 @@ const verdictOf = (execution: Sandbox.Execution, findings: UnitTests.Findings): 
  * **Gotchas**
  *
  * An assertion without a literal is decided beside the solution: an object that equals everything passes it. See
- * docs/evals-sandbox.md.
+ * docs/reference/code-graders.md.
  */
 export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): Verdict.AnswerGrader => {
   const name = "bigcodebench"

@@ -108,7 +108,7 @@ const programIn = (sandbox: Sandbox.Sandbox, answer: string, name: string | unde
  * is `tests`, or what the first failing test ran into: `wrong-answer`, `runtime-error`, `time-limit`, `memory-limit`,
  * `output-limit`; `unparsed` when nothing of the answer parses as
  * a program. How this differs from the official runner is in
- * docs/evals-sandbox.md.
+ * docs/reference/code-graders.md.
  *
  * **Example**
  *

@@ -31,7 +31,7 @@ export interface Options {
   readonly folder?: string | undefined
 }
 
-/** How many times slower than a plain interpreter; measured in docs/evals-sandbox.md. */
+/** How many times slower than a plain interpreter; measured in docs/lab/sandbox.md. */
 export const slowdown = 2
 
 // -------------------------------------------------------------------------------------------------------------------
