@@ -138,6 +138,43 @@ describe("divisi eval, from what was recorded", () => {
       expect(existsSync(path.join(cwd, "nowhere"))).toBe(false)
     }))
 
+  it("exports logs of inspect_ai, one for each policy on each benchmark", () =>
+    inFolder(async (cwd) => {
+      const report = await evaluated([...small, "--samples", "2", "--baselines", "random"], cwd)
+      const { code, errors } = await divisi(["eval", "export", "evaluation", "--to", "inspect"], { cwd })
+      expect({ code, errors }).toMatchObject({
+        code: 0,
+        errors: expect.stringContaining("2 logs in evaluation/inspect")
+      })
+      const folder = path.join(cwd, "evaluation/inspect")
+      const names = readdirSync(folder)
+      expect(names).toHaveLength(2)
+      for (const name of names) {
+        expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-00-00_gym_[0-9a-f]{16}\.json$/)
+        const log = JSON.parse(readFileSync(path.join(folder, name), "utf8"))
+        const cell = report.cells.find(({ policy }) => policy === log.eval.model)!
+        expect(log).toMatchObject({
+          version: 2,
+          status: "success",
+          eval: {
+            task: "gym",
+            config: { epochs: 2 },
+            dataset: { samples: 8 },
+            created: expect.stringContaining("+00:00")
+          },
+          results: { scores: [{ scorer: "gym", metrics: { accuracy: { value: cell.score.mean } } }] }
+        })
+        expect(log.samples).toHaveLength(16)
+        for (const sample of log.samples) {
+          expect(sample.input[0]).toMatchObject({ role: "user", content: expect.stringMatching(/./) })
+          expect(sample.target).not.toBe("")
+          expect([0, 1]).toContain(sample.scores.gym.value)
+          expect([1, 2]).toContain(sample.epoch)
+        }
+        expect(new Set(log.samples.map(({ uuid }: { readonly uuid: string }) => uuid)).size).toBe(16)
+      }
+    }))
+
   it("exports decisions and answers with the rewards that the evaluation gave", () =>
     inFolder(async (cwd) => {
       await evaluated([...small, "--baselines", "best-of:3@professor", "--transcripts"], cwd)

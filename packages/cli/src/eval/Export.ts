@@ -1,4 +1,4 @@
-/** `divisi eval export`: recorded runs as training data. */
+/** `divisi eval export`: recorded runs as training data, or as logs of inspect_ai. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import type { Grader, Transcript } from "@divisi/core"
@@ -111,6 +111,11 @@ const writeAll = (texts: Stream.Stream<string, Failure>, file: string | undefine
 /** Writes the records of all runs, one run after the other. */
 export const write = Effect.fnUntraced(function* (input: ExportInput): Effect.fn.Return<void, Failure> {
   const { folder, to } = input
+  if (to === "inspect") {
+    const out = Option.getOrElse(input.out, () => path.join(folder, "inspect"))
+    const InspectExport = yield* Effect.promise(() => import("./InspectExport.ts"))
+    return yield* InspectExport.write(folder, out, { places: Option.getOrUndefined(input.benchmark) })
+  }
   const isEvaluation = existsSync(path.join(folder, ReportFile.names.results))
   const recorded = yield* isEvaluation
     ? ofEvaluation(folder)

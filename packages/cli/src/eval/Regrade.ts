@@ -11,34 +11,17 @@ import { stdout } from "../invocation/Output.ts"
 import * as Format from "../view/Format.ts"
 import type { RegradeInput } from "./flags.ts"
 import * as Outputs from "./Outputs.ts"
+import * as RecordedSuite from "./RecordedSuite.ts"
 import * as ReportText from "./ReportText.ts"
 import * as Suites from "./Suites.ts"
 
-/** Where the tasks of each benchmark are now. */
-const placesOf = (input: RegradeInput): ReadonlyMap<string, string> =>
-  new Map(
-    Suites.listOf(Option.getOrElse(input.benchmark, () => "")).map((name) => [name.split("=")[0]!, name] as const)
-  )
-
-/** The benchmark as it was recorded, with the tasks that are there now. */
-const suiteOf = (input: RegradeInput, sandbox: Sandbox.Sandbox, record: BenchmarkRecord) => {
-  const requested = record.requested ?? record.benchmark
-  const name = placesOf(input).get(requested.split("=")[0]!) ?? requested
-  return Effect.map(
-    Suites.one(name, {
-      seed: record.seed,
-      shots: record.shots?.count,
-      shotsFrom: record.shots?.from,
-      split: record.split,
-      revision: Option.getOrElse(input.revision, () => record.commit),
-      grader: Option.getOrElse(input.grader, () => record.requestedGrader),
-      isGraderForAll: Option.isSome(input.grader),
-      sandbox,
-      limit: record.benchmark === "gym" ? record.available : undefined
-    }),
-    (suite) => ({ ...suite, record })
-  )
-}
+const suiteOf = (input: RegradeInput, sandbox: Sandbox.Sandbox, record: BenchmarkRecord) =>
+  RecordedSuite.load(record, {
+    places: Option.getOrUndefined(input.benchmark),
+    revision: Option.getOrUndefined(input.revision),
+    grader: Option.getOrUndefined(input.grader),
+    sandbox
+  })
 
 const nameOf = ({ correct, missing, rung }: Sample): string =>
   missing === undefined ? `${correct === true ? "right" : "wrong"} (${rung})` : `missing (${missing.cause})`

@@ -32,7 +32,9 @@ const exported = Command.make("export", exportFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Writes recorded runs as training data: a line of JSON for each completion of a policy, or each answer of a worker,",
-      "with its prompt and its reward. It quotes questions: train on no test set."
+      "with its prompt and its reward. It quotes questions: train on no test set.",
+      "",
+      "With --to inspect it writes logs that `inspect view` and `read_eval_log` of inspect_ai open."
     )
   ),
   Command.withShortDescription("Write recorded runs as training data"),
@@ -40,7 +42,8 @@ const exported = Command.make("export", exportFlags, (input) =>
     {
       command: "divisi eval export evaluation --to decisions --out decisions.jsonl",
       description: "What policies were shown, what they wrote, what it was worth"
-    }
+    },
+    { command: "divisi eval export evaluation --to inspect --out logs", description: "For inspect view --log-dir logs" }
   ])
 )
 

@@ -203,11 +203,18 @@ export const exportFlags = {
   folder: Argument.String("folder").pipe(
     Argument.withDescription("The folder of an evaluation that was made with --transcripts, or a folder of transcripts")
   ),
-  to: Flag.Literals("to", ["decisions", "answers"]).pipe(
-    Flag.withDescription("decisions: what policies were shown and wrote; answers: what workers were sent and answered")
+  to: Flag.Literals("to", ["decisions", "answers", "inspect"]).pipe(
+    Flag.withDescription(
+      "decisions: what policies were shown and wrote; answers: what workers were sent and answered; inspect: logs of inspect_ai, one for each policy on each benchmark"
+    )
+  ),
+  benchmark: Flag.String("benchmark").pipe(
+    Flag.withMetavar("<names>"),
+    Flag.withDescription("For inspect: where tasks are now, if not where they were: math500=rows.jsonl"),
+    Flag.optional
   ),
   grader: grader("The grader of transcripts that no evaluation has graded"),
-  out: file("out", "Where to write it; to standard output by default")
+  out: file("out", "Where to write it; to standard output by default. For inspect a folder (default <folder>/inspect)")
 }
 
 /** What `divisi eval export` is asked for. */

@@ -1,0 +1,36 @@
+/** The tasks of an evaluation that was made before, loaded as its report recorded them. */
+
+import type { BenchmarkRecord } from "@divisi/evals/Report"
+import type { Sandbox } from "@divisi/graders"
+import * as Effect from "effect/Effect"
+import * as Suites from "./Suites.ts"
+
+/** Where the tasks are now, and who grades. */
+export interface Options {
+  /** Benchmarks with the files of their tasks, with commas: `math500=rows.jsonl`. */
+  readonly places?: string | undefined
+  readonly revision?: string | undefined
+  /** A grader for all answers, instead of each benchmark's own. */
+  readonly grader?: string | undefined
+  readonly sandbox?: Sandbox.Sandbox | undefined
+}
+
+/** The benchmark as it was recorded, with the tasks that are there now. */
+export const load = (record: BenchmarkRecord, { grader, places = "", revision, sandbox }: Options = {}) => {
+  const requested = record.requested ?? record.benchmark
+  const name = Suites.listOf(places).find((one) => one.split("=")[0] === requested.split("=")[0]) ?? requested
+  return Effect.map(
+    Suites.one(name, {
+      seed: record.seed,
+      shots: record.shots?.count,
+      shotsFrom: record.shots?.from,
+      split: record.split,
+      revision: revision ?? record.commit,
+      grader: grader ?? record.requestedGrader,
+      isGraderForAll: grader !== undefined,
+      sandbox,
+      limit: record.benchmark === "gym" ? record.available : undefined
+    }),
+    (suite) => ({ ...suite, record })
+  )
+}
