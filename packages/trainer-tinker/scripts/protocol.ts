@@ -1,7 +1,4 @@
-/**
- * Generates the messages of `proto/tinker.proto`: for the client here, and for the server of the testkit, which shares no
- * code with it. Needs `protoc` on the path.
- */
+/** Generates the messages of `proto/tinker.proto`. Needs `protoc` on the path. */
 import { execFileSync } from "node:child_process"
 import path from "node:path"
 
@@ -11,13 +8,13 @@ const options = "target=ts,erasable_syntax=true,import_extension=ts"
 const run = (command: string, args: ReadonlyArray<string>) =>
   execFileSync(command, args, { cwd: root, stdio: "inherit" })
 
-for (const folder of ["src/internal", "../testkit/src/engines/internal/tinker"]) {
-  run("protoc", [
-    "--proto_path=proto",
-    `--plugin=protoc-gen-es=${path.join(root, "node_modules/.bin/protoc-gen-es")}`,
-    `--es_out=${folder}`,
-    `--es_opt=${options}`,
-    "tinker.proto"
-  ])
-  run("npx", ["biome", "format", "--write", `${folder}/tinker_pb.ts`])
-}
+const folder = "src/internal"
+
+run("protoc", [
+  "--proto_path=proto",
+  `--plugin=protoc-gen-es=${path.join(root, "node_modules/.bin/protoc-gen-es")}`,
+  `--es_out=${folder}`,
+  `--es_opt=${options}`,
+  "tinker.proto"
+])
+run("npx", ["biome", "format", "--write", `${folder}/tinker_pb.ts`])

@@ -1,11 +1,10 @@
 /**
- * The protobuf form of training requests and results, as a server reads and writes it. The client of `trainer-tinker`
- * has its own reader and writer: what the two have in common is the generated schema alone, so neither hides a mistake
- * of the other.
+ * The protobuf form of training requests and results, as a server reads and writes it. It knows the fields by their
+ * numbers in `tinker.proto` and shares no code with the client of `trainer-tinker`, whose messages are generated: neither
+ * hides a mistake of the other.
  */
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf"
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import type { ReceivedBatch } from "./passes.ts"
-import * as Wire from "./tinker_pb.ts"
 
 /** The media type of this form. */
 export const contentType = "application/x-protobuf"
@@ -20,14 +19,73 @@ const readInt32 = (bytes: Uint8Array) => numbersOf(bytes, 4, (view, at) => view.
 const readInt64 = (bytes: Uint8Array) => numbersOf(bytes, 8, (view, at) => Number(view.getBigInt64(at, true)))
 const readFloat32 = (bytes: Uint8Array) => numbersOf(bytes, 4, (view, at) => view.getFloat32(at, true))
 
-const readTensor = ({ dtype, encoding }: Wire.Tensor): ReadonlyArray<number> => {
-  if (encoding.case !== "dense") return []
-  if (dtype === Wire.DType.DTYPE_INT64) return readInt64(encoding.value)
-  return dtype === Wire.DType.DTYPE_INT32 ? readInt32(encoding.value) : readFloat32(encoding.value)
+/** Element types of a tensor. */
+const types = { float32: 1, int64: 2, int32: 3 }
+
+/** Reads a message: calls the function of each field that is known, and skips the others. */
+const fieldsOf = (bytes: Uint8Array, known: Readonly<Record<number, (reader: BinaryReader) => void>>): void => {
+  const reader = new BinaryReader(bytes)
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag()
+    const take = known[field]
+    if (take === undefined) reader.skip(type, field)
+    else take(reader)
+  }
 }
 
-const readChunk = ({ chunk }: Wire.Chunk): ReadonlyArray<number> =>
-  chunk.case === "encodedText" ? readInt32(chunk.value.tokens) : []
+/** Reads an entry of a map. */
+const entryOf = <A>(bytes: Uint8Array, read: (reader: BinaryReader) => A, absent: A): readonly [string, A] => {
+  let key = ""
+  let value = absent
+  fieldsOf(bytes, {
+    1: (reader) => {
+      key = reader.string()
+    },
+    2: (reader) => {
+      value = read(reader)
+    }
+  })
+  return [key, value]
+}
+
+const readTensor = (bytes: Uint8Array): ReadonlyArray<number> => {
+  let dense = new Uint8Array()
+  let type = 0
+  fieldsOf(bytes, {
+    1: (reader) => {
+      dense = reader.bytes().slice()
+    },
+    3: (reader) => {
+      type = reader.int32()
+    }
+  })
+  if (type === types.int64) return readInt64(dense)
+  return type === types.int32 ? readInt32(dense) : readFloat32(dense)
+}
+
+/** The tokens of a chunk; none of a chunk that is not text. */
+const readChunk = (bytes: Uint8Array): ReadonlyArray<number> => {
+  let tokens: ReadonlyArray<number> = []
+  fieldsOf(bytes, {
+    1: (reader) =>
+      fieldsOf(reader.bytes(), {
+        1: (text) => {
+          tokens = readInt32(text.bytes())
+        }
+      })
+  })
+  return tokens
+}
+
+const readDatum = (bytes: Uint8Array) => {
+  const chunks: Array<ReadonlyArray<number>> = []
+  const inputs: Array<readonly [string, ReadonlyArray<number>]> = []
+  fieldsOf(bytes, {
+    1: (reader) => void chunks.push(readChunk(reader.bytes())),
+    2: (reader) => void inputs.push(entryOf(reader.bytes(), (value) => readTensor(value.bytes()), []))
+  })
+  return { chunks, inputs: Object.fromEntries(inputs) }
+}
 
 /** A training request. */
 export interface Request {
@@ -39,20 +97,27 @@ export interface Request {
 
 /** Reads the body of `forward_backward`. */
 export const readRequest = (bytes: Uint8Array): Request => {
-  const { data, forwardOnly, lossFn, lossFnConfig, modelId, seqId } = fromBinary(
-    Wire.ForwardBackwardRequestSchema,
-    bytes
-  )
-  const received = data.map(({ lossFnInputs, modelInput }) => ({
-    chunks: modelInput.map(readChunk),
-    inputs: Object.fromEntries(Object.entries(lossFnInputs).map(([name, value]) => [name, readTensor(value)]))
-  }))
-  return {
-    model: modelId,
-    sequence: seqId,
-    forwardOnly,
-    batch: { data: received, loss: lossFn, config: lossFnConfig }
-  }
+  const data: Array<ReturnType<typeof readDatum>> = []
+  const config: Array<readonly [string, number]> = []
+  const read = { model: "", sequence: 0, forwardOnly: false, loss: "" }
+  fieldsOf(bytes, {
+    1: (reader) => {
+      read.model = reader.string()
+    },
+    2: (reader) => {
+      read.sequence = reader.int32()
+    },
+    3: (reader) => void data.push(readDatum(reader.bytes())),
+    4: (reader) => {
+      read.loss = reader.string()
+    },
+    5: (reader) => void config.push(entryOf(reader.bytes(), (value) => value.double(), 0)),
+    6: (reader) => {
+      read.forwardOnly = reader.bool()
+    }
+  })
+  const { forwardOnly, loss, model, sequence } = read
+  return { model, sequence, forwardOnly, batch: { data, loss, config: Object.fromEntries(config) } }
 }
 
 const bytesOf = (
@@ -74,24 +139,24 @@ const int64 = (numbers: ReadonlyArray<number>) =>
 const float32 = (numbers: ReadonlyArray<number>) =>
   bytesOf(numbers, 4, (view, at, value) => view.setFloat32(at, value, true))
 
+/** Writes a message, or bytes, as a field. */
+const part = (writer: BinaryWriter, field: number, bytes: Uint8Array) =>
+  writer.tag(field, WireType.LengthDelimited).bytes(bytes)
+
+const message = (write: (writer: BinaryWriter) => BinaryWriter): Uint8Array => write(new BinaryWriter()).finish()
+
 /** Writes the result of a batch. */
 export const writeBatch = (logProbs: ReadonlyArray<ReadonlyArray<number>>): Uint8Array => {
   const offsets = [0]
   for (const values of logProbs) offsets.push(offsets.at(-1)! + 4 * values.length)
-  const logprobs = {
-    data: float32(logProbs.flat()),
-    offsets: int64(offsets),
-    dtype: Wire.DType.DTYPE_FLOAT32,
-    trailingShape: []
-  }
-  const record = create(Wire.ArrayRecordSchema, {
-    fields: { logprobs: create(Wire.BatchedTensorSchema, logprobs) },
-    numDatums: BigInt(logProbs.length)
-  })
-  return toBinary(
-    Wire.ForwardBackwardOutputSchema,
-    create(Wire.ForwardBackwardOutputSchema, { lossFnOutputType: "scalar", lossFnOutputs: [record] })
+  const tensor = message((writer) =>
+    part(part(writer, 1, float32(logProbs.flat())), 2, int64(offsets))
+      .tag(3, WireType.Varint)
+      .int32(types.float32)
   )
+  const entry = message((writer) => part(writer.tag(1, WireType.LengthDelimited).string("logprobs"), 2, tensor))
+  const record = message((writer) => part(writer, 2, entry).tag(3, WireType.Varint).int64(logProbs.length))
+  return message((writer) => part(writer.tag(1, WireType.LengthDelimited).string("scalar"), 2, record))
 }
 
 /** A sampled completion. */
@@ -101,15 +166,15 @@ export interface Sequence {
   readonly reason: "stop" | "length"
 }
 
+const stopReasons = { stop: 0, length: 1 }
+
 /** Writes samples. */
 export const writeSamples = (sequences: ReadonlyArray<Sequence>): Uint8Array =>
-  toBinary(
-    Wire.SampleResponseSchema,
-    create(Wire.SampleResponseSchema, {
-      sequences: sequences.map(({ logProbs, reason, tokens }) => ({
-        stopReason: reason === "length" ? Wire.StopReason.LENGTH : Wire.StopReason.STOP,
-        tokens: int32(tokens),
-        logprobs: float32(logProbs)
-      }))
-    })
+  message((writer) =>
+    sequences.reduce((all, { logProbs, reason, tokens }) => {
+      const sequence = message((one) =>
+        part(part(one.tag(1, WireType.Varint).int32(stopReasons[reason]), 2, int32(tokens)), 3, float32(logProbs))
+      )
+      return part(all, 1, sequence)
+    }, writer)
   )
