@@ -51,17 +51,17 @@ const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on
 
 const inFlight = Metric.gauge("divisi_request_bytes_in_flight", { description: "Bytes of requests in flight" })
 
-const label = (text: string): string =>
-  text.replaceAll(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`))
-
 /** A line for each provider that is closed: its value is when one call tries again, in seconds since 1970. */
 const closedText = (closed: ReadonlyArray<Resilience.ClosedProvider>): string => {
-  const lines = closed.map(
-    ({ because, provider, until }) =>
-      `divisi_provider_closed_until_seconds{provider="${label(provider)}",because="${because}"} ${Math.ceil(until / 1000)}\n`
-  )
-  if (lines.length === 0) return ""
-  return `\n# HELP divisi_provider_closed_until_seconds Until when no call is sent to a provider\n# TYPE divisi_provider_closed_until_seconds gauge\n${lines.join("")}`
+  // Providers that have opened again have no line, so these metrics are registered for one answer alone.
+  const context = Context.make(Metric.MetricRegistry, new Map())
+  for (const { because, provider, until } of closed) {
+    Metric.gauge("divisi_provider_closed_until_seconds", {
+      description: "Until when no call is sent to a provider",
+      attributes: { provider, because }
+    }).updateUnsafe(Math.ceil(until / 1000), context)
+  }
+  return closed.length === 0 ? "" : `\n${PrometheusMetrics.formatUnsafe(context)}`
 }
 
 /** Metrics with all counts at 0. What is no model is counted as `other`, since clients may name anything. */
