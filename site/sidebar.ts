@@ -7,7 +7,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
     items: [
       "install",
       "first-answer",
-      { slug: "own-pool", label: "My own pool" },
+      { slug: "own-pool", label: "Your own pool" },
       { slug: "providers", label: "Real models" },
       { slug: "tools", label: "Tools, images, shapes" },
       "mcp",
@@ -27,7 +27,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "evals", label: "Compare policies and models" },
       { slug: "evals-baselines", label: "Baselines and reports" },
       { slug: "evals-grading", label: "Graders" },
-      { slug: "evals-sandbox", label: "Programs in sandboxes" }
+      { slug: "evals-sandbox", label: "Sandboxes" }
     ]
   },
   {
@@ -38,7 +38,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "tiny-conductor", label: "The tiny Conductor" },
       { slug: "tiny-language-model", label: "The tiny language model" },
       { slug: "llamacpp", label: "Local models" },
-      { slug: "training-7b", label: "The road to the 7B" }
+      { slug: "training-7b", label: "The paper's 7B" }
     ]
   },
   {
