@@ -102,7 +102,8 @@ const reference = async (): Promise<ReadonlyArray<Page>> => {
         const module = names.get(/^packages\/[^/]+\/src$/.test(owner) ? `${owner}/index.ts` : `${owner}.ts`)
         if (module === undefined) throw new Error(`No package exports ${owner}.`)
         if (namespaces.length === 0) return page(file, pathOf(module), text, module)
-        const name = [module, ...namespaces].join("/")
+        // TypeDoc numbers a namespace that has the name of a type in it.
+        const name = [module, ...namespaces.map((one) => one.replace(/-\d+$/, ""))].join("/")
         return page(file, taken.has(pathOf(name)) ? `${pathOf(name)}-namespace` : pathOf(name), text, name)
       })
   } finally {

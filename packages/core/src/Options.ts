@@ -305,6 +305,6 @@ export const check = (what: string, options: unknown, row: Table | Shape): void 
   if (detail !== undefined) throw new OptionsError({ what, detail })
 }
 
-/** {@link check} as an effect: an {@link OptionsError} is a failure that its type shows, not a defect. */
+/** `check` as an effect: an {@link OptionsError} is a failure that its type shows, not a defect. */
 export const checked = (what: string, options: unknown, row: Table | Shape): Effect.Effect<void, OptionsError> =>
   Effect.try({ try: () => check(what, options, row), catch: (error) => error as OptionsError })
