@@ -18,6 +18,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "server", label: "A server for any client" },
       "server-cluster",
       "deploy",
+      { slug: "session", label: "Cost reports" },
       { slug: "from-litellm-or-openrouter", label: "Coming from LiteLLM or OpenRouter" }
     ]
   },
@@ -25,6 +26,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
     label: "Evaluate",
     items: [
       { slug: "evals", label: "Compare policies and models" },
+      { slug: "evals-files", label: "Your own files" },
       { slug: "evals-baselines", label: "Baselines and reports" },
       { slug: "evals-grading", label: "Graders" },
       { slug: "evals-sandbox", label: "Sandboxes" }
