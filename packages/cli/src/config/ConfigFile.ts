@@ -13,7 +13,6 @@ import * as Result from "effect/Result"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as ConfigModule from "./ConfigModule.ts"
-import * as ConfigSchema from "./ConfigSchema.ts"
 
 /** The names that are looked for, the first first. */
 export const names = ["ts", "mts", "js", "mjs", "cts", "cjs"].map((ending) => `divisi.config.${ending}`)
@@ -72,11 +71,14 @@ const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => 
   if (!/\.[cm]?[jt]s$/.test(file)) {
     return Effect.fail(usage(`${shown} is no config: a config is a module, such as ${names[0]}.`))
   }
-  return Effect.flatMap(ConfigModule.read(file, { version }), (exported) => {
+  return Effect.gen(function* () {
+    const exported = yield* ConfigModule.read(file, { version })
+    // Without a config nothing is checked, so its schema is not loaded.
+    const ConfigSchema = yield* Effect.promise(() => import("./ConfigSchema.ts"))
     const checked = ConfigSchema.check(exported)
     return Result.isFailure(checked)
-      ? Effect.fail(usage(`${shown}: ${checked.failure}.`))
-      : Effect.succeed({ config: checked.success, file: shown })
+      ? yield* usage(`${shown}: ${checked.failure}.`)
+      : { config: checked.success, file: shown }
   })
 }
 

@@ -3,7 +3,7 @@
  * leaves out what does not; the final one holds everything.
  */
 
-import { Topology, type Transcript, type Workflow } from "@divisi/core"
+import type { Transcript, Workflow } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as Format from "./Format.ts"
 import { blank, cut, fit, type Line, line, oneLine, type Span, span, toText, widthOf, wrap } from "./Line.ts"
@@ -29,19 +29,6 @@ export interface Screen {
 type Detail = 0 | 1 | 2 | 3
 
 const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
-
-/** A plan in a few words: `3 steps, best-of-n, 2 at once`. */
-export const shapeOf = (workflow: Workflow.Workflow): string => {
-  if (workflow.steps.length === 0) return "no steps: the answer stands"
-  const topology = Topology.make(workflow)
-  const atOnce = Topology.width(topology)
-  const shape = Topology.shape(topology)
-  return [
-    Format.count(workflow.steps.length, "step"),
-    ...(shape === "single" ? [] : [shape]),
-    ...(atOnce > 1 ? [`${atOnce} at once`] : [])
-  ].join(", ")
-}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Steps
@@ -256,7 +243,7 @@ const whyOf = ({ steps }: Transcript.RoundRecord): string => {
 const roundTitle = ({ confirmed, policy = "", round }: Transcript.RoundRecord, workflow: Workflow.Workflow): Line => [
   span(round === 0 ? "Plan" : `Round ${round + 1}`, "bold"),
   span(` by ${oneLine(policy)}: `),
-  span(confirmed ? "the answer stands" : shapeOf(workflow))
+  span(confirmed ? "the answer stands" : Records.shapeOf(workflow))
 ]
 
 const roundLines = (

@@ -5,7 +5,6 @@
 import { Transcript, type Workflow } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import type { Paid } from "@divisi/core/Usage"
-import { shapeOf } from "./BlockView.ts"
 import * as Format from "./Format.ts"
 import { clean, oneLine } from "./Line.ts"
 import * as Records from "./Records.ts"
@@ -139,7 +138,7 @@ const indented = (lines: ReadonlyArray<string>) => lines.map((line) => `  ${line
 const planLines = ({ notes, policy = "", steps, workflow }: Transcript.RoundRecord): ReadonlyArray<string> => {
   if (workflow === undefined) return []
   return [
-    `${label("plan")}${oneLine(policy)}: ${shapeOf(workflow)}`,
+    `${label("plan")}${oneLine(policy)}: ${Records.shapeOf(workflow)}`,
     ...notes.map((note) => `${label("")}note: ${oneLine(note)}`),
     ...workflow.steps.map((step, index) => {
       const subtask = oneLine(step.subtask)

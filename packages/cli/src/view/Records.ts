@@ -1,8 +1,9 @@
 /** What views say of a transcript's records beside what is written in them. */
 
-import { type RunEvent, Transcript } from "@divisi/core"
+import { type RunEvent, Topology, Transcript, type Workflow } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
 import type { Paid } from "@divisi/core/Usage"
+import * as Format from "./Format.ts"
 import { cut, oneLine, widthOf } from "./Line.ts"
 
 /** Whether a step's call was stopped in the middle, and no other began. */
@@ -116,3 +117,16 @@ export const toolTexts = (tool: Transcript.ToolRecord, width: number): readonly 
 /** What a suspended step waits for. */
 export const waiting = (call: RunEvent.WaitingCall): string =>
   call.for === "approval" ? `waits for approval of ${toolCall(call)}` : `waits for the result of ${toolCall(call)}`
+
+/** A plan in a few words: `3 steps, best-of-n, 2 at once`. */
+export const shapeOf = (workflow: Workflow.Workflow): string => {
+  if (workflow.steps.length === 0) return "no steps: the answer stands"
+  const topology = Topology.make(workflow)
+  const atOnce = Topology.width(topology)
+  const shape = Topology.shape(topology)
+  return [
+    Format.count(workflow.steps.length, "step"),
+    ...(shape === "single" ? [] : [shape]),
+    ...(atOnce > 1 ? [`${atOnce} at once`] : [])
+  ].join(", ")
+}
