@@ -6,6 +6,7 @@
 export * as Callback from "./Callback.ts"
 export * as Elapsed from "./Elapsed.ts"
 export * as AnswerText from "./events/AnswerText.ts"
+export * as EventLine from "./events/EventLine.ts"
 export * as Outcome from "./events/Outcome.ts"
 export * as RunEvent from "./events/RunEvent.ts"
 export * as StepFailure from "./events/StepFailure.ts"

@@ -3,7 +3,7 @@
  * on (progress notifications), and stops a run that its client cancels.
  */
 import type { Readable, Writable } from "node:stream"
-import type { RunEvent } from "@divisi/core"
+import { EventLine, type RunEvent } from "@divisi/core"
 import type { Conductor, RunResult } from "@divisi/core/Conductor"
 import { type CallToolResult, fromJsonSchema, McpServer, type ServerContext } from "@modelcontextprotocol/server"
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
@@ -39,36 +39,13 @@ const question = fromJsonSchema<{ readonly question: string }>({
 // What a client is told
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What happens, in a few words; nothing where it is no news. */
-const news = (event: RunEvent.RunEvent): string | undefined => {
-  switch (event.type) {
-    case "workflow-proposed":
-      return `Plan by ${event.policy}: ${event.workflow.steps.map((_, step) => `step ${step}`).join(", ") || "no step"}`
-    case "step-started":
-      return `Step ${event.step}: ${event.worker} starts`
-    case "tool-started":
-      return `Step ${event.step}: the tool ${event.name} runs`
-    case "tool-progress": {
-      const { message, name, progress, step, total } = event
-      const count = progress === undefined ? [] : [total === undefined ? `${progress}` : `${progress} of ${total}`]
-      return `Step ${step}: the tool ${name}: ${[...count, ...(message === undefined ? [] : [message])].join(", ")}`
-    }
-    case "step-finished":
-      return `Step ${event.step}: ${event.worker} has answered`
-    case "step-failed":
-      return `Step ${event.step}: ${event.worker} failed`
-    default:
-      return undefined
-  }
-}
-
 /** Tells a client that wants to know how a run goes on. A client that is gone need not be told. */
 const teller = ({ mcpReq }: ServerContext): ((event: RunEvent.RunEvent) => void) => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => {}
   let progress = 0
   return (event) => {
-    const message = news(event)
+    const message = EventLine.of(event)
     if (message === undefined) return
     progress += 1
     const params = { progressToken, progress, message }

@@ -59,9 +59,9 @@ describe("a Conductor as an MCP server", () => {
     assert.deepStrictEqual(
       told.map(({ message, progress }) => [progress, message]),
       [
-        [1, "Plan by single:0: step 0"],
-        [2, "Step 0: a starts"],
-        [3, "Step 0: a has answered"]
+        [1, "Plan of single:0:\n  1. worker 0: the question"],
+        [2, "Step 1: a starts."],
+        [3, "Step 1: a has answered."]
       ]
     )
   })
@@ -79,7 +79,7 @@ describe("a Conductor as an MCP server", () => {
     await ask(client, "What is 6 times 7?", { onprogress: (progress) => told.push(progress) })
     assert.include(
       told.map(({ message }) => message),
-      "Step 0: the tool steps: 1 of 3, counting"
+      "Step 1: the tool steps: 1 of 3, counting"
     )
   })
 

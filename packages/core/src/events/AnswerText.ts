@@ -111,6 +111,30 @@ const observe = (state: AnswerText, event: RunEvent): AnswerText => {
   return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
 }
 
+/** The events that neither add to the text of the answer nor void some of it. */
+type WithoutText =
+  | "run-started"
+  | "round-started"
+  | "completion-delta"
+  | "completion-finished"
+  | "step-started"
+  | "tool-started"
+  | "tool-progress"
+  | "tool-finished"
+  | "step-waiting"
+  | "step-notice"
+  | "call-interrupted"
+  | "call-lost"
+  | "step-finished"
+  | "step-failed"
+  | "step-skipped"
+  | "check-answered"
+  | "step-checked"
+  | "round-revised"
+  | "critic-answered"
+  | "answer-graded"
+  | "round-finished"
+
 /**
  * Takes one event, and emits the text that is certain now.
  *
@@ -170,6 +194,7 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
     case "run-finished":
       return event.answer === undefined ? [state, ""] : extend(state, event.answer)
     default:
+      event.type satisfies WithoutText
       return [state, ""]
   }
 }

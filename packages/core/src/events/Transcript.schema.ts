@@ -1,10 +1,11 @@
 /** The schemas of the record of a run. */
 import * as Schema from "effect/Schema"
-import { Ending, Parent, PoolMember, WaitingCall } from "./RunEvent.schema.ts"
 import { version } from "./RunEvent.ts"
+import { Ending, Parent, PoolMember } from "./run.schema.ts"
 import { attempt, FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./schemas/calls.ts"
 import { type Of, schemaOf } from "./schemas/schemaOf.ts"
 import { Content, EarlierStep, Task, ToolCall, Workflow } from "./schemas/tasks.ts"
+import { WaitingCall } from "./suspension.schema.ts"
 import type * as TranscriptModels from "./Transcript.ts"
 
 /** A call that failed or was interrupted. */

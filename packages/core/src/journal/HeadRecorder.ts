@@ -1,6 +1,6 @@
-/** What a list of runs says of a run: kept as its entries are written. */
+/** The head of a run, which lists of runs show: a fold of its journal entries as they are written. */
 
-import type { Parent, WaitingCall } from "../events/RunEvent.ts"
+import type { Of, Parent, RunEvent, WaitingCall } from "../events/RunEvent.ts"
 import { question } from "../task/Task.ts"
 import type { Entry, Head } from "./Journal.ts"
 
@@ -13,7 +13,32 @@ const waitsFor = ({ call, for: what, id }: WaitingCall): string =>
 
 const placeOf = ({ round, runId, step }: Parent): string => `${runId} ${round} ${step}`
 
-/** Keeps the head of a run. */
+/** The events that a list of runs does not show. */
+type WithoutHead =
+  | "round-started"
+  | "completion-delta"
+  | "completion-finished"
+  | "workflow-proposed"
+  | "step-started"
+  | "step-delta"
+  | "turn-finished"
+  | "tool-started"
+  | "tool-progress"
+  | "step-notice"
+  | "call-failed"
+  | "call-interrupted"
+  | "call-lost"
+  | "step-finished"
+  | "step-failed"
+  | "step-skipped"
+  | "check-answered"
+  | "step-checked"
+  | "round-revised"
+  | "critic-answered"
+  | "answer-graded"
+  | "round-finished"
+
+/** Makes a recorder of the head of a run. */
 export const heading = () => {
   let head: Head | undefined
   let costUsd = 0
@@ -21,33 +46,45 @@ export const heading = () => {
   /** What the steps wait for, without those that wait for a nested run. */
   const waiting = new Map<string, ReadonlyArray<string>>()
   const delegating = new Set<string>()
+  const begin = ({ at, policy, pool, task }: Of<"run-started">) => {
+    const { owner, request } = task.metadata ?? {}
+    head = {
+      question: question(task).slice(0, mostShown),
+      policy,
+      workers: pool.map(({ id }) => id),
+      startedAt: at,
+      costUsd,
+      calls,
+      caller: typeof owner === "string" ? owner : undefined,
+      request: typeof request === "string" ? request : undefined
+    }
+  }
+  const takeEvent = (event: RunEvent, run: string) => {
+    switch (event.type) {
+      case "run-started":
+        if (event.parent !== undefined) delegating.add(placeOf(event.parent))
+        if (event.runId === run) begin(event)
+        return
+      case "step-reassigned":
+        // A worker takes over from the nested run, whose answer failed its check.
+        delegating.delete(placeOf(event))
+        return
+      case "step-waiting":
+        if (!delegating.has(placeOf(event))) waiting.set(placeOf(event), event.calls.map(waitsFor))
+        return
+      case "tool-finished":
+        waiting.delete(placeOf(event))
+        return
+      case "run-finished":
+        if (event.runId === run && head !== undefined) head = { ...head, ending: event.ending }
+        return
+      default:
+        event.type satisfies WithoutHead
+    }
+  }
   const take = (entry: Entry, run: string) => {
-    if (entry.type === "event") {
-      const { event } = entry
-      if (event.type === "run-started" && event.parent !== undefined) delegating.add(placeOf(event.parent))
-      // Whose nested run failed its check has gone to a worker.
-      if (event.type === "step-reassigned") delegating.delete(placeOf(event))
-      if (event.type === "step-waiting" && !delegating.has(placeOf(event))) {
-        waiting.set(placeOf(event), event.calls.map(waitsFor))
-      }
-      if (event.type === "tool-finished") waiting.delete(placeOf(event))
-      if (event.runId !== run) return
-      if (event.type === "run-started") {
-        const { at, policy, pool, task } = event
-        const { owner, request } = task.metadata ?? {}
-        head = {
-          question: question(task).slice(0, mostShown),
-          policy,
-          workers: pool.map(({ id }) => id),
-          startedAt: at,
-          costUsd,
-          calls,
-          caller: typeof owner === "string" ? owner : undefined,
-          request: typeof request === "string" ? request : undefined
-        }
-      }
-      if (event.type === "run-finished" && head !== undefined) head = { ...head, ending: event.ending }
-    } else if (entry.type === "resumed") {
+    if (entry.type === "event") takeEvent(entry.event, run)
+    else if (entry.type === "resumed") {
       if (head !== undefined) head = { ...head, ending: undefined }
     } else if ("usage" in entry && !("unasked" in entry)) {
       costUsd += entry.costUsd ?? 0

@@ -106,6 +106,28 @@ const limitsOf = ({ places, plan, steps: answered, workflow }: Round) => {
   return { limits, nested }
 }
 
+/** The events that are never replaced: what they report stays true. */
+type Retained =
+  | "run-started"
+  | "round-started"
+  | "completion-delta"
+  | "completion-finished"
+  | "workflow-proposed"
+  | "step-started"
+  | "step-delta"
+  | "tool-started"
+  | "tool-progress"
+  | "tool-finished"
+  | "step-waiting"
+  | "step-notice"
+  | "call-failed"
+  | "call-interrupted"
+  | "call-lost"
+  | "check-answered"
+  | "critic-answered"
+  | "answer-graded"
+  | "run-finished"
+
 /** Whether an event of a round that is tried again is replaced by a new one. */
 const isReplaced = (
   event: RunEvent,
@@ -127,6 +149,7 @@ const isReplaced = (
     case "turn-finished":
       return rechecked.has(event.step) && at > limits.get(`${event.step} check`)!
     default:
+      event.type satisfies Retained
       return false
   }
 }

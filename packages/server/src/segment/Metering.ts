@@ -7,6 +7,32 @@ import * as Place from "./Place.ts"
 /** Where what is no step's stands: plans, and what judges. */
 const elsewhere = ""
 
+/** The events that do not change which step answers. */
+type WithoutAnswerChange =
+  | "run-started"
+  | "round-started"
+  | "completion-delta"
+  | "completion-finished"
+  | "step-started"
+  | "step-delta"
+  | "turn-finished"
+  | "tool-started"
+  | "tool-progress"
+  | "tool-finished"
+  | "step-waiting"
+  | "step-notice"
+  | "call-failed"
+  | "call-interrupted"
+  | "call-lost"
+  | "step-reassigned"
+  | "step-finished"
+  | "step-failed"
+  | "step-skipped"
+  | "check-answered"
+  | "step-checked"
+  | "critic-answered"
+  | "run-finished"
+
 /** Tells which steps answer: the last of a round, or one whose answer stands; of several rounds, that of the best. */
 const answering = () => {
   interface Round {
@@ -41,7 +67,10 @@ const answering = () => {
         running.delete(path)
         const least = best.get(path)?.score ?? Number.NEGATIVE_INFINITY
         if (round !== undefined && event.answer !== undefined && round.score >= least) best.set(path, round)
+        return
       }
+      default:
+        event.type satisfies WithoutAnswerChange
     }
   }
 

@@ -6,6 +6,26 @@ import { Check, type RunEvent, type StepFailure } from "@divisi/core"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as Failure from "./Failure.ts"
 
+/** The events that never hold a text of a provider, other than an answer. An event that may hold one is handled below. */
+type WithoutProviderText =
+  | "run-started"
+  | "round-started"
+  | "completion-delta"
+  | "step-started"
+  | "step-delta"
+  | "tool-started"
+  | "tool-progress"
+  | "tool-finished"
+  | "step-waiting"
+  | "step-notice"
+  | "call-interrupted"
+  | "call-lost"
+  | "step-finished"
+  | "step-skipped"
+  | "check-answered"
+  | "critic-answered"
+  | "round-finished"
+
 /** Replaces the provider's words in the events of one run, in their order. */
 export type OwnWords = (event: RunEvent.RunEvent) => RunEvent.RunEvent
 
@@ -81,6 +101,7 @@ export const make = (): OwnWords => {
         }
       }
       default:
+        event.type satisfies WithoutProviderText
         return event
     }
   }

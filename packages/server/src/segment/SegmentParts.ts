@@ -91,6 +91,29 @@ const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undef
 /** Maximum number of notes about the progress of tools in a segment. */
 const maxProgressNotes = 32
 
+/** The events without a note: clients see them otherwise, or not at all. */
+type WithoutNote =
+  | "round-started"
+  | "completion-delta"
+  | "completion-finished"
+  | "step-started"
+  | "step-delta"
+  | "turn-finished"
+  | "tool-started"
+  | "tool-finished"
+  | "step-waiting"
+  | "step-notice"
+  | "call-failed"
+  | "call-interrupted"
+  | "call-lost"
+  | "step-reassigned"
+  | "step-skipped"
+  | "check-answered"
+  | "critic-answered"
+  | "answer-graded"
+  | "round-finished"
+  | "run-finished"
+
 /**
  * The work of a run in lines for people: plans of several steps, what became of those that do not answer, and what checks
  * have found.
@@ -143,6 +166,7 @@ const noting = (notes: Notes) => {
         return text === undefined ? nothing : line("plan", text)
       }
       default:
+        event.type satisfies WithoutNote
         return nothing
     }
   }

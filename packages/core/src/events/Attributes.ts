@@ -1,0 +1,46 @@
+/**
+ * The attributes that events give to spans, by the semantic conventions for generative AI (`gen_ai.*`) or under `divisi.*`.
+ * A tracer is not needed here, so a run without telemetry loads none.
+ */
+import type { Message } from "../task/Message.ts"
+import type { Paid } from "../task/Usage.ts"
+import type { FinishReason } from "../task/Worker.ts"
+
+/** The part of a tracer's span that events write to. */
+export interface Attributes {
+  attribute(key: string, value: unknown): void
+}
+
+const finishReasons: { readonly [Reason in FinishReason]: string } = {
+  stop: "stop",
+  length: "length",
+  refusal: "content_filter",
+  "tool-calls": "tool_calls",
+  other: "other"
+}
+
+export const setFinishReason = (span: Attributes, reason: FinishReason): void =>
+  span.attribute("gen_ai.response.finish_reasons", [finishReasons[reason]])
+
+export const setPaid = (span: Attributes, { costUsd, usage }: Paid): void => {
+  const { cachedInputTokens, cacheWriteTokens, inputTokens, outputTokens, reasoningTokens } = usage
+  span.attribute("gen_ai.usage.input_tokens", inputTokens)
+  span.attribute("gen_ai.usage.output_tokens", outputTokens)
+  if (cachedInputTokens !== undefined) span.attribute("gen_ai.usage.cache_read.input_tokens", cachedInputTokens)
+  if (cacheWriteTokens !== undefined) span.attribute("gen_ai.usage.cache_creation.input_tokens", cacheWriteTokens)
+  if (reasoningTokens !== undefined) span.attribute("gen_ai.usage.reasoning.output_tokens", reasoningTokens)
+  if (costUsd !== undefined) span.attribute("divisi.cost_usd", costUsd)
+}
+
+/** Messages as the conventions write them. */
+export const messagesText = (messages: ReadonlyArray<Message>, finishReason?: FinishReason): string =>
+  JSON.stringify(
+    messages.map(({ content, role }) => ({
+      role,
+      parts: [{ type: "text", content }],
+      finish_reason: finishReason === undefined ? undefined : finishReasons[finishReason]
+    }))
+  )
+
+export const setAnswer = (span: Attributes, content: string, finishReason: FinishReason): void =>
+  span.attribute("gen_ai.output.messages", messagesText([{ role: "assistant", content }], finishReason))

@@ -1,0 +1,64 @@
+/** The records of a run while events are folded into them: the transcript's models, changed in place. */
+import type { Paid } from "../task/Usage.ts"
+import type {
+  CheckAnswer,
+  CheckRecord,
+  CompletionRecord,
+  CriticAnswer,
+  LostCall,
+  Reassignment,
+  RevisionRecord,
+  RoundRecord,
+  StepRecord,
+  ToolRecord,
+  Transcript,
+  TurnRecord
+} from "./Transcript.ts"
+
+export type Mutable<A> = { -readonly [K in keyof A]: A[K] }
+
+export interface OpenTurn extends Mutable<Omit<TurnRecord, "tools">> {
+  readonly tools: Array<Mutable<ToolRecord>>
+}
+
+type StepLists = "lost" | "reassigned" | "turns" | "notices" | "checks" | "checkAnswers"
+
+export interface OpenStep extends Mutable<Omit<StepRecord, "nested" | StepLists>> {
+  readonly lost: Array<LostCall>
+  readonly reassigned: Array<Reassignment>
+  turns?: Array<OpenTurn>
+  notices?: Array<string>
+  checks?: Array<CheckRecord>
+  checkAnswers?: Array<CheckAnswer>
+  nested?: OpenRun
+}
+
+type RoundLists = "completions" | "criticAnswers" | "revisions" | "lost" | "steps"
+
+export interface OpenRound extends Mutable<Omit<RoundRecord, RoundLists>> {
+  readonly completions: Array<Mutable<CompletionRecord>>
+  readonly lost: Array<LostCall>
+  criticAnswers?: Array<CriticAnswer>
+  revisions?: Array<RevisionRecord>
+  steps: Array<OpenStep>
+}
+
+export interface OpenRun extends Mutable<Omit<Transcript, "rounds">> {
+  readonly rounds: Array<OpenRound>
+}
+
+/** The part of an event that its record stores as `paid`. */
+export const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
+
+/** Drops the text that a failed call has streamed. */
+export const discardText = (step: OpenStep): void => {
+  step.text = ""
+  step.reasoning = ""
+}
+
+/** Ends the suspension of a step: it was given a result, was taken over by another worker, or has ended. */
+export const resume = (step: OpenStep): void => {
+  if (step.state !== "suspended") return
+  step.state = "running"
+  delete step.waitingFor
+}

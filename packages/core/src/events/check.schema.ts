@@ -1,0 +1,19 @@
+/** The schemas of the events of checks. */
+import * as Schema from "effect/Schema"
+import { paid } from "./schemas/calls.ts"
+import { event, inTurn } from "./schemas/eventFields.ts"
+
+const ofCheck = { ...inTurn, check: Schema.String, worker: Schema.String }
+
+export const CheckAnswered = event(
+  "check-answered",
+  "A worker has answered a check of a step, which continues until its check is done.",
+  { ...ofCheck, text: Schema.String, cached: Schema.Boolean, ...paid }
+)
+
+export const StepChecked = event("step-checked", "A check has accepted or rejected the answer of a step.", {
+  ...ofCheck,
+  passed: Schema.Boolean,
+  objection: Schema.optionalKey(Schema.String),
+  durationMillis: Schema.Finite
+})

@@ -1,0 +1,62 @@
+/** `check-answered` and `step-checked`: a check of a step's answer. */
+import { defined } from "../Fields.ts"
+import type { Paid } from "../task/Usage.ts"
+import type { Attributes } from "./Attributes.ts"
+import { aboutStep } from "./EventText.ts"
+import { type OpenStep, paidOf } from "./OpenRecord.ts"
+import type { Stamped } from "./RunEvent.ts"
+
+/** A worker has answered a check of a step, which continues until its check is done. */
+export interface CheckAnswered extends Paid {
+  readonly type: "check-answered"
+  readonly round: number
+  readonly step: number
+  /** The number of this call among those of the step's checks, from 0. */
+  readonly turn: number
+  readonly check: string
+  readonly worker: string
+  readonly text: string
+  readonly cached: boolean
+}
+
+/** The result of a check. If another worker takes the step over, its answer is checked again. */
+export interface StepChecked {
+  readonly type: "step-checked"
+  readonly round: number
+  readonly step: number
+  /** The number of this check of the step, from 0. */
+  readonly turn: number
+  readonly check: string
+  /** The worker whose answer was checked. */
+  readonly worker: string
+  readonly passed: boolean
+  readonly objection?: string
+  readonly durationMillis: number
+}
+
+export const foldAnswered = (step: OpenStep, event: Stamped<CheckAnswered>): void => {
+  const { at, cached, check, text, turn, worker } = event
+  step.checkAnswers ??= []
+  step.checkAnswers.push({ turn, at, check, worker, text, cached, ...paidOf(event) })
+}
+
+export const foldChecked = (step: OpenStep, event: Stamped<StepChecked>): void => {
+  const { at, check, durationMillis, objection, passed, turn, worker } = event
+  step.checks ??= []
+  step.checks.push(defined({ turn, at, check, worker, passed, objection, durationMillis }))
+}
+
+/** Describes the call of the check. */
+export const describeAnswered = (span: Attributes, { check }: CheckAnswered): void =>
+  span.attribute("divisi.check", check)
+
+/** Describes the evaluation. */
+export const describeChecked = (span: Attributes, event: StepChecked, content: boolean): void => {
+  const { check, objection, passed } = event
+  span.attribute("gen_ai.evaluation.name", check)
+  span.attribute("gen_ai.evaluation.score.label", passed ? "pass" : "fail")
+  if (content && objection !== undefined) span.attribute("gen_ai.evaluation.explanation", objection)
+}
+
+export const lineOfChecked = (event: StepChecked): string =>
+  aboutStep(event, `${event.worker} ${event.passed ? "passes" : "fails"} the check ${event.check}.`)

@@ -1,0 +1,24 @@
+/** The schemas of the events of completions. */
+import * as Schema from "effect/Schema"
+import { paid } from "./schemas/calls.ts"
+import { delta, event, inRound } from "./schemas/eventFields.ts"
+
+const inAttempt = { ...inRound, attempt: Schema.Int }
+
+export const CompletionDelta = event(
+  "completion-delta",
+  "The model of a language policy has written a piece of its completion. Journals do not store it.",
+  { ...inAttempt, ...delta }
+)
+
+export const CompletionFinished = event(
+  "completion-finished",
+  "A completion is whole. `error` says why it could not be read as a workflow.",
+  {
+    ...inAttempt,
+    completion: Schema.String,
+    error: Schema.optionalKey(Schema.String),
+    cached: Schema.Boolean,
+    ...paid
+  }
+)

@@ -1,0 +1,53 @@
+/** `completion-delta` and `completion-finished`: the text that a language policy's model writes. */
+import type { Paid } from "../task/Usage.ts"
+import { type Attributes, setAnswer } from "./Attributes.ts"
+import { type Mutable, type OpenRound, paidOf } from "./OpenRecord.ts"
+import type { Stamped } from "./RunEvent.ts"
+import type { CompletionRecord } from "./Transcript.ts"
+
+/** A piece of a completion. */
+export interface CompletionDelta {
+  readonly type: "completion-delta"
+  readonly round: number
+  readonly attempt: number
+  readonly kind: "text" | "reasoning"
+  readonly text: string
+}
+
+/** A completion is whole. */
+export interface CompletionFinished extends Paid {
+  readonly type: "completion-finished"
+  readonly round: number
+  readonly attempt: number
+  readonly completion: string
+  /** Why it could not be read as a workflow. */
+  readonly error?: string
+  readonly cached: boolean
+}
+
+/** The record of the completion that an attempt writes; a new one if the attempt has none. */
+const recordOf = ({ completions }: OpenRound, attempt: number): Mutable<CompletionRecord> => {
+  const open = completions.find((completion) => completion.attempt === attempt && completion.endedAt === undefined)
+  if (open !== undefined) return open
+  const begun = { attempt, text: "", reasoning: "" }
+  completions.push(begun)
+  return begun
+}
+
+export const foldDelta = (round: OpenRound, { attempt, kind, text }: CompletionDelta): void => {
+  recordOf(round, attempt)[kind] += text
+}
+
+export const foldFinished = (round: OpenRound, event: Stamped<CompletionFinished>): void => {
+  const record = recordOf(round, event.attempt)
+  record.endedAt = event.at
+  record.text = event.completion
+  if (event.error !== undefined) record.error = event.error
+  record.cached = event.cached
+  record.paid = paidOf(event)
+}
+
+export const describeFinished = (span: Attributes, event: CompletionFinished, content: boolean): void => {
+  span.attribute("divisi.attempt", event.attempt)
+  if (content) setAnswer(span, event.completion, "stop")
+}

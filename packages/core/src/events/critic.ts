@@ -1,0 +1,41 @@
+/** `critic-answered` and `answer-graded`: a critic scores the answer of a round. */
+import type { Grade } from "../task/Grader.ts"
+import type { Paid } from "../task/Usage.ts"
+import type { Attributes } from "./Attributes.ts"
+import { type OpenRound, paidOf } from "./OpenRecord.ts"
+import type { Stamped } from "./RunEvent.ts"
+
+/** A worker has answered a critic. */
+export interface CriticAnswered extends Paid {
+  readonly type: "critic-answered"
+  readonly round: number
+  readonly critic: string
+  readonly worker: string
+  readonly text: string
+  readonly cached: boolean
+}
+
+/** A critic's grade of the answer of a round. */
+export interface AnswerGraded {
+  readonly type: "answer-graded"
+  readonly round: number
+  readonly critic: string
+  readonly grade: Grade
+}
+
+export const foldAnswered = (round: OpenRound, event: Stamped<CriticAnswered>): void => {
+  const { at, cached, critic, text, worker } = event
+  round.criticAnswers ??= []
+  round.criticAnswers.push({ at, critic, worker, text, cached, ...paidOf(event) })
+}
+
+export const foldGraded = (round: OpenRound, { at, critic, grade }: Stamped<AnswerGraded>): void => {
+  round.grade = { at, critic, grade }
+}
+
+/** Describes the round. */
+export const describeGraded = (span: Attributes, { grade }: AnswerGraded): void =>
+  span.attribute("divisi.score", grade.score)
+
+export const lineOfGraded = ({ critic, grade }: AnswerGraded): string =>
+  `${critic} scores the answer ${grade.score} of 1.`

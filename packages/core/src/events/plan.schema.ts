@@ -1,0 +1,13 @@
+/** The schema of `workflow-proposed`. */
+import * as Schema from "effect/Schema"
+import { event, inRound } from "./schemas/eventFields.ts"
+import { Workflow } from "./schemas/tasks.ts"
+
+export const WorkflowProposed = event("workflow-proposed", "The policy has planned the round, whose steps follow.", {
+  ...inRound,
+  policy: Schema.String,
+  workflow: Workflow,
+  notes: Schema.Array(Schema.String),
+  probability: Schema.optionalKey(Schema.Finite),
+  durationMillis: Schema.Finite
+})

@@ -1,0 +1,16 @@
+/** The schema of `step-reassigned`. */
+import * as Schema from "effect/Schema"
+import { WorkerErrorTag } from "./schemas/calls.ts"
+import { event, inStep } from "./schemas/eventFields.ts"
+
+export const StepReassigned = event(
+  "step-reassigned",
+  "Another worker takes a step over. The text that was streamed so far is void.",
+  {
+    ...inStep,
+    from: Schema.String,
+    to: Schema.String,
+    reason: Schema.optionalKey(WorkerErrorTag),
+    message: Schema.optionalKey(Schema.String)
+  }
+)

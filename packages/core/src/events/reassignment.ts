@@ -1,0 +1,34 @@
+/** `step-reassigned`: another worker takes a step over. */
+import { defined } from "../Fields.ts"
+import type { WorkerErrorReason } from "../task/Worker.ts"
+import type { Attributes } from "./Attributes.ts"
+import { aboutStep } from "./EventText.ts"
+import { discardText, type OpenStep, resume } from "./OpenRecord.ts"
+import type { Stamped } from "./RunEvent.ts"
+
+/** Another worker takes the step over. The text that was streamed so far is void. */
+export interface StepReassigned {
+  readonly type: "step-reassigned"
+  readonly round: number
+  readonly step: number
+  readonly from: string
+  readonly to: string
+  /** Why the worker failed; absent if its answer failed a check. */
+  readonly reason?: WorkerErrorReason["_tag"]
+  readonly message?: string
+}
+
+export const fold = (step: OpenStep, { at, from, message, reason, to }: Stamped<StepReassigned>): void => {
+  resume(step)
+  discardText(step)
+  step.worker = to
+  step.reassigned.push(defined({ from, at, reason, message }))
+}
+
+/** Describes the step, whose worker has changed. */
+export const describe = (span: Attributes, { to }: StepReassigned): void => span.attribute("gen_ai.agent.name", to)
+
+/** The attributes of its span event. */
+export const attributesOf = ({ from, to }: StepReassigned) => ({ "divisi.from": from, "divisi.to": to })
+
+export const line = (event: StepReassigned): string => aboutStep(event, `${event.to} takes over from ${event.from}.`)

@@ -1,0 +1,11 @@
+/** The schemas of a round's first and last event. */
+import * as Schema from "effect/Schema"
+import { event, inRound } from "./schemas/eventFields.ts"
+
+export const RoundStarted = event("round-started", "A round begins, and the policy is asked for a workflow.", inRound)
+
+export const RoundFinished = event("round-finished", "A round has ended.", {
+  ...inRound,
+  answer: Schema.optionalKey(Schema.String),
+  confirmed: Schema.Boolean
+})

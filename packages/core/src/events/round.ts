@@ -1,0 +1,42 @@
+/** `round-started` and `round-finished`: a round is one workflow, proposed and run. */
+import type { Attributes } from "./Attributes.ts"
+import type { OpenRound } from "./OpenRecord.ts"
+import type { Stamped } from "./RunEvent.ts"
+
+/** A round begins: the policy is asked for a workflow. */
+export interface RoundStarted {
+  readonly type: "round-started"
+  readonly round: number
+}
+
+/** A round has ended. */
+export interface RoundFinished {
+  readonly type: "round-finished"
+  readonly round: number
+  /** Absent if the round gave no answer. */
+  readonly answer?: string
+  /** Whether the policy left the previous answer unchanged. */
+  readonly confirmed: boolean
+}
+
+export const begin = ({ at, round }: Stamped<RoundStarted>): OpenRound => ({
+  round,
+  startedAt: at,
+  completions: [],
+  lost: [],
+  notes: [],
+  steps: [],
+  confirmed: false
+})
+
+export const foldFinished = (round: OpenRound, { answer, at, confirmed }: Stamped<RoundFinished>): void => {
+  round.endedAt = at
+  if (answer !== undefined) round.answer = answer
+  round.confirmed = confirmed
+}
+
+export const describeStarted = (span: Attributes, { round }: RoundStarted): void =>
+  span.attribute("divisi.round", round)
+
+export const describeFinished = (span: Attributes, { confirmed }: RoundFinished): void =>
+  span.attribute("divisi.confirmed", confirmed)

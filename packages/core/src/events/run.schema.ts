@@ -1,0 +1,68 @@
+/** The schemas of a run's first and last event, and of the models that they bring. */
+import * as Schema from "effect/Schema"
+import * as RunEventModels from "./RunEvent.ts"
+import type * as StepFailureModels from "./StepFailure.ts"
+import { Spend, WorkerErrorTag } from "./schemas/calls.ts"
+import { event } from "./schemas/eventFields.ts"
+import { schemaOf } from "./schemas/schemaOf.ts"
+import { Task } from "./schemas/tasks.ts"
+
+/** A worker as a transcript names it. */
+export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
+  Schema.Struct({
+    id: Schema.String,
+    description: Schema.optionalKey(Schema.String),
+    isPlay: Schema.optionalKey(Schema.Literal(true))
+  })
+)
+
+/** The step that a nested run belongs to. */
+export const Parent = schemaOf<RunEventModels.Parent>()(
+  Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int })
+)
+
+/** Why a run ended. */
+export const Ending = schemaOf<RunEventModels.Ending>()(
+  Schema.Literals(["answered", "refused", "budget", "failed", "interrupted", "suspended"])
+)
+
+/** A worker that failed a step or a plan for good. */
+const StepFailure = schemaOf<StepFailureModels.StepFailure>()(
+  Schema.Struct({
+    runId: Schema.String,
+    round: Schema.Int,
+    step: Schema.optionalKey(Schema.Int),
+    by: Schema.optionalKey(Schema.Literals(["check", "critic"])),
+    worker: Schema.String,
+    reason: Schema.optionalKey(WorkerErrorTag),
+    message: Schema.String,
+    reassignedTo: Schema.optionalKey(Schema.String)
+  })
+)
+
+export const RunStarted = event(
+  "run-started",
+  "A run begins. It is the first event of each run, nested ones included.",
+  {
+    version: Schema.Literal(RunEventModels.version),
+    task: Task,
+    pool: Schema.Array(PoolMember),
+    policy: Schema.String,
+    reason: Schema.optionalKey(Schema.String),
+    seed: Schema.Finite,
+    parent: Schema.optionalKey(Parent)
+  }
+)
+
+export const RunFinished = event(
+  "run-finished",
+  "A run has ended, by whatever cause. It is the last event of each run.",
+  {
+    ending: Ending,
+    answer: Schema.optionalKey(Schema.String),
+    detail: Schema.optionalKey(Schema.String),
+    failures: Schema.optionalKey(Schema.Array(StepFailure)),
+    spend: Spend,
+    durationMillis: Schema.Finite
+  }
+)

@@ -1,0 +1,85 @@
+/** `run-started` and `run-finished`: the first and the last event of a run. */
+import type { Task } from "../task/Task.ts"
+import type { Spend } from "../task/Usage.ts"
+import { type Attributes, messagesText, setAnswer } from "./Attributes.ts"
+import type { OpenRun } from "./OpenRecord.ts"
+import type { Ending, Parent, PoolMember, Stamped, version } from "./RunEvent.ts"
+import type { StepFailure } from "./StepFailure.ts"
+
+/** A run begins. */
+export interface RunStarted {
+  readonly type: "run-started"
+  readonly version: typeof version
+  readonly task: Task
+  readonly pool: ReadonlyArray<PoolMember>
+  readonly policy: string
+  /** Why this policy is used: `Policy.reason`. */
+  readonly reason?: string
+  readonly seed: number
+  /** Present if the run is nested in a step of another one. */
+  readonly parent?: Parent
+}
+
+/** A run has ended, by whatever cause. */
+export interface RunFinished {
+  readonly type: "run-finished"
+  readonly ending: Ending
+  readonly answer?: string
+  /** For people: the limit or the error that stopped it, or why an answered run has no more rounds. */
+  readonly detail?: string
+  /** Present if workers failed a step or a plan for good. */
+  readonly failures?: ReadonlyArray<StepFailure>
+  readonly spend: Spend
+  readonly durationMillis: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fold
+// -------------------------------------------------------------------------------------------------------------------
+
+export const begin = (event: Stamped<RunStarted>): OpenRun => {
+  const { at, parent, policy, pool, reason, runId, seed, task, version } = event
+  const run: OpenRun = { version, runId, task, pool, policy, seed, startedAt: at, rounds: [] }
+  if (reason !== undefined) run.reason = reason
+  if (parent !== undefined) run.parent = parent
+  return run
+}
+
+/** Tools that were stopped with their run make no more progress. */
+const stopTools = ({ rounds }: OpenRun) => {
+  for (const { steps } of rounds) {
+    for (const { turns = [] } of steps) for (const { tools } of turns) for (const tool of tools) delete tool.progress
+  }
+}
+
+export const foldFinished = (run: OpenRun, event: Stamped<RunFinished>): void => {
+  stopTools(run)
+  run.ending = event.ending
+  if (event.answer !== undefined) run.answer = event.answer
+  if (event.detail !== undefined) run.detail = event.detail
+  run.spend = event.spend
+  run.durationMillis = event.durationMillis
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Span
+// -------------------------------------------------------------------------------------------------------------------
+
+export const describeStarted = (span: Attributes, event: Stamped<RunStarted>, content: boolean): void => {
+  span.attribute("gen_ai.operation.name", "invoke_workflow")
+  span.attribute("gen_ai.workflow.name", event.policy)
+  span.attribute("divisi.run.id", event.runId)
+  span.attribute("divisi.task.id", event.task.id)
+  span.attribute("divisi.seed", event.seed)
+  if (content) span.attribute("gen_ai.input.messages", messagesText(event.task.messages))
+}
+
+export const describeFinished = (span: Attributes, { answer, ending, spend }: RunFinished, content: boolean): void => {
+  span.attribute("divisi.ending", ending)
+  span.attribute("divisi.spend.cost_usd", spend.costUsd)
+  span.attribute("divisi.spend.calls", spend.calls)
+  span.attribute("divisi.spend.unpriced_calls", spend.unpricedCalls)
+  span.attribute("divisi.spend.input_tokens", spend.usage.inputTokens)
+  span.attribute("divisi.spend.output_tokens", spend.usage.outputTokens)
+  if (content && answer !== undefined) setAnswer(span, answer, "stop")
+}

@@ -1,0 +1,30 @@
+/** The fields that the schemas of events share. */
+import * as Schema from "effect/Schema"
+import { attempt } from "./calls.ts"
+
+/** The schema of an event. The description, when it is emitted, is that of the reference page. */
+export const event = <Type extends string, Fields extends Schema.Struct.Fields>(
+  type: Type,
+  description: string,
+  fields: Fields
+) =>
+  Schema.Struct({ type: Schema.Literal(type), runId: Schema.String, at: Schema.Finite, ...fields }).annotate({
+    description
+  })
+
+export const inRound = { round: Schema.Int }
+export const inStep = { ...inRound, step: Schema.Int }
+export const inTurn = { ...inStep, turn: Schema.Int }
+
+/** A piece of a text. */
+export const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schema.String }
+
+/** The calls of a step, its checks, the policy or a critic. */
+export const ofCall = {
+  ...inRound,
+  step: Schema.optionalKey(Schema.Int),
+  turn: Schema.optionalKey(Schema.Int),
+  by: Schema.optionalKey(Schema.Literals(["check", "critic"])),
+  worker: Schema.String,
+  ...attempt
+}

@@ -1,0 +1,44 @@
+/** The schemas of the events of a step. */
+import * as Schema from "effect/Schema"
+import { FinishReason, paid, WorkerErrorTag } from "./schemas/calls.ts"
+import { delta, event, inStep } from "./schemas/eventFields.ts"
+
+const ofWorker = { ...inStep, worker: Schema.String }
+
+export const StepStarted = event("step-started", "A step begins, as all that it waits for has ended.", ofWorker)
+
+export const StepDelta = event(
+  "step-delta",
+  "A piece of a step's answer has arrived. Pieces before a `call-failed` of the same step are void. Journals do not store it.",
+  { ...inStep, ...delta }
+)
+
+export const StepFinished = event("step-finished", "A step has its answer.", {
+  ...ofWorker,
+  answer: Schema.String,
+  finishReason: FinishReason,
+  model: Schema.optionalKey(Schema.String),
+  durationMillis: Schema.Finite,
+  cached: Schema.Boolean,
+  isUnchecked: Schema.optionalKey(Schema.Literal(true)),
+  ...paid
+})
+
+export const StepFailed = event("step-failed", "A step has failed for good.", {
+  ...ofWorker,
+  reason: Schema.optionalKey(WorkerErrorTag),
+  message: Schema.String,
+  durationMillis: Schema.Finite
+})
+
+export const StepSkipped = event(
+  "step-skipped",
+  "A step is not run: no step sees its answer, the budget does not allow it, or the plan was changed.",
+  { ...ofWorker, reason: Schema.Literals(["unseen", "budget", "revised"]) }
+)
+
+export const StepNotice = event(
+  "step-notice",
+  "The worker of a step does not support a part of its request, which was left out or mapped.",
+  { ...ofWorker, notice: Schema.String }
+)

@@ -1,0 +1,24 @@
+/** The schema of `step-waiting`. */
+import * as Schema from "effect/Schema"
+import type * as RunEventModels from "./RunEvent.ts"
+import { event, inStep } from "./schemas/eventFields.ts"
+import { schemaOf } from "./schemas/schemaOf.ts"
+import { ToolCall } from "./schemas/tasks.ts"
+
+/** A tool call that waits for the caller. */
+export const WaitingCall = schemaOf<RunEventModels.WaitingCall>()(
+  Schema.Struct({
+    id: Schema.String,
+    round: Schema.Int,
+    step: Schema.Int,
+    worker: Schema.String,
+    for: Schema.Literals(["result", "approval"]),
+    call: ToolCall
+  })
+)
+
+export const StepWaiting = event(
+  "step-waiting",
+  "A step is suspended until the caller gives the results of these tool calls, or approves them. The other steps continue.",
+  { ...inStep, worker: Schema.String, calls: Schema.Array(WaitingCall) }
+)

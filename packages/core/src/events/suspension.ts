@@ -1,0 +1,33 @@
+/** `step-waiting`: a step is suspended until the caller gives the results of tools. */
+import type { Attributes } from "./Attributes.ts"
+import { aboutStep } from "./EventText.ts"
+import type { OpenStep } from "./OpenRecord.ts"
+import type { WaitingCall } from "./RunEvent.ts"
+
+/** The step needs the results of these calls, or the approval of them; the other steps continue. */
+export interface StepWaiting {
+  readonly type: "step-waiting"
+  readonly round: number
+  readonly step: number
+  readonly worker: string
+  readonly calls: ReadonlyArray<WaitingCall>
+}
+
+export const fold = (step: OpenStep, { calls }: StepWaiting): void => {
+  step.state = "suspended"
+  step.waitingFor = calls
+}
+
+/** Describes the step. */
+export const describe = (span: Attributes, { calls }: StepWaiting): void =>
+  span.attribute(
+    "divisi.waits_for",
+    calls.map(({ call }) => call.name)
+  )
+
+export const line = (event: StepWaiting): string => {
+  const calls = event.calls.map(
+    ({ call, for: kind }) => `${kind === "approval" ? "approval" : "the result"} of ${call.name}`
+  )
+  return aboutStep(event, `${event.worker} waits for ${calls.join(", ")}.`)
+}

@@ -1,0 +1,109 @@
+/** `tool-started`, `tool-progress` and `tool-finished`: a tool that the worker of a step asked for. */
+import { defined } from "../Fields.ts"
+import { type Content, type ToolCall, text } from "../task/Message.ts"
+import type { Attributes } from "./Attributes.ts"
+import { aboutStep, oneLine } from "./EventText.ts"
+import { type Mutable, type OpenStep, resume } from "./OpenRecord.ts"
+import type { Stamped } from "./RunEvent.ts"
+import type { ToolRecord } from "./Transcript.ts"
+
+interface OfTool {
+  readonly round: number
+  readonly step: number
+  readonly turn: number
+  /** The position of the call in its turn. */
+  readonly index: number
+  readonly name: string
+}
+
+/** The handler of a tool is called. */
+export interface ToolStarted extends OfTool {
+  readonly type: "tool-started"
+}
+
+/**
+ * A running tool has reported its progress. Journals do not store such events. `progress` or `message` is present, and
+ * `total` if it is known.
+ */
+export interface ToolProgressed extends OfTool {
+  readonly type: "tool-progress"
+  readonly progress?: number
+  readonly total?: number
+  readonly message?: string
+}
+
+/** The result of a tool, from its handler or from the caller. */
+export interface ToolFinished extends OfTool {
+  readonly type: "tool-finished"
+  readonly content: Content
+  readonly isError: boolean
+  readonly durationMillis: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fold
+// -------------------------------------------------------------------------------------------------------------------
+
+const recordOf = (step: OpenStep, { index, turn }: OfTool): Mutable<ToolRecord> | undefined => {
+  resume(step)
+  return step.turns?.find((one) => one.turn === turn)?.tools[index]
+}
+
+export const foldStarted = (step: OpenStep, event: Stamped<ToolStarted>): void => {
+  const tool = recordOf(step, event)
+  if (tool !== undefined) tool.startedAt = event.at
+}
+
+export const foldProgress = (step: OpenStep, event: ToolProgressed): void => {
+  const tool = recordOf(step, event)
+  const { message, progress, total } = event
+  if (tool !== undefined && tool.endedAt === undefined) tool.progress = defined({ progress, total, message })
+}
+
+export const foldFinished = (step: OpenStep, event: Stamped<ToolFinished>): void => {
+  const tool = recordOf(step, event)
+  if (tool === undefined) return
+  delete tool.progress
+  tool.endedAt = event.at
+  tool.durationMillis = event.durationMillis
+  tool.content = event.content
+  tool.isError = event.isError
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Span
+// -------------------------------------------------------------------------------------------------------------------
+
+/** `call` is what the worker asked for, if that is known. */
+export const describeStarted = (
+  span: Attributes,
+  { name }: ToolStarted | ToolFinished,
+  call: ToolCall | undefined,
+  content: boolean
+): void => {
+  span.attribute("gen_ai.operation.name", "execute_tool")
+  span.attribute("gen_ai.tool.name", name)
+  span.attribute("gen_ai.tool.type", "function")
+  if (call === undefined) return
+  span.attribute("gen_ai.tool.call.id", call.id)
+  if (content) span.attribute("gen_ai.tool.call.arguments", call.arguments)
+}
+
+export const describeFinished = (span: Attributes, event: ToolFinished, content: boolean): void => {
+  if (content) span.attribute("gen_ai.tool.call.result", text(event.content))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Lines
+// -------------------------------------------------------------------------------------------------------------------
+
+export const lineOfStarted = (event: ToolStarted): string => aboutStep(event, `the tool ${event.name} runs.`)
+
+export const lineOfProgress = (event: ToolProgressed): string => {
+  const { message, name, progress, total } = event
+  const count = progress === undefined ? [] : [total === undefined ? `${progress}` : `${progress} of ${total}`]
+  return aboutStep(
+    event,
+    `the tool ${name}: ${[...count, ...(message === undefined ? [] : [oneLine(message)])].join(", ")}`
+  )
+}

@@ -1,0 +1,62 @@
+/** `turn-finished`: the worker of a step has answered, and the step continues. */
+import type { ToolCall } from "../task/Message.ts"
+import type { Paid } from "../task/Usage.ts"
+import { type Attributes, setFinishReason } from "./Attributes.ts"
+import { discardText, type OpenStep, type OpenTurn, paidOf } from "./OpenRecord.ts"
+import type { Stamped } from "./RunEvent.ts"
+
+/**
+ * The worker of a step has answered, and the step continues: the worker asked for tools, or its answer does not have the
+ * requested shape or fails its check, which `error` says.
+ */
+export interface TurnFinished extends Paid {
+  readonly type: "turn-finished"
+  readonly round: number
+  readonly step: number
+  /** From 0. */
+  readonly turn: number
+  readonly worker: string
+  readonly text: string
+  readonly toolCalls: ReadonlyArray<ToolCall>
+  readonly echo?: unknown
+  readonly error?: string
+  /** The time of the call. */
+  readonly durationMillis: number
+  readonly cached: boolean
+}
+
+const answerFields = ["endedAt", "durationMillis", "finishReason", "model", "cached", "paid"] as const
+
+/** Reopens a step that was reported as answered because its check was stopped, and whose check has failed since. */
+const reopen = (step: OpenStep) => {
+  if (step.state !== "answered") return
+  step.state = "running"
+  for (const name of answerFields) delete step[name]
+}
+
+export const fold = (step: OpenStep, event: Stamped<TurnFinished>): void => {
+  reopen(step)
+  const { at, cached, durationMillis, echo, error, text, toolCalls, turn, worker } = event
+  const record: OpenTurn = {
+    turn,
+    worker,
+    endedAt: at,
+    durationMillis,
+    text,
+    reasoning: step.reasoning,
+    tools: toolCalls.map((call) => ({ call })),
+    cached,
+    paid: paidOf(event)
+  }
+  if (echo !== undefined) record.echo = echo
+  if (error !== undefined) record.error = error
+  step.turns ??= []
+  step.turns.push(record)
+  step.worker = worker
+  discardText(step)
+}
+
+export const describe = (span: Attributes, { toolCalls, turn }: TurnFinished): void => {
+  span.attribute("divisi.turn", turn)
+  setFinishReason(span, toolCalls.length > 0 ? "tool-calls" : "stop")
+}
