@@ -1,0 +1,180 @@
+/** The spans of runs, rounds and steps that are open, and how spans start and end. */
+import * as Context from "effect/Context"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
+import type { Of } from "../events/RunEvent.ts"
+import * as Round from "../events/round.ts"
+import * as Run from "../events/run.ts"
+import * as Step from "../events/step.ts"
+import type { ToolCall } from "../task/Message.ts"
+import type { Part } from "./ActiveSpans.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The state that all spans of a recorder share. */
+export interface Recording {
+  readonly tracer: Tracer.Tracer
+  readonly parent: Tracer.AnySpan | undefined
+  /** Whether texts of people and models are recorded. */
+  readonly content: boolean
+  /** The vendor of a worker. */
+  readonly provider: ((worker: string) => string | undefined) | undefined
+  readonly runs: Map<string, OpenRun>
+}
+
+export interface OpenRun {
+  readonly span: Tracer.Span
+  readonly policy: string
+  /** Whether its calls report when they are sent: then the answer of a call that was not sent is replayed. */
+  isAttached: boolean
+  round: OpenRound | undefined
+}
+
+export interface OpenRound {
+  readonly span: Tracer.Span
+  readonly steps: Map<number, OpenStep>
+  readonly tools: Map<string, Tracer.Span>
+  readonly calls: Array<OpenCall>
+  /** The planning in progress: the calls of the policy's models are within it. */
+  plan: Tracer.Span | undefined
+  /** The tool calls that turns have asked for, by step and turn. */
+  readonly asked: Map<string, ReadonlyArray<ToolCall>>
+  /** When the policy began to write its next completion. */
+  planningSince: number
+}
+
+export interface OpenStep {
+  readonly span: Tracer.Span
+  /** The earliest time at which its next call can have begun, for calls that did not report their beginning. */
+  since: number
+  /** Whether a nested run gives its answer: the calls are those of that run. */
+  isNested: boolean
+}
+
+/** The maker of a call, its step if it has one, and its worker: the empty text if that is unknown. */
+export type Caller = Pick<Extract<Part, { readonly type: "call" }>, "by" | "step" | "worker">
+
+export interface OpenCall extends Caller {
+  readonly span: Tracer.Span
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Start and end
+// -------------------------------------------------------------------------------------------------------------------
+
+export const nanos = (millis: number): bigint => BigInt(Math.round(millis)) * 1_000_000n
+
+export const start = (
+  { tracer }: Recording,
+  name: string,
+  kind: Tracer.SpanKind,
+  at: number,
+  parent: Tracer.AnySpan | undefined
+): Tracer.Span =>
+  tracer.span({
+    name,
+    kind,
+    parent: Option.fromUndefinedOr(parent),
+    root: parent === undefined,
+    sampled: parent?.sampled ?? true,
+    startTime: nanos(at),
+    annotations: Context.empty(),
+    links: []
+  })
+
+export const succeed = (span: Tracer.Span, at: number): void => span.end(nanos(at), Exit.void)
+
+export const interrupt = (span: Tracer.Span, at: number): void => span.end(nanos(at), Exit.interrupt())
+
+export const fail = (span: Tracer.Span, at: number, type: string, message: string): void => {
+  span.attribute("error.type", type)
+  span.end(nanos(at), Exit.fail(message))
+}
+
+/** Names the vendor of a worker, if it is known. */
+export const setProvider = ({ provider }: Recording, span: Tracer.Span, worker: string): void => {
+  const name = worker === "" ? undefined : provider?.(worker)
+  if (name !== undefined) span.attribute("gen_ai.provider.name", name)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A nested run is within the span of its step. */
+export const startRun = (recording: Recording, event: Of<"run-started">): void => {
+  const { at, parent, policy, runId } = event
+  const step = parent === undefined ? undefined : recording.runs.get(parent.runId)?.round?.steps.get(parent.step)
+  if (step !== undefined) step.isNested = true
+  const span = start(recording, `invoke_workflow ${policy}`, "internal", at, step?.span ?? recording.parent)
+  Run.describeStarted(span, event, recording.content)
+  recording.runs.set(runId, { span, policy, isAttached: false, round: undefined })
+}
+
+export const finishRun = (recording: Recording, run: OpenRun, event: Of<"run-finished">): void => {
+  const { at, detail, ending, runId } = event
+  const { span } = run
+  if (run.round !== undefined) endRound(run, run.round, at, Exit.interrupt())
+  recording.runs.delete(runId)
+  Run.describeFinished(span, event, recording.content)
+  if (ending === "answered" || ending === "suspended") succeed(span, at)
+  else if (ending === "interrupted") interrupt(span, at)
+  else fail(span, at, ending, (recording.content ? detail : undefined) ?? `The run ended: ${ending}.`)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rounds and plans
+// -------------------------------------------------------------------------------------------------------------------
+
+export const startRound = (recording: Recording, run: OpenRun, event: Of<"round-started">): void => {
+  const span = start(recording, `round ${event.round}`, "internal", event.at, run.span)
+  Round.describeStarted(span, event)
+  run.round = {
+    span,
+    steps: new Map(),
+    tools: new Map(),
+    calls: [],
+    plan: undefined,
+    asked: new Map(),
+    planningSince: event.at
+  }
+}
+
+/** Ends a round, and interrupts all that is still open in it. */
+export const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.Exit<void>): void => {
+  for (const { span } of round.calls) interrupt(span, at)
+  for (const span of round.tools.values()) interrupt(span, at)
+  for (const { span } of round.steps.values()) interrupt(span, at)
+  endPlan(round, at, exit)
+  round.span.end(nanos(at), exit)
+  run.round = undefined
+}
+
+/** The span of a round's planning, which starts with the first call of a model. */
+export const planOf = (recording: Recording, run: OpenRun, round: OpenRound, at: number): Tracer.Span => {
+  if (round.plan !== undefined) return round.plan
+  round.plan = start(recording, `plan ${run.policy}`, "internal", at, round.span)
+  round.plan.attribute("gen_ai.operation.name", "plan")
+  round.plan.attribute("gen_ai.agent.name", run.policy)
+  return round.plan
+}
+
+export const endPlan = (round: OpenRound, at: number, exit: Exit.Exit<void> = Exit.void): void => {
+  round.plan?.end(nanos(at), exit)
+  round.plan = undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Steps
+// -------------------------------------------------------------------------------------------------------------------
+
+export const startStep = (recording: Recording, round: OpenRound, event: Of<"step-started">): void => {
+  const { at, step, worker } = event
+  const span = start(recording, `invoke_agent ${worker}`, "internal", at, round.span)
+  Step.describeStarted(span, event)
+  setProvider(recording, span, worker)
+  round.steps.set(step, { span, since: at, isNested: false })
+}

@@ -1,0 +1,46 @@
+/** The spans of tools. */
+import type * as Tracer from "effect/Tracer"
+import type { Of } from "../events/RunEvent.ts"
+import * as Tool from "../events/tool.ts"
+import { text } from "../task/Message.ts"
+import { fail, type OpenRound, type Recording, start, succeed } from "./OpenSpans.ts"
+
+/** The key of a tool call in its round. */
+export const keyOf = ({ index, step, turn }: Pick<Of<"tool-started">, "step" | "turn" | "index">): string =>
+  `${step}.${turn}.${index}`
+
+const startSpan = (
+  recording: Recording,
+  round: OpenRound,
+  parent: Tracer.Span,
+  event: Of<"tool-started" | "tool-finished">
+): Tracer.Span => {
+  const { at, index, name, step, turn } = event
+  const span = start(recording, `execute_tool ${name}`, "internal", at, parent)
+  Tool.describeStarted(span, event, round.asked.get(`${step}.${turn}`)?.[index], recording.content)
+  return span
+}
+
+export const startTool = (
+  recording: Recording,
+  round: OpenRound,
+  parent: Tracer.Span,
+  event: Of<"tool-started">
+): void => void round.tools.set(keyOf(event), startSpan(recording, round, parent, event))
+
+/** A tool that has ended without having started did not run here: the caller gave its result, or it is replayed. */
+export const endTool = (
+  recording: Recording,
+  round: OpenRound,
+  parent: Tracer.Span,
+  event: Of<"tool-finished">
+): void => {
+  const { content } = recording
+  const open = round.tools.get(keyOf(event))
+  round.tools.delete(keyOf(event))
+  const span = open ?? startSpan(recording, round, parent, event)
+  if (open === undefined) span.attribute("divisi.replayed", true)
+  Tool.describeFinished(span, event, content)
+  if (event.isError) fail(span, event.at, "ToolFailed", content ? text(event.content) : `${event.name} failed.`)
+  else succeed(span, event.at)
+}
