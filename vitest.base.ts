@@ -1,3 +1,4 @@
+import os from "node:os"
 import path from "node:path"
 import { defineConfig } from "vitest/config"
 
@@ -18,7 +19,8 @@ export default defineConfig(({ mode }) => ({
     // Files share what they import, which takes half a second of computing for each file otherwise.
     isolate: false,
     globalSetup: path.join(import.meta.dirname, "vitest.setup.ts"),
-    maxWorkers: "100%",
+    // Tests of processes, servers and locks wait for a third of their time: two cores are busy with three files.
+    maxWorkers: Math.ceil(os.availableParallelism() * 1.5),
     // Hundreds of tests start processes: what the first has compiled, the others load. It halves the start of each.
     env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, ".divisi/compiled") },
     // Tests of the long part train, kill and start over. Others that need more than half a minute on a busy machine say

@@ -1,12 +1,12 @@
 /** Every `ts` code block in docstrings and pages type-checks, runs, and yields the values that it claims; no claim is left out. */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
+import os from "node:os"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
-import ts from "typescript"
 import { extract } from "../documentation/Block.ts"
 import { type Example, fromBlock, mentions, type Runnable, toRunnable } from "../documentation/Example.ts"
-import { root } from "../setup/workspace.mjs"
+import { compiler, root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 
@@ -62,24 +62,41 @@ const prepare = (examples: ReadonlyArray<Example>): ReadonlyArray<Prepared> =>
   })
 
 /** Type-checks the examples as they are written, all in one program. */
-const typeProblems = (prepared: ReadonlyArray<Prepared>): ReadonlyArray<string> => {
-  const { config } = ts.readConfigFile(path.join(root, "tsconfig.base.json"), ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
-  const relaxed = { ...options, noUnusedLocals: false, noUnusedParameters: false }
-  const byFile = new Map(prepared.map((one) => [one.file, one.example]))
-  const host = ts.createCompilerHost(relaxed)
-  const readFile = host.readFile.bind(host)
-  host.readFile = (file) => byFile.get(path.normalize(file))?.code ?? readFile(file)
-  const program = ts.createProgram([...byFile.keys()], relaxed, host)
-  return [...byFile].flatMap(([file, example]) => {
-    const source = program.getSourceFile(file)
-    const diagnostics = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
-    return diagnostics.map(({ messageText, start }) => {
-      const line = example.line + (source?.getLineAndCharacterOfPosition(start ?? 0).line ?? 0)
-      return `${example.file}:${line}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`
+const typeProblems = async (prepared: ReadonlyArray<Prepared>): Promise<ReadonlyArray<string>> => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-documentation-"))
+  try {
+    for (const { example, file } of prepared) fs.writeFileSync(file, example.code)
+    const project = path.join(folder, "tsconfig.json")
+    const settings = {
+      extends: path.join(root, "tsconfig.base.json"),
+      compilerOptions: {
+        noUnusedLocals: false,
+        noUnusedParameters: false,
+        typeRoots: [path.join(root, "node_modules/@types")]
+      },
+      files: prepared.map(({ file }) => file)
+    }
+    fs.writeFileSync(project, JSON.stringify(settings))
+    const { code, output } = await run([process.execPath, compiler, "-p", project, "--pretty", "false"], { cwd: root })
+    const byFile = new Map(prepared.map(({ example, file }) => [path.relative(root, file), example]))
+    const problems = typeErrors(output).flatMap(({ file, line, message }) => {
+      const example = byFile.get(path.normalize(file))
+      return example === undefined ? [] : [`${example.file}:${example.line + line - 1}: ${message}`]
     })
-  })
+    if (code !== 0 && problems.length === 0 && !/error TS/.test(output))
+      throw new Error(`The compiler failed:\n${output}`)
+    return problems
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+    for (const { file, runnable } of prepared) fs.writeFileSync(file, runnable.code)
+  }
 }
+
+/** What the compiler says of files; a message may have more lines, which are indented. */
+const typeErrors = (output: string) =>
+  [...output.matchAll(/^(\S.*?)\((\d+),\d+\): error TS\d+: (.*(?:\n {2}.*)*)/gm)].map(
+    ([, file = "", line = "", message = ""]) => ({ file, line: Number(line), message })
+  )
 
 interface Outcome {
   readonly file: string
@@ -135,7 +152,7 @@ export const checkExamples = async (examples: ReadonlyArray<Example>): Promise<R
     const faults = prepared.flatMap(({ example, runnable }) =>
       runnable.faults.map(({ line, message }) => `${example.file}:${line}: ${message}`)
     )
-    const types = typeProblems(prepared)
+    const types = await typeProblems(prepared)
     const runs: Array<string> = []
     for (const home of homes) {
       const own = prepared.filter(({ example, file }) => example.isRun && path.dirname(file) === home)

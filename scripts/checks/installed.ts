@@ -26,9 +26,13 @@ export const inProject = async <A>(use: (folder: string) => Promise<A>): Promise
   }
 }
 
-/** `npm install` of packages by name or tarball. */
+/** `npm install` of packages by name or tarball. What another check has installed before is not asked for again. */
+export const npmInstall = (...packages: ReadonlyArray<string>) =>
+  ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", ...packages] as const
+
+/** Installs packages by name or tarball in a folder. */
 export const install = (folder: string, packages: ReadonlyArray<string>): Promise<Finished> =>
-  run(["npm", "install", "--no-audit", "--no-fund", ...packages], { cwd: folder })
+  run(npmInstall(...packages), { cwd: folder })
 
 const size = (folder: string): number =>
   fs

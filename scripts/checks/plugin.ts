@@ -10,6 +10,7 @@ import path from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
+import { npmInstall } from "./installed.ts"
 import type { Report } from "./Report.ts"
 import { pack, tarballsOf } from "./tarballs.ts"
 
@@ -29,14 +30,12 @@ const steps = async (cwd: string, list: ReadonlyArray<Step>): Promise<ReadonlyAr
   return []
 }
 
-const install = (...args: ReadonlyArray<string>) => ["npm", "install", "--no-audit", "--no-fund", ...args] as const
-
 /** Writes both projects with an installed `divisi`. */
 const scaffold = (folder: string) => {
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
   const create = (name: string): Step => [name, "npx", "--no-install", "divisi", "provider", "new", name]
   return steps(folder, [
-    ["the cli", ...install(...tarballsOf(["@divisi/cli"]))],
+    ["the cli", ...npmInstall(...tarballsOf(["@divisi/cli"]))],
     create(names.example),
     create(names.other)
   ])
@@ -69,7 +68,7 @@ const differences = (project: string): ReadonlyArray<string> => {
 /** Everything an author does with it. */
 const use = (project: string): Promise<ReadonlyArray<string>> =>
   steps(project, [
-    ["install", ...install("--no-save", ...tarballsOf(["@divisi/provider-kit", "@divisi/testkit"]))],
+    ["install", ...npmInstall("--no-save", ...tarballsOf(["@divisi/provider-kit", "@divisi/testkit"]))],
     ["types", "npm", "run", "types"],
     ["contract", "npm", "test"],
     ["pack", "npm", "pack"]
@@ -84,7 +83,7 @@ const useClone = async (folder: string): Promise<ReadonlyArray<string>> => {
   ])
   if (written.length > 0) return written
   return steps(project, [
-    ["install from the clone", ...install()],
+    ["install from the clone", ...npmInstall()],
     ["contract from the clone", "npm", "test"],
     ["types from the clone", "npm", "run", "types"]
   ])

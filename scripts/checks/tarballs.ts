@@ -50,9 +50,8 @@ const publintProblems = async (member: Member): Promise<ReadonlyArray<string>> =
 
 const typesProblems = async (member: Member): Promise<ReadonlyArray<string>> => {
   const command = [
-    "pnpm",
-    "exec",
-    "attw",
+    process.execPath,
+    path.join(root, "node_modules/@arethetypeswrong/cli/dist/index.js"),
     tarballOf(member),
     "--profile",
     "esm-only",

@@ -10,20 +10,20 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import ts from "typescript"
-import { type Member, root } from "../setup/workspace.mjs"
+import { compiler, type Member, root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 import { pack, tarballOf } from "./tarballs.ts"
 
 /** How a user's project resolves modules. */
-const resolutions: Readonly<Record<string, ts.CompilerOptions>> = {
-  node16: { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 },
-  nodenext: { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext },
-  bundler: { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }
+const resolutions: Readonly<Record<string, object>> = {
+  node16: { module: "node16", moduleResolution: "node16" },
+  nodenext: { module: "nodenext", moduleResolution: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" }
 }
 
-const strict: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2022,
+const strict = {
+  target: "es2022",
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
@@ -93,24 +93,44 @@ const user = (entries: ReadonlyArray<string>, program: ts.Program, probe: ts.Sou
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A type that is named without its arguments is there. */
-const namedWithoutArguments = new Set([2314, 2707])
+const namedWithoutArguments = new Set(["TS2314", "TS2707"])
 
-const problemsOf = (program: ts.Program, modules: string, resolution: string): ReadonlyArray<string> => {
-  const ours = path.join(fs.realpathSync(modules), "@divisi")
-  const found = new Set<string>()
-  for (const { code, file, messageText, start } of ts.getPreEmitDiagnostics(program)) {
-    const name = file?.fileName ?? ""
-    const isUsers = !name.includes("node_modules")
-    // What others publish is theirs to mend.
-    if (!isUsers && (!name.startsWith(ours) || name.slice(ours.length).includes("node_modules"))) continue
-    if (isUsers && namedWithoutArguments.has(code)) continue
-    const line = file === undefined || start === undefined ? 0 : file.getLineAndCharacterOfPosition(start).line + 1
-    const text = isUsers && file !== undefined && start !== undefined ? `: ${file.text.split("\n")[line - 1]}` : ""
-    const where = name === "" ? "the project" : path.relative(path.dirname(modules), name)
-    found.add(`${resolution}: ${where}:${line}${text}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`)
-  }
-  return [...found]
+/** The errors of a compilation that are ours: those of what others publish are left to them. */
+const problemsOf = (output: string, folder: string, resolution: string): ReadonlyArray<string> => {
+  const lines = fs.readFileSync(path.join(folder, "using.ts"), "utf8").split("\n")
+  return output.split("\n").flatMap((text) => {
+    const [, file = "", line = "", code = ""] = /^(?:(\S.*?)\((\d+),\d+\): )?error (TS\d+): /.exec(text) ?? []
+    const isOurs = /^node_modules\/@divisi\/[^/]+\/(?!.*node_modules\/)/.test(file)
+    const isOfOthers = file.includes("node_modules/") && !isOurs
+    if (code === "" || isOfOthers || (!isOurs && namedWithoutArguments.has(code))) return []
+    return [`${resolution}: ${text}${file === "using.ts" ? `: ${lines[Number(line) - 1]}` : ""}`]
+  })
 }
+
+/** Compiles the project as its users do, under one way of resolving modules. */
+const compile = async (folder: string, resolution: string, options: object): Promise<ReadonlyArray<string>> => {
+  const file = `tsconfig.${resolution}.json`
+  fs.writeFileSync(
+    path.join(folder, file),
+    JSON.stringify({ compilerOptions: { ...strict, ...options }, files: ["using.ts"] })
+  )
+  const { code, output } = await run([process.execPath, compiler, "-p", file, "--pretty", "false"], { cwd: folder })
+  const problems = problemsOf(output, folder, resolution)
+  return code === 0 || /error TS/.test(output)
+    ? problems
+    : [`${resolution}: the compiler ended with ${code}:\n${output}`]
+}
+
+/** What a user's project knows of the entry points, to name their types. */
+const probe = (file: string): ts.Program =>
+  ts.createProgram([file], {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    skipLibCheck: true,
+    noEmit: true,
+    types: []
+  })
 
 /** Packs every published package and compiles a strict project that uses all of them, once for each resolution. */
 export const check = async (): Promise<Report> => {
@@ -122,15 +142,13 @@ export const check = async (): Promise<Report> => {
     for (const member of members) await install(member, modules)
     link(path.join(root, "node_modules", "@types", "node"), path.join(modules, "@types", "node"))
     const entries = members.flatMap(entriesOf)
-    const probe = path.join(folder, "probe.ts")
-    const using = path.join(folder, "using.ts")
-    fs.writeFileSync(probe, entries.map((entry) => `import ${JSON.stringify(entry)}\n`).join(""))
+    const probed = path.join(folder, "probe.ts")
+    fs.writeFileSync(probed, entries.map((entry) => `import ${JSON.stringify(entry)}\n`).join(""))
+    const program = probe(probed)
+    fs.writeFileSync(path.join(folder, "using.ts"), user(entries, program, program.getSourceFile(probed)!))
     const problems: Array<string> = []
     for (const [resolution, options] of Object.entries(resolutions)) {
-      const settings = { ...strict, ...options, typeRoots: [path.join(modules, "@types")] }
-      const probed = ts.createProgram([probe], settings)
-      fs.writeFileSync(using, user(entries, probed, probed.getSourceFile(probe)!))
-      problems.push(...problemsOf(ts.createProgram([using], settings, undefined, probed), modules, resolution))
+      problems.push(...(await compile(folder, resolution, options)))
     }
     return { passed: problems.length === 0 ? entries.length : 0, problems }
   } finally {

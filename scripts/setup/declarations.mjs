@@ -7,10 +7,9 @@
  */
 import { spawnSync } from "node:child_process"
 import fs from "node:fs"
-import { createRequire } from "node:module"
 import os from "node:os"
 import path from "node:path"
-import { root } from "./workspace.mjs"
+import { compiler, root } from "./workspace.mjs"
 
 /** @typedef {Readonly<Record<string, string>>} Entry */
 
@@ -41,8 +40,6 @@ const compile = () => {
   try {
     const project = path.join(temporary, "tsconfig.json")
     fs.writeFileSync(project, JSON.stringify(settings()))
-    const manifest = createRequire(path.join(root, "package.json")).resolve("typescript-7/package.json")
-    const compiler = path.join(path.dirname(manifest), "bin/tsc")
     const args = [compiler, "-p", project, "--pretty", "false"]
     const { stderr, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
     return `${stdout}${stderr}`.split("\n")

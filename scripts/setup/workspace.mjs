@@ -12,6 +12,9 @@ export const root = path.resolve(fileURLToPath(new URL("../..", import.meta.url)
 /** Where set-up and checks keep what they know between calls; git ignores it. */
 export const stateFolder = path.join(root, ".divisi")
 
+/** The file that runs TypeScript 7, once dependencies are installed. */
+export const compiler = path.join(root, "node_modules/typescript-7/bin/tsc")
+
 /** @param {string} folder relative to the root */
 const foldersIn = (folder) => {
   const at = path.join(root, folder)
