@@ -36,7 +36,9 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   /** Installed packages load on the oldest Node, and every command of `divisi` works there. Needs `pnpm build`. */
   everyCommand: () => import("./checks/everyCommand.ts"),
   /** What `divisi provider new` writes installs, builds and passes the contract with plain npm. Needs `pnpm build`. */
-  plugin: () => import("./checks/plugin.ts")
+  plugin: () => import("./checks/plugin.ts"),
+  /** Packages published to a registry on this machine install, work, and upgrade with stored data. Needs `pnpm build`. */
+  release: () => import("./checks/release.ts")
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(checks)
