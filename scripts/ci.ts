@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process"
 import fs from "node:fs"
+import os from "node:os"
 import path from "node:path"
 import { type Finished, run } from "./checks/command.ts"
 import { pnpm } from "./setup/set-up.mjs"
@@ -178,38 +179,41 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   })
   await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] })
   await step({ name: "build", command: [...script("build"), "--continue"] })
-  // The first check that needs the packed packages packs them for all.
+  // Most steps keep one core busy, and those that install wait for npm. The longest start first.
+  const steps: ReadonlyArray<() => Promise<unknown>> = [
+    ...["everyCommand", "release", "installation", "plugin", "figures", "documentation"].map(
+      (name) => () => step(check(name))
+    ),
+    () => step({ name: "clients of the server", command: script("clients"), count: fromLastLine }),
+    () => step({ name: "site", command: script("site"), count: fromLastLine }),
+    ...["commands", "types", "tarballs"].map((name) => () => step(check(name))),
+    () => step({ name: "knip", command: script("knip") }),
+    () => step({ name: "types", command: script("types") }),
+    pythonCheck,
+    ...["browser", "bundle", "sizes", "arrows", "hosts", "likeness", "changes", "words"].map(
+      (name) => () => step(check(name))
+    )
+  ]
+  await packAll()
+  await inLanes(steps)
+}
+
+/** The first check that needs the packed packages would pack them for all; others that run beside it must find them. */
+const packAll = async () => {
   process.env.DIVISI_TARBALLS = path.join(stateFolder, "tarballs")
   fs.rmSync(process.env.DIVISI_TARBALLS, { recursive: true, force: true })
   fs.mkdirSync(process.env.DIVISI_TARBALLS, { recursive: true })
-  // Most steps keep one core busy, so two rows of them share the machine: one reads sources, the other what was built.
-  const sources = async () => {
-    for (const name of [
-      "arrows",
-      "likeness",
-      "hosts",
-      "changes",
-      "words",
-      "documentation",
-      "commands",
-      "figures",
-      "browser",
-      "sizes",
-      "bundle"
-    ])
-      await step(check(name))
-    await step({ name: "knip", command: script("knip") })
-    await pythonCheck()
+  const destination = ["--pack-destination", process.env.DIVISI_TARBALLS]
+  await step({ name: "pack", command: ["pnpm", "--filter", "./packages/*", "pack", ...destination] })
+}
+
+/** Runs steps in their order, half as many again at once as there are cores. */
+const inLanes = async (steps: ReadonlyArray<() => Promise<unknown>>) => {
+  const waiting = [...steps]
+  const lane = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next()
   }
-  const packed = async () => {
-    await step({ name: "types", command: script("types") })
-    await step(check("tarballs"))
-    await step(check("types"))
-    // Side by side, as npm mostly waits in all of them.
-    await Promise.all(["installation", "plugin", "everyCommand"].map((name) => step(check(name))))
-    await step({ name: "site", command: script("site"), count: fromLastLine })
-  }
-  await Promise.all([sources(), packed()])
+  await Promise.all(Array.from({ length: Math.ceil(os.availableParallelism() * 1.5) }, lane))
 }
 
 const exampleApps = async (packageManager: ReadonlyArray<string>) => {
@@ -239,10 +243,7 @@ const statusBefore = spawnSync("git", ["status", "--porcelain"], { cwd: root, en
 await firstRuns()
 const packageManager = bringPnpm()
 await workspaceChecks(packageManager)
-await Promise.all([
-  exampleApps(packageManager),
-  step({ name: "clients of the server", command: [...packageManager, "run", "clients"], count: fromLastLine })
-])
+await exampleApps(packageManager)
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
 

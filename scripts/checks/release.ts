@@ -85,11 +85,14 @@ const serveRegistry = async (folder: string): Promise<Registry> => {
   throw new Error(`The registry did not start:\n${fs.readFileSync(path.join(folder, "log"), "utf8")}`)
 }
 
-/** A manifest in a version, with the packages of this workspace that it needs in the same version. */
+/** A manifest in a version, with ranges from that version on for the packages of this workspace that it needs. */
 const inVersion = (manifest: Member["manifest"], version: string) => {
   const moved = (dependencies: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(
-      Object.entries(dependencies).map(([name, range]) => [name, name.startsWith("@divisi/") ? version : range])
+      Object.entries(dependencies).map(([name, range]) => [
+        name,
+        name.startsWith("@divisi/") ? range.replace(/\d.*$/, version) : range
+      ])
     )
   const { dependencies, optionalDependencies, peerDependencies } = manifest
   return {
