@@ -171,7 +171,7 @@ export const layerProblems = (
       const target = /^src\/([^/]+)\//.exec(path.posix.join(path.posix.dirname(file), specifier))?.[1]
       return target === undefined || target === folder || allowed.includes(target)
         ? []
-        : [`packages/${name}/${file}: "${specifier}" points upwards: ${folder} stands below ${target}.`]
+        : [`packages/${name}/${file}: "${specifier}" points upwards: ${folder} is below ${target}.`]
     })
   })
 

@@ -105,7 +105,7 @@ describe("core's folders", () => {
     expect(imports("src/workflow/reader/lists.ts", "../Workflow.ts")).toEqual([])
     expect(imports("src/promise.ts", "./run/Conductor.ts")).toEqual([])
     expect(imports("src/policy/Policy.ts", "../run/Budget.ts")).toEqual([
-      'packages/core/src/policy/Policy.ts: "../run/Budget.ts" points upwards: policy stands below run.'
+      'packages/core/src/policy/Policy.ts: "../run/Budget.ts" points upwards: policy is below run.'
     ])
     expect(imports("src/events/RunEvent.ts", "../run/Conductor.ts")).toHaveLength(1)
   })

@@ -62,7 +62,7 @@ export const make = () => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with one
       for (const piece of text.split(/(\u001b\[\??\d*[A-Za-z]|\n|\r)/)) take(piece)
     },
-    /** What is shown now. */
+    /** The lines on the screen. */
     lines: (): ReadonlyArray<Line> => {
       const lines = rows.map(spansOf)
       return lines.slice(0, lines.findLastIndex((line) => line.length > 0) + 1)

@@ -2,7 +2,7 @@
 import { RoutingBench } from "@divisi/evals"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { seed, toggle, whole } from "../invocation/flags.ts"
+import { seed, text, toggle, whole } from "../invocation/flags.ts"
 
 export const routingFlags = {
   outcomes: Flag.String("outcomes").pipe(
@@ -23,17 +23,11 @@ export const routingFlags = {
     Flag.withDescription("Learn from so many questions of each kind at most (default all)"),
     Flag.optional
   ),
-  only: Flag.String("only").pipe(
-    Flag.withMetavar("<names>"),
-    Flag.withDescription("The policies to compare, as in router,best-single (default all)"),
-    Flag.optional
-  ),
-  embeddings: Flag.String("embeddings").pipe(
-    Flag.withMetavar("<vendor:model>"),
-    Flag.withDescription(
-      "What all learn from instead of hashed words, as in llamacpp:minilm.gguf (which reads the first 48 tokens of a question)"
-    ),
-    Flag.optional
+  only: text("only", "<names>", "The policies to compare, as in router,best-single (default all)"),
+  embeddings: text(
+    "embeddings",
+    "<vendor:model>",
+    "What all learn from instead of hashed words, as in llamacpp:minilm.gguf (which reads the first 48 tokens of a question)"
   ),
   seed,
   json: toggle("json", "Print one JSON object per policy")

@@ -2,7 +2,7 @@
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { maxMissing } from "../eval/NotMeasured.ts"
-import { seed, toggle, whole } from "../invocation/flags.ts"
+import { seed, text, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
@@ -28,12 +28,10 @@ export type SampleInput = Command.Command.Config.Infer<typeof sampleFlags>
 
 export const solveFlags = {
   ...conductorFlags,
-  policy: Flag.String("policy").pipe(
-    Flag.withMetavar("<name>"),
-    Flag.withDescription(
-      "the config's (default), or lexical where it has none; conductor (ours: it reads who is on the team), tiny (which knows them by heart), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle; all compares them"
-    ),
-    Flag.optional
+  policy: text(
+    "policy",
+    "<name>",
+    "the config's (default), or lexical where it has none; conductor (ours: it reads who is on the team), tiny (which knows them by heart), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle; all compares them"
   ),
   tasks: whole("tasks", 1).pipe(Flag.withDescription("How many tasks (default 100)"), Flag.withDefault(100)),
   split,

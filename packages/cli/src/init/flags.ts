@@ -1,15 +1,13 @@
 /** What `divisi init` is asked for. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { toggle } from "../invocation/flags.ts"
+import { text, toggle } from "../invocation/flags.ts"
 
 export const flags = {
-  models: Flag.String("models").pipe(
-    Flag.withMetavar("<names>"),
-    Flag.withDescription(
-      "The models of the team, the planner first: openai:gpt-5-mini,ollama:qwen3:8b; gym for the offline gym. By default those that are found"
-    ),
-    Flag.optional
+  models: text(
+    "models",
+    "<names>",
+    "The models of the team, the planner first: openai:gpt-5-mini,ollama:qwen3:8b; gym for the offline gym. By default those that are found"
   ),
   language: Flag.Literals("language", ["typescript", "javascript"]).pipe(
     Flag.withDescription("What the files are written in (default typescript)"),

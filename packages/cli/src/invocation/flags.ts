@@ -7,6 +7,10 @@ import * as Option from "effect/Option"
 /** A description of several lines, as help sets it. */
 export const paragraphs = (...lines: ReadonlyArray<string>): string => lines.join("\n  ").replaceAll("\n  \n", "\n\n")
 
+/** A text, such as a file or a name; none by default. */
+export const text = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+
 /** A whole number of at least `least`. */
 export const whole = (name: string, least: number) =>
   Flag.Int(name).pipe(

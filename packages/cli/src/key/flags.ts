@@ -3,13 +3,13 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { config as configFlag, cost, toggle, whole } from "../invocation/flags.ts"
+import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
 
 /** The file of the keys; `divisi serve` has it, too. */
-export const keys = Flag.String("keys").pipe(
-  Flag.withMetavar("<file>"),
-  Flag.withDescription("The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder)"),
-  Flag.optional
+export const keys = text(
+  "keys",
+  "<file>",
+  "The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder)"
 )
 
 /** The database of the keys, and of all that several servers share; `divisi serve` has it, too. */

@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import { cost, paragraphs, toggle } from "../invocation/flags.ts"
+import { cost, paragraphs, text, toggle } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 const learnFlags = {
@@ -19,19 +19,15 @@ const learnFlags = {
     "head",
     "Learn a head in the place of a table, judge it beside the table, and keep it for --policy head"
   ),
-  embeddings: Flag.String("embeddings").pipe(
-    Flag.withMetavar("<vendor:model>"),
-    Flag.withDescription(
-      "What the head reads questions with: hashed (default), or a model, as in llamacpp:qwen2.5-0.5b-instruct; needs the texts, so --from"
-    ),
-    Flag.optional
+  embeddings: text(
+    "embeddings",
+    "<vendor:model>",
+    "What the head reads questions with: hashed (default), or a model, as in llamacpp:qwen2.5-0.5b-instruct; needs the texts, so --from"
   ),
-  evolve: Flag.String("evolve").pipe(
-    Flag.withMetavar("<benchmark>"),
-    Flag.withDescription(
-      "Evolve the head on whole runs of the config's workers: a benchmark, or a file of questions with answers; with --head"
-    ),
-    Flag.optional
+  evolve: text(
+    "evolve",
+    "<benchmark>",
+    "Evolve the head on whole runs of the config's workers: a benchmark, or a file of questions with answers; with --head"
   ),
   maxCost: cost("max-cost", "What the runs of --evolve may cost together, in USD; never exceeded"),
   database: Flag.Redacted("database").pipe(
@@ -43,11 +39,7 @@ const learnFlags = {
   ),
   config: conductorFlags.config,
   price: conductorFlags.price,
-  picture: Flag.String("picture").pipe(
-    Flag.withMetavar("<file>"),
-    Flag.withDescription("Draw what is in force, as an SVG"),
-    Flag.optional
-  ),
+  picture: text("picture", "<file>", "Draw what is in force, as an SVG"),
   json: toggle("json", "Print JSON")
 }
 

@@ -1,7 +1,6 @@
 /** What `divisi pool` is asked for. */
 import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
-import { timeout, toggle } from "../invocation/flags.ts"
+import { text, timeout, toggle } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 export const checkFlags = {
@@ -9,12 +8,10 @@ export const checkFlags = {
   price: conductorFlags.price,
   config: conductorFlags.config,
   timeout: timeout("The longest to wait for an answer (default 60s)"),
-  server: Flag.String("server").pipe(
-    Flag.withMetavar("<url>"),
-    Flag.withDescription(
-      "A running divisi serve whose cooldowns are shown, as in http://127.0.0.1:8080 (default DIVISI_SERVER, or none)"
-    ),
-    Flag.optional
+  server: text(
+    "server",
+    "<url>",
+    "A running divisi serve whose cooldowns are shown, as in http://127.0.0.1:8080 (default DIVISI_SERVER, or none)"
   ),
   json: toggle("json", "Print a line of JSON for each worker")
 }

@@ -1,18 +1,13 @@
 /** What `divisi provider` is asked for. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
-import { toggle } from "../invocation/flags.ts"
+import { text, toggle } from "../invocation/flags.ts"
 
 export const flags = {
   name: Argument.String("name").pipe(
     Argument.withDescription("What the provider is called: small letters, digits and hyphens")
   ),
-  directory: Flag.String("directory").pipe(
-    Flag.withMetavar("<folder>"),
-    Flag.withDescription("Where to write it; by default the new folder divisi-provider-<name>"),
-    Flag.optional
-  ),
+  directory: text("directory", "<folder>", "Where to write it; by default the new folder divisi-provider-<name>"),
   json: toggle("json", "Print the folder and its files as JSON")
 }
 

@@ -4,7 +4,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { paragraphs, toggle } from "../invocation/flags.ts"
+import { paragraphs, text, toggle } from "../invocation/flags.ts"
 
 const words: Readonly<Record<string, number>> = { up: 1, good: 1, down: 0, bad: 0 }
 
@@ -39,11 +39,7 @@ const rateFlags = {
     Flag.withDescription("Who says so: user (default), or a program of yours that rates"),
     Flag.withDefault("user")
   ),
-  note: Flag.String("note").pipe(
-    Flag.withMetavar("<text>"),
-    Flag.withDescription("What you have to say of it, kept with the rating"),
-    Flag.optional
-  ),
+  note: text("note", "<text>", "What you have to say of it, kept with the rating"),
   json: toggle("json", "Print what was rated as JSON")
 }
 

@@ -2,7 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { cost, duration, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+import { cost, duration, seed, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags, profiles, toolFlags } from "../team/flags.ts"
 
 export const flags = {
@@ -17,12 +17,10 @@ export const flags = {
     Flag.withDescription("Read the question from a file"),
     Flag.optional
   ),
-  policy: Flag.String("policy").pipe(
-    Flag.withMetavar("<name>"),
-    Flag.withDescription(
-      "What writes the plan: by default lexical in the gym, router where all of several workers are models or two are known from rated runs, elsewhere the first chat model of the pool; conductor (ours: it reads who is on the team), tiny (which knows the gym by heart), router, learned or head (see `divisi learn`; router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (schema:<file>, command:<command>, grader, or a worker that judges), agreed:<a>+<b>+<otherwise>, or a chat model: openai:gpt-5-mini, model:<id>"
-    ),
-    Flag.optional
+  policy: text(
+    "policy",
+    "<name>",
+    "What writes the plan: by default lexical in the gym, router where all of several workers are models or two are known from rated runs, elsewhere the first chat model of the pool; conductor (ours: it reads who is on the team), tiny (which knows the gym by heart), router, learned or head (see `divisi learn`; router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (schema:<file>, command:<command>, grader, or a worker that judges), agreed:<a>+<b>+<otherwise>, or a chat model: openai:gpt-5-mini, model:<id>"
   ),
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
@@ -52,20 +50,16 @@ export const flags = {
   ...toolFlags,
   json: toggle("json", "Print the run's events as lines of JSON"),
   durable: toggle("durable", "Keep the run, so that it goes on after Ctrl-C, a crash or a restart: see `divisi runs`"),
-  runId: Flag.String("run-id").pipe(
-    Flag.withMetavar("<id>"),
-    Flag.withDescription("Keep the run under this id; one that is known is gone on with, or shown again"),
-    Flag.optional
+  runId: text("run-id", "<id>", "Keep the run under this id; one that is known is gone on with, or shown again"),
+  journal: text(
+    "journal",
+    "<file>",
+    "The file that keeps runs (default DIVISI_RUNS, or runs.sqlite in your data folder)"
   ),
-  journal: Flag.String("journal").pipe(
-    Flag.withMetavar("<file>"),
-    Flag.withDescription("The file that keeps runs (default DIVISI_RUNS, or runs.sqlite in your data folder)"),
-    Flag.optional
-  ),
-  transcript: Flag.String("transcript").pipe(
-    Flag.withMetavar("<file>"),
-    Flag.withDescription("Write the run to a file, for `divisi replay`; also when it fails or is interrupted"),
-    Flag.optional
+  transcript: text(
+    "transcript",
+    "<file>",
+    "Write the run to a file, for `divisi replay`; also when it fails or is interrupted"
   )
 }
 

@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
-import { age, config, cost, toggle, whole } from "../invocation/flags.ts"
+import { age, config, cost, text, toggle, whole } from "../invocation/flags.ts"
 import { flags as runFlags } from "../run/flags.ts"
 
 const { journal } = runFlags
@@ -40,11 +40,7 @@ export const listFlags = {
     Flag.withDescription("Only these: answered, failed, …; waiting for somebody, stopped, or running now"),
     Flag.optional
   ),
-  worker: Flag.String("worker").pipe(
-    Flag.withMetavar("<id>"),
-    Flag.withDescription("Only those with this worker in their pool"),
-    Flag.optional
-  ),
+  worker: text("worker", "<id>", "Only those with this worker in their pool"),
   minCost: cost("min-cost", "Only those that cost at least so many USD"),
   newerThan: age("newer-than", "Only those that were changed within this time: 30m, 12h, 7d"),
   limit: whole("limit", 1).pipe(Flag.withDescription("The most to list (default 20)"), Flag.withDefault(20)),
@@ -60,10 +56,10 @@ const file = (name: string, description: string) =>
 
 export const reportFlags = {
   newerThan: age("newer-than", "Only runs that were changed within this time: 1h, 8h, 7d"),
-  against: Flag.String("against").pipe(
-    Flag.withMetavar("<model>"),
-    Flag.withDescription("Reckon the same tokens at the price of this one: openai:gpt-5, or any name with --price"),
-    Flag.optional
+  against: text(
+    "against",
+    "<model>",
+    "Reckon the same tokens at the price of this one: openai:gpt-5, or any name with --price"
   ),
   price: runFlags.price,
   alone: file("alone", "A journal of the same work, done again by one worker").pipe(Flag.optional),

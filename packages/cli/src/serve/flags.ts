@@ -2,7 +2,7 @@
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
-import { age, cost, timeout, toggle, whole } from "../invocation/flags.ts"
+import { age, cost, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { database, keys } from "../key/flags.ts"
 import { flags as ofRun } from "../run/flags.ts"
 import { clients } from "./ClientConfig.ts"
@@ -25,19 +25,15 @@ export const flags = {
     Flag.withDescription("What clients are shown of the work: nothing, who does what (default), or all that is said"),
     Flag.withDefault("titles" as const)
   ),
-  fast: Flag.String("fast").pipe(
-    Flag.withMetavar("<worker|policy>"),
-    Flag.withDescription(
-      "What divisi-fast is: a worker, or a policy such as router:half (default the cheapest language model of the pool)"
-    ),
-    Flag.optional
+  fast: text(
+    "fast",
+    "<worker|policy>",
+    "What divisi-fast is: a worker, or a policy such as router:half (default the cheapest language model of the pool)"
   ),
-  policies: Flag.String("policies").pipe(
-    Flag.withMetavar("<name,name>"),
-    Flag.withDescription(
-      "Policies that a request to divisi may name instead of its own, as in router:half,lexical (default none)"
-    ),
-    Flag.optional
+  policies: text(
+    "policies",
+    "<name,name>",
+    "Policies that a request to divisi may name instead of its own, as in router:half,lexical (default none)"
   ),
   alias: Flag.String("alias").pipe(
     Flag.withMetavar("<name>=<model>"),

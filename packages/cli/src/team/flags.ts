@@ -1,15 +1,15 @@
 /** The flags that choose who answers: pool, prices, tools and what plans. */
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { config, toggle, whole } from "../invocation/flags.ts"
+import { config, text, toggle, whole } from "../invocation/flags.ts"
 import * as Prices from "../vendors/Prices.ts"
 
 /** The flags that choose who answers; `divisi gym solve` has them, too. */
 export const conductorFlags = {
-  pool: Flag.String("pool").pipe(
-    Flag.withMetavar("<ids>"),
-    Flag.withDescription("Workers to use, in this order: a,b,c, or openai:gpt-5,ollama:qwen3:8b. All but some: -a,-b"),
-    Flag.optional
+  pool: text(
+    "pool",
+    "<ids>",
+    "Workers to use, in this order: a,b,c, or openai:gpt-5,ollama:qwen3:8b. All but some: -a,-b"
   ),
   price: Flag.String("price").pipe(
     Flag.filterMap(
@@ -35,25 +35,22 @@ export const conductorFlags = {
     ),
     Flag.optional
   ),
-  cache: Flag.String("cache").pipe(
-    Flag.withMetavar("<file>"),
-    Flag.withDescription("Keep workers' answers in this file, and take them from there instead of paying again"),
-    Flag.optional
+  cache: text(
+    "cache",
+    "<file>",
+    "Keep workers' answers in this file, and take them from there instead of paying again"
   ),
   config: config("The config to use")
 }
 
 /** `--profiles`; `divisi eval` has it, too. */
-export const profiles = Flag.String("profiles").pipe(
-  Flag.withMetavar("<folder>"),
-  Flag.withDescription(
-    "What policies named name+profiles are shown of workers, as in lexical+profiles: the folder of an evaluation, or of transcripts"
-  ),
-  Flag.optional
+export const profiles = text(
+  "profiles",
+  "<folder>",
+  "What policies named name+profiles are shown of workers, as in lexical+profiles: the folder of an evaluation, or of transcripts"
 )
 
-const named = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withMetavar("<names>"), Flag.withDescription(description), Flag.optional)
+const named = (name: string, description: string) => text(name, "<names>", description)
 
 /** The flags that say which tools workers may use. */
 export const toolFlags = {

@@ -2,7 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { config as configFlag, cost, toggle, whole } from "../invocation/flags.ts"
+import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
 
 const folder = Argument.String("run").pipe(Argument.withDescription("The folder of the run"))
 
@@ -16,33 +16,27 @@ const maxCost = cost(
 const json = toggle("json", "Print the events of the run as lines of JSON")
 
 export const flags = {
-  recipe: Flag.String("recipe").pipe(
-    Flag.withMetavar("<name>"),
-    Flag.withDescription("What to train, in what, and how: one of yours from the config, or one that is built in"),
-    Flag.optional
+  recipe: text(
+    "recipe",
+    "<name>",
+    "What to train, in what, and how: one of yours from the config, or one that is built in"
   ),
-  out: Flag.String("out").pipe(
-    Flag.withMetavar("<folder>"),
-    Flag.withDescription("The folder of the run; by default runs/<recipe>, or the next that is free"),
-    Flag.optional
-  ),
+  out: text("out", "<folder>", "The folder of the run; by default runs/<recipe>, or the next that is free"),
   seed: whole("seed", 0).pipe(Flag.withDescription("Seed of everything random (default 1)"), Flag.optional),
   iterations: whole("iterations", 1).pipe(
     Flag.withDescription("Iterations of each phase of reinforcement learning, instead of the recipe's"),
     Flag.optional
   ),
   maxCost,
-  engine: Flag.String("engine").pipe(
-    Flag.withMetavar("<name>"),
-    Flag.withDescription(
-      "What holds the weights: jax (in this process), tinker (the Tinker API) or toy; the recipe's own by default"
-    ),
-    Flag.optional
+  engine: text(
+    "engine",
+    "<name>",
+    "What holds the weights: jax (in this process), tinker (the Tinker API) or toy; the recipe's own by default"
   ),
-  baseModel: Flag.String("base-model").pipe(
-    Flag.withMetavar("<model>"),
-    Flag.withDescription("The model to begin with, e.g. Qwen/Qwen2.5-7B-Instruct; the recipe's own by default"),
-    Flag.optional
+  baseModel: text(
+    "base-model",
+    "<model>",
+    "The model to begin with, e.g. Qwen/Qwen2.5-7B-Instruct; the recipe's own by default"
   ),
   dryRun: toggle("dry-run", "Train nothing: say what the run would cost and take, with a range"),
   config,
@@ -59,11 +53,7 @@ export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
 
 export const reportFlags = {
   folder,
-  out: Flag.String("out").pipe(
-    Flag.withMetavar("<file>"),
-    Flag.withDescription("The page; report.html in the run's folder by default"),
-    Flag.optional
-  )
+  out: text("out", "<file>", "The page; report.html in the run's folder by default")
 }
 
 /** What `divisi train report` is asked for. */
@@ -74,10 +64,10 @@ export const exportFlags = {
   to: Flag.Literals("to", ["gguf", "gguf-lora", "peft"]).pipe(
     Flag.withDescription("gguf: a model for llama.cpp; gguf-lora: an adapter for one; peft: a folder of safetensors")
   ),
-  checkpoint: Flag.String("checkpoint").pipe(
-    Flag.withMetavar("<which>"),
-    Flag.withDescription("best (default, where the run was evaluated), last, or a number of iterations"),
-    Flag.optional
+  checkpoint: text(
+    "checkpoint",
+    "<which>",
+    "best (default, where the run was evaluated), last, or a number of iterations"
   ),
   out: Flag.String("out").pipe(Flag.withMetavar("<file>"), Flag.withDescription("Where to write it")),
   config

@@ -18,8 +18,6 @@ const things = (
   "lanterns mirrors pillows ribbons rings spoons stools trays umbrellas vases whistles"
 ).split(" ")
 
-const known = new Set(makes.flatMap((make) => things.map((thing) => `${make} ${thing}`)))
-
 /** Draws so many different articles. */
 export const articles = (draw: Draw.Draw, count: number): ReadonlyArray<string> => {
   const made = draw.some(makes, count)
@@ -28,8 +26,9 @@ export const articles = (draw: Draw.Draw, count: number): ReadonlyArray<string> 
 
 /** The stock of an article; `undefined` where the warehouse has no such article. */
 export const of = (article: string): Stock | undefined => {
-  const name = article.trim().toLowerCase().replace(/\s+/g, " ")
-  if (!known.has(name)) return undefined
+  const [make = "", thing = "", ...others] = article.trim().toLowerCase().split(/\s+/)
+  if (!makes.includes(make) || !things.includes(thing) || others.length > 0) return undefined
+  const name = `${make} ${thing}`
   const draw = Draw.make(Draw.derive("stock", name))
   return { pieces: draw.int(13, 9_876), dollars: draw.int(2, 240) }
 }
