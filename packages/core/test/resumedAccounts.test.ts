@@ -1,5 +1,7 @@
 /** A resumed run charges an account only for what the account does not know. */
 import { assert, describe, it } from "vitest"
+import type { Ask } from "../src/loop/call.ts"
+import { identityOf } from "../src/middleware/replay/identity.ts"
 import {
   conduct,
   decodeTranscript,
@@ -13,8 +15,6 @@ import {
   worker
 } from "../src/promise.ts"
 import { ChargedCalls } from "../src/run/ChargedCalls.ts"
-import { askedOf } from "../src/run/replayed.ts"
-import type { Call } from "../src/run/WorkerCall.ts"
 import type { Message } from "../src/task/Message.ts"
 import type { WorkerRequest } from "../src/task/Worker.ts"
 
@@ -163,7 +163,7 @@ describe("the account of a run that is resumed", () => {
     for (let turn = 0; turn < 50; turn++) {
       messages.push(message())
       const request = { messages: [...messages] as never }
-      hashes.add(askedOf({ worker: clerk(0).pool[0]!, request, sample: 1 } as unknown as Call))
+      hashes.add(identityOf({ worker: clerk(0).pool[0]!, request, sample: 1 } as unknown as Ask))
     }
     assert.deepStrictEqual([read, hashes.size], [51, 50])
   })

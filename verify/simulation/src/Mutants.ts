@@ -27,11 +27,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // What is granted in the instant of an interruption stays reserved.
   "grant-kept": {
     seed: 99,
-    file: "core/src/run/WorkerCall.ts",
+    file: "core/src/loop/call.ts",
     edits: [
       {
-        from: "priced(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), worker),",
-        to: "restore(priced(ledger.reserve(boundOn(ledger, call), charge.name, charge.occurrence), worker)),"
+        from: "priced(ledger.reserve(boundOn(ledger, ask), attemptName(at), occurrenceOf(at)), ask.worker),",
+        to: "restore(priced(ledger.reserve(boundOn(ledger, ask), attemptName(at), occurrenceOf(at)), ask.worker)),"
       }
     ]
   },
@@ -51,7 +51,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // What a vendor says it used is taken as it comes.
   "usage-unchecked": {
     seed: 15,
-    file: "core/src/run/receive.ts",
+    file: "core/src/loop/receive.ts",
     edits: [
       {
         from: "Usage.checked(part.usage, () => estimateOf(call, written), boundsOf(call, isBounded, written))",
@@ -62,7 +62,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // An answer that does not end is read as long as it goes on.
   "read-without-end": {
     seed: 116,
-    file: "core/src/run/receive.ts",
+    file: "core/src/loop/receive.ts",
     edits: [{ from: "size > leastCharacters && size > bound(call) ?", to: "size < 0 ?" }]
   },
   // An error that throws when it is shown ends nothing.
@@ -156,11 +156,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "intent-late": {
     seed: 0,
     survival: true,
-    file: "core/src/run/WorkerCall.ts",
+    file: "core/src/middleware/intent/intent.ts",
     edits: [
       {
-        from: "isNew ? Effect.andThen(intend(place, call), sent) : sent",
-        to: "isNew ? Effect.tap(sent, () => intend(place, call)) : sent"
+        from: "Effect.andThen(intend(slot, ask, at), sent) : sent",
+        to: "Effect.tap(sent, () => intend(slot, ask, at)) : sent"
       }
     ]
   },
@@ -177,18 +177,18 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "answer-unwritten": {
     seed: 0,
     survival: true,
-    file: "core/src/run/replayed.ts",
-    edits: [{ from: "if (answer !== undefined) recording.note(", to: "if (answer !== undefined) void (" }]
+    file: "core/src/middleware/replay/replay.ts",
+    edits: [{ from: "if (answered !== undefined) recording.note(", to: "if (answered !== undefined) void (" }]
   },
   // A call in doubt costs nothing.
   "lost-uncharged": {
     seed: 19,
     survival: true,
-    file: "core/src/run/replayed.ts",
+    file: "core/src/middleware/replay/replay.ts",
     edits: [
       {
-        from: "Effect.map(bookDoubt(context.ledger, charged, worst), (paid) => tellLost(context, call, paid, charged))",
-        to: "Effect.sync(() => tellLost(context, call, worst, charged))"
+        from: "Effect.map(bookDoubt(run.ledger, name, worst), (paid) => reportLost(run, ask, paid, name))",
+        to: "Effect.sync(() => reportLost(run, ask, worst, name))"
       }
     ]
   },
@@ -229,12 +229,9 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "suspended-reserved": {
     seed: 0,
     survival: true,
-    file: "core/src/run/accounts.ts",
+    file: "core/src/loop/call.ts",
     edits: [
-      {
-        from: "paid === undefined ? account.release(reservation) : account.settle(reservation, paid)",
-        to: "paid === undefined ? account.release(reservation) : account.charge(0)"
-      }
+      { from: "return Effect.map(ledger.settle(own, paid), () => {", to: "return Effect.map(ledger.charge(0), () => {" }
     ]
   },
   // A step that was given some of what it waits for is told as it was before.

@@ -8,6 +8,11 @@ import { ticks } from "../Elapsed.ts"
 import * as RunEvent from "../events/RunEvent.ts"
 import { payments, type Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
+import { isLimited, neededOf, refusalOf } from "../loop/accounts.ts"
+import type { Answered, CallContext, CallRun } from "../loop/call.ts"
+import { contextOf } from "../loop/pipeline.ts"
+import { silenceOf } from "../loop/receive.ts"
+import { settleRest } from "../middleware/replay/charges.ts"
 import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
 import type * as Policy from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
@@ -22,7 +27,6 @@ import type { WorkerPool } from "../task/WorkerPool.ts"
 import { spansOf } from "../telemetry/ActiveSpans.ts"
 import type { PastRound } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
-import { neededOf, refusalOf } from "./accounts.ts"
 import { answerOf, bestSoFar, failureOf, workersOf } from "./answers.ts"
 import * as Budget from "./Budget.ts"
 import { Caller } from "./Caller.ts"
@@ -49,12 +53,9 @@ import {
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
-import { silenceOf } from "./receive.ts"
-import { settleDoubts, settleRetired } from "./replayed.ts"
 import type { Equipment } from "./StepTurns.ts"
 import { checkedGrade } from "./shapes.ts"
 import * as Toolbox from "./Toolbox.ts"
-import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 /** What ends a run without an answer. */
 export type RunError =
@@ -161,34 +162,41 @@ const conductUntyped = (
       const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger, caller)
       const gate = nesting?.context.gate ?? (yield* Resilience.Gate)
       const isShared = runOptions.ledger !== undefined || runOptions.payer !== undefined
-      if (nesting === undefined && resume !== undefined && runOptions.payer?.bearsLost !== true) {
+      const chargesRun = runOptions.payer?.bearsLost !== true
+      if (nesting === undefined && resume !== undefined && chargesRun) {
         Budget.hold(ledger, journaled?.before === undefined ? paidIn(resume.transcript) : journaled.recording.paid)
       }
-      const context: CallContext = {
-        ledger,
-        payer: runOptions.payer && {
-          ...runOptions.payer,
-          account: Budget.guarded(runOptions.payer.account, "payer's account")
-        },
-        found: runOptions.found ?? "free",
+      const payer = runOptions.payer && {
+        ...runOptions.payer,
+        account: Budget.guarded(runOptions.payer.account, "payer's account")
+      }
+      const callRun: CallRun = {
+        runId,
         clock,
         emit: listener && RunEvent.emitter(runId, clock, listener),
+        ledger,
+        isLimited: () => isLimited({ ledger, payer }),
+        isShared,
+        counts: isShared && recording === undefined ? new Map() : undefined,
+        spans: nesting?.context.spans ?? runOptions.telemetry ?? spansOf(runOptions.listener),
+        caller,
+        isCarried: isCarrying(isShared || caller !== undefined || gate?.givesPlaces === true)
+      }
+      const context = contextOf(callRun, {
+        payer,
+        cachedAnswers: runOptions.found ?? "free",
         retry: options.retry ?? Resilience.defaultRetry,
         salt: seed === undefined ? runId : "",
         gate,
         cache: nesting?.context.cache ?? (yield* ResponseCache),
         timeoutMillis: options.worker?.timeoutMillis,
         silence: silenceOf(options),
-        recorded: resume && recordedOf(resume.transcript, runId),
-        runId,
-        recording,
-        onDoubt: options.onDoubt,
-        spans: nesting?.context.spans ?? runOptions.telemetry ?? spansOf(runOptions.listener),
         failures: nesting?.context.failures ?? [],
-        counts: isShared ? new Map() : undefined,
-        caller,
-        isCarried: isCarrying(isShared || caller !== undefined || gate?.givesPlaces === true)
-      }
+        recorded: resume && recordedOf(resume.transcript, runId),
+        recording,
+        chargesRun,
+        onDoubt: options.onDoubt
+      })
       const state: State = {
         runId,
         options,
@@ -219,8 +227,7 @@ const conductUntyped = (
       const rounds = recording === undefined ? spanned : Effect.andThen(Journaled.stopped(recording), spanned)
       const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
       if (journaled !== undefined && isOver(state, exit)) {
-        yield* settleRetired(context)
-        yield* settleDoubts(context)
+        yield* settleRest({ run: context, recording, chargesRun })
       }
       const ended = finished(state, startedAt, exit)
       const result = journaled === undefined ? ended : yield* journaled.end(ended)
@@ -453,7 +460,7 @@ const grade = Effect.fnUntraced(function* (
       }
       const turn = asked++
       const sample = Seed.derive(seed, turn)
-      const made = call(context, { worker, request, sample, round, by: "critic", turn, onAnswer })
+      const made = context.call({ worker, request, sample, round, by: "critic", turn, onAnswer })
       return Effect.map(noteFailure(context, { round, by: "critic" }, made), () => given!)
     })
   const scored = Effect.flatMap(

@@ -8,9 +8,10 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { settle } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
-import type { WaitingCall } from "../events/RunEvent.ts"
 import { defined } from "../Fields.ts"
+import type { Answered, Ask, CallContext } from "../loop/call.ts"
 import type { KnownTool } from "../journal/RecordedRun.ts"
+import type { WaitingCall } from "../events/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { Message, ToolCall } from "../task/Message.ts"
 import type { Given, ToolChoice, ToolContext, ToolResult } from "../task/Tool.ts"
@@ -20,7 +21,6 @@ import { fit, type Unsupported } from "./capabilities.ts"
 import { within } from "./carried.ts"
 import * as Toolbox from "./Toolbox.ts"
 import * as ToolProgress from "./toolProgress.ts"
-import { type Answered, type Call, type CallContext, call } from "./WorkerCall.ts"
 
 /** Says whether a tool may be run. */
 export type Approve = (request: ToolContext) => Effect.Effect<boolean>
@@ -75,7 +75,7 @@ export interface Asking {
   readonly hasTools: boolean
   readonly isShaped: boolean
   readonly conversation: Conversation
-  readonly onDelta: Call["onDelta"]
+  readonly onDelta: Ask["onDelta"]
   readonly onAnswer: (answer: Answered) => void
 }
 
@@ -167,11 +167,11 @@ const fitRequest = (context: CallContext, asking: Asking): WorkerRequest | Worke
 const noCalls: ReadonlyArray<WaitingCall> = []
 
 /** Asks the worker for the answer of one turn. */
-const ask = (context: CallContext, asking: Asking, request: WorkerRequest, onAnswer: Call["onAnswer"]) => {
+const ask = (context: CallContext, asking: Asking, request: WorkerRequest, onAnswer: Ask["onAnswer"]) => {
   const { conversation, onDelta, round, step, worker } = asking
   const { turn } = conversation
   const onNotice = (notice: string) => context.emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
-  return call(context, {
+  return context.call({
     worker,
     request,
     sample: sampleOf(asking),

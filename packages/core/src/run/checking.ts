@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
+import type { Answered, CallContext } from "../loop/call.ts"
 import * as Seed from "../Seed.ts"
 import { type Check, type Checks, isAsking, objectionTo } from "../task/Check.ts"
 import type { Context as CriticContext } from "../task/Critic.ts"
@@ -11,7 +12,6 @@ import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Verdict } from "../workflow/StepMessages.ts"
 import type { Step, StepCheck } from "../workflow/Workflow.ts"
 import { noteFailure } from "./noteFailure.ts"
-import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 /** The step whose answers are checked, and how far that is: where another worker takes over, it is checked again. */
 export interface Checking {
@@ -49,7 +49,7 @@ const asking = (context: CallContext, checking: Checking): CriticContext["ask"] 
         context.emit?.({ type: "check-answered", ...place, text, cached, usage, costUsd })
       }
       const sample = Seed.derive(seed, "check", step, turn)
-      const made = call(context, { worker, request, sample, round, step, by: "check", turn, onAnswer })
+      const made = context.call({ worker, request, sample, round, step, by: "check", turn, onAnswer })
       return Effect.map(noteFailure(context, { round, step, by: "check" }, made), () => given!)
     })
 }

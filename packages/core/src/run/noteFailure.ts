@@ -1,10 +1,10 @@
 /** Failures of calls that are not a step's own: of the policy's model, of checks and of critics. */
 import * as Effect from "effect/Effect"
-import type { StepFailure } from "../events/StepFailure.ts"
 import { defined } from "../Fields.ts"
+import type { CallContext } from "../loop/call.ts"
+import type { StepFailure } from "../events/StepFailure.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import type { WorkerError } from "../task/Worker.ts"
-import type { CallContext } from "./WorkerCall.ts"
 
 /** Adds the failure of a call to those of its run. A limit is no fault of the worker's. */
 export const noteFailure = <A>(

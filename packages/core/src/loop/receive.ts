@@ -6,16 +6,16 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
+import { defined } from "../Fields.ts"
+import type * as ResponseCache from "../run/ResponseCache.ts"
+import type { RunSettings } from "../run/RunSettings.ts"
 import { plain } from "../Thrown.ts"
 import type { Allowance } from "../task/Allowance.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { withStreams } from "../task/streams.ts"
 import * as Usage from "../task/Usage.ts"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
-import { type Accounts, isLimited } from "./accounts.ts"
 import { boundsOf, estimateOf, mostOutput } from "./bounds.ts"
-import type * as ResponseCache from "./ResponseCache.ts"
-import type { RunSettings } from "./RunSettings.ts"
 
 /** Takes what a vendor says is left of its limits. */
 export type AllowanceListener = (allowance: Allowance) => void
@@ -31,12 +31,21 @@ export interface Call {
   readonly onDelta?: DeltaListener | undefined
   /** Takes what was left out of the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
-  /** Takes by what the vendor can be asked for this answer again. Nothing more is received until it is done. */
-  readonly onHandle?: ((handle: string) => Effect.Effect<void>) | undefined
 }
 
-/** What has arrived of an answer. */
+/** What is taken of an answer beside its parts. */
+interface Taker {
+  readonly onAllowance?: AllowanceListener
+  /** Takes the handle by which the vendor can be asked for this answer again. Nothing more is received until it is done. */
+  readonly onHandle?: (handle: string) => Effect.Effect<void>
+}
+
+/** The state of an attempt: what has arrived of its answer. */
 export interface Received {
+  /** Whether the worker was asked. */
+  isSent: boolean
+  /** Whether it was ended by an account or by the run's journal, which says nothing of its worker. */
+  isHalted: boolean
   text: string
   reasoning: string
   /** The tools that it asks for. */
@@ -48,6 +57,8 @@ export interface Received {
 
 /** An answer of which nothing has arrived. */
 export const nothingYet = (): Received => ({
+  isSent: false,
+  isHalted: false,
   text: "",
   reasoning: "",
   toolCalls: undefined,
@@ -81,7 +92,7 @@ const noStream = (worker: Worker) =>
   })
 
 /** The error of a call that is out of time. */
-export const timeout = (worker: Worker, afterMillis: number) =>
+export const timeoutError = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
     reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${afterMillis / 1000} s` }
@@ -125,15 +136,17 @@ const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: 
   }
   // What a model cut short in the middle of its arguments has asked for nothing.
   if (reason === "length") return Effect.fail(malformed(worker, "it ran out of tokens as it asked for a tool", usage))
-  return Effect.succeed<ResponseCache.Answer>({
-    text,
-    reasoning: reasoning === "" ? undefined : reasoning,
-    finishReason: reason === "refusal" ? reason : "tool-calls",
-    toolCalls,
-    echo,
-    usage,
-    model
-  })
+  return Effect.succeed<ResponseCache.Answer>(
+    defined({
+      text,
+      reasoning: reasoning === "" ? undefined : reasoning,
+      finishReason: reason === "refusal" ? reason : "tool-calls",
+      toolCalls,
+      echo,
+      usage,
+      model
+    })
+  )
 }
 
 const isText = (value: unknown): value is string => typeof value === "string"
@@ -244,19 +257,20 @@ export const receive = (
   context: {
     readonly clock: Clock.Clock
     readonly timeoutMillis: number | undefined
-    readonly silence?: Silence | undefined
-  } & Accounts,
-  onAllowance: AllowanceListener
+    readonly silence: Silence
+    readonly isLimited: () => boolean
+  },
+  taker: Taker
 ): Effect.Effect<ResponseCache.Answer, WorkerError> => {
   let startedAt = ticks(context.clock)
   let heardAt = startedAt
-  const isBounded = isLimited(context)
+  const isBounded = context.isLimited()
   let kept: Effect.Effect<void> | undefined
   const { gather, tell } = gathering(call.onDelta)
   const takeParts = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
     for (const part of parts) {
       if (part.type === "allowance") {
-        onAllowance(part)
+        taker.onAllowance?.(part)
         continue
       }
       if (part.type === "notice") {
@@ -266,7 +280,7 @@ export const receive = (
       if (part.type === "handle") {
         // What can be asked for again may take as long as it likes, until it begins to arrive.
         startedAt = Number.POSITIVE_INFINITY
-        if (isText(part.handle)) kept = call.onHandle?.(part.handle)
+        if (isText(part.handle)) kept = taker.onHandle?.(part.handle)
         continue
       }
       if (startedAt === Number.POSITIVE_INFINITY) startedAt = ticks(context.clock)
@@ -282,7 +296,7 @@ export const receive = (
     if (error !== undefined) return error
     const { clock, timeoutMillis = defaultTimeoutMillis } = context
     return received.finish === undefined && millisSince(clock, startedAt) > timeoutMillis
-      ? timeout(call.worker, timeoutMillis)
+      ? timeoutError(call.worker, timeoutMillis)
       : undefined
   }
   const takeSome = (parts: ReadonlyArray<WorkerPart>): Effect.Effect<void, WorkerError> => {
@@ -307,7 +321,7 @@ export const receive = (
   const takeEach = (parts: unknown) =>
     withStreams((streams) =>
       streams.isStream(parts)
-        ? Effect.flatMap(limited(streams.forEach(parts, takeSome), context.silence?.ofStreams), () =>
+        ? Effect.flatMap(limited(streams.forEach(parts, takeSome), context.silence.ofStreams), () =>
             answerOf(call, received)
           )
         : Effect.fail(noStream(call.worker))
@@ -317,7 +331,7 @@ export const receive = (
     unheard(given)
     return takeEach(given)
   }
-  return Effect.flatMap(limited(given, context.silence?.ofWhole), (parts) => {
+  return Effect.flatMap(limited(given, context.silence.ofWhole), (parts) => {
     if (!Array.isArray(parts)) return takeEach(parts)
     const error = takeAll(parts)
     return error === undefined ? answerOf(call, received) : Effect.fail(error)

@@ -1,20 +1,10 @@
-/** What a call reserves on the accounts that it is charged to, and what becomes of it. */
+/** The accounts that the calls of a run are charged to: their limits, and what a call reserves on each. */
 import * as Effect from "effect/Effect"
-import { notifyLogged } from "../Callback.ts"
+import type { Amount, Ledger, Payer } from "../run/Budget.ts"
 import type { Critic } from "../task/Critic.ts"
-import { BudgetExceeded, cost, noUsage, type Paid } from "../task/Usage.ts"
+import { BudgetExceeded, cost, noUsage } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
-import type { Amount, Ledger, Occurrence, Payer, Reservation } from "./Budget.ts"
-import { worstCase } from "./bounds.ts"
-import type { Caller } from "./Caller.ts"
-import type { Call, CallContext } from "./WorkerCall.ts"
-
-/** An attempt of a call, as the accounts that it is charged to know it. */
-export interface Charge {
-  /** Absent if the run shares no account and has no journal. */
-  readonly name: string | undefined
-  readonly occurrence: Occurrence
-}
+import { type Asked, worstCase } from "./bounds.ts"
 
 /** The accounts that the calls of a run are charged to. */
 export interface Accounts {
@@ -67,34 +57,4 @@ export const neededOf = (pool: ReadonlyArray<Worker>, critic: Critic | undefined
 const nothing: Amount = { costUsd: 0, tokens: 0 }
 
 /** What is reserved for a call on an account. */
-export const boundOn = ({ isLimited }: Ledger, call: Call): Amount => (isLimited ? worstCase(call) : nothing)
-
-/** Reserves the worst case of a call on the payer's account. */
-export const reserveAtPayer = (
-  payer: Payer,
-  call: Call,
-  { name, occurrence }: Charge,
-  caller: Caller
-): Effect.Effect<Reservation, BudgetExceeded> =>
-  Effect.mapError(
-    payer.account.reserve(boundOn(payer.account, call), name, occurrence, caller),
-    ({ allowed, limit, needed, spent }) => {
-      const worker = needed === undefined ? call.worker.id : undefined
-      const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer", worker })
-      notifyLogged("onRefused", () => payer.onRefused?.({ error, worker: call.worker.id, request: call.request }))
-      return error
-    }
-  )
-
-/** Settles what was reserved, or gives it back where the worker was not asked. */
-export const closeAll = (
-  { ledger, payer }: CallContext,
-  own: Reservation,
-  payers: Reservation | undefined,
-  paid: Paid | undefined
-): Effect.Effect<void> => {
-  const close = (account: Ledger, reservation: Reservation) =>
-    paid === undefined ? account.release(reservation) : account.settle(reservation, paid)
-  const closed = close(ledger, own)
-  return payer === undefined || payers === undefined ? closed : Effect.andThen(closed, close(payer.account, payers))
-}
+export const boundOn = ({ isLimited }: Ledger, ask: Asked): Amount => (isLimited ? worstCase(ask) : nothing)

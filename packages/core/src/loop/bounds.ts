@@ -1,9 +1,9 @@
 /** The bounds of a call: what is set aside for it, and what it may have used where nobody says so. */
 import { atOnce } from "../Callback.ts"
+import type { Amount } from "../run/Budget.ts"
 import type { ContentPart, Message } from "../task/Message.ts"
 import { type Bounds, checked, cost, estimateUsage, isFree, noUsage, type Usage } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
-import type { Amount } from "./Budget.ts"
 import type { Received } from "./receive.ts"
 
 /** A request to a worker. */

@@ -1,0 +1,19 @@
+/** Waits at the gate that all runs of the process share, and passes on what the vendor reports of its limits. */
+import { settle } from "../../Callback.ts"
+import { likelyTokens } from "../../loop/bounds.ts"
+import type { CallMiddleware, CallRun } from "../../loop/call.ts"
+import { placesOf } from "../../run/Caller.ts"
+import type { Gate } from "../../run/Resilience.ts"
+
+export const gate =
+  (gate: Gate, { caller }: CallRun): CallMiddleware =>
+  (next) =>
+  (ask, at) =>
+    settle(() =>
+      gate.enter(
+        ask.worker,
+        likelyTokens(ask),
+        (onAllowance, place) => next(ask, { ...at, onAllowance, place }),
+        placesOf(caller)
+      )
+    )

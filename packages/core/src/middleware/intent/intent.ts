@@ -1,0 +1,51 @@
+/** Writes the intent of an attempt into the journal before it is sent, and the handle by which its answer can be asked for again. */
+import * as Effect from "effect/Effect"
+import { outputBound, worstCase } from "../../loop/bounds.ts"
+import { type Ask, type At, type CallMiddleware, unpaid } from "../../loop/call.ts"
+import type { Slot } from "../../run/Recording.ts"
+import type { Paid } from "../../task/Usage.ts"
+import { CallId } from "../../task/Worker.ts"
+
+/** The most that a call may have used. */
+const worstOf = (ask: Ask): Paid => {
+  const { costUsd, tokens } = worstCase(ask)
+  const outputTokens = outputBound(ask)
+  return { usage: { inputTokens: tokens - outputTokens, outputTokens, estimated: true }, costUsd }
+}
+
+/** Nothing waits for the intent of an attempt that costs nothing: it can be made again. */
+const intend = ({ call, hash, recording }: Slot, ask: Ask, { attempt, received }: At): Effect.Effect<void> =>
+  Effect.clockWith((clock) => {
+    const { worker } = ask
+    const isFree = worker.recovery === "free"
+    const at = clock.currentTimeMillisUnsafe()
+    const worst = isFree ? unpaid : worstOf(ask)
+    const entry = { type: "intent" as const, call, attempt, hash, worker: worker.id, at, worst }
+    if (isFree) return Effect.sync(() => recording.note(entry))
+    return Effect.onError(recording.intend(entry), () =>
+      Effect.sync(() => {
+        received.isHalted = recording.broken() !== undefined
+      })
+    )
+  })
+
+/** An attempt that writes its handle, or that continues one with a handle. */
+const recoverable = (ask: Ask, at: At, { call, recording }: Slot): readonly [Ask, At] => {
+  const { attempt, handle: known } = at
+  const { worker } = ask
+  const { recovery } = worker
+  if (typeof recovery !== "object") return [ask, at]
+  const onHandle = (handle: string) => {
+    recording.note({ type: "handle", call, attempt, handle })
+    return recording.saved
+  }
+  const reattached = { ...worker, generate: (request: Ask["request"]) => recovery.reattach(known!, request) }
+  return [known === undefined ? ask : { ...ask, worker: reattached }, { ...at, onHandle }]
+}
+
+export const intent: CallMiddleware = (next) => (ask, at) => {
+  const { attempt, handle, slot } = at
+  if (slot === undefined) return next(ask, at)
+  const sent = Effect.provideService(next(...recoverable(ask, at, slot)), CallId, `${slot.call}/${attempt}`)
+  return handle === undefined ? Effect.andThen(intend(slot, ask, at), sent) : sent
+}

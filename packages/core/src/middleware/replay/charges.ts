@@ -1,0 +1,162 @@
+/** Charges of what an earlier process of a run paid: by their names, so that each account is charged once for each. */
+import * as Effect from "effect/Effect"
+import { defined } from "../../Fields.ts"
+import { type CallRun, unpaid } from "../../loop/call.ts"
+import { emitter, type Listener, type RunEvent } from "../../events/RunEvent.ts"
+import type { Retired } from "../../journal/Superseded.ts"
+import type { Ledger } from "../../run/Budget.ts"
+import type { Doubt, Recording } from "../../run/Recording.ts"
+import type { BudgetExceeded, Paid } from "../../task/Usage.ts"
+
+/** The run of the charges, and how it was before. */
+export interface Before {
+  readonly run: CallRun
+  /** Absent without a journal. */
+  readonly recording: Recording | undefined
+  /** Whether the run is charged for calls that ended with their process; otherwise its payer is, and nothing is reported. */
+  readonly chargesRun: boolean
+}
+
+/** Books an earlier payment on the run's account, and reports it in the same tick. It is not paid again. */
+export const repay = <A>(
+  { ledger }: CallRun,
+  name: string | undefined,
+  { costUsd, usage }: Paid,
+  report: (paid: Paid) => A
+): Effect.Effect<A, BudgetExceeded> => {
+  const paid: Paid = { usage, costUsd }
+  const amount = { costUsd, tokens: usage.inputTokens + usage.outputTokens }
+  return Effect.uninterruptible(
+    Effect.flatMap(ledger.reserve(amount, name), (reservation) =>
+      Effect.map(ledger.settle(reservation, paid), () => report(paid))
+    )
+  )
+}
+
+/**
+ * Books a call in doubt at its worst case, as far as there is room: a run that goes on in another order may have asked
+ * others for it. Gives what it has booked.
+ */
+export const bookDoubt = (
+  ledger: Ledger,
+  name: string | undefined,
+  { costUsd, usage }: Paid
+): Effect.Effect<Paid, BudgetExceeded> => {
+  const { inputTokens, outputTokens } = usage
+  const booked = Effect.flatMap(ledger.reserve({ costUsd, tokens: inputTokens + outputTokens }, name), (own) =>
+    Effect.as(ledger.settle(own, { costUsd, usage }), { costUsd, usage })
+  )
+  return Effect.catch(booked, (refused) => {
+    const left = Math.max(0, refused.allowed - refused.spent)
+    if (refused.limit === "tokens" && left < inputTokens + outputTokens) {
+      const input = Math.min(inputTokens, left)
+      const less = { ...usage, inputTokens: input, outputTokens: Math.min(outputTokens, left - input) }
+      return bookDoubt(ledger, name, { costUsd, usage: less })
+    }
+    if (refused.limit === "costUsd" && costUsd !== undefined && left < costUsd) {
+      return bookDoubt(ledger, name, { costUsd: left, usage })
+    }
+    return Effect.fail(refused)
+  })
+}
+
+/**
+ * Charges and reports attempts that failed before the run was resumed: by their names, so that an account is charged
+ * for each of them once.
+ */
+export const retire = (
+  { chargesRun, recording, run }: Before,
+  retired: ReadonlyArray<Retired>,
+  listener?: Listener
+): Effect.Effect<void, BudgetExceeded> => {
+  const isCharged = run.isShared || recording !== undefined
+  return Effect.forEach(
+    retired,
+    ({ event, name }) => {
+      const { at: _, runId, ...body } = event
+      const emit = listener === undefined ? run.emit : emitter(runId, run.clock, listener)
+      const report = ({ costUsd, usage }: Paid) =>
+        emit?.({
+          ...body,
+          ...defined({ chargeId: isCharged ? name : event.chargeId }),
+          isRetired: true,
+          costUsd,
+          usage
+        })
+      if (event.type === "call-failed") {
+        return event.unasked === true ? Effect.sync(() => report(unpaid)) : repay(run, name, event, report)
+      }
+      if (!chargesRun) return Effect.void
+      if (event.type === "call-interrupted") return repay(run, name, event, report)
+      return Effect.uninterruptible(Effect.map(bookDoubt(run.ledger, name, event), report))
+    },
+    { discard: true }
+  )
+}
+
+/**
+ * The event of a doubt, by the address of its call: `run/round/by/number`, where a run's id may have slashes, too. Of what
+ * this time was not begun (a nested run, a step), it is told of the round, or of the whole run.
+ */
+const lostEvent = (
+  { clock, runId: whole }: CallRun,
+  recording: Recording,
+  { attempt, call, worker }: Doubt,
+  paid: Paid
+): RunEvent => {
+  const [, who = "", number] = call.split("/").reverse()
+  const run = call.split("/").slice(0, -3).join("/")
+  const [asker, check] = who.split(" ")
+  const [round, step] = [Number(number), Number(asker)]
+  const steps = recording.stepsOf(run, round)
+  const place =
+    steps === undefined
+      ? { runId: whole, round: 0 }
+      : { runId: run, round, ...defined({ step: step < steps ? step : undefined }) }
+  const by = check === "check" ? { by: check as "check" } : who === "critic" ? { by: who as "critic" } : {}
+  const chargeId = `${call}/${attempt}`
+  return { type: "call-lost", ...place, ...by, worker, chargeId, ...paid, at: clock.currentTimeMillisUnsafe() }
+}
+
+/** Charges and reports the failures whose places a resumed run has not come to again before it ended. */
+const settleRetired = (before: Before, recording: Recording): Effect.Effect<void> =>
+  Effect.forEach(
+    recording.unreported(),
+    // They may be of runs nested in this one.
+    (one) => Effect.catch(retire(before, [one], recording.listener), () => Effect.void),
+    { discard: true }
+  )
+
+/**
+ * What was in doubt, and the run did not come to again before it ended (another limit, another order): it is charged and
+ * told all the same.
+ */
+const settleDoubts = ({ chargesRun, run }: Before, recording: Recording): Effect.Effect<void> => {
+  const { ledger } = run
+  return Effect.forEach(
+    recording.doubts(),
+    (doubt) => {
+      const { attempt, call, costUsd, usage } = doubt
+      const worst: Paid = { costUsd, usage }
+      if (!chargesRun) return Effect.sync(() => recording.note({ type: "lost", call, attempt, ...worst }))
+      const booked = Effect.catch(bookDoubt(ledger, `${call}/${attempt}`, worst), () =>
+        Effect.as(ledger.charge(costUsd ?? 0, `${call}/${attempt}`), worst)
+      )
+      return Effect.map(booked, (paid) => {
+        recording.note({ type: "lost", call, attempt, ...paid })
+        recording.listener(lostEvent(run, recording, doubt, paid))
+      })
+    },
+    { discard: true }
+  )
+}
+
+/** Charges and reports everything of earlier processes that the run has not come to again before its end. */
+export const settleRest = (before: Before): Effect.Effect<void> => {
+  const { recording } = before
+  if (recording === undefined) return Effect.void
+  return Effect.andThen(
+    settleRetired(before, recording),
+    Effect.suspend(() => settleDoubts(before, recording))
+  )
+}

@@ -1,0 +1,26 @@
+/** The identity of a call in a journal. */
+import * as Hash from "effect/Hash"
+import type { Ask } from "../../loop/call.ts"
+import { key } from "../../run/ResponseCache.ts"
+import type { Message } from "../../task/Message.ts"
+
+/**
+ * The request of the caller: worker, messages, settings and shape, before it is fitted to the worker and to accounts, so
+ * that a run can be resumed with another budget. A resumed run makes its messages as before, to the order of their
+ * properties; those of other code can come in another order. The list of tools is not part of it: servers of tools change
+ * their lists, and an answer that was paid for stays one.
+ */
+export const identityOf = ({ request: { messages, tools: _, ...rest }, sample, worker }: Ask): string =>
+  key(worker, { ...rest, messages: [] }, sample) + messages.map(digestOf).join()
+
+/** The digests of messages. A conversation is hashed once, not once for each of its turns. */
+const digests = new WeakMap<Message, string>()
+
+const digestOf = (message: Message): string => {
+  const known = digests.get(message)
+  if (known !== undefined) return known
+  const text = JSON.stringify(message)
+  const digest = `${text.length.toString(36)}-${(Hash.string(text) >>> 0).toString(36)}`
+  digests.set(message, digest)
+  return digest
+}

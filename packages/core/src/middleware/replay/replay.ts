@@ -1,0 +1,206 @@
+/**
+ * Calls that a run has made before: a call that a journal or a transcript knows is reported again, and neither made nor
+ * paid for again. The end of each new attempt is written into the journal.
+ */
+import * as Effect from "effect/Effect"
+import { millisSince, ticks } from "../../Elapsed.ts"
+import { defined } from "../../Fields.ts"
+import {
+  type Answered,
+  type Ask,
+  type At,
+  attemptName,
+  type CallError,
+  type CallMiddleware,
+  type CallRun,
+  placeName,
+  placeOf,
+  reportFailure,
+  reportInterruption,
+  type Settled,
+  show,
+  unpaid
+} from "../../loop/call.ts"
+import type { Known, Outcome, Recorded } from "../../journal/RecordedRun.ts"
+import type { Slot } from "../../run/Recording.ts"
+import type { Answer, Entry, Failure } from "../../run/ResponseCache.ts"
+import type { RunSettings } from "../../run/RunSettings.ts"
+import type { Paid } from "../../task/Usage.ts"
+import { WorkerError } from "../../task/Worker.ts"
+import { type Before, bookDoubt, repay, retire } from "./charges.ts"
+import { identityOf } from "./identity.ts"
+
+/** What a run knows of the calls that it made before. */
+export interface ReplaySettings extends Omit<Before, "run"> {
+  /** Absent if no transcript was given. The journal comes first. */
+  readonly recorded: Recorded | undefined
+  readonly onDoubt: RunSettings["onDoubt"]
+}
+
+/** Why a call failed whose answer was lost with its process, and that was not to be made again. */
+export const lostDetail = "the process that had asked it ended before its answer came"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+const answerIn = ({ echo, finishReason, model, reasoning, text, toolCalls, usage }: Answered): Answer =>
+  defined({ text, reasoning, finishReason, toolCalls, echo, usage, model })
+
+/** Writes the end of an attempt, in the tick in which it is charged. */
+const write = ({ call, recording }: Slot, attempt: number, { answered, failure, paid }: Settled): void => {
+  const at = { call, attempt }
+  if (answered !== undefined) recording.note({ ...at, type: "answered", answer: answerIn(answered), ...paid! })
+  else if (failure !== undefined) {
+    const { message, reason, retryInMillis, unasked } = failure
+    recording.note({
+      ...at,
+      ...defined({ type: "failed", reason, message, retryInMillis, unasked }),
+      ...(paid ?? unpaid)
+    })
+  } else if (paid === undefined) recording.note({ ...at, type: "withdrawn" })
+  else recording.note({ ...at, type: "interrupted", ...paid })
+}
+
+/** A call whose attempts are written. */
+const writing = (at: At, slot: Slot): At => ({
+  ...at,
+  slot,
+  name: slot.call,
+  onCached: ({ attempt }, answer) => {
+    const { call, hash, recording } = slot
+    recording.note({ type: "found", call, attempt, hash, answer })
+  },
+  settled: (ask, now, end) => {
+    write(slot, now.attempt, end)
+    at.settled(ask, now, end)
+  }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Replay
+// -------------------------------------------------------------------------------------------------------------------
+
+type Replayed = Effect.Effect<Answered, CallError>
+
+const reportLost = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined) =>
+  emit?.({ ...defined({ type: "call-lost", ...placeOf(ask), chargeId }), ...paid })
+
+/** Reports the known attempts of a call as they were, and makes the others. */
+export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware => {
+  const { chargesRun, onDoubt = "again", recorded, recording } = settings
+  const before: Before = { run, recording, chargesRun }
+  return (next) => {
+    const again = (ask: Ask, begun: At, past: ReadonlyArray<Known>): Replayed => {
+      const { worker } = ask
+      const { slot } = begun
+      const since = ticks(run.clock)
+
+      const from = (attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
+        const at: At = { ...begun, attempt, failures }
+        const known = past[attempt]
+        if (known === undefined) return next(ask, at)
+        if (known.isRetired === true) return from(attempt + 1, [])
+        if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash) {
+          return slot.recording.mismatch(slot.call, `asks ${worker.id} something else than it did before`)
+        }
+        const { handle } = known
+        if (known.outcome === undefined && handle !== undefined && typeof worker.recovery === "object") {
+          return next(ask, { ...at, handle })
+        }
+        const { outcome = { type: "lost" as const, ...(known.worst ?? unpaid) } } = known
+        // The journal of a run that is resumed from a transcript is complete, too.
+        if (slot !== undefined && slot.past[attempt]?.outcome === undefined) {
+          slot.recording.note({ ...outcome, call: slot.call, attempt })
+        }
+        return tell(outcome, at)
+      }
+
+      const after = ({ attempt, failures }: At): Replayed => Effect.suspend(() => from(attempt + 1, failures))
+
+      const tell = (outcome: Outcome, at: At): Replayed => {
+        const name = attemptName(at)
+        switch (outcome.type) {
+          case "lost":
+            return lost(outcome, at, name)
+          case "interrupted": {
+            if (!chargesRun) return after(at)
+            const report = (paid: Paid) => reportInterruption(run, ask, paid, name)
+            return Effect.andThen(repay(run, name, outcome, report), after(at))
+          }
+          case "failed":
+            return failed(outcome, at, name)
+          // This package wrote it, under the version and the checksum of its journal or its transcript.
+          case "found":
+            return next(ask, { ...at, cached: { entry: outcome.answer as Entry, since } })
+          case "answered":
+            return repay(run, name, outcome, ({ costUsd }) => answered(outcome.answer as Entry, costUsd))
+        }
+      }
+
+      /** Gives an answer that the run has paid for before, with the time that it took. */
+      const answered = (entry: Entry, costUsd: number | undefined): Answered => {
+        const { durationMillis } = entry
+        show(ask, entry)
+        const addedMillis = durationMillis === undefined ? 0 : durationMillis - millisSince(run.clock, since)
+        const answered = { ...entry, costUsd, cached: false, addedMillis }
+        ask.onAnswer(answered)
+        return answered
+      }
+
+      const failed = (
+        outcome: Extract<Outcome, { readonly type: "failed" }>,
+        at: At,
+        name: string | undefined
+      ): Replayed => {
+        const { attempt, failures } = at
+        const { message, reason, retryInMillis, unasked, usage } = outcome
+        const failure: Failure = { reason, message, usage, retryInMillis, unasked }
+        const report = (paid: Paid) => reportFailure(run, ask, failures.length, failure, paid, name)
+        const booked = unasked === true ? Effect.sync(() => report(unpaid)) : repay(run, name, outcome, report)
+        const isLast = past[attempt + 1] === undefined
+        if (retryInMillis === undefined) {
+          // After a failure for good there are attempts only if the run was resumed: those are a new beginning.
+          return Effect.andThen(
+            booked,
+            isLast ? Effect.fail(new WorkerError({ worker: worker.id, reason, usage })) : after({ ...at, failures: [] })
+          )
+        }
+        const wait = isLast ? Effect.sleep(retryInMillis) : Effect.void
+        return Effect.andThen(Effect.andThen(booked, wait), after({ ...at, failures: [...failures, failure] }))
+      }
+
+      /** It is unknown whether it was answered: it is charged at its worst case, and reported. */
+      const lost = (worst: Paid, at: At, name: string | undefined): Replayed => {
+        const booked = !chargesRun
+          ? Effect.void
+          : Effect.uninterruptible(
+              Effect.map(bookDoubt(run.ledger, name, worst), (paid) => reportLost(run, ask, paid, name))
+            )
+        if (onDoubt === "again" || worker.recovery === "free") return Effect.andThen(booked, after(at))
+        const reason = { _tag: "Timeout", detail: lostDetail } as const
+        return Effect.andThen(booked, Effect.fail(new WorkerError({ worker: worker.id, reason })))
+      }
+
+      return from(0, [])
+    }
+
+    return (ask, at) =>
+      Effect.suspend(() => {
+        const { by, round, step, turn, worker } = ask
+        const slot = recording?.slot(run.runId, round, placeName(ask), identityOf(ask))
+        const address = { by, round, step, turn, worker: worker.id }
+        // A journal knows more than the transcript that is made of it: which attempts are made again.
+        const transcript = slot?.isWhole === true ? undefined : recorded
+        const written = slot?.past ?? []
+        const past =
+          written.length === 0
+            ? (transcript?.attempts(address, slot === undefined ? at.name : undefined) ?? [])
+            : written
+        const retired = slot?.isWhole === true ? slot.retired : (transcript?.retired(address) ?? [])
+        const begun = slot === undefined ? at : writing(at, slot)
+        const made = past.length === 0 ? next(ask, begun) : again(ask, begun, past)
+        return retired.length === 0 ? made : Effect.andThen(retire(before, retired), made)
+      })
+  }
+}

@@ -1,0 +1,13 @@
+/** Ends a call that takes too long. */
+import * as Effect from "effect/Effect"
+import type { CallMiddleware } from "../../loop/call.ts"
+import { timeoutError } from "../../loop/receive.ts"
+
+export const timeout =
+  (timeoutMillis: number): CallMiddleware =>
+  (next) =>
+  (ask, at) =>
+    Effect.timeoutOrElse(next(ask, at), {
+      duration: timeoutMillis,
+      orElse: () => Effect.fail(timeoutError(ask.worker, timeoutMillis))
+    })
