@@ -76,10 +76,15 @@ export const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
   events: ["task", "workflow"],
   journal: ["task", "workflow", "events"],
   telemetry: ["task", "workflow", "events"],
-  run: ["task", "workflow", "policy", "events", "journal", "telemetry"],
+  run: ["task", "workflow", "policy", "events", "journal", "telemetry", "loop", "middleware"],
+  loop: ["task", "workflow", "policy", "events", "journal", "telemetry", "run", "middleware"],
+  middleware: ["task", "workflow", "policy", "events", "journal", "telemetry", "run", "loop"],
   // The same without Effect.
-  promise: ["task", "workflow", "policy", "events", "journal", "telemetry", "run"]
+  promise: ["task", "workflow", "policy", "events", "journal", "telemetry", "run", "loop"]
 }
+
+/** The only file that may name both the kernel of the run loop and its middleware. */
+const pipeline = "src/loop/pipeline.ts"
 
 /** The rooms that the commands of the CLI share, from the ground up. A shared room imports no command's folder. */
 export const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -175,6 +180,22 @@ export const layerProblems = (
     })
   })
 
+const middlewareOf = (file: string): string | undefined => /^src\/middleware\/([^/]+)\//.exec(file)?.[1]
+
+/** Imports of middleware by the kernel of the run loop, or by another middleware. */
+export const pipelineProblems = (sources: Subject["sources"]): ReadonlyArray<string> =>
+  sources.flatMap(({ file, text }) => {
+    if (file === pipeline || !/^src\/(?:loop|middleware)\//.test(file)) return []
+    return importsOf(text).flatMap((specifier) => {
+      const target = middlewareOf(path.posix.join(path.posix.dirname(file), specifier))
+      if (!specifier.startsWith(".") || target === undefined || target === middlewareOf(file)) return []
+      const where = `packages/core/${file}: "${specifier}"`
+      return middlewareOf(file) === undefined
+        ? [`${where} is middleware, which only ${pipeline} may import into the kernel.`]
+        : [`${where} is another middleware; both get what they share from src/loop, or from ${pipeline}.`]
+    })
+  })
+
 /** Every arrow that the table does not allow, as a sentence. */
 export const violations = (
   subjects: ReadonlyArray<Subject>,
@@ -214,6 +235,7 @@ export const check = (): Report => {
   return fromProblems([
     ...violations(subjects),
     ...layerProblems(sources("core")),
+    ...pipelineProblems(sources("core")),
     ...layerProblems(sources("cli"), "cli", rooms)
   ])
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { layerProblems, rooms, type Subject, violations } from "../checks/arrows.ts"
+import { layerProblems, pipelineProblems, rooms, type Subject, violations } from "../checks/arrows.ts"
 
 const subject = (name: string, parts: Partial<Subject> = {}): Subject => ({
   name,
@@ -108,6 +108,15 @@ describe("core's folders", () => {
       'packages/core/src/policy/Policy.ts: "../run/Budget.ts" points upwards: policy is below run.'
     ])
     expect(imports("src/events/RunEvent.ts", "../run/Conductor.ts")).toHaveLength(1)
+  })
+
+  it("only loop/pipeline.ts names the kernel of the run loop and its middleware", () => {
+    const imports = (file: string, specifier: string) => pipelineProblems([{ file, text: `import "${specifier}"` }])
+    expect(imports("src/loop/pipeline.ts", "../middleware/retry/retry.ts")).toEqual([])
+    expect(imports("src/middleware/retry/retry.ts", "../../loop/call.ts")).toEqual([])
+    expect(imports("src/middleware/replay/replay.ts", "./charges.ts")).toEqual([])
+    expect(imports("src/loop/call.ts", "../middleware/retry/retry.ts")).toHaveLength(1)
+    expect(imports("src/middleware/retry/retry.ts", "../cache/cache.ts")).toHaveLength(1)
   })
 
   it("no shared room of the CLI imports a command", () => {

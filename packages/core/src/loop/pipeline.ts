@@ -15,7 +15,7 @@
  * - `meter` before `payerCharged`: the run refuses before the payer is asked, and both have reserved before the gate.
  * - `payerCharged` before `gate`: a refused call takes no queue position from others.
  * - `gate` before `timeout`: the time in the queue is not time of the call.
- * - `timeout` before `intent`: a slow journal takes of the call's time, so that no call can hang in it.
+ * - `timeout` before `intent`: the time of a slow journal is time of the call (a choice: no promise depends on it).
  * - `intent` before `send`: an intent is durable before the worker is asked, and not written before the gate is passed.
  */
 import { type CachedAnswers, cache } from "../middleware/cache/cache.ts"
