@@ -26,7 +26,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // What is granted in the instant of an interruption stays reserved.
   "grant-kept": {
-    seed: 99,
+    seed: 323,
     file: "core/src/loop/call.ts",
     edits: [
       {
@@ -38,13 +38,15 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // An answer that comes as another step ends the run is paid and not told.
   "answer-untold": {
     seed: 30,
-    file: "core/src/run/Executor.ts",
+    file: "core/src/loop/step.ts",
     edits: [
+      { from: "      onNotice,\n      onAnswer\n", to: "      onNotice,\n      onAnswer: () => {}\n" },
       {
-        from: "const asked = within(context, part, ask(context, plan, answers, running, onAnswer))",
-        to: `let kept: Answered | undefined
-      const asking = ask(context, plan, answers, running, (answer) => { kept = answer })
-      const asked = Effect.tap(within(context, part, asking), () => Effect.sync(() => kept && onAnswer(kept)))`
+        from: 'return Effect.map(made, () => ({ type: "answered", ordinal, tried }))',
+        to: `return Effect.map(made, (answered) => {
+      onAnswer(answered)
+      return { type: "answered", ordinal, tried }
+    })`
       }
     ]
   },
@@ -118,10 +120,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // A step goes on with an answer that failed its check, before anybody was asked.
   "not-held": {
     seed: 155,
-    file: "core/src/run/Executor.ts",
-    edits: [
-      { from: "if (!isHeld) return drive(released(step))", to: "if (!isHeld || isHeld) return drive(released(step))" }
-    ]
+    file: "core/src/loop/scheduler.ts",
+    edits: [{ from: "if (!holds || stopped !== undefined)", to: "if (!holds || holds)" }]
   },
   // A run that is stopped in the middle of a round gives the round's last answer, and not the one that stands.
   "stops-with-last": {
@@ -132,7 +132,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // What was held back by a failed check is never let go.
   "held-for-ever": {
     seed: 365,
-    file: "core/src/run/Executor.ts",
+    file: "core/src/loop/scheduler.ts",
     edits: [{ from: "const ready = held.flatMap(released)", to: "const ready = held.slice(1).flatMap(released)" }]
   },
   // The policy is asked while steps wait for tools, and so before their answers are there.
@@ -146,7 +146,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "verdict-anew": {
     seed: 95,
     survival: true,
-    file: "core/src/run/checking.ts",
+    file: "core/src/middleware/check/check.ts",
     edits: [
       { from: "known !== undefined && !isAsking(check)", to: "known !== undefined && known.objection === ''" },
       { from: "known === undefined ? now : known.objection", to: "now" }
@@ -215,14 +215,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "tool-unsaved": {
     seed: 1,
     survival: true,
-    file: "core/src/run/StepTurns.ts",
+    file: "core/src/middleware/tools/tools.ts",
     edits: [{ from: "Effect.andThen(recording.saved, spanned)", to: "spanned" }]
   },
   // A tool in doubt is called again, whatever it does.
   "tool-again": {
     seed: 11,
     survival: true,
-    file: "core/src/run/StepTurns.ts",
+    file: "core/src/middleware/tools/tools.ts",
     edits: [{ from: "if (isInDoubt && !prepared.isRepeatable)", to: "if (isInDoubt && prepared.isRepeatable)" }]
   },
   // A run that waits keeps what its calls had reserved.

@@ -12,11 +12,10 @@ import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { millisSince } from "../Elapsed.ts"
-import { defined } from "../Fields.ts"
-import type { ActiveSpans } from "../telemetry/ActiveSpans.ts"
-import type { Recorded } from "../journal/RecordedRun.ts"
 import type { Emit } from "../events/RunEvent.ts"
 import type { StepFailure } from "../events/StepFailure.ts"
+import { defined } from "../Fields.ts"
+import type { Recorded } from "../journal/RecordedRun.ts"
 import type { Ledger, Occurrence, Reservation } from "../run/Budget.ts"
 import { Caller } from "../run/Caller.ts"
 import { within } from "../run/carried.ts"
@@ -26,6 +25,7 @@ import type { Entry, Failure, ResponseCache } from "../run/ResponseCache.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import { type BudgetExceeded, cost, noUsage, type Paid } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import type { ActiveSpans } from "../telemetry/ActiveSpans.ts"
 import { type Accounts, boundOn, priced } from "./accounts.ts"
 import { usageOf } from "./bounds.ts"
 import {
@@ -221,6 +221,20 @@ export const show = ({ onDelta }: Ask, { reasoning, text }: Entry): void => {
   if (reasoning !== undefined) onDelta?.("reasoning", reasoning)
   onDelta?.("text", text)
 }
+
+/** Adds the failure of a call to those of its run. A limit is no fault of the worker's. */
+export const noteFailure = <A>(
+  { failures, runId }: CallContext,
+  place: Pick<StepFailure, "by" | "round" | "step">,
+  made: Effect.Effect<A, WorkerError | BudgetExceeded>
+): Effect.Effect<A, WorkerError | BudgetExceeded> =>
+  Effect.tapError(made, (error) =>
+    Effect.sync(() => {
+      if (error._tag !== "WorkerError") return
+      const { message, reason, worker } = error
+      failures.push({ runId, ...(defined(place) as typeof place), worker, reason: reason._tag, message })
+    })
+  )
 
 // -------------------------------------------------------------------------------------------------------------------
 // The way in

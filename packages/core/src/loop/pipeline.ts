@@ -17,21 +17,38 @@
  * - `gate` before `timeout`: the time in the queue is not time of the call.
  * - `timeout` before `intent`: the time of a slow journal is time of the call (a choice: no promise depends on it).
  * - `intent` before `send`: an intent is durable before the worker is asked, and not written before the gate is passed.
+ *
+ * The middleware of a step, from the outermost:
+ *
+ * - `check` before `reassign`: the answer of a worker that took over is checked, too.
+ * - `reassign` before `nested`: the Conductor can take over a step, and a worker can take over from it.
+ * - `nested` before `shape` and `tools`: a nested run has a shape and tools of its own.
+ * - `shape` before `tools`: only an answer is held to a shape, not a turn that asks for tools.
+ * - `tools` before `conversed`: each turn has the results of the turn before it.
+ * - `conversed` before `capable`: content that a worker cannot take is left out of the whole conversation.
  */
+
+import type { StepFailure } from "../events/StepFailure.ts"
 import { type CachedAnswers, cache } from "../middleware/cache/cache.ts"
+import { check } from "../middleware/check/check.ts"
 import { fit } from "../middleware/fit/fit.ts"
 import { gate } from "../middleware/gate/gate.ts"
 import { intent } from "../middleware/intent/intent.ts"
+import { nested } from "../middleware/nested/nested.ts"
 import { payerCharged, payerReported } from "../middleware/payer/payer.ts"
+import { reassign } from "../middleware/reassign/reassign.ts"
 import { type ReplaySettings, replay } from "../middleware/replay/replay.ts"
 import { retry } from "../middleware/retry/retry.ts"
+import { shape } from "../middleware/shape/shape.ts"
 import { timeout } from "../middleware/timeout/timeout.ts"
-import type { StepFailure } from "../events/StepFailure.ts"
+import { capable, tools } from "../middleware/tools/tools.ts"
 import type { Payer } from "../run/Budget.ts"
 import type { Gate, Retry } from "../run/Resilience.ts"
 import type { ResponseCache } from "../run/ResponseCache.ts"
 import { type CallContext, type CallRun, calling, compose, meter, send } from "./call.ts"
+import type { Plan } from "./plan.ts"
 import type { Silence } from "./receive.ts"
+import { conversed, type Step, turn } from "./step.ts"
 
 /** What a run configures of its calls. */
 export interface CallSettings extends ReplaySettings {
@@ -73,4 +90,24 @@ const callOf = (run: CallRun, settings: CallSettings): CallContext["call"] => {
 export const contextOf = (run: CallRun, settings: CallSettings): CallContext => {
   const { cache, failures, gate, payer, recorded, recording } = settings
   return { ...run, payer, call: callOf(run, settings), failures, recorded, recording, gate, cache }
+}
+
+/** The way in which the steps of a workflow are answered. */
+export const stepOf = (context: CallContext, plan: Plan): Step => {
+  const { delegate, equipment, settings, workflow } = plan
+  const { recorded, recording } = context
+  const isChecked = workflow.steps.some(({ check }) => check !== undefined)
+  const isConversed = equipment.shape !== undefined || equipment.tools !== undefined
+  return compose(
+    [
+      isChecked ? check(context, recorded, plan) : undefined,
+      isChecked || settings.reassign !== "never" ? reassign(context, plan) : undefined,
+      delegate && nested(plan, delegate),
+      equipment.shape && shape(context, plan, equipment.shape),
+      equipment.tools && tools(context, recording, plan, equipment.tools),
+      isConversed ? conversed(context) : undefined,
+      capable(context, plan)
+    ],
+    turn(context, plan)
+  )
 }

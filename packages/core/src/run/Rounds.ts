@@ -10,8 +10,12 @@ import { payments, type Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
 import { isLimited, neededOf, refusalOf } from "../loop/accounts.ts"
 import type { Answered, CallContext, CallRun } from "../loop/call.ts"
-import { contextOf } from "../loop/pipeline.ts"
+import { noteFailure } from "../loop/call.ts"
+import { contextOf, stepOf } from "../loop/pipeline.ts"
+import * as Plan from "../loop/plan.ts"
 import { silenceOf } from "../loop/receive.ts"
+import * as Scheduler from "../loop/scheduler.ts"
+import * as Step from "../loop/step.ts"
 import { settleRest } from "../middleware/replay/charges.ts"
 import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
 import type * as Policy from "../policy/Policy.ts"
@@ -33,12 +37,11 @@ import { Caller } from "./Caller.ts"
 import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts"
 import { isCarrying, within } from "./carried.ts"
 import { completing } from "./completing.ts"
-import * as Executor from "./Executor.ts"
+import type { Equipment } from "./Equipment.ts"
+import { equipmentOf, ready, recordedOf, toolNamesOf, type Unsupported } from "./Equipment.ts"
 import { finished, isOver, withValue } from "./ending.ts"
-import { equipmentOf, ready, recordedOf, toolNamesOf, type Unsupported } from "./equip.ts"
 import { hearing } from "./hearing.ts"
 import * as Journaled from "./journaled.ts"
-import { noteFailure } from "./noteFailure.ts"
 import {
   checksOf,
   objections,
@@ -53,16 +56,15 @@ import {
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
-import type { Equipment } from "./StepTurns.ts"
 import { checkedGrade } from "./shapes.ts"
 import * as Toolbox from "./Toolbox.ts"
 
 /** What ends a run without an answer. */
 export type RunError =
   | Policy.PolicyError
-  | Executor.StepFailed
+  | Scheduler.StepFailed
   | Refusal
-  | Executor.DelegateError
+  | Step.DelegateError
   | WorkerError
   | GraderError
   | Usage.BudgetExceeded
@@ -106,7 +108,7 @@ export interface State {
   /** The tool calls that it waits for. */
   waitingFor: ReadonlyArray<RunEvent.WaitingCall>
   /** The workflow that runs now. */
-  current: { readonly workflow: Workflow.Workflow; readonly execution: Executor.Execution } | undefined
+  current: { readonly workflow: Workflow.Workflow; readonly execution: Scheduler.Execution } | undefined
   /** The limit that stopped it. */
   stopped: Usage.BudgetExceeded | undefined
 }
@@ -346,7 +348,7 @@ const runRound = Effect.fnUntraced(function* (
     return "over"
   }
 
-  const plan: Executor.Plan = {
+  const plan: Plan.Plan = {
     task: state.task,
     pool: state.pool,
     workflow,
@@ -368,9 +370,9 @@ const runRound = Effect.fnUntraced(function* (
     mayRevise: state.revisions > 0,
     delegate: delegate(state, round)
   }
-  const unpriced = refusalOf(context, Executor.workersOf(plan))
+  const unpriced = refusalOf(context, Plan.workersOf(plan))
   if (unpriced !== undefined) return yield* unpriced
-  const execution = Executor.make(context, plan)
+  const execution = Scheduler.schedule(context, plan, stepOf(context, plan))
   state.current = { workflow, execution }
   yield* execution.run
   let results = execution.results()
@@ -424,7 +426,7 @@ const runRound = Effect.fnUntraced(function* (
 })
 
 /** Whether the policy is asked now: answers have failed their checks, and nothing else of the round can run. */
-const mayAsk = ({ held, stopped, waitingFor }: Executor.Results): boolean =>
+const mayAsk = ({ held, stopped, waitingFor }: Scheduler.Results): boolean =>
   held.length > 0 && stopped === undefined && waitingFor.length === 0
 
 /** Has the critic score the round; returns whether the run ends here. */
@@ -475,7 +477,7 @@ const grade = Effect.fnUntraced(function* (
 })
 
 /** Runs a step that the policy gave to the Conductor itself, as a nested run on the same account. */
-const delegate = (state: State, round: number): Executor.Delegate | undefined => {
+const delegate = (state: State, round: number): Step.Delegate | undefined => {
   const { context, depth, equipment, options, pool, runId: parentId, runOptions, task } = state
   if (depth >= (options.self?.maxDepth ?? 0)) return undefined
   return (step, messages, { hasTools, isShaped }) => {
@@ -495,14 +497,14 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
     const path = `${equipment.path}${round}.${step}/`
     const toolNames = hasTools ? state.toolNames : []
     const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context, path, toolNames }
-    return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Executor.Delegate> => {
+    return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Step.Delegate> => {
       const { answer, detail, error, ending, waitingFor } = result
       if (ending === "suspended") return Effect.succeed(waitingFor)
       if (ending === "budget" && error instanceof Usage.BudgetExceeded) return Effect.fail(error)
       const isRefused = ending === "refused"
       const text = isRefused ? (detail ?? "") : answer
       return text === undefined
-        ? Effect.fail(new Executor.DelegateError({ detail: detail ?? "it was interrupted" }))
+        ? Effect.fail(new Step.DelegateError({ detail: detail ?? "it was interrupted" }))
         : Effect.succeed({
             text,
             finishReason: isRefused ? ("refusal" as const) : ("stop" as const),

@@ -1,9 +1,9 @@
 /** Charges of what an earlier process of a run paid: by their names, so that each account is charged once for each. */
 import * as Effect from "effect/Effect"
-import { defined } from "../../Fields.ts"
-import { type CallRun, unpaid } from "../../loop/call.ts"
 import { emitter, type Listener, type RunEvent } from "../../events/RunEvent.ts"
+import { defined } from "../../Fields.ts"
 import type { Retired } from "../../journal/Superseded.ts"
+import { type CallRun, unpaid } from "../../loop/call.ts"
 import type { Ledger } from "../../run/Budget.ts"
 import type { Doubt, Recording } from "../../run/Recording.ts"
 import type { BudgetExceeded, Paid } from "../../task/Usage.ts"

@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
 import { defined } from "../../Fields.ts"
+import type { Known, Outcome, Recorded } from "../../journal/RecordedRun.ts"
 import {
   type Answered,
   type Ask,
@@ -21,7 +22,6 @@ import {
   show,
   unpaid
 } from "../../loop/call.ts"
-import type { Known, Outcome, Recorded } from "../../journal/RecordedRun.ts"
 import type { Slot } from "../../run/Recording.ts"
 import type { Answer, Entry, Failure } from "../../run/ResponseCache.ts"
 import type { RunSettings } from "../../run/RunSettings.ts"

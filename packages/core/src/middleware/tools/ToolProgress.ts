@@ -1,9 +1,9 @@
 /** Reports of a tool on its own progress, bounded in size and rate before anything else reads them. */
 import type * as Clock from "effect/Clock"
-import { millisSince, ticks } from "../Elapsed.ts"
-import { defined } from "../Fields.ts"
-import { plain } from "../Thrown.ts"
-import type { ToolProgress } from "../task/Tool.ts"
+import { millisSince, ticks } from "../../Elapsed.ts"
+import { defined } from "../../Fields.ts"
+import { plain } from "../../Thrown.ts"
+import type { ToolProgress } from "../../task/Tool.ts"
 
 /** One event at most in this time. Of the reports in between, the latest is emitted when the tool ends. */
 const intervalMillis = 100

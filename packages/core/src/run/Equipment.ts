@@ -7,12 +7,32 @@ import { isBegunAnew, isReopened, isReopenedWith } from "../journal/RetiredFailu
 import type { ShapeError } from "../task/compileShape.ts"
 import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
-import type { Tool, ToolChoice } from "../task/Tool.ts"
+import type { Given, Tool, ToolChoice, ToolContext } from "../task/Tool.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Options, RunOptions } from "./Conductor.ts"
-import { mediaOf, missing } from "./capabilities.ts"
-import type { Equipment } from "./StepTurns.ts"
+import { mediaOf, missing, type Unsupported as UnsupportedMode } from "./capabilities.ts"
 import * as Toolbox from "./Toolbox.ts"
+
+/** Says whether a tool may be run. */
+export type Approve = (request: ToolContext) => Effect.Effect<boolean>
+
+/** What a run offers the workers of its steps. */
+export interface Equipment {
+  readonly runId: string
+  /** Stands before the ids of waiting calls; nested runs have one. */
+  readonly path: string
+  readonly tools: Toolbox.Toolbox | undefined
+  readonly toolChoice: ToolChoice | undefined
+  readonly parallelToolCalls: boolean | undefined
+  readonly shape: Toolbox.AnswerShape | undefined
+  readonly maxToolRounds: number
+  readonly unsupported: UnsupportedMode
+  readonly approve: Approve | undefined
+  /** What became of a call in an earlier segment of the run. */
+  readonly known: ((id: string) => Recorded.KnownTool | undefined) | undefined
+  /** What the caller has given for calls that wait. */
+  readonly given: Readonly<Record<string, Given>>
+}
 
 /** The question cannot be sent as it is, or nobody in the pool can do what it needs. */
 export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly detail: string }> {

@@ -1,0 +1,79 @@
+/** A workflow that is about to be run, with everything that its steps need. */
+import type { Previous } from "../policy/Policy.ts"
+import type { Equipment } from "../run/Equipment.ts"
+import type { Reassign } from "../run/Resilience.ts"
+import type { ToolAccess, WorkerSettings } from "../run/RunSettings.ts"
+import type { Checks } from "../task/Check.ts"
+import type { Task } from "../task/Task.ts"
+import type { Worker } from "../task/Worker.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import { needed, type StepCheck, type Workflow } from "../workflow/Workflow.ts"
+import type { Delegate } from "./step.ts"
+
+/** How steps are run. */
+export interface Settings {
+  readonly worker: WorkerSettings
+  readonly reassign: Reassign
+  /** The consequence if a step fails for good: the steps that see it are shown the failure, or the run ends. */
+  readonly onStepFailure: "report" | "end"
+  /** Whether refused credentials end the run, instead of what `reassign` and `onStepFailure` say. */
+  readonly onAuthenticationFailure: "report" | "end"
+  /** Whether steps that no other step sees are skipped. */
+  readonly skipUnseen: boolean
+  /** The steps that are given the tools. */
+  readonly toolAccess: ToolAccess
+}
+
+export interface Plan {
+  readonly task: Task
+  readonly pool: WorkerPool
+  readonly workflow: Workflow
+  readonly round: number
+  readonly previous?: Previous | undefined
+  readonly settings: Settings
+  /** The seed of this round; it is sent to the workers only if `sendSeed` is set. */
+  readonly seed: number
+  readonly sendSeed: boolean
+  /** Its tools, and the shape of its answer. */
+  readonly equipment: Equipment
+  /** The checks of its steps by name, and the score at which a critic among them is content. */
+  readonly checks: Checks
+  readonly threshold: number
+  /** Whether another round may begin early: otherwise a failed check holds no step. */
+  readonly mayRevise: boolean
+  /** Present if the Conductor is a worker of its own pool. */
+  readonly delegate?: Delegate | undefined
+}
+
+/** The Conductor is called `self` as a worker of its own pool. */
+export const workerName = ({ pool }: Pick<Plan, "pool">, ordinal: number): string => pool.workers[ordinal]?.id ?? "self"
+
+/** The steps to run; `undefined` for all of them. */
+export const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<number> | undefined => {
+  if (!skipUnseen) return undefined
+  const wanted = needed(workflow)
+  return wanted.size === workflow.steps.length ? undefined : wanted
+}
+
+/** The workers that a check calls. */
+const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): ReadonlyArray<Worker> => {
+  const check = typeof by === "string" ? checks[by] : pool.workers[by]
+  if (check === undefined || typeof check === "function") return []
+  if ("generate" in check) return [check]
+  return "score" in check ? (check.workers ?? []) : []
+}
+
+/** The workers of the steps to run, and those that check them. */
+export const workersOf = ({
+  checks,
+  pool,
+  workflow,
+  settings
+}: Pick<Plan, "checks" | "pool" | "workflow" | "settings">): ReadonlyArray<Worker> => {
+  const wanted = wantedOf(workflow, settings.skipUnseen)
+  return workflow.steps.flatMap(({ check, worker }, step) => {
+    if (wanted !== undefined && !wanted.has(step)) return []
+    const own = pool.workers[worker]
+    return [...(own === undefined ? [] : [own]), ...(check === undefined ? [] : checkersOf(check, checks, pool))]
+  })
+}

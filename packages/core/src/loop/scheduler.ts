@@ -1,0 +1,171 @@
+/**
+ * The scheduler: runs the steps of one workflow, each as soon as its inputs are there.
+ *
+ * Its promises, which the tests hold it to by number:
+ *
+ * 1. A step starts the moment the last step it can see has ended; steps that cannot see each other run at once.
+ * 2. A worker sees the user's question, what its access list names, and its own subtask: nothing else.
+ * 3. A step whose answer no step can see and that is not the last is not paid for. This can be turned off.
+ * 4. A budget is never exceeded: the worst case of a call is reserved before it starts and settled after it ends.
+ * 5. A failed call is retried while a retry can help, then reassigned if the caller allows it. Then, as the caller chose,
+ *    the failure ends the run, or is reported to the steps that see it (that of the last step to the next round).
+ * 6. Interrupting a run stops its calls at once and still yields the transcript so far.
+ * 7. The same seeds and the same answers give the same transcript, event order aside where steps run at once.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type { WaitingCall } from "../events/RunEvent.ts"
+import { within } from "../run/carried.ts"
+import type { BudgetExceeded } from "../task/Usage.ts"
+import type { StepAnswer, Verdict } from "../workflow/StepMessages.ts"
+import type { Step as WorkflowStep } from "../workflow/Workflow.ts"
+import type { Answered, CallContext } from "./call.ts"
+import { type Plan, wantedOf, workerName } from "./plan.ts"
+import { answerStep, fail, isFatal, type Running, type Step, type StepFailure, start } from "./step.ts"
+
+/** The results of a workflow so far. */
+export interface Results {
+  /** By step; `undefined` where there is no result yet. */
+  readonly answers: ReadonlyArray<StepAnswer | undefined>
+  /** By step; `undefined` for one that was not checked. */
+  readonly verdicts: ReadonlyArray<Verdict | undefined>
+  /** The steps that failed their checks and hold back those that see them, until it is known what becomes of them. */
+  readonly held: ReadonlyArray<number>
+  /** The limit that kept a step from being run. */
+  readonly stopped: BudgetExceeded | undefined
+  /** The tool calls that steps wait for. */
+  readonly waitingFor: ReadonlyArray<WaitingCall>
+}
+
+/** A workflow that is being run. */
+export interface Execution {
+  /**
+   * Runs it. It fails only when a step fails and the settings say that this ends the run. A step that does not fit the
+   * budget is skipped with all that wait for it; steps already running go on, as they are paid for. A step that fails a
+   * check keeps those that see it waiting; all others go on.
+   */
+  readonly run: Effect.Effect<void, StepFailure>
+  /** Goes on with what was held back. */
+  readonly goOn: Effect.Effect<void, StepFailure>
+  /** Tells of the steps that were held back that they are not run. */
+  readonly skipHeld: (reason: "budget" | "revised") => void
+  /** The results so far, also after `run` has failed or was interrupted. */
+  readonly results: () => Results
+}
+
+/** The answering step gave no answer. */
+export class StepFailed extends Data.TaggedError("StepFailed")<{
+  readonly step: number
+  readonly detail: string
+  /** The error of its worker. */
+  readonly cause?: unknown
+}> {
+  override get message(): string {
+    return `Step ${this.step}, which answers, failed: ${this.detail}`
+  }
+}
+
+const sees = ({ access }: WorkflowStep, step: number): boolean => access === "all" || access.includes(step)
+
+/** Prepares to run a workflow; its steps emit events. */
+export const schedule = (context: CallContext, plan: Plan, answer: Step): Execution => {
+  const { emit } = context
+  const { round, settings, workflow } = plan
+  const { steps } = workflow
+  const wanted = wantedOf(workflow, settings.skipUnseen)
+  const isWanted = (step: number) => wanted === undefined || wanted.has(step)
+  /** How many steps each still waits for. A wanted step sees only wanted ones. */
+  const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
+  const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
+  const waitingFor: Array<WaitingCall> = []
+  const verdicts: Array<Verdict | undefined> = []
+  let held: ReadonlyArray<number> = []
+  let stopped: BudgetExceeded | undefined
+
+  const skip = (step: number, reason: "unseen" | "budget" | "revised") =>
+    emit?.({ type: "step-skipped", round, step, worker: workerName(plan, steps[step]!.worker), reason })
+
+  const released = (step: number): Array<number> => {
+    const ready: Array<number> = []
+    for (let later = step + 1; later < steps.length; later++) {
+      if (!isWanted(later) || !sees(steps[later]!, step)) continue
+      waitsFor[later]! -= 1
+      if (waitsFor[later] === 0) ready.push(later)
+    }
+    return ready
+  }
+
+  // The last of a step's dependencies to end runs that step in its own fiber: no barrier, no new fiber for a chain.
+  const drive = (ready: ReadonlyArray<number>): Effect.Effect<void, StepFailure> => {
+    if (ready.length === 0) return Effect.void
+    if (ready.length === 1) return one(ready[0]!)
+    return Effect.forEach(ready, one, { concurrency: "unbounded", discard: true })
+  }
+
+  /** A step has ended: those that wait for it alone are run, unless it holds them back. */
+  const settled = ({ holds, step }: Running): Effect.Effect<void, StepFailure> => {
+    if (!holds || stopped !== undefined) return drive(released(step))
+    held = [...held, step]
+    return Effect.void
+  }
+
+  const one = (step: number): Effect.Effect<void, StepFailure> =>
+    Effect.suspend(() => {
+      if (stopped !== undefined) {
+        skip(step, "budget")
+        return drive(released(step))
+      }
+      const running = start(context, plan, step)
+      const keep = ({ finishReason, text }: Answered) => {
+        answers[step] =
+          finishReason === "refusal" ? { type: "refused", text, worker: running.worker } : { type: "answered", text }
+      }
+      const judged = (verdict: Verdict | undefined, holds: boolean) => {
+        verdicts[step] = verdict
+        running.holds = holds
+      }
+      const answered = answerStep(context, plan, answer, answers, running, { keep, judged })
+      const asked = within(context, { type: "step", runId: context.runId, step }, answered)
+      return Effect.matchEffect(asked, {
+        onSuccess: (end) => {
+          if (end.type === "answered") {
+            stopped ??= end.stopped
+            return settled(running)
+          }
+          // Steps that see it wait with it; the others continue.
+          waitingFor.push(...end.calls)
+          emit?.({ type: "step-waiting", round, step, worker: running.worker, calls: end.calls })
+          return Effect.void
+        },
+        onFailure: (error) => {
+          answers[step] = { type: "failed", message: error.message, cause: error }
+          fail(context, plan, running, error)
+          if (error._tag === "BudgetExceeded") stopped ??= error
+          else if (settings.onStepFailure === "end" || isFatal(settings, error)) return Effect.fail(error)
+          return settled(running)
+        }
+      })
+    })
+
+  return {
+    run: Effect.suspend(() => {
+      const ready: Array<number> = []
+      for (let step = 0; step < steps.length; step++) {
+        if (!isWanted(step)) skip(step, "unseen")
+        else if (waitsFor[step] === 0) ready.push(step)
+      }
+      return drive(ready)
+    }),
+    goOn: Effect.suspend(() => {
+      const ready = held.flatMap(released)
+      held = []
+      return drive(ready)
+    }),
+    skipHeld: (reason) => {
+      let ready = held.flatMap(released)
+      held = []
+      for (; ready.length > 0; ready = ready.flatMap(released)) for (const step of ready) skip(step, reason)
+    },
+    results: () => ({ answers, verdicts, held, stopped, waitingFor })
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * The kernel of a step: the request to its worker, its events, and one turn.
+ *
+ * A step is a stack of middleware around `turn`, as a call is one around `send`. The answer reaches the run through the
+ * hooks of {@link StepAsk}, in the tick in which it is charged; a middleware that may refuse the answer wraps `onAnswer`.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { millisSince, ticks } from "../Elapsed.ts"
+import type { WaitingCall } from "../events/RunEvent.ts"
+import { defined } from "../Fields.ts"
+import type { Reassign } from "../run/Resilience.ts"
+import * as Seed from "../Seed.ts"
+import type { Message } from "../task/Message.ts"
+import type { BudgetExceeded } from "../task/Usage.ts"
+import type { WorkerError, WorkerRequest } from "../task/Worker.ts"
+import { type StepAnswer, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
+import type { Answered, Ask, CallContext } from "./call.ts"
+import { type Plan, type Settings, workerName } from "./plan.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The conversation of a step after its first messages. It is continued if another worker takes the step over. */
+export interface Conversation {
+  readonly messages: Array<Message>
+  turn: number
+  /** The start of the turn, by the monotonic clock. */
+  since: number
+  toolRounds: number
+  corrections: number
+}
+
+/** What a step may use: the tools, and the shape that its answer is held to. */
+export interface Offered {
+  readonly hasTools: boolean
+  readonly isShaped: boolean
+}
+
+/** A step that is being answered. One small object, as many are in flight at once. */
+export interface Running {
+  readonly step: number
+  /** By the monotonic clock. */
+  readonly startedAt: number
+  /** The id of its worker: another one after the step was reassigned. */
+  worker: string
+  /** Whether it holds back the steps that see it. */
+  holds: boolean
+}
+
+/** A step: the same whichever worker is asked. */
+export interface StepAsk {
+  readonly step: number
+  readonly sample: number
+  readonly offered: Offered
+  readonly conversation: Conversation
+  readonly running: Running
+  readonly onDelta: Ask["onDelta"]
+  /** The two halves of a final answer: the run has it, and the step is reported as finished. */
+  readonly keep: (answered: Answered) => void
+  readonly finish: (answered: Answered, isUnchecked?: boolean) => void
+  /** Takes the verdict on the answer, and whether it holds back the steps that see it. */
+  readonly judged: (verdict: Verdict | undefined, holds: boolean) => void
+}
+
+/** The stage of a step on its way to its worker. */
+export interface StepAt {
+  /** The worker, by ordinal, and all that were tried. */
+  readonly ordinal: number
+  readonly tried: ReadonlyArray<number>
+  readonly request: WorkerRequest
+  /** Which worker takes over, if a middleware says otherwise than the settings of the run. */
+  readonly rule?: Reassign
+  /** Called in the tick in which an answer is charged. By default it keeps and finishes it. */
+  readonly onAnswer: (answered: Answered) => void
+}
+
+/** The end of a step, or its suspension. */
+export type StepEnd =
+  | {
+      readonly type: "answered"
+      readonly ordinal: number
+      readonly tried: ReadonlyArray<number>
+      /** The limit that kept a middleware from its work. */
+      readonly stopped?: BudgetExceeded | undefined
+    }
+  | { readonly type: "waiting"; readonly calls: ReadonlyArray<WaitingCall> }
+
+/** The nested run of a step gave no answer. */
+export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly detail: string }> {
+  override get message(): string {
+    return `The nested run gave no answer: ${this.detail}`
+  }
+}
+
+/**
+ * Runs a step that is assigned to the Conductor itself, from the messages that a worker would be sent; returns its answer,
+ * or the calls that it waits for.
+ */
+export type Delegate = (
+  step: number,
+  messages: ReadonlyArray<Message>,
+  offered: Offered
+) => Effect.Effect<Answered | ReadonlyArray<WaitingCall>, DelegateError | BudgetExceeded>
+
+export type StepFailure = WorkerError | DelegateError
+export type StepError = StepFailure | BudgetExceeded
+export type Step = (ask: StepAsk, at: StepAt) => Effect.Effect<StepEnd, StepError>
+export type StepMiddleware = (next: Step) => Step
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reports
+// -------------------------------------------------------------------------------------------------------------------
+
+export const start = ({ clock, emit }: CallContext, plan: Plan, step: number): Running => {
+  const worker = workerName(plan, plan.workflow.steps[step]!.worker)
+  emit?.({ type: "step-started", round: plan.round, step, worker })
+  return { step, startedAt: ticks(clock), worker, holds: false }
+}
+
+const finish = (
+  { clock, emit }: CallContext,
+  { round }: Plan,
+  { startedAt, step, worker }: Running,
+  given: Answered,
+  isUnchecked = false
+) => {
+  const { addedMillis, cached, costUsd, finishReason, model, text: answer, usage } = given
+  const durationMillis = millisSince(clock, startedAt) + addedMillis
+  const said = { answer, finishReason, ...(model === undefined ? undefined : { model }) }
+  const unchecked = isUnchecked ? ({ isUnchecked } as const) : undefined
+  emit?.({ type: "step-finished", round, step, worker, ...said, durationMillis, cached, ...unchecked, usage, costUsd })
+}
+
+export const fail = (
+  { clock, emit, failures, runId }: CallContext,
+  { round }: Plan,
+  { startedAt, step, worker }: Running,
+  error: StepError
+): void => {
+  const { message } = error
+  const why = error._tag === "WorkerError" ? { reason: error.reason._tag, message } : { message }
+  // A limit is not the worker's fault.
+  if (error._tag !== "BudgetExceeded") failures.push({ runId, round, step, worker, ...why })
+  emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
+}
+
+/** Reports an answer after which its step continues; `error` says why it was not taken. */
+export const reportTurn = (
+  { emit }: CallContext,
+  { round }: Plan,
+  { conversation: { turn }, step }: StepAsk,
+  worker: string,
+  answer: Answered,
+  durationMillis: number,
+  error?: string
+): void => {
+  const { cached, costUsd, echo, text, toolCalls = [], usage } = answer
+  const place = { type: "turn-finished", round, step, turn, worker } as const
+  emit?.({ ...defined({ ...place, text, toolCalls, echo, error, durationMillis, cached }), usage, costUsd })
+}
+
+/**
+ * Hands a step to another worker, after an error or for another reason. The signed reasoning of one vendor, which no other
+ * can read, is dropped.
+ */
+export const handTo = (
+  { emit, failures, runId }: CallContext,
+  plan: Plan,
+  { conversation, running, step }: StepAsk,
+  ordinal: number,
+  error?: WorkerError
+): void => {
+  const { round } = plan
+  const to = workerName(plan, ordinal)
+  const { worker: from } = running
+  const why = error && { reason: error.reason._tag, message: error.message }
+  if (why !== undefined) failures.push({ runId, round, step, worker: from, ...why, reassignedTo: to })
+  emit?.({ type: "step-reassigned", round, step, from, to, ...why })
+  running.worker = to
+  for (const [index, message] of conversation.messages.entries()) {
+    if (message.role !== "assistant" || message.echo === undefined) continue
+    const { echo: _, ...rest } = message
+    conversation.messages[index] = rest
+  }
+}
+
+/** Whether an error ends the run whatever is done about others: wrong credentials stay wrong for every step. */
+export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError): boolean =>
+  onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
+
+// -------------------------------------------------------------------------------------------------------------------
+// The way in
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Whether a step may call tools, and whether its answer is held to the shape of the run's. */
+const offeredTo = ({ equipment, settings, workflow }: Plan, step: number): Offered => {
+  const { toolAccess } = settings
+  const isLast = step === workflow.steps.length - 1
+  const mayCall =
+    toolAccess === "policy"
+      ? workflow.steps[step]!.tools === true
+      : toolAccess === "every-step" || (toolAccess === "last-step" && isLast)
+  return {
+    hasTools: equipment.tools !== undefined && mayCall,
+    isShaped: equipment.shape !== undefined && (isLast || workflow.answer === "majority")
+  }
+}
+
+/** Asks for the answer of a step that has started. */
+export const answerStep = (
+  context: CallContext,
+  plan: Plan,
+  next: Step,
+  answers: ReadonlyArray<StepAnswer | undefined>,
+  running: Running,
+  { judged, keep }: Pick<StepAsk, "keep" | "judged">
+): ReturnType<Step> => {
+  const { previous, round, seed, settings, task, workflow } = plan
+  const { emit } = context
+  const { step } = running
+  const ordinal = workflow.steps[step]!.worker
+  const sample = Seed.derive(seed, step)
+  const { maxOutputTokens, preferences, reasoning, temperature } = settings.worker
+  const finished = (answered: Answered, isUnchecked?: boolean) => finish(context, plan, running, answered, isUnchecked)
+  const ask: StepAsk = {
+    step,
+    sample,
+    offered: offeredTo(plan, step),
+    conversation: { messages: [], turn: 0, since: 0, toolRounds: 0, corrections: 0 },
+    running,
+    onDelta:
+      emit && ((kind: "text" | "reasoning", text: string) => emit({ type: "step-delta", round, step, kind, text })),
+    keep,
+    finish: finished,
+    judged
+  }
+  return next(ask, {
+    ordinal,
+    tried: [ordinal],
+    request: {
+      messages: workerMessages({ task, workflow, step, answers, previous }),
+      maxOutputTokens,
+      temperature,
+      reasoning,
+      preferences,
+      seed: plan.sendSeed ? sample : undefined
+    },
+    onAnswer: (answered) => {
+      keep(answered)
+      finished(answered)
+    }
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// One turn
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Adds the conversation so far to a request, before it is fitted to what its worker can take. */
+export const conversed =
+  ({ clock }: CallContext): StepMiddleware =>
+  (next) =>
+  (ask, at) => {
+    const { conversation, offered, sample } = ask
+    if (!offered.hasTools && !offered.isShaped) return next(ask, at)
+    const { messages, turn } = conversation
+    const { request } = at
+    conversation.since = ticks(clock)
+    return next(ask, {
+      ...at,
+      request: {
+        ...request,
+        messages: messages.length === 0 ? request.messages : [...request.messages, ...messages],
+        seed: request.seed === undefined || turn === 0 ? request.seed : Seed.derive(sample, "turn", turn)
+      }
+    })
+  }
+
+/** Asks the worker of a step for one turn. */
+export const turn =
+  ({ call, emit }: CallContext, { pool, round }: Plan): Step =>
+  ({ conversation, onDelta, sample, step }, { onAnswer, ordinal, request, tried }) => {
+    const { turn } = conversation
+    const worker = pool.workers[ordinal]!
+    const onNotice = (notice: string) => emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
+    const made = call({
+      worker,
+      request,
+      sample: turn === 0 ? sample : Seed.derive(sample, "turn", turn),
+      round,
+      step,
+      by: "step",
+      turn,
+      onDelta,
+      onNotice,
+      onAnswer
+    })
+    return Effect.map(made, () => ({ type: "answered", ordinal, tried }))
+  }

@@ -1,0 +1,157 @@
+/** A step whose answer is checked: it is taken, goes to the next worker, or holds back the steps that see it. */
+import * as Effect from "effect/Effect"
+import { millisSince, ticks } from "../../Elapsed.ts"
+import { defined } from "../../Fields.ts"
+import type { Recorded } from "../../journal/RecordedRun.ts"
+import { refusalOf } from "../../loop/accounts.ts"
+import { type Answered, type CallContext, noteFailure } from "../../loop/call.ts"
+import type { Plan } from "../../loop/plan.ts"
+import { handTo, reportTurn, type StepAt, type StepEnd, type StepError, type StepMiddleware } from "../../loop/step.ts"
+import { next as nextWorker } from "../../run/Resilience.ts"
+import * as Seed from "../../Seed.ts"
+import { type Check, type Checks, isAsking, objectionTo } from "../../task/Check.ts"
+import type { Context as CriticContext } from "../../task/Critic.ts"
+import type { Task } from "../../task/Task.ts"
+import type { BudgetExceeded } from "../../task/Usage.ts"
+import type { Worker } from "../../task/Worker.ts"
+import type { WorkerPool } from "../../task/WorkerPool.ts"
+import type { Verdict } from "../../workflow/StepMessages.ts"
+import type { Step, StepCheck } from "../../workflow/Workflow.ts"
+
+/** The step whose answers are checked, and how far that is: where another worker takes over, it is checked again. */
+interface Checking {
+  readonly task: Task
+  readonly pool: WorkerPool
+  readonly checks: Checks
+  readonly threshold: number
+  readonly seed: number
+  readonly round: number
+  readonly step: number
+  readonly of: Step & { readonly check: StepCheck }
+  checked: number
+  asked: number
+}
+
+/** The check of a step, which the workflow was held to have. */
+const checkOf = ({ checks, of, pool }: Checking): Check =>
+  typeof of.check.by === "string" ? checks[of.check.by]! : pool.workers[of.check.by]!
+
+/** A check as the run's record names it. */
+const nameOf = ({ of, pool }: Checking): string =>
+  typeof of.check.by === "string" ? of.check.by : pool.workers[of.check.by]!.id
+
+/** Asks a worker for a check: charged and told like any other call. */
+const asking = (context: CallContext, checking: Checking): CriticContext["ask"] => {
+  const { round, seed, step } = checking
+  return (worker, request) =>
+    Effect.suspend(() => {
+      const turn = checking.asked++
+      let given: Answered | undefined
+      const onAnswer = (answered: Answered) => {
+        given = answered
+        const { cached, costUsd, text, usage } = answered
+        const place = { round, step, turn, check: nameOf(checking), worker: worker.id }
+        context.emit?.({ type: "check-answered", ...place, text, cached, usage, costUsd })
+      }
+      const sample = Seed.derive(seed, "check", step, turn)
+      const made = context.call({ worker, request, sample, round, step, by: "check", turn, onAnswer })
+      return Effect.map(noteFailure(context, { round, step, by: "check" }, made), () => given!)
+    })
+}
+
+/** What the check of a step finds of what its worker said. What it found before is found again. */
+const verdictOf = (
+  context: CallContext,
+  recorded: Recorded | undefined,
+  checking: Checking,
+  worker: string,
+  { finishReason, text: answer }: Answered
+): Effect.Effect<Verdict, BudgetExceeded> =>
+  Effect.suspend(() => {
+    const { of, round, step, task, threshold } = checking
+    const check = checkOf(checking)
+    const turn = checking.checked++
+    const startedAt = ticks(context.clock)
+    const known = recorded?.verdict(round, step, turn)
+    const checked = { task, subtask: of.subtask, answer, threshold, ask: asking(context, checking) }
+    const found =
+      finishReason === "refusal"
+        ? Effect.succeed("Its worker declined to answer.")
+        : known !== undefined && !isAsking(check)
+          ? Effect.succeed(known.objection)
+          : objectionTo(check, checked)
+    return Effect.map(found, (now) => {
+      const objection = known === undefined ? now : known.objection
+      const passed = objection === undefined
+      const durationMillis = millisSince(context.clock, startedAt)
+      const told = { type: "step-checked", round, step, turn, check: nameOf(checking), worker } as const
+      context.emit?.(defined({ ...told, passed, objection, durationMillis }))
+      return { passed, objection }
+    })
+  })
+
+/** An answer is kept when it is charged, and reported as finished when its check is done. */
+export const check =
+  (context: CallContext, recorded: Recorded | undefined, plan: Plan): StepMiddleware =>
+  (next) =>
+  (ask, first) => {
+    const { checks, mayRevise, pool, round, seed, settings, task, threshold, workflow } = plan
+    const { conversation, running, step } = ask
+    const { check } = workflow.steps[step]!
+    if (check === undefined) return next(ask, first)
+    const of = { ...workflow.steps[step]!, check }
+    const checking: Checking = { task, pool, checks, threshold, seed, round, step, of, checked: 0, asked: 0 }
+    const since = ticks(context.clock)
+    const isAllowed = (worker: Worker) => refusalOf(context, [worker]) === undefined
+    const holds = check.onFailure === "revise" && mayRevise
+    let given: Answered | undefined
+
+    const reportGiven = (isUnchecked: boolean) => {
+      if (given !== undefined) ask.finish(given, isUnchecked)
+      given = undefined
+    }
+    const judge = (at: StepAt, end: Extract<StepEnd, { readonly type: "answered" }>): ReturnType<typeof from> => {
+      const { ordinal, tried } = end
+      const answer = given!
+      let stopped: BudgetExceeded | undefined
+      const found = Effect.catch(verdictOf(context, recorded, checking, running.worker, answer), (error) => {
+        stopped = error
+        return Effect.undefined
+      })
+      return Effect.flatMap(found, (verdict) => {
+        const isFailed = verdict?.passed === false
+        const other =
+          isFailed && check.onFailure === "next" ? nextWorker({ pool, failed: ordinal, tried }, isAllowed) : undefined
+        if (other === undefined) {
+          ask.judged(verdict, isFailed && holds)
+          reportGiven(false)
+          return Effect.succeed({ ...end, stopped })
+        }
+        given = undefined
+        const durationMillis = millisSince(context.clock, since) + answer.addedMillis
+        // The answer of a nested run is paid in its own record.
+        const reported = ordinal === pool.workers.length ? { ...answer, cached: true } : answer
+        const worker = pool.workers[ordinal]?.id ?? running.worker
+        reportTurn(context, plan, ask, worker, reported, durationMillis, verdict!.objection)
+        conversation.turn += 1
+        handTo(context, plan, ask, other)
+        return from({ ...at, ordinal: other, tried: [...tried, other] })
+      })
+    }
+    const from = (at: StepAt): Effect.Effect<StepEnd, StepError> =>
+      Effect.flatMap(next(ask, at), (end) => (end.type === "waiting" ? Effect.succeed(end) : judge(at, end)))
+
+    const onAnswer = (answer: Answered) => {
+      given = answer
+      ask.keep(answer)
+    }
+    // A step that goes to the next worker if its check fails goes there without an answer, too.
+    const rule = check.onFailure === "next" && settings.reassign === "never" ? ({ rule: "next" } as const) : undefined
+    const failed = Effect.tapError(from({ ...first, ...rule, onAnswer }), (error) =>
+      Effect.sync(() => {
+        if (error._tag !== "BudgetExceeded") ask.judged({ passed: false, objection: "It gave no answer." }, holds)
+      })
+    )
+    // A paid answer is reported even if its check is interrupted.
+    return Effect.onError(failed, () => Effect.sync(() => reportGiven(true)))
+  }

@@ -1,0 +1,53 @@
+/** A step whose answer is held to a shape: an answer of another shape is asked for again. */
+import * as Effect from "effect/Effect"
+import { millisSince } from "../../Elapsed.ts"
+import type { Answered, CallContext } from "../../loop/call.ts"
+import type { Plan } from "../../loop/plan.ts"
+import { reportTurn, type StepAsk, type StepEnd, type StepError, type StepMiddleware } from "../../loop/step.ts"
+import type { AnswerShape } from "../../run/Toolbox.ts"
+import { WorkerError } from "../../task/Worker.ts"
+
+/** How often an answer of another shape is asked for again. */
+const mostCorrections = 2
+
+/** Whether an answer is held to its shape: a refusal, or one that was cut off, is not. */
+const isWhole = ({ finishReason }: Answered): boolean => finishReason === "stop" || finishReason === "other"
+
+/** Asks for another answer in the conversation; returns an error if it was asked for too often. */
+const correct = ({ conversation, running }: StepAsk, { text, why }: { text: string; why: string }) => {
+  conversation.turn += 1
+  if (conversation.corrections >= mostCorrections) {
+    const detail = `its answer has not the shape that was asked for: ${why}`
+    return new WorkerError({ worker: running.worker, reason: { _tag: "InvalidRequest", detail } })
+  }
+  conversation.corrections += 1
+  const complaint = `Your answer has not the shape that was asked for: ${why}\nAnswer again, with the JSON alone.`
+  conversation.messages.push({ role: "assistant", content: text }, { role: "user", content: complaint })
+  return undefined
+}
+
+export const shape =
+  (context: CallContext, plan: Plan, shape: AnswerShape): StepMiddleware =>
+  (next) =>
+  (ask, at) => {
+    if (!ask.offered.isShaped) return next(ask, at)
+    const { conversation, running } = ask
+    const go: Effect.Effect<StepEnd, StepError> = Effect.suspend(() => {
+      let wrong: { readonly text: string; readonly why: string } | undefined
+      const onAnswer = (answer: Answered) => {
+        if (!isWhole(answer)) return at.onAnswer(answer)
+        const read = shape.read(answer.text)
+        if (read.isRight) return at.onAnswer({ ...answer, text: read.text })
+        const durationMillis = millisSince(context.clock, conversation.since) + answer.addedMillis
+        reportTurn(context, plan, ask, running.worker, answer, durationMillis, read.why)
+        wrong = { text: answer.text, why: read.why }
+      }
+      const request = { ...at.request, output: shape.format }
+      return Effect.flatMap(next(ask, { ...at, request, onAnswer }), (end): Effect.Effect<StepEnd, StepError> => {
+        if (wrong === undefined) return Effect.succeed(end)
+        const failed = correct(ask, wrong)
+        return failed === undefined ? go : Effect.fail(failed)
+      })
+    })
+    return go
+  }
