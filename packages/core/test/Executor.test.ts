@@ -1,5 +1,5 @@
 /**
- * The seven promises of the executor, by number. To change one is a decision: see the head of `src/Executor.ts`.
+ * The seven promises of the scheduler, by number. To change one is a decision: see the head of `src/loop/scheduler.ts`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

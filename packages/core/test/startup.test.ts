@@ -47,7 +47,7 @@ describe("a first run", () => {
     ["of the Effect API", effectRun]
   ])("%s loads no streams, schemas or readers that it does not use", async (_, program) => {
     const loaded = await loadedBy(program)
-    assert.include(loaded, "Rounds")
+    assert.include(loaded, "scheduler")
     assert.deepStrictEqual(
       unused.filter((name) => loaded.includes(name)),
       []

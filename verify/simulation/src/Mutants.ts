@@ -37,7 +37,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer that comes as another step ends the run is paid and not told.
   "answer-untold": {
-    seed: 30,
+    seed: 1,
     file: "core/src/loop/step.ts",
     edits: [
       { from: "      onNotice,\n      onAnswer\n", to: "      onNotice,\n      onAnswer: () => {}\n" },
@@ -108,7 +108,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // The end of a run that was stopped is told twice.
   "ends-twice": {
     seed: 1,
-    file: "core/src/run/ending.ts",
+    file: "core/src/loop/result.ts",
     edits: [
       {
         from: 'context.emit?.(defined({ type: "run-finished"',
@@ -126,8 +126,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // A run that is stopped in the middle of a round gives the round's last answer, and not the one that stands.
   "stops-with-last": {
     seed: 1937,
-    file: "core/src/run/Rounds.ts",
-    edits: [{ from: "answer: textOf(state, revision.answer), revision", to: "answer, revision" }]
+    file: "core/src/loop/round.ts",
+    edits: [
+      { from: "answer: textOf(state, revision.answer), revision", to: "answer: answerOf(workflow, results), revision" }
+    ]
   },
   // What was held back by a failed check is never let go.
   "held-for-ever": {
@@ -139,7 +141,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "asked-early": {
     seed: 95,
     survival: true,
-    file: "core/src/run/Rounds.ts",
+    file: "core/src/middleware/revise/revise.ts",
     edits: [{ from: "stopped === undefined && waitingFor.length === 0", to: "stopped === undefined" }]
   },
   // A check is asked again where a run is resumed, and what it says now counts.

@@ -26,19 +26,23 @@
  * - `shape` before `tools`: only an answer is held to a shape, not a turn that asks for tools.
  * - `tools` before `conversed`: each turn has the results of the turn before it.
  * - `conversed` before `capable`: content that a worker cannot take is left out of the whole conversation.
+ *
+ * Of a round, `revise` is around `play`, as it needs the results of steps, and `critic` around `close`, as it needs an answer.
  */
 
 import type { StepFailure } from "../events/StepFailure.ts"
 import { type CachedAnswers, cache } from "../middleware/cache/cache.ts"
 import { check } from "../middleware/check/check.ts"
+import { critic } from "../middleware/critic/critic.ts"
 import { fit } from "../middleware/fit/fit.ts"
 import { gate } from "../middleware/gate/gate.ts"
 import { intent } from "../middleware/intent/intent.ts"
-import { nested } from "../middleware/nested/nested.ts"
+import { delegation, nested } from "../middleware/nested/nested.ts"
 import { payerCharged, payerReported } from "../middleware/payer/payer.ts"
 import { reassign } from "../middleware/reassign/reassign.ts"
 import { type ReplaySettings, replay } from "../middleware/replay/replay.ts"
 import { retry } from "../middleware/retry/retry.ts"
+import { revise } from "../middleware/revise/revise.ts"
 import { shape } from "../middleware/shape/shape.ts"
 import { timeout } from "../middleware/timeout/timeout.ts"
 import { capable, tools } from "../middleware/tools/tools.ts"
@@ -48,6 +52,7 @@ import type { ResponseCache } from "../run/ResponseCache.ts"
 import { type CallContext, type CallRun, calling, compose, meter, send } from "./call.ts"
 import type { Plan } from "./plan.ts"
 import type { Silence } from "./receive.ts"
+import { close, play, type Round, roundOf, type State } from "./round.ts"
 import { conversed, type Step, turn } from "./step.ts"
 
 /** What a run configures of its calls. */
@@ -111,3 +116,12 @@ export const stepOf = (context: CallContext, plan: Plan): Step => {
     turn(context, plan)
   )
 }
+
+/** The way in which the rounds of a run go. */
+export const rounding = (state: State): Round => {
+  const { critic: judge } = state.options
+  return roundOf(state, compose([revise(state)], play(state)), compose([judge && critic(state, judge)], close(state)))
+}
+
+export { settleRest } from "../middleware/replay/charges.ts"
+export { delegation }

@@ -1,7 +1,7 @@
 /** A run as a web `Response` of server-sent events, for a route handler of any server: Next, Hono, Deno, Bun, Workers. */
 import * as AnswerText from "../events/AnswerText.ts"
 import type { RunEvent } from "../events/RunEvent.ts"
-import { maxRounds } from "../run/Rounds.ts"
+import { maxRounds } from "../loop/run.ts"
 import { type ConductOptions, streamRun } from "./runs.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
 import type { Given, Tool, ToolChoice, ToolContext } from "../task/Tool.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
+import { mediaOf, missing, type Unsupported as UnsupportedMode } from "./Capabilities.ts"
 import type { Options, RunOptions } from "./Conductor.ts"
-import { mediaOf, missing, type Unsupported as UnsupportedMode } from "./capabilities.ts"
 import * as Toolbox from "./Toolbox.ts"
 
 /** Says whether a tool may be run. */

@@ -1,9 +1,17 @@
 /** A step that the policy gave to the Conductor itself: a nested run on the same account. */
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type { WaitingCall } from "../../events/RunEvent.ts"
 import type { Answered } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
-import type { Delegate, StepEnd, StepMiddleware } from "../../loop/step.ts"
+import type { State } from "../../loop/round.ts"
+import type { Conduct } from "../../loop/run.ts"
+import { type Delegate, DelegateError, type StepEnd, type StepMiddleware } from "../../loop/step.ts"
+import type { RunOptions } from "../../run/Conductor.ts"
+import * as Seed from "../../Seed.ts"
+import type * as Task from "../../task/Task.ts"
+import * as Usage from "../../task/Usage.ts"
+import { noUsage } from "../../task/Usage.ts"
 
 const isWaiting = (given: Answered | ReadonlyArray<WaitingCall>): given is ReadonlyArray<WaitingCall> =>
   Array.isArray(given)
@@ -19,4 +27,47 @@ export const nested =
       onAnswer(given)
       return { type: "answered", ordinal, tried }
     })
+  }
+
+/** Runs a step that the policy gave to the Conductor itself, as a nested run on the same account. */
+export const delegation =
+  (conduct: Conduct) =>
+  (state: State, round: number): Delegate | undefined => {
+    const { context, depth, equipment, options, pool, runId: parentId, runOptions, task } = state
+    if (depth >= (options.self?.maxDepth ?? 0)) return undefined
+    return (step, messages, { hasTools, isShaped }) => {
+      const nested: Task.Task = {
+        id: `${task.id}/${round}.${step}`,
+        messages: Arr.isReadonlyArrayNonEmpty(messages) ? messages : task.messages
+      }
+      const nestedOptions: RunOptions = {
+        ...runOptions,
+        runId: `${parentId}/${round}.${step}`,
+        pool,
+        ledger: context.ledger,
+        tools: hasTools ? (runOptions.tools ?? options.tools) : [],
+        output: isShaped ? runOptions.output : undefined,
+        ...(state.sendSeed ? { seed: Seed.derive(state.seed, round, step, "self") } : {})
+      }
+      const path = `${equipment.path}${round}.${step}/`
+      const toolNames = hasTools ? state.toolNames : []
+      const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context, path, toolNames }
+      return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Delegate> => {
+        const { answer, detail, error, ending, waitingFor } = result
+        if (ending === "suspended") return Effect.succeed(waitingFor)
+        if (ending === "budget" && error instanceof Usage.BudgetExceeded) return Effect.fail(error)
+        const isRefused = ending === "refused"
+        const text = isRefused ? (detail ?? "") : answer
+        return text === undefined
+          ? Effect.fail(new DelegateError({ detail: detail ?? "it was interrupted" }))
+          : Effect.succeed({
+              text,
+              finishReason: isRefused ? ("refusal" as const) : ("stop" as const),
+              usage: noUsage,
+              costUsd: 0,
+              cached: false,
+              addedMillis: 0
+            })
+      })
+    }
   }

@@ -1,6 +1,5 @@
 /** Checks the form of what policies and critics give before it is used: their code can be wrong, too. */
 import * as Effect from "effect/Effect"
-import { defined } from "../Fields.ts"
 import {
   type Context,
   type Policy,
@@ -11,7 +10,6 @@ import {
   type Revision,
   revise
 } from "../policy/Policy.ts"
-import { type Grade, GraderError } from "../task/Grader.ts"
 import type { Step, StepCheck } from "../workflow/Workflow.ts"
 
 const isEarlier = (earlier: unknown): boolean =>
@@ -73,13 +71,4 @@ export const revisionOf = (policy: Policy, author: Policy, context: Revising): R
     if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal), given)
     return problem('what it revises is no "go-on", "stop" or "re-plan"')
   })
-}
-
-/** A verdict that can be written down. */
-export const checkedGrade = (grader: string, task: string, grade: Grade): Effect.Effect<Grade, GraderError> => {
-  const { correct, explanation, score } = (grade ?? {}) as Partial<Grade>
-  const isText = explanation === undefined || typeof explanation === "string"
-  return Number.isFinite(score) && typeof correct === "boolean" && isText
-    ? Effect.succeed(defined({ correct, score: score!, explanation }))
-    : Effect.fail(new GraderError({ grader, task, detail: "a verdict is { correct, score }, with a finite score" }))
 }

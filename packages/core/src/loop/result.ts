@@ -1,6 +1,7 @@
 /** The end of a run: how it ended, what its answer is, and what it waits for. */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import { CallbackError } from "../Callback.ts"
@@ -8,15 +9,15 @@ import { millisSince } from "../Elapsed.ts"
 import type { WaitingCall } from "../events/RunEvent.ts"
 import { inOrder } from "../events/StepFailure.ts"
 import { defined } from "../Fields.ts"
-import * as Executor from "../loop/scheduler.ts"
 import * as Policy from "../policy/Policy.ts"
+import type { Round, RunOptions, RunResult } from "../run/Conductor.ts"
+import * as Toolbox from "../run/Toolbox.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import * as Usage from "../task/Usage.ts"
 import { Refusal, WorkerError } from "../task/Worker.ts"
-import { bestSoFar } from "./answers.ts"
-import type { Round, RunResult } from "./Conductor.ts"
-import type { RunError, State } from "./Rounds.ts"
-import type { AnswerShape } from "./Toolbox.ts"
+import { bestSoFar } from "./answer.ts"
+import type { RunError, State } from "./round.ts"
+import * as Executor from "./scheduler.ts"
 
 /** Code that a run called threw what no error of a run is. */
 export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: unknown }> {
@@ -93,7 +94,7 @@ type End = Pick<RunResult, "ending" | "detail" | "error">
 export const withValue = <E extends End>(
   ended: E,
   answer: string | undefined,
-  shape: AnswerShape | undefined
+  shape: Toolbox.AnswerShape | undefined
 ): Omit<E, keyof End | "value"> & End & Pick<RunResult, "value"> => {
   const read = answer === undefined ? undefined : shape?.read(answer)
   if (read?.isRight === true) return { ...ended, value: read.value }
@@ -117,4 +118,13 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
   const told = failures.length === 0 ? undefined : failures
   context.emit?.(defined({ type: "run-finished", ending, answer, detail, failures: told, spend, durationMillis }))
   return { runId, ending, answer, detail, error, failures, spend, durationMillis, rounds, waitingFor, value }
+}
+
+/** The result of a run that has ended before, with the value of its answer: a journal stores the text alone. */
+export const valued = (result: RunResult, output: RunOptions["output"]): Effect.Effect<RunResult> => {
+  if (output === undefined || result.answer === undefined) return Effect.succeed(result)
+  return Effect.match(Toolbox.answerShape(output), {
+    onSuccess: (shape) => withValue(result, result.answer, shape),
+    onFailure: (error) => ({ ...result, ending: "failed" as const, detail: error.message, error })
+  })
 }

@@ -2,14 +2,16 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { defined } from "../Fields.ts"
-import type { Answered, CallContext } from "../loop/call.ts"
-import { noteFailure } from "../loop/call.ts"
 import type * as Policy from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
+import type { Answered, CallContext } from "./call.ts"
+import { noteFailure } from "./call.ts"
+
+export type Completions = ReturnType<typeof completionsOf>
 
 /** The completions that a policy asks for in a round: those of a revision are numbered after those that `asked` counts. */
-export const completing = (context: CallContext, round: number, seed: number, asked = { count: 0 }) => {
+export const completionsOf = (context: CallContext, round: number, seed: number, asked = { count: 0 }) => {
   const { emit } = context
   const first = asked.count
   let addedMillis = 0

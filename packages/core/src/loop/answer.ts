@@ -1,10 +1,10 @@
 /** What the answers of steps make of a round: its answer, or why it has none. */
 
-import { type Results, StepFailed } from "../loop/scheduler.ts"
 import { Refusal } from "../task/Worker.ts"
 import type { StepAnswer } from "../workflow/StepMessages.ts"
 import { voteOf } from "../workflow/vote.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
+import { type Results, StepFailed } from "./scheduler.ts"
 
 const majority = (texts: ReadonlyArray<string>): string | undefined => {
   const votes = new Map<string, { readonly text: string; count: number }>()

@@ -2,10 +2,11 @@
 import * as Effect from "effect/Effect"
 import { notify, toErrorOutput } from "../Callback.ts"
 import type { Listener, RunEvent } from "../events/RunEvent.ts"
+import type { RunOptions } from "../run/Conductor.ts"
 import { messageOf } from "../Thrown.ts"
 
 /** The listener of a run, with what it throws caught; an async one's later rejections, too. */
-export const hearing = (runId: string, listener: Listener) => {
+export const guardedListener = (runId: string, listener: Listener) => {
   let count = 0
   let first = ""
   let isOver = false
@@ -32,4 +33,22 @@ export const hearing = (runId: string, listener: Listener) => {
       return count === 0 ? Effect.void : tell
     })
   }
+}
+
+/** Has the recorder of spans hear the run, before the listener of its own. */
+export const withTelemetry = (options: RunOptions): RunOptions => {
+  const { listener, telemetry } = options
+  if (telemetry === undefined) return options
+  const both: Listener = (event) => {
+    let told: unknown
+    let heard: unknown
+    // One that throws keeps no event from the other, and the promises of async ones are watched.
+    try {
+      told = telemetry.listener(event)
+    } finally {
+      heard = listener?.(event)
+    }
+    return (told instanceof Promise ? Promise.all([told, heard]) : heard) as undefined
+  }
+  return { ...options, listener: both }
 }

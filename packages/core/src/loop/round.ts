@@ -1,0 +1,262 @@
+/**
+ * The kernel of a round: a workflow is proposed and run (`play`), and its results are the end of the round (`close`).
+ *
+ * What a policy is asked in the middle of a round is middleware around `play`; what is said of the answer is middleware
+ * around `close`.
+ */
+import * as Effect from "effect/Effect"
+import type * as RunEvent from "../events/RunEvent.ts"
+import { defined } from "../Fields.ts"
+import type * as Policy from "../policy/Policy.ts"
+import type { Round as Done, Options, RunOptions } from "../run/Conductor.ts"
+import { within } from "../run/carried.ts"
+import type { Equipment, Unsupported } from "../run/Equipment.ts"
+import { reassignOf } from "../run/JournaledRun.ts"
+import * as Seed from "../Seed.ts"
+import type { ShapeError } from "../task/compileShape.ts"
+import type { GraderError } from "../task/Grader.ts"
+import type * as Task from "../task/Task.ts"
+import type * as Usage from "../task/Usage.ts"
+import type { Refusal, WorkerError } from "../task/Worker.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import type { PastRound } from "../workflow/StepMessages.ts"
+import * as Workflow from "../workflow/Workflow.ts"
+import { refusalOf } from "./accounts.ts"
+import { answerOf, bestSoFar, failureOf, workersOf } from "./answer.ts"
+import type { CallContext } from "./call.ts"
+import { type Completions, completionsOf } from "./completions.ts"
+import { type Plan, workersOf as workersOfPlan } from "./plan.ts"
+import { checksOf, objections, previousOf, propose, proposed, type Revised, type Revision, textOf } from "./proposal.ts"
+import { type Execution, type StepFailed, schedule } from "./scheduler.ts"
+import type { Delegate, DelegateError, Step } from "./step.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What ends a run without an answer. */
+export type RunError =
+  | Policy.PolicyError
+  | StepFailed
+  | Refusal
+  | DelegateError
+  | WorkerError
+  | GraderError
+  | Usage.BudgetExceeded
+  | ShapeError
+  | Unsupported
+
+/** The state of a run. */
+export interface State {
+  readonly runId: string
+  readonly options: Options
+  readonly runOptions: RunOptions
+  readonly task: Task.Task
+  readonly pool: WorkerPool
+  readonly policy: Policy.Policy
+  readonly context: CallContext
+  readonly seed: number
+  readonly sendSeed: boolean
+  readonly depth: number
+  readonly rounds: Array<Done>
+  /** The results of the steps of the rounds, those that were confirmed included. */
+  readonly past: Array<PastRound>
+  /** How many more rounds may follow the end of one, and how many may begin early. */
+  recursion: number
+  revisions: number
+  /** What the policy wrote as it planned anew: the next round begins with it. */
+  revised: Revised | undefined
+  /** The tools that its policy sees: those with which it began. */
+  readonly toolNames: ReadonlyArray<string>
+  /** What its workers are offered; made ready before the first round. */
+  equipment: Equipment
+  /** The tool calls that it waits for. */
+  waitingFor: ReadonlyArray<RunEvent.WaitingCall>
+  /** Composes the middleware of the steps of a workflow. */
+  readonly stepOf: (context: CallContext, plan: Plan) => Step
+  /** Runs the steps of a round that the policy gave to the Conductor itself. */
+  readonly delegateOf: (state: State, round: number) => Delegate | undefined
+  /** The workflow that runs now. */
+  current: { readonly workflow: Workflow.Workflow; readonly execution: Execution } | undefined
+  /** The limit that stopped it. */
+  stopped: Usage.BudgetExceeded | undefined
+}
+
+/** A round that is to be played. */
+export interface RoundAsk {
+  readonly round: number
+  readonly seed: number
+  readonly previous: Policy.Previous | undefined
+  readonly completions: Completions
+}
+
+/** A round as far as it has come. */
+export interface Played {
+  readonly ask: RoundAsk
+  readonly author: Policy.Policy
+  readonly workflow: Workflow.Workflow
+  /** Absent if the policy confirms the previous answer. */
+  readonly execution?: Execution
+  /** The decision of the policy in the middle of the round. */
+  readonly revision?: Revision | undefined
+}
+
+/** How a round has ended: it was the run's last, or another follows, which can begin early. */
+export interface RoundEnd {
+  readonly end: "over" | "ended" | "revised"
+  /** Absent if the round is suspended. */
+  readonly done?: Done
+}
+
+export type Play = (ask: RoundAsk) => Effect.Effect<Played, RunError>
+export type PlayMiddleware = (next: Play) => Play
+export type Close = (played: Played) => Effect.Effect<RoundEnd, RunError>
+export type CloseMiddleware = (next: Close) => Close
+export type Round = (round: number) => Effect.Effect<RoundEnd["end"], RunError>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Play
+// -------------------------------------------------------------------------------------------------------------------
+
+const planOf = (
+  state: State,
+  { previous, round, seed }: RoundAsk,
+  { author, workflow }: Pick<Played, "author" | "workflow">
+): Plan => {
+  const { equipment, options, pool, sendSeed, task } = state
+  return {
+    task,
+    pool,
+    workflow,
+    round,
+    previous,
+    settings: {
+      worker: options.worker ?? {},
+      reassign: reassignOf(options),
+      onStepFailure: options.onStepFailure ?? "report",
+      onAuthenticationFailure: options.onAuthenticationFailure ?? "report",
+      skipUnseen: options.skipUnseen ?? true,
+      toolAccess: options.toolAccess ?? "last-step"
+    },
+    equipment,
+    seed,
+    sendSeed,
+    checks: checksOf(state, author),
+    threshold: options.threshold ?? 1,
+    mayRevise: state.revisions > 0,
+    delegate: state.delegateOf(state, round)
+  }
+}
+
+const playRound = Effect.fnUntraced(function* (state: State, ask: RoundAsk): Effect.fn.Return<Played, RunError> {
+  const { context, revised } = state
+  const { previous, round } = ask
+  const { author, workflow } =
+    revised === undefined ? yield* propose(state, ask) : yield* proposed(state, { ...revised, round, previous })
+  state.revised = undefined
+  if (Workflow.isEmpty(workflow)) return { ask, author, workflow }
+  const plan = planOf(state, ask, { author, workflow })
+  const unpriced = refusalOf(context, workersOfPlan(plan))
+  if (unpriced !== undefined) return yield* unpriced
+  const execution = schedule(context, plan, state.stepOf(context, plan))
+  state.current = { workflow, execution }
+  yield* execution.run
+  return { ask, author, workflow, execution }
+})
+
+/** Proposes a workflow, or takes the one that was proposed already, and runs it as far as it goes. */
+export const play =
+  (state: State): Play =>
+  (ask) =>
+    playRound(state, ask)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Close
+// -------------------------------------------------------------------------------------------------------------------
+
+const over = (done: Done): Effect.Effect<RoundEnd> => Effect.succeed({ end: "over", done })
+
+/** The end of a round that was played. */
+export const close =
+  (state: State): Close =>
+  ({ execution, revision, workflow }) =>
+    Effect.suspend((): Effect.Effect<RoundEnd, RunError> => {
+      if (execution === undefined) {
+        state.past.push({ workflow, answers: [], verdicts: [] })
+        return over({ workflow, failed: [], answer: state.rounds.at(-1)?.answer, confirmed: true })
+      }
+      const results = execution.results()
+      state.current = undefined
+      const { stopped = state.stopped } = results
+      const isSuspended = stopped === undefined && results.waitingFor.length > 0
+      // Steps that were held back are decided on once no step waits for tools.
+      if (!isSuspended) execution.skipHeld(stopped === undefined ? "revised" : "budget")
+      state.past.push({ workflow, answers: results.answers, verdicts: results.verdicts })
+      const done = { workflow, failed: workersOf(workflow, results, "failed"), confirmed: false }
+
+      if (stopped !== undefined) {
+        state.stopped = stopped
+        return over({ ...done, answer: bestSoFar(workflow, results) })
+      }
+      if (isSuspended) {
+        state.waitingFor = results.waitingFor
+        return Effect.succeed({ end: "over" })
+      }
+      if (revision?.type === "stop") {
+        return over({ ...done, answer: textOf(state, revision.answer), revision: "stop" })
+      }
+      const answer = answerOf(workflow, results)
+      if (revision?.type === "re-plan") {
+        // What was wrong with the answers is for the policy, not for workers.
+        const failure = "it was ended early, as an answer failed its check"
+        state.revised = revision
+        const early = { ...done, answer, failure, objections: objections(results), revision: "re-plan" as const }
+        return Effect.succeed({ end: "revised", done: early })
+      }
+      if (answer !== undefined) return Effect.succeed({ end: "ended", done: { ...done, answer } })
+      const failure = failureOf(workflow, results)
+      if (state.recursion === 0) return Effect.fail(failure)
+      // The policy sees in the next round which workers failed or declined, and can ask another one.
+      const failed = [...done.failed, ...workersOf(workflow, results, "refused")]
+      const why =
+        failure._tag === "Refusal"
+          ? { refusal: { worker: failure.worker, text: failure.text } }
+          : { failure: failure.detail, cause: failure.cause }
+      return Effect.succeed({ end: "ended", done: { ...done, failed, answer: undefined, ...why } })
+    })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Round
+// -------------------------------------------------------------------------------------------------------------------
+
+const askOf = (state: State, round: number): RoundAsk => {
+  const { context, rounds } = state
+  const seed = Seed.derive(state.seed, round)
+  const last = rounds.at(-1)
+  const previous = last && previousOf(last, state)
+  return { round, seed, previous, completions: completionsOf(context, round, seed) }
+}
+
+/** Plays a round to its end, and reports both ends of it. */
+export const roundOf =
+  (state: State, play: Play, close: Close): Round =>
+  (round) =>
+    Effect.suspend(() => {
+      const { context, rounds, runId } = state
+      const { emit } = context
+      emit?.({ type: "round-started", round })
+      const ended = Effect.map(
+        Effect.flatMap(
+          Effect.suspend(() => play(askOf(state, round))),
+          close
+        ),
+        ({ done, end }) => {
+          if (done !== undefined) {
+            rounds.push(done)
+            emit?.(defined({ type: "round-finished", round, answer: done.answer, confirmed: done.confirmed }))
+          }
+          return end
+        }
+      )
+      return within(context, { type: "round", runId }, ended)
+    })

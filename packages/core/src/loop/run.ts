@@ -1,0 +1,251 @@
+/** The kernel of a run: its context, its rounds, its time limit, and its result. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { ticks } from "../Elapsed.ts"
+import * as RunEvent from "../events/RunEvent.ts"
+import { payments, type Transcript } from "../events/Transcript.ts"
+import { defined } from "../Fields.ts"
+import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
+import * as Budget from "../run/Budget.ts"
+import { Caller } from "../run/Caller.ts"
+import type { Options, Past, RunOptions, RunResult } from "../run/Conductor.ts"
+import { isCarrying, within } from "../run/carried.ts"
+import { equipmentOf, ready, recordedOf, toolNamesOf } from "../run/Equipment.ts"
+import * as Journaled from "../run/JournaledRun.ts"
+import * as Resilience from "../run/Resilience.ts"
+import { ResponseCache } from "../run/ResponseCache.ts"
+import type { RunSettings } from "../run/RunSettings.ts"
+import type * as Task from "../task/Task.ts"
+import * as Usage from "../task/Usage.ts"
+import { spansOf } from "../telemetry/ActiveSpans.ts"
+import { isLimited, neededOf, refusalOf } from "./accounts.ts"
+import type { CallContext, CallRun } from "./call.ts"
+import { guardedListener, withTelemetry } from "./listener.ts"
+import { contextOf, delegation, rounding, settleRest, stepOf } from "./pipeline.ts"
+import { silenceOf } from "./receive.ts"
+import { finished, isOver, valued } from "./result.ts"
+import type { RunError, State } from "./round.ts"
+
+/** The run that a nested run belongs to. */
+export interface Nesting {
+  readonly parent: RunEvent.Parent
+  readonly depth: number
+  readonly context: CallContext
+  /** Where the nested run stands: before the ids of its waiting calls. */
+  readonly path: string
+  readonly toolNames: ReadonlyArray<string>
+}
+
+/** Runs a task, within another run or by itself. */
+export type Conduct = (
+  options: Options,
+  task: Task.Task,
+  given: RunOptions,
+  nesting?: Nesting,
+  onResult?: (result: RunResult) => void
+) => Effect.Effect<RunResult>
+
+/** Runs a task to its end, however it ends. `onResult` gets the result of an interrupted run, too. */
+export const conduct = <A = unknown>(
+  options: Options,
+  task: Task.Task,
+  given: RunOptions<A>,
+  nesting?: Nesting,
+  onResult?: (result: RunResult<A>) => void
+): Effect.Effect<RunResult<A>> =>
+  // The value of a result is what the shape of the output decodes to, and so of its type.
+  conductUntyped(options, task, given, nesting, onResult as ((result: RunResult) => void) | undefined) as Effect.Effect<
+    RunResult<A>
+  >
+
+const conductUntyped = (
+  options: Options,
+  task: Task.Task,
+  given: RunOptions,
+  nesting?: Nesting,
+  onResult?: (result: RunResult) => void
+): Effect.Effect<RunResult> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const runOptions = nesting === undefined ? withTelemetry(given) : given
+      const clock = nesting?.context.clock ?? (yield* Clock.Clock)
+      const seed = runOptions.seed ?? options.seed
+      const runId = runOptions.runId ?? crypto.randomUUID()
+      const wrong = nesting === undefined ? Journaled.wrongId(runId) : undefined
+      if (wrong !== undefined) {
+        const result = Journaled.unusable(runId, wrong)
+        onResult?.(result)
+        return result
+      }
+      const pool = runOptions.pool ?? options.pool
+      const heard = runOptions.listener && guardedListener(runId, runOptions.listener)
+      const tools = nesting?.toolNames ?? toolNamesOf(options, runOptions)
+      const journaled =
+        nesting === undefined
+          ? yield* Journaled.begin(runOptions, { runId, seed, tools, listener: heard?.listener, task })
+          : undefined
+      if (journaled?._tag === "Over") {
+        const result = yield* valued(journaled.result, runOptions.output)
+        onResult?.(result)
+        return result
+      }
+      const recording = nesting === undefined ? journaled?.recording : nesting.context.recording
+      const listener = journaled?.recording.listener ?? heard?.listener
+      const resume = pastOf(runOptions, journaled?.before)
+      const caller = nesting === undefined ? yield* Caller : nesting.context.caller
+      const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger, caller)
+      const gate = nesting?.context.gate ?? (yield* Resilience.Gate)
+      const isShared = runOptions.ledger !== undefined || runOptions.payer !== undefined
+      const chargesRun = runOptions.payer?.bearsLost !== true
+      if (nesting === undefined && resume !== undefined && chargesRun) {
+        Budget.hold(ledger, journaled?.before === undefined ? paidIn(resume.transcript) : journaled.recording.paid)
+      }
+      const payer = runOptions.payer && {
+        ...runOptions.payer,
+        account: Budget.guarded(runOptions.payer.account, "payer's account")
+      }
+      const callRun: CallRun = {
+        runId,
+        clock,
+        emit: listener && RunEvent.emitter(runId, clock, listener),
+        ledger,
+        isLimited: () => isLimited({ ledger, payer }),
+        isShared,
+        counts: isShared && recording === undefined ? new Map() : undefined,
+        spans: nesting?.context.spans ?? runOptions.telemetry ?? spansOf(runOptions.listener),
+        caller,
+        isCarried: isCarrying(isShared || caller !== undefined || gate?.givesPlaces === true)
+      }
+      const context = contextOf(callRun, {
+        payer,
+        cachedAnswers: runOptions.found ?? "free",
+        retry: options.retry ?? Resilience.defaultRetry,
+        salt: seed === undefined ? runId : "",
+        gate,
+        cache: nesting?.context.cache ?? (yield* ResponseCache),
+        timeoutMillis: options.worker?.timeoutMillis,
+        silence: silenceOf(options),
+        failures: nesting?.context.failures ?? [],
+        recorded: resume && recordedOf(resume.transcript, runId),
+        recording,
+        chargesRun,
+        onDoubt: options.onDoubt
+      })
+      const state: State = {
+        runId,
+        options,
+        runOptions: journaled === undefined ? runOptions : { ...runOptions, listener, resume },
+        task,
+        pool,
+        policy: options.policy ?? DefaultPolicy.of(pool),
+        context,
+        seed: seed ?? 0,
+        sendSeed: seed !== undefined,
+        depth: nesting?.depth ?? 0,
+        rounds: [],
+        past: [],
+        recursion: maxRounds(options) - 1,
+        revisions: options.revisions ?? defaultRevisions,
+        revised: undefined,
+        toolNames: journaled?.recording.tools ?? tools,
+        equipment: equipmentOf(runId, nesting?.path ?? "", options, { ...runOptions, resume }, context.recorded),
+        waitingFor: [],
+        stepOf,
+        delegateOf: delegation(conductUntyped),
+        current: undefined,
+        stopped: undefined
+      }
+      // With `onResult` the run is forked, and nothing interrupts it before it has begun.
+      const interruptible = onResult === undefined ? restore : Effect.interruptible
+      const startedAt = ticks(clock)
+      started(state, nesting?.parent)
+      const spanned = within(context, { type: "run", runId }, runRounds(state))
+      const rounds = recording === undefined ? spanned : Effect.andThen(Journaled.stopped(recording), spanned)
+      const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
+      if (journaled !== undefined && isOver(state, exit)) {
+        yield* settleRest({ run: context, recording, chargesRun })
+      }
+      const ended = finished(state, startedAt, exit)
+      const result = journaled === undefined ? ended : yield* journaled.end(ended)
+      onResult?.(result)
+      if (heard !== undefined) yield* heard.end
+      return result
+    })
+  )
+
+/** What a run has paid by its transcript. */
+const paidIn = (transcript: Transcript): ReadonlyArray<Usage.Paid> =>
+  payments(transcript).flatMap(({ calls, paid }) => (calls === 0 ? [] : paid))
+
+/** What the run has already got: what its journal tells of it comes before what was given. */
+const pastOf = ({ resume }: RunOptions, before: Transcript | undefined): Past | undefined => {
+  if (before === undefined) return resume
+  return { transcript: before, results: resume?.results ?? {} }
+}
+
+/** Applies the time limit, which only the outermost run has: nested runs are stopped with it. */
+const inTime = (
+  state: State,
+  nesting: Nesting | undefined,
+  rounds: Effect.Effect<void, RunError>
+): Effect.Effect<void, RunError> => {
+  const allowed = nesting === undefined ? state.options.budget?.durationMillis : undefined
+  if (allowed === undefined) return rounds
+  return Effect.timeoutOrElse(rounds, {
+    duration: allowed,
+    orElse: () =>
+      Effect.fail(new Usage.BudgetExceeded({ limit: "durationMillis", allowed, spent: allowed, needed: undefined }))
+  })
+}
+
+/**
+ * The most rounds of a run that follow the end of another, and the first: by default there is one, two more with a critic,
+ * and as many as the policy needs. Those that begin early come on top of them.
+ */
+export const maxRounds = (options: RunSettings & Pick<Options, "policy">): number => {
+  const { critic, policy, recursion = critic === undefined ? 0 : 2 } = options
+  return Math.max(recursion, policy?.recursion ?? 0) + 1
+}
+
+/** So many rounds may begin early where nothing else is said. */
+const defaultRevisions = 2
+
+const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
+  state.equipment = yield* ready(
+    state.equipment,
+    state.toolNames,
+    state.options,
+    state.runOptions,
+    state.task,
+    state.pool
+  )
+  const unpriced = refusalOf(state.context, neededOf(state.pool.workers, state.options.critic))
+  if (unpriced !== undefined) return yield* unpriced
+  const run = rounding(state)
+  for (let round = 0; ; round++) {
+    const end = yield* run(round)
+    if (end === "over" || (end === "ended" && state.recursion === 0)) return
+    if (end === "ended") state.recursion -= 1
+    else state.revisions -= 1
+  }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Beginning and end
+// -------------------------------------------------------------------------------------------------------------------
+
+const started = ({ context, policy, pool, seed, task }: State, parent: RunEvent.Parent | undefined) =>
+  context.emit?.(
+    defined({
+      type: "run-started",
+      version: RunEvent.version,
+      task,
+      pool: pool.workers.map(({ description, id, pricing }) =>
+        defined({ id, description, isPlay: pricing?.isPlay === true ? (true as const) : undefined })
+      ),
+      policy: policy.name,
+      reason: policy.reason,
+      seed,
+      parent
+    })
+  )

@@ -1,0 +1,57 @@
+/** The critic scores the answer of a round; the run ends if it is content. */
+import * as Effect from "effect/Effect"
+import { settle } from "../../Callback.ts"
+import { defined } from "../../Fields.ts"
+import { type Answered, noteFailure } from "../../loop/call.ts"
+import type { CloseMiddleware, RoundEnd, State } from "../../loop/round.ts"
+import * as Seed from "../../Seed.ts"
+import type * as Critic from "../../task/Critic.ts"
+import { type Grade, GraderError } from "../../task/Grader.ts"
+
+/** A verdict that can be written down. */
+const checkedGrade = (grader: string, task: string, grade: Grade): Effect.Effect<Grade, GraderError> => {
+  const { correct, explanation, score } = (grade ?? {}) as Partial<Grade>
+  const isText = explanation === undefined || typeof explanation === "string"
+  return Number.isFinite(score) && typeof correct === "boolean" && isText
+    ? Effect.succeed(defined({ correct, score: score!, explanation }))
+    : Effect.fail(new GraderError({ grader, task, detail: "a verdict is { correct, score }, with a finite score" }))
+}
+
+/** Calls a worker for the critic: charged and reported like any other call. */
+const asking = ({ context, seed: all }: State, critic: Critic.Critic, round: number): Critic.Context["ask"] => {
+  const seed = Seed.derive(all, round, "critic")
+  let asked = 0
+  return (worker, request) =>
+    Effect.suspend(() => {
+      const onAnswer = ({ cached, costUsd, text, usage }: Answered) => {
+        const place = { round, critic: critic.name, worker: worker.id }
+        context.emit?.({ type: "critic-answered", ...place, text, cached, usage, costUsd })
+      }
+      const turn = asked++
+      const sample = Seed.derive(seed, turn)
+      const made = context.call({ worker, request, sample, round, by: "critic", turn, onAnswer })
+      return noteFailure(context, { round, by: "critic" }, made)
+    })
+}
+
+export const critic =
+  (state: State, critic: Critic.Critic): CloseMiddleware =>
+  (next) =>
+  (played) =>
+    Effect.flatMap(next(played), (end) => {
+      const { done } = end
+      const answer = done?.answer
+      if (end.end !== "ended" || done === undefined || answer === undefined) return Effect.succeed(end)
+      const { context, options, rounds, task } = state
+      const { round } = played.ask
+      const scored = Effect.flatMap(
+        settle(() => critic.score({ task, answer, ask: asking(state, critic, round) })),
+        (grade) => checkedGrade(critic.name, task.id, grade)
+      )
+      // The answer is retained, without a grade, if the critic fails or is interrupted.
+      const graded = Effect.onError(scored, () => Effect.sync(() => rounds.push(done)))
+      return Effect.map(graded, (grade): RoundEnd => {
+        context.emit?.({ type: "answer-graded", round, critic: critic.name, grade })
+        return { end: grade.score >= (options.threshold ?? 1) ? "over" : "ended", done: { ...done, grade } }
+      })
+    })
