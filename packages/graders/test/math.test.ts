@@ -3,6 +3,7 @@ import { MathAnswer, MathGrader } from "@divisi/graders/math"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Assertions from "../scripts/assertions/Assertions.ts"
+import { sets } from "../scripts/assertions/Sets.ts"
 import * as Contests from "../scripts/contests/Contests.ts"
 import { measure } from "../scripts/Measure.ts"
 import * as Pairs from "../scripts/pairs/Pairs.ts"
@@ -138,6 +139,18 @@ describe("suites", () => {
     "no false credit and no miss among texts that assert an answer or only mention one, and other notations",
     () => holds({ name: "assertions", cases: Assertions.make(1, 1) })
   )
+
+  // Right texts of each set that are still missed. No set may have false credit.
+  const missed: Readonly<Record<string, number>> = { "set-4": 1, "set-5": 0, "set-6": 4, "set-7": 4 }
+
+  for (const [name, cases] of Object.entries(sets)) {
+    it.effect(`no false credit and no new miss in ${name} of written texts`, () =>
+      Effect.gen(function* () {
+        const { different, equal } = yield* measure({ name, cases })
+        assert.deepStrictEqual([different.falseCredit, equal.missed], [0, missed[name]])
+      })
+    )
+  }
 
   it("a seed makes the same pairs again, and another seed makes others", () => {
     assert.deepStrictEqual(Pairs.make(7, 1), Pairs.make(7, 1))

@@ -108,7 +108,7 @@ export const tagged = (text: string): ReadonlyArray<Statement> => {
   return found
 }
 
-const key = /["'](?:final[_ ]?)?(?:answer|result|solution)["']\s*:\s*/gi
+const key = /["'](?:final[_ ]?)?(?:answer|ans|result|solution)["']\s*:\s*/gi
 
 const quoted = /^"((?:[^"\\]|\\.){0,2000})"|^'((?:[^'\\]|\\.){0,2000})'|^(-?\d[\d.eE+-]*)(?=\s*[,}\n])/
 
@@ -127,12 +127,17 @@ const unescaped = (text: string): string => {
 }
 
 /** Whether an object says of its own answer that it does not count. */
-const isDisowned = (object: string): boolean => /"(?:correct|valid|is_correct|is_valid)"\s*:\s*false/i.test(object)
+const isDisowned = (object: string): boolean =>
+  /"(?:is_?)?(?:correct|valid|final|verified|solved)"\s*:\s*(?:false|"(?:false|no)")|"(?:status|state|verdict|type|kind|label|review|note|comment)"\s*:\s*"[^"]{0,60}\b(?:withdrawn|retracted|rejected|wrong|incorrect|invalid|discarded|superseded|draft|tentative|guess\w*|example|placeholder|not|error|failed|unverified)\b/i.test(
+    object
+  )
 
 /** The answers of objects such as `{"answer": "5"}`. */
 export const inJson = (text: string): ReadonlyArray<Statement> => {
-  if (!/[{,]\s*["'](?:final|answer|result|solution)/i.test(text)) return []
-  return [...text.matchAll(key)].slice(-40).flatMap((match): ReadonlyArray<Statement> => {
+  if (!/[{,]\s*["'](?:final|ans|result|solution)/i.test(text)) return []
+  const matches = [...text.matchAll(key)].slice(-40)
+  const isAnswer = ({ 0: name }: RegExpExecArray) => /ans/i.test(name)
+  return (matches.some(isAnswer) ? matches.filter(isAnswer) : matches).flatMap((match): ReadonlyArray<Statement> => {
     const start = match.index + match[0].length
     const open = text.lastIndexOf("{", match.index)
     if (open === -1) return []
@@ -150,13 +155,15 @@ export const inJson = (text: string): ReadonlyArray<Statement> => {
 // -------------------------------------------------------------------------------------------------------------------
 
 const struck =
-  /(?<![^\s([{>])~~(?=\S)[^~]{1,300}~~|<(del|s|strike)>[^<]{0,300}<\/\1>|<!--(?:[^-]|-(?!->)){0,300}-->|^[ \t]*%[^\n]*\\boxed[^\n]*$/gim
+  /(?<![^\s([{>])~~(?=\S)[^~]{1,300}~~|<(del|s|strike)>[^<]{0,300}<\/\1>|\[quote[^\]\n]{0,80}\][^[]{0,2000}\[\/quote\]|<blockquote>[^<]{0,2000}<\/blockquote>|<!--(?:[^-]|-(?!->)){0,300}-->|^[ \t]*%[^\n]*\\boxed[^\n]*$/gim
 
 const cancelled = /\\(?:[bx]?cancel|sout|st|cancelto\{[^{}]{0,50}\})\s*(?=\{)/g
 
 /** Without what is struck out or is a comment. */
 export const withoutStruck = (text: string): string => {
-  const plain = /~~[\s\S]*~~|<\/(?:del|s|strike)>|-->|^[ \t]*%/im.test(text) ? text.replace(struck, " ") : text
+  const plain = /~~[\s\S]*~~|<\/(?:del|s|strike|blockquote)>|\[\/quote\]|-->|^[ \t]*%/im.test(text)
+    ? text.replace(struck, " ")
+    : text
   if (!plain.includes("cancel") && !plain.includes("\\sout")) return plain
   let result = ""
   let from = 0

@@ -7,11 +7,20 @@
  * one number, has no answer either: guessing one would give credit by chance.
  */
 import { answerWords, joinedWords, resultWords } from "../internal/answerWords.ts"
-import { isAsserted, isReplaced, isRetracted, masked, type Span } from "../internal/assertion/Assertion.ts"
+import { isAsserted, isReplaced, isRetracted, masked, objects, type Span } from "../internal/assertion/Assertion.ts"
 import { spoken } from "../internal/spoken.ts"
 import { decideText } from "./Ladder.ts"
 import { boxed, inJson, type Statement, tagged, withoutStruck } from "./Marks.ts"
-import { asserted, isSentence, lastSentence, sentence, withLetterUnit, words } from "./Prose.ts"
+import {
+  asserted,
+  isSentence,
+  lastSentence,
+  lastValueEnd,
+  plainValue,
+  sentence,
+  withLetterUnit,
+  words
+} from "./Prose.ts"
 
 /** An asserted answer. It is final where the text calls it the answer; else it may be a step on the way. */
 interface Claim extends Statement {
@@ -24,7 +33,7 @@ interface Claim extends Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall)?\s*(?:answer|result|solution|value)s?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?answer[*_:]* *\n+[=-]{3,} *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans\.\s+|(?<![^\n])\|\s*(?:final )?answer\s*\|\s*\n\s*\|[-: ]+\|\s*\n\s*\|\s*|####\s*/gi
+  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set)?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?answer[*_:]* *\n+[=-]{3,} *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans\.\s+|(?<![^\n])\|\s*(?:final )?answer\s*\|\s*\n\s*\|[-: ]+\|\s*\n\s*\|\s*|####\s*/gi
 
 /** "A: 5", on a line of its own. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
@@ -57,6 +66,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
   const said = sentence(quote === -1 ? rest.slice(lead) : rest.slice(lead, lead + quote))
   const content = said
     .replace(explained, "")
+    .replace(ending, "")
     .replace(/^(?:\*\*|__)|(?:\*{1,3}|_{1,2})[.!。]?$/g, "")
     .replace(ending, "")
     .replace(/ \((?:exact(?:ly)?|final)\)$/, "")
@@ -70,16 +80,19 @@ const labelled = (text: string): ReadonlyArray<Statement & { readonly from: numb
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
-  /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))/gi
+  /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|(?<![^\n])(-?\d[\d.,/]*) it is\b/gi
 
 /** Answers before their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
-  [...text.matchAll(reversed)].slice(-maxStatements).map(({ 0: all, 1: content, index }) => ({
-    start: index,
-    from: index,
-    end: index + all.length,
-    content: content!.replace(/^\*\*|\*\*$/g, "")
-  }))
+  [...text.matchAll(reversed)]
+    .slice(-maxStatements)
+    .map(({ 0: all, 1: value, 2: bare, index }) => ({ all, content: value ?? bare, index }))
+    .map(({ all, content, index }) => ({
+      start: index,
+      from: index,
+      end: index + all.length,
+      content: content!.replace(/^\*\*|\*\*$/g, "")
+    }))
 
 const valueLike = /\d|\\[a-zA-Z]|\$/
 
@@ -169,10 +182,11 @@ const correction =
 const conclusion = /^\W*(?:so|thus|hence|therefore|finally|in total|altogether|in conclusion)\b/i
 
 /** What a text says behind a marked answer, where it corrects it or concludes from it. */
-const afterthought = (tail: string): string | undefined => {
+const afterthought = (tail: string, isMark: boolean): string | undefined => {
   const last = lastSentence(tail)
-  if (last === undefined || !(correction.test(tail) || conclusion.test(last))) return undefined
-  return asserted(last)
+  if (last === undefined) return undefined
+  const isCorrected = objects(tail) || (isMark && correction.test(tail))
+  return isCorrected || (isMark && conclusion.test(last)) ? asserted(last) : undefined
 }
 
 /** Whether a later sentence says the marked answer once more, with more around it: "hence $x + y = 12$". */
@@ -188,7 +202,7 @@ const repeats = (later: string, answer: string): boolean => {
 const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Claim | undefined => {
   const last = claims.at(-1)!
   const tail = text.slice(last.end)
-  const later = last.isMark ? afterthought(tail) : undefined
+  const later = afterthought(tail, last.isMark)
   if (later !== undefined && !repeats(later, last.content)) return { ...last, content: later }
   if (last.content === "" || isRetracted(plain, last.end)) return undefined
   const marked = claims.findLast(({ isMark }) => isMark)
@@ -201,7 +215,7 @@ const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Cla
 // -------------------------------------------------------------------------------------------------------------------
 
 const endMark =
-  /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\bQ\.\s?E\.\s?D\.?|\bQED\.?|[∎■□◼▪]|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
+  /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\bQ\.\s?E\.\s?D\.?|\bQED\.?|[∎■□◼▪]|(?<=\d\s*)#|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
 
 /** Without what models write behind an answer for no reader: marks of turns and of ends, and the hope that it is right. */
 const withoutTail = (text: string): string =>
@@ -216,18 +230,48 @@ const withoutEndMark = (text: string): string => {
   return text.slice(0, from) + text.slice(from).replace(endMark, "")
 }
 
+const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10]
+
+const display = /\\(begin|end)\{(?:equation|displaymath|align|gather|multline|flalign|eqnarray)\*?\}/g
+
+const heading = new RegExp(
+  `(?<![^\\n ])\\\\(?:textbf|textit|emph|underline|textsc)\\{\\s*((?:the )?(?:final )?(?:${answerWords}|${resultWords}|solution|result))\\s*[.:]?\\s*\\}\\s*[.:]?`,
+  "giu"
+)
+
+/** With digits of ASCII, and with LaTeX's displays and headings as Markdown has them. */
+const inPlainSigns = (text: string): string => {
+  const digits = /[\u0660-\uff19]/.test(text)
+    ? text.replace(/[٠-٩۰-۹०-९০-৯๐-๙０-９]/g, (digit) => {
+        const code = digit.codePointAt(0)!
+        return `${code - zeros.findLast((zero) => zero <= code)!}`
+      })
+    : text
+  const bare = digits.includes("</")
+    ? digits.replace(/<\/?(?:b|strong)>/gi, "**").replace(/<\/?(?:i|em|u|p|span|div|br)\s*\/?>/gi, " ")
+    : digits
+  if (!bare.includes("\\")) return bare
+  return bare
+    .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
+    .replace(display, (_, side) => (side === "begin" ? "\\[" : "\\]"))
+    .replace(heading, "$1: ")
+}
+
 /** Without the fence around the whole text. */
 const withoutFence = (text: string): string => /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ?? text
 
-/** What prose says that marks nothing, where its last sentence asserts it. */
+/** What prose says that marks nothing, where its last sentence with a value in it asserts it. */
 const inProse = (text: string): string | undefined => {
-  const found = asserted(text)
+  const said = text.slice(0, lastValueEnd(text))
+  const found = asserted(said)
   if (found === undefined) return undefined
   const content = found.replace(/^≈ /, "").replace(/ \\text\{.*\}$/, "")
-  const start = text.lastIndexOf(content)
-  if (start === -1) return found
+  const start = said.lastIndexOf(content)
+  if (start === -1) return said.length === text.length ? found : undefined
   const span = { start, end: start + content.length }
-  return isAsserted(masked(text, [span]), span) ? found : undefined
+  const plain = masked(text, [span])
+  if (!isAsserted(plain, span)) return undefined
+  return said.length < text.length && isRetracted(plain, span.end) ? undefined : found
 }
 
 const joinedScript = /(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Hangul}|\p{Script=Thai}){2}/u
@@ -238,8 +282,12 @@ const isJoined = (text: string): boolean => joinedScript.test(text) && /[\d$\\]/
 const approximately = /^(?:about|around|almost|nearly|approximately|approx\.?|roughly)\s+/i
 
 const fromLabel = (content: string): string => {
-  const isProse = words(content) > 4 || /^[A-Z][a-z]+\b.*\b(?:is|are|equals)\b/.test(content)
-  return (isProse ? (inProse(content) ?? content) : content).replace(approximately, "≈ ")
+  const plain = plainValue(content)
+  const isProse =
+    words(plain) > 4 ||
+    (words(plain) > 1 && /^\p{L}[^$]*\$[^$]+\$$/u.test(plain)) ||
+    /^[A-Z][a-z]+\b.*\b(?:is|are|equals)\b/.test(plain)
+  return (isProse ? (inProse(plain) ?? plain) : plain).replace(approximately, "≈ ")
 }
 
 /**
@@ -263,7 +311,7 @@ const fromLabel = (content: string): string => {
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const said = withoutFence(withoutEndMark(withoutTail(withoutStruck(spoken(text)))))
+  const said = withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(spoken(text))))))
   const { claims, mentions, plain } = read(said)
   const marks = claims.some(({ isMark }) => isMark)
   const clear = claims.filter((one) => one.isMark || isClear(said, one))
@@ -286,7 +334,19 @@ export const extract = (text: string): string | undefined => {
           .replace(/^[^\n.!?。]*[.!?。]?/, "")
           .trim()
   if (rest === "") return undefined
-  if (mentioned > 0) return inProse(rest)
+  if (mentioned > 0) {
+    const found = inProse(rest)
+    return found === undefined || mentions.some(({ content }) => isSame(content, found)) ? undefined : found
+  }
   if (words(said) > 3) return inProse(said)
-  return (isSentence(said) || isJoined(said) ? inProse(said) : undefined) ?? withLetterUnit(said)
+  if (words(said) <= 3 && said.includes("\n") && !said.includes("\\[") && !said.includes("$$")) {
+    const last = lastSentence(said)!
+    const found = /\d/.test(last) ? /=\s*([^=\n]{1,80})$/.exec(last)?.[1] : undefined
+    if (found !== undefined) return found
+  }
+  if (words(said) > 1 || said.includes("\n")) {
+    const found = inProse(said)
+    if (found !== undefined) return found
+  }
+  return (isSentence(said) || isJoined(said) ? inProse(said) : undefined) ?? withLetterUnit(plainValue(said))
 }

@@ -1,4 +1,6 @@
 /** Answers that prose states without marking them: what its last sentence says plainly. */
+import { because } from "../internal/assertion/because.ts"
+import { conclusion, dubious, negative, remark } from "../internal/assertion/english.ts"
 import { isKnown } from "./Units.ts"
 
 /** The text up to a line feed, or to a full stop that ends a sentence; formulas are never cut. */
@@ -7,7 +9,7 @@ export const sentence = (text: string): string => {
   const tail = formula === null ? text : text.slice(formula[0].length)
   if (formula !== null && /^[\s.!,*]*(?:$|\n|[A-Z])/.test(tail)) return formula[0]
   const end =
-    /\n|[。！](?!\s*[」』])|।|[.!](?=\s+\p{Lu}|\s+[A-Z\n]|\s*$)|,\s+(?:so|since|because|which|as|where|not|rather)\b|\s+(?:since|because)\b/u.exec(
+    /\n|[。！](?!\s*[」』])|।|[.!](?=\s+[\p{Lu}(（]|\s+[A-Z\n]|\s*$)|,\s+(?:so|since|because|which|as|where|not|rather)\b|\s+(?:since|because)\b/u.exec(
       tail
     )
   return `${formula?.[0] ?? ""}${end === null ? tail : tail.slice(0, end.index)}`.trim()
@@ -23,12 +25,24 @@ const doubted =
 const rejected =
   /^[\s.)]*(?:,?\s*(?:which|but it|but this|that)\s+)?(?:is|was|are|seems?|would be|looks)\s+(?:not|wrong|incorrect|false|impossible|too|excluded|rejected|a guess|only)\b|^\s*(?:fails?|failed|does not|doesn't|cannot|or\b|at most|at least|or (?:more|less))/i
 
+/** The last row of a display of several rows, which is not a matrix nor a list of cases. */
+const lastRow = (formula: string): string =>
+  !formula.includes("\\\\") || /\\begin\{(?:[bBpvV]?matrix|array|cases)/.test(formula)
+    ? formula
+    : (
+        formula
+          .replace(/\\(?:begin|end)\{\w+\*?\}/g, "")
+          .split("\\\\")
+          .filter((row) => row.trim() !== "")
+          .at(-1) ?? formula
+      ).replace(/&/g, "")
+
 const lastFormula = (text: string): string | undefined => {
   const match = [...text.matchAll(formulas)].at(-1)
   if (match === undefined) return undefined
   const before = text.slice(Math.max(0, match.index - 60), match.index)
   if (doubted.test(before) || rejected.test(text.slice(match.index + match[0].length))) return undefined
-  const formula = (match[1] ?? match[2] ?? match[3] ?? match[4])!
+  const formula = lastRow((match[1] ?? match[2] ?? match[3] ?? match[4])!)
   return /\b(?:about|around|almost|nearly|approximately|roughly)\s*$/.test(before) ? `≈ ${formula}` : formula
 }
 
@@ -42,7 +56,7 @@ export const words = (text: string): number =>
   ).filter((word) => !/^(?:sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|and|or|inf|infty|oo|arc\w+)$/i.test(word)).length
 
 const number =
-  /(?<![\w.^_,])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3}){2,}(?!\d)|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d)(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
+  /(?<![\w.^_,/])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d+\/\d+(?=\W|$)|\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3}){2,}(?!\d)|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d)(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
 
 /** What makes a number no answer: bounds, guesses, denials, and numbers of other things. */
 const hedge =
@@ -54,9 +68,63 @@ const foreignHedge =
 
 const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
 
+/** Where the last sentence ends that has a value in it. */
+export const lastValueEnd = (text: string): number => {
+  let end = text.length
+  for (let steps = 0; steps < 12; steps++) {
+    const part = text.slice(Math.max(0, end - 600), end)
+    const begin = Math.max(0, part.trimEnd().search(/(?:\n|[.!?]\s|[。！？।])[^\n。！？।]*$/))
+    const cut = part.slice(begin === 0 ? 0 : begin + 1)
+    if (/[\d$\\]|[∞π√∅]/.test(cut)) return end
+    if (begin === 0) break
+    end = end - part.length + begin + 1
+  }
+  return text.length
+}
+
+/** "not 3 but 4", in the languages that are read. */
+const contrast =
+  /^\s*(?:(?:not|nicht|kein\p{L}*|pas|non|no|não|niet|inte|ikke|nu|nie|ne|ni|ei|nem|не|δεν|không phải|bukan)\s+\S{1,60}?,?\s*(?:but|sondern|mais|sino|ma|bensì|mas(?: sim)?|maar|utan|men|ci|ale|lecz|nýbrž|već|vaan|hanem|а|але|αλλά|mà là|melainkan|tetapi)(?:\s+(?:rather|plutôt|bien))?|(?:不是|并非|並非)\S{1,60}?[,，]?\s*而是|\S{1,60}?(?:이|가)\s*아니라|\S{1,60}?(?:では|じゃ)なく(?:て)?、?|ليس\s+\S{1,60}?\s+بل|לא\s+\S{1,60}?\s+אלא)\s*/iu
+
+/** "is not 3 but 4", within a sentence. */
+const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rather)?(?=\s+[^\s]*\d)/
+
+/** Words that stand before a value and leave it as it is. */
+const lead =
+  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|got|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
+
+/** Words and signs that stand behind a value: a remark in brackets, a dash, a smile, a verb, a word that counts. */
+const trail =
+  /(?:\s*[—–:;,-]+|\s*[:;]-?[)D]|\s+(?:lol|:\)|thx|thanks)|\s*(?:です|である|でした|となる|になる|で間違いない|입니다|이다|예요|이에요|है|हैं|است|होगा|হবে|ครับ|ค่ะ)|(?<=\d\s?)(?:개|명|가지|번|마리|원|도|個|个|種|种|通り|人|本|枚|回|円|元|度|次|只|条|張|张|ตัว|คน|วิธี))+[.!。]?$/u
+
+/** Without a remark in brackets at the end that leaves the value as it is: "8 (eight)". */
+const withoutRemark = (text: string): string => {
+  const found = /^([\s\S]*\S)\s*\(([^()\d]{1,60})\)\.?$/.exec(text)
+  return found === null || !remark.test(found[2]!) || negative.test(found[2]!) || dubious.test(found[2]!)
+    ? text
+    : found[1]!
+}
+
+/** The number of things that another language names behind it, or in brackets behind its own word for it. */
+const counted = (text: string): string =>
+  /^(-?\d[\d.,]*)\s+(?=[^\d]*[^ -~])[\p{L}\p{M}]+(?:\s+[\p{L}\p{M}]+){0,2}$/u.exec(text)?.[1] ??
+  /^\[(-?\d[\d.]*)\]$/.exec(text)?.[1] ??
+  /^\p{L}+:\s*(\$[^$]+\$|-?\d[\d.,]*)$/u.exec(text)?.[1] ??
+  (words(text) > 0 ? /^\p{L}{2,}\s*\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??
+  text
+
+/** What is said to be the value, without what is said of it. */
+export const plainValue = (content: string): string => {
+  const after = content.replace(contrast, "").replace(lead, "")
+  const bare = /^\*\*([^*\n]{1,60})\*\*(?:\s*\([^()]*\))?$/.exec(after)?.[1] ?? after
+  const short = /\p{L}/u.test(bare) ? bare.replace(because, "") : bare
+  const plain = counted(withoutRemark(short).replace(trail, "").trim())
+  return /[\d\\$]|\p{L}/u.test(plain) ? plain : content
+}
+
 export const lastSentence = (text: string): string | undefined =>
   text
-    .split(/\n|(?<=[.!?])\s+/)
+    .split(/\n|(?<=[.!?])\s+|(?<=[。！？।])/)
     .filter((part) => part.trim() !== "")
     .at(-1)
 
@@ -71,11 +139,23 @@ const unitBehind = (text: string): string => {
   return names.length > 0 && names.every(isKnown) && !isPlace ? ` ${found.trim()}` : ""
 }
 
+const lastConclusion = new RegExp(
+  `${conclusion.source.replace("so|thus", "so|thus|that is|i\\.e\\.")}(?![\\s\\S]*(?:${conclusion.source}))`,
+  "iu"
+)
+
 /** The one number of the last sentence, where it is said plainly; with its unit. */
 const onlyNumber = (text: string): string | undefined => {
-  const last = lastSentence(text)
-  if (last === undefined || hedge.test(last) || foreignHedge.test(last)) return undefined
-  const found = [...last.matchAll(number)]
+  const sentence = lastSentence(text)
+  if (sentence === undefined || /\b(?:if|otherwise|else)\b/i.test(sentence)) return undefined
+  const whole = sentence.replace(/^[\s\S]*;(?=[^;]*\d)/, "")
+  const last = whole.replace(/\([^()]*\)|（[^（）]*）/g, "").replace(because, "")
+  if (hedge.test(last) || foreignHedge.test(last)) return undefined
+  const outside = [...last.matchAll(number)]
+  const all = outside.length > 0 ? outside : [...whole.matchAll(number)]
+  const concluded = all.length > 1 ? last.slice(0, all.at(-1)!.index).search(lastConclusion) : -1
+  const later = concluded === -1 ? all : all.filter(({ index }) => index > concluded)
+  const found = later.every(([one]) => one === later[0]![0]) ? later.slice(-1) : later
   if (found.length !== 1) return undefined
   const [match] = found
   const said = `${match![0]}${unitBehind(last.slice(match!.index + match![0].length))}`
@@ -91,7 +171,7 @@ const reckoned = (text: string): string | undefined => {
 }
 
 /** A short sentence, as opposed to a formula with a word in it. */
-export const isSentence = (text: string): boolean => /^[A-Z][a-z]+[ ,:]/.test(text) && words(text) > 0
+export const isSentence = (text: string): boolean => /^\p{Lu}\p{Ll}+[ ,:]/u.test(text) && words(text) > 0
 
 /** Words that leave open whether a sentence is true. */
 const doubt =
@@ -105,11 +185,23 @@ export const withLetterUnit = (said: string): string =>
 
 /** A formula or a number behind "is" at the end of a text: "The probability is \frac{1}{2}", "The largest $n$ is 34". */
 const stated = (text: string): string | undefined => {
-  const last = lastSentence(text) ?? ""
+  const whole = (lastSentence(text) ?? "").replace(/\s\([^()\d]*\)(?=[.!]?$)|\s\([^()]*=[^()]*\)(?=[.!]?$)/, "")
+  const last = whole.replace(because, "").replace(contrastInside, " ")
+  const point = /(?:point|at|is|are|vertex|coordinates?)\s+(\(-?[\d/.√]+(?:,\s*-?[\d/.√]+)+\))[.!]?$/.exec(last)?.[1]
+  if (point !== undefined && !doubt.test(last)) return point
   const end = /^[\s\S]*\b(?:is|are|equals)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
   return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$/.test(end)
     ? undefined
     : withLetterUnit(end)
+}
+
+/** A value in bold, or behind "is" in bold, at the end of a sentence. */
+const emphasised = (text: string): string | undefined => {
+  const last = lastSentence(text) ?? ""
+  const found = /(?:^|[^*])\*\*([^*\n]{1,80})\*\*(?:\s*\([^()]*\))?[\s.!。✅✓]*(?:,[^*]*)?$/.exec(last)?.[1]
+  if (found === undefined || doubt.test(last) || foreignHedge.test(last)) return undefined
+  const value = /^(?:[^=]*\b(?:is|are|equals)\s+)?(.*?)\.?$/.exec(found)![1]!
+  return words(value) <= 3 && /\d|\\|\$|[√π∞]/.test(value) ? withLetterUnit(value) : undefined
 }
 
 /** What is said to be reached somewhere: "The minimum is $17$, attained at $x = 4$". */
@@ -124,6 +216,8 @@ const reached = (text: string): string | undefined => {
 /** What a text ends with, when that is a formula, the result of an equation, or a number that is said plainly. */
 export const asserted = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
+  const bold = last.includes("**") ? emphasised(text) : undefined
+  if (bold !== undefined) return bold
   if (last.search(formulas) !== -1) return stated(text) ?? reached(text) ?? lastFormula(text)
   return stated(text) ?? reckoned(text) ?? onlyNumber(text) ?? lastFormula(text)
 }

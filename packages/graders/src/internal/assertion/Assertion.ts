@@ -6,8 +6,11 @@
  * sentences after it say, may take the answer back. Formulas are passed over: they are signs without words.
  */
 import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
+import { because } from "./because.ts"
+import { isCommitted, isCommittedAbroad } from "./commitment.ts"
 import * as English from "./english.ts"
 import { patternsIn } from "./languages.ts"
+import { complement, hearsay, insteadOf, objection, opinion, slip, whoever } from "./signals.ts"
 
 /** Where an answer is marked: its box, its tags, its label with what is behind it. */
 export interface Span {
@@ -22,7 +25,9 @@ const formulas = /\$\$[\s\S]+?\$\$|\\\[[\s\S]+?\\\]|\$[^$\n]+?\$|\\\(.+?\\\)|\\[
 
 /** A text with a sign in the place of every character of its formulas and of its answers. */
 export const masked = (text: string, spans: ReadonlyArray<Span>): string => {
-  const plain = text.replace(formulas, (formula) => sign.repeat(formula.length))
+  const plain = text
+    .replace(formulas, (formula) => sign.repeat(formula.length))
+    .replace(/```\w*/g, (fence) => " ".repeat(fence.length))
   const pieces: Array<string> = []
   let at = 0
   for (const { end, start } of [...spans].sort((a, b) => a.start - b.start)) {
@@ -91,7 +96,7 @@ const partsOf = (gap: string, hasColons: boolean) =>
 
 /** Whether a main clause begins in what is said between a doubt and the answer. */
 const isFreed = (gap: string, until: English.Until): boolean => {
-  if (until === "turn") return English.turn.test(gap)
+  if (until === "turn") return English.turn.test(gap) || gap.includes(";")
   const concluded = English.conclusion.exec(gap)
   if (concluded !== null) {
     const rest = gap.slice(concluded.index + concluded[0].length).replace(/^[\s,]+/, "")
@@ -106,14 +111,23 @@ const isFreed = (gap: string, until: English.Until): boolean => {
   return until !== "conclusion" || !aside.test(before)
 }
 
+/** What is said before an answer, without brackets and without what the answer stands in place of. */
+const plainBefore = (said: string): string => said.replace(/\([^()]*\)/g, " ").replace(insteadOf, " ")
+
 /** Whether what is said before an answer, in its sentence, keeps it from being asserted. */
 const isDoubted = (said: string): boolean => {
-  const before = said.replace(/\([^()]*\)/g, " ")
+  if (English.unwanted.test(said)) return true
+  const before = plainBefore(said)
+  if (complement.test(before) && !English.turn.test(before)) return true
   if (English.rightBefore.test(before)) return true
-  for (const { pattern, until } of English.before) {
-    for (const match of before.matchAll(pattern)) {
-      if (!isFreed(before.slice(match.index + match[0].length), until)) return true
+  for (const { until, words } of English.before) {
+    for (const { end } of words.find(before)) {
+      if (!isFreed(before.slice(end), until)) return true
     }
+  }
+  if (whoever.test(before)) return true
+  for (const { end } of [...hearsay(before), ...slip(before)]) {
+    if (!isFreed(before.slice(end), "turn")) return true
   }
   const told = English.imperative.exec(before)
   return told !== null && !isFreed(before.slice(told[0].length), "comma")
@@ -124,23 +138,42 @@ const supposing =
   /^(?:angenommen|annehmen|nimm|nehmen|gesetzt|suppos|admet|imagin|supo|supó|asum|assum|ammett|ipotizz|stel|veronderstel|aangenomen|neem|anta|oleta|tegyük|tétel|felt|presup|consider|załóż|zakład|przypuś|předpokl|predpoklad|pretpostav|predpostav|предполож|допуст|пусть|припуст|нехай|υποθέ|varsay|假|设|設|仮)/iu
 
 const isDoubtedAbroad = (said: string, behind: string, around: string): boolean => {
-  const before = said.replace(/\([^()]*\)/g, " ")
+  const before = plainBefore(said)
   const clause = /^[^,，、;،]*/.exec(behind)![0]
   return patternsIn(around).some(({ condition, doubt, retraction }) => {
-    const isHolding = (match: RegExpExecArray) =>
-      !isFreed(before.slice(match.index + match[0].length), supposing.test(match[0]) ? "conclusion" : "comma")
-    if ([...before.matchAll(doubt), ...before.matchAll(condition)].some(isHolding)) return true
-    return clause.search(doubt) !== -1 || behind.search(retraction) !== -1
+    for (const { end, index } of [...doubt.find(before), ...condition.find(before)]) {
+      const until = supposing.test(before.slice(index, end)) ? "conclusion" : "comma"
+      if (!isFreed(before.slice(end), until)) return true
+    }
+    return doubt.test(clause) || retraction.test(behind)
   })
 }
 
+/**
+ * Whether a few words behind an answer and a comma are not known to leave it as it is. There are too many ways to doubt
+ * in a few words.
+ */
+const isOddRemark = (behind: string): boolean => {
+  const words = /^[\s□.*_)\]}]*[,;–—]\s*([^□\d]*?)\s*$/.exec(behind)?.[1]
+  if (words === undefined || !/\p{L}/u.test(words) || wordsIn(words) > 5 || English.reason.test(behind)) return false
+  return (
+    !because.test(`, ${words}`) &&
+    (!English.harmless.test(words) || English.negative.test(words)) &&
+    !English.continuing.test(words)
+  )
+}
+
 /** Whether what the sentence of an answer says behind it denies it. */
-const isDenied = (behind: string): boolean => {
+const isDenied = (text: string): boolean => {
+  const behind = text.replace(/\([^()]*=[^()]*\)/g, " ")
   const inBrackets = /^[\s□.*_)\]}]*\(([^()□\d]{1,40})\)/.exec(behind)?.[1]?.trim()
-  if (inBrackets !== undefined && /\p{L}/u.test(inBrackets) && !English.remark.test(inBrackets)) return true
+  if (inBrackets !== undefined && /\p{L}/u.test(inBrackets)) {
+    if (!English.remark.test(inBrackets) || English.dubious.test(inBrackets)) return true
+  }
   if (/^-ish\b|^\s*(?:<-|<=|←)/.test(behind)) return true
   const cut = English.reason.exec(behind)
   const said = cut === null ? behind : behind.slice(0, cut.index)
+  if (isOddRemark(behind) || opinion(behind)) return true
   return (
     English.behind.test(said) ||
     /\b(?:which|that|but)\b[^,]{0,30}\b(?:is|was)\s+(?:wrong|incorrect|false|not)\b/i.test(behind)
@@ -219,8 +252,18 @@ export const isUnchosen = (text: string, end: number): boolean => {
   if (English.retraction.test(tail) || English.denial.test(tail) || English.refusal.test(tail)) return true
   const around = `${text.slice(Math.max(0, end - 200), end)} ${tail}`
   const { said } = sentenceBehind(tail, 0)
-  return patternsIn(around).some(({ retraction }) => tail.slice(said.length).search(retraction) !== -1)
+  return patternsIn(around).some(({ retraction }) => retraction.test(tail.slice(said.length)))
 }
+
+const turns = new RegExp(English.turn.source, "giu")
+
+/** Where the last turn from what only seems so is in a text; 0 without one. */
+const lastTurn = (text: string): number => [...text.matchAll(turns)].at(-1)?.index ?? 0
+
+/** Whether an English sentence states the answer in it, or in the formula that holds it. */
+const isStated = (before: string, behind: string): boolean =>
+  isCommitted(before.replace(/\([^()]*\)/g, " "), behind) ||
+  (before.endsWith(sign) && !/^[\s□.*_)\]}$]*\p{L}/u.test(behind))
 
 /** Whether the sentence of an answer asserts it. The text is {@link masked}. */
 export const isAsserted = (text: string, { end, start }: Span): boolean => {
@@ -233,6 +276,18 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   if (English.crosses.test(before.slice(-6)) || English.crosses.test(text.slice(end, end + 8))) return false
   const previous = previousSentence(text, start - before.length)
   if (English.announcement.test(previous)) return false
+  if (English.heading.test(previous)) return false
+  const languages = patternsIn(`${before} ${said}`)
+  if (languages.length === 0 && !isStated(before, said)) return false
+  if (languages.length > 0 && languages.every(({ isVerbFirst }) => isVerbFirst)) {
+    const isInFormula = before.endsWith(sign) && !/\p{L}/u.test(said)
+    if (!isInFormula && !isCommittedAbroad(before.replace(/\([^()]*\)/g, " "))) return false
+  }
+  if (languages.length > 0) {
+    if (slip(said).length > 0 || opinion(said)) return false
+    const held = before.slice(lastTurn(before))
+    if (/\p{L}/u.test(held) && !languages[0]!.isVerbFirst && hearsay(`${held}${sign}${said}`).length > 0) return false
+  }
   const isBare = !/\p{L}/u.test(before)
   if (isBare && wordsIn(previous) <= 6 && !/[□\d]/.test(previous) && English.absence.test(previous)) return false
   const isTurn = /^[\s*_]*(?:but|however|then|so|now|finally|still|yet|nevertheless|after)\b/i.test(before)
@@ -258,7 +313,7 @@ const isShort = (sentence: string): boolean => {
 const isHarmless = (sentence: string, mark: string): boolean =>
   /[?？؟]/.test(mark)
     ? English.offer.test(sentence)
-    : English.harmless.test(sentence) && !English.negative.test(sentence)
+    : English.aside.test(sentence) || (English.harmless.test(sentence) && !English.negative.test(sentence))
 
 /** Sentences behind an answer that are looked at one by one. */
 const maxSentences = 12
@@ -270,18 +325,26 @@ const hasHarm = (tail: string): boolean => {
     if (index < begin || ++count > maxSentences) continue
     const sentence = tail.slice(begin, index)
     begin = index + mark.length
+    if (objection.test(sentence) && !English.restored.test(tail.slice(begin))) return true
     if (isShort(sentence) && !isHarmless(sentence, mark)) return true
   }
   return false
 }
 
+/** Whether a sentence behind an answer begins by objecting to it. */
+export const objects = (tail: string): boolean =>
+  tail.split(/\n|(?<=[.!?。])\s*/, maxSentences).some((sentence) => objection.test(sentence))
+
 /** Whether what is said behind an answer takes it back. */
 export const isRetracted = (text: string, end: number): boolean => {
   const tail = text.slice(end)
   if (!/\p{L}/u.test(tail)) return false
+  if (English.restored.test(tail) && !English.negative.test(English.restored.exec(tail)![0])) return false
   if (English.retraction.test(tail) || English.denial.test(tail) || English.refusal.test(tail)) return true
   const around = `${text.slice(Math.max(0, end - 200), end)} ${tail.slice(0, reach)}`
-  return patternsIn(around).some(({ retraction }) => tail.search(retraction) !== -1) || hasHarm(tail)
+  const languages = patternsIn(around)
+  if (languages.length > 0 && slip(tail).length > 0) return true
+  return languages.some(({ retraction }) => retraction.test(tail)) || hasHarm(tail)
 }
 
 /** Whether a text leads from one stated answer to another one: it corrects the first, or goes on from it. */

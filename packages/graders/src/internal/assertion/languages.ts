@@ -1,5 +1,6 @@
 /** Which languages a text is in, by its scripts and its commonest words. */
 import { type Doubts, doubts } from "./doubts.ts"
+import * as Words from "./Words.ts"
 
 /** The commonest words of the languages of `doubts` in Latin script, in the same order. */
 const common: ReadonlyArray<string> = [
@@ -13,12 +14,13 @@ const common: ReadonlyArray<string> = [
   "răspunsul este nu că și o un în pe la de numărul putem am e să nu răspuns",
   "odpowiedź to nie jest i w że na się liczba jako czy wynik możemy odpowiedzi odpowiedzią",
   "odpověď odpoveď je to že není a v se na jako číslo výsledek můžeme jsem",
-  "odgovor je da i u nije se broj možemo",
+  "odgovor je da i u nije se broj možemo rezultat dakle rješenje rešenje točan tačan",
   "vastaus ei ja että tämä tulos siis lopullinen tehtävää vastauksesi ehkä voimme",
   "a az válasz nem és hogy ez egy tehát eredmény végső feladatot",
   "cevap bu bir ve değil sonuç yanıt cevabı cevabın cevabınızı sayı mi mı",
   "đáp án là số không kết quả tôi ta của và vậy có",
-  "jawaban jawabannya adalah tidak itu ini yang dan saya kita hasilnya jadi anda bukan"
+  "jawaban jawabannya adalah tidak itu ini yang dan saya kita hasilnya jadi anda bukan",
+  "jibu ni kwa hivyo ya wa lakini labda kama hii hilo jumla thamani"
 ]
 
 const words = new Map<string, Array<number>>()
@@ -48,27 +50,33 @@ const scripts: ReadonlyArray<RegExp> = [
 
 /** What the words of a language make of an answer. */
 export interface Patterns {
-  readonly doubt: RegExp
-  readonly condition: RegExp
-  readonly retraction: RegExp
+  readonly doubt: Words.Words
+  readonly condition: Words.Words
+  readonly retraction: Words.Words
+  /** Whether its verbs stand before the value. */
+  readonly isVerbFirst: boolean
 }
+
+/** Finnish, Hungarian and Turkish, which have the verb last or none; then the scripts behind Greek. */
+const verbLast = new Set([11, 12, 13])
 
 const compiled = new Map<number, Patterns>()
 
-const around: Readonly<Record<Doubts["words"], readonly [before: string, after: string]>> = {
-  whole: ["(?<![\\p{L}\\p{M}])", "(?![\\p{L}\\p{M}])"],
-  begun: ["(?<![\\p{L}\\p{M}])[وفبلושהכל]{0,2}", ""],
-  joined: ["", ""]
+const makers: Readonly<Record<Doubts["words"], (words: string) => Words.Words>> = {
+  whole: (words) => Words.make(words, "(?![\\p{L}\\p{M}])"),
+  begun: (words) => Words.joined(words, "(?<![\\p{L}\\p{M}])[وفبلושהכל]{0,2}"),
+  joined: (words) => Words.joined(words)
 }
 
-const compile = ({ condition, doubt, retraction, words }: Doubts): Patterns => {
-  const [before, after] = around[words]
-  const pattern = (alternatives: string) => new RegExp(`${before}(?:${alternatives})${after}`, "giu")
-  return { doubt: pattern(doubt), condition: pattern(condition), retraction: pattern(retraction) }
-}
+const compile = ({ condition, doubt, retraction, words }: Doubts, index: number): Patterns => ({
+  doubt: makers[words](doubt),
+  condition: makers[words](condition),
+  retraction: makers[words](retraction),
+  isVerbFirst: index <= common.length + 1 && !verbLast.has(index)
+})
 
 const patternsOf = (index: number): Patterns => {
-  const found = compiled.get(index) ?? compile(doubts[index]!)
+  const found = compiled.get(index) ?? compile(doubts[index]!, index)
   compiled.set(index, found)
   return found
 }

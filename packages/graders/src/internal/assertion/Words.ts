@@ -1,0 +1,94 @@
+/**
+ * Finds any of many words at the beginnings of words. Alternatives are looked up by their first letter, because a pattern
+ * of hundreds of alternatives tries each of them at every place.
+ */
+
+/** Alternatives of a pattern, split where they are in no group. */
+const split = (pattern: string): ReadonlyArray<string> => {
+  const parts: Array<string> = []
+  let depth = 0
+  let from = 0
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern[at]
+    if (character === "\\") at++
+    else if (character === "(" || character === "[") depth++
+    else if (character === ")" || character === "]") depth--
+    else if (character === "|" && depth === 0) {
+      parts.push(pattern.slice(from, at))
+      from = at + 1
+    }
+  }
+  return [...parts, pattern.slice(from)]
+}
+
+/** Where a word was found. */
+export interface Found {
+  readonly index: number
+  readonly end: number
+}
+
+/** A list of words that can be looked for. */
+export interface Words {
+  readonly find: (text: string) => ReadonlyArray<Found>
+  readonly test: (text: string) => boolean
+}
+
+const begin = /(?<!\p{L})[^\s□]/gu
+
+interface Begin {
+  readonly index: number
+  readonly letter: string
+}
+
+let last: { readonly text: string; readonly begins: ReadonlyArray<Begin> } = { text: "", begins: [] }
+
+/** Where words and signs begin. Many lists look through the same text, so the last result is held. */
+const beginsIn = (text: string): ReadonlyArray<Begin> => {
+  if (last.text !== text) {
+    const begins = Array.from(text.matchAll(begin), ({ 0: first, index }) => ({ index, letter: first.toLowerCase() }))
+    last = { text, begins }
+  }
+  return last.begins
+}
+
+/** The words of a pattern that may be anywhere, also within words. */
+export const joined = (pattern: string, before = ""): Words => {
+  const all = new RegExp(`${before}(?:${pattern})`, "giu")
+  const one = new RegExp(all.source, "iu")
+  return {
+    find: (text) => Array.from(text.matchAll(all), ({ 0: { length }, index }) => ({ index, end: index + length })),
+    test: (text) => one.test(text)
+  }
+}
+
+/** Words from the alternatives of a pattern, which begin where no letter is before them; `end` is what must follow. */
+export const make = (pattern: string, end = "(?![\\p{L}])"): Words => {
+  const lists = new Map<string, Array<string>>()
+  const everywhere: Array<string> = []
+  for (const one of split(pattern)) {
+    const isPlain = /^\p{L}(?![?*+])/u.test(one)
+    if (isPlain) {
+      const letter = one[0]!.toLowerCase()
+      lists.set(letter, [...(lists.get(letter) ?? []), one])
+    } else everywhere.push(one)
+  }
+  const compile = (list: ReadonlyArray<string>) => new RegExp(`(?:${list.join("|")})${end}`, "iuy")
+  const byLetter = new Map([...lists].map(([letter, list]) => [letter, compile([...list, ...everywhere])]))
+  const other = everywhere.length === 0 ? undefined : compile(everywhere)
+  const search = (text: string, isOne: boolean): ReadonlyArray<Found> => {
+    const found: Array<Found> = []
+    let from = 0
+    for (const { index, letter } of beginsIn(text)) {
+      if (index < from) continue
+      const matcher = byLetter.get(letter) ?? other
+      if (matcher === undefined) continue
+      matcher.lastIndex = index
+      if (!matcher.test(text)) continue
+      from = matcher.lastIndex
+      found.push({ index, end: from })
+      if (isOne) break
+    }
+    return found
+  }
+  return { find: (text) => search(text, false), test: (text) => search(text, true).length > 0 }
+}

@@ -1,0 +1,3 @@
+/** Where a clause begins that says why or where, behind a value. */
+export const because =
+  /(?:(?:[,，、;]\s*|\s[—–-]+\s*|\s+)(?:since|because|as\b(?! (?:required|desired))|attained|achieved|reached|when|where|which|if and only if|weil|da|denn|car|puisque|parce que|porque|ya que|pues|perché|poiché|come|pois|omdat|want|aangezien|eftersom|fordi|ponieważ|gdyż|protože|jer|koska|mert|çünkü|karena|vì|потому что|так как|поскольку|бо|γιατί|διότι)(?![\p{L}])|[,，、;]\s*(?:i\.e\.|that is\b|namely|d\.\s?h\.|c['’]est-à-dire|es decir|cioè|ou seja|то есть|即)|[,，、;]?\s*(?:因为|因為|当且仅当|當且僅當|なぜなら|왜냐하면|لأن|زیرا|क्योंकि|কারণ|เพราะ))[\s\S]*$/iu

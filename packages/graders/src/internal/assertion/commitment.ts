@@ -1,0 +1,67 @@
+/**
+ * Whether a clause commits to the answer in it. There are too many ways to mention a value to list them all, so
+ * the clause needs a verb that states a value, a word that concludes, or nothing but words that lead to an answer.
+ */
+import { answerWords, resultWords } from "../answerWords.ts"
+import { conclusion, foreignLeads, leads, subject } from "./english.ts"
+import { stating as statingAbroad } from "./signals.ts"
+
+const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
+
+/** Verbs that state a value: of identity, of results, and those of word problems. */
+const stating = list(`
+  is are was were be been being am equals equal equaling equalling gives give gave giving given yields yield yielding yielded
+  gets get got getting gotten obtain obtains obtained obtaining have has had having find finds found finding leaves leave left
+  leaving makes make made making becomes become became comes come came coming totals totaling totalling totaled sums
+  amounts simplifies simplify simplified simplifying reduces reduce reduced evaluates evaluate evaluated evaluating
+  produces produce produced results resulting reaches reach reached arrive arrives arrived ends end needs need needed
+  takes take took costs cost pays pay paid earns earn earned receives receive received contains contain holds hold remains
+  remain remaining travels travel walks walk runs run weighs weigh lasts last requires require uses use used sells sell sold
+  buys buy bought spends spend spent saves save saved scores scored eats eat ate reads read drives drive measures measure
+  determine determined attains attained occurs occur happens lies located expressed written rewrite rewritten rounds rounded
+  see sees conclude deduce infer settle settled choose report confirm confirms confirmed collects collect collected bakes bake
+  baked grows grow grew increases increase decreases decrease rises falls drops leads corresponds works counts counted
+  consists forms fits fit owns shares covers fills charges owes invests wins loses gains raises raised donates distributes
+  sends drinks satisfies satisfy solves calculate calculating compute computing computed calculated add adding subtract
+  subtracting multiply multiplying divide dividing combine combining substituting plugging solving summing represents
+  exist exists factor factors factored expand expands converges converge tends recovers recover works say achieve achieves
+  achieved follows follow shows show showed implies imply means mean accounts completes complete completing provides forces forced
+  gather gathered plant planted climbs swims lost won will finish finishes intersect intersects meet meets cross crosses touch touches lie lies works
+`)
+
+const concluding = list(`
+  so thus hence therefore then finally consequently altogether ergo conclusion whence accordingly
+`)
+
+const steps = list("after before first second third fourth fifth last next now today later")
+
+const others =
+  /\b(?:your|his|her|their|whose|user['’]s|poster['’]s|student['’]s|friend['’]s)\s+(?:\w+\s+)?(?:answer|result|solution|total)/i
+
+/** What follows the last comma, colon or dash. */
+const lastClause = (before: string): string => /[^,;:—–()→]*$/.exec(before)![0]
+
+/** Whether what is before an answer in its sentence, or what it is said to be behind it, states it as a value. */
+export const isCommitted = (before: string, behind: string): boolean => {
+  const said = before.toLowerCase()
+  const words = said.match(/[a-z]+(?:['’][a-z]+)?/g) ?? []
+  if (words.length === 0) return true
+  if (words.some((word) => concluding.has(word)) && !others.test(said)) return true
+  const clause = lastClause(said).match(/[a-z]+(?:['’][a-z]+)?/g) ?? []
+  const isStating = (word: string) => stating.has(word) || /['’](?:s|re)$/.test(word)
+  if (clause.some(isStating) || /[=≈]/.test(lastClause(said))) return true
+  if (/(?:n['’]t|not)\b.*\bbut\b/.test(said)) return true
+  if (clause.every((word) => leads.has(word) || steps.has(word)) && !/^[\s□.*_)\]}$]*[a-z]/.test(behind)) return true
+  return subject.test(behind) && !/^[\s□.*_)\]}$]*[,;(–—-]/.test(behind)
+}
+
+const answers = new RegExp(`(?<!\\p{L})(?:${answerWords}|${resultWords})`, "iu")
+
+/** The same for a clause in another language, of those whose verb stands before the value. */
+export const isCommittedAbroad = (before: string): boolean => {
+  const said = before.toLowerCase()
+  if (!/\p{L}/u.test(said) || answers.test(said) || conclusion.test(said)) return true
+  const clause = lastClause(said).match(/[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)?/gu) ?? []
+  if (clause.some((word) => statingAbroad.has(word) || stating.has(word)) || /[=≈]/.test(lastClause(said))) return true
+  return clause.every((word) => foreignLeads.has(word) || leads.has(word))
+}
