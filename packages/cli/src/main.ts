@@ -1,6 +1,6 @@
 /** The `divisi` process: runs the command line, and turns how it ended into an exit code. */
 
-import { OwnerOnly } from "@divisi/files"
+import { Report } from "@divisi/files/FileError"
 import { read } from "@divisi/recipes/Environment"
 import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
@@ -89,7 +89,7 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
 const divisi = Effect.gen(function* () {
   Output.claim()
   isDebugging = (yield* read(["DIVISI_DEBUG"])).DIVISI_DEBUG !== undefined
-  yield* Effect.provideService(Cli.run(process.argv.slice(2)), OwnerOnly.Report, say)
+  yield* Effect.provideService(Cli.run(process.argv.slice(2)), Report, say)
 })
 
 /** What a command line needs of Node. The package that has it in one layer brings a client for Redis and one for HTTP. */

@@ -1,5 +1,6 @@
-/** Why a file or folder cannot be read or written. */
+/** Why a file or folder cannot be read or written, and who receives warnings about files. */
 import path from "node:path"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 
 /** What went wrong. Only `Failed` may pass by itself. */
@@ -106,3 +107,11 @@ export const fromUnknown =
     const { code } = (cause ?? {}) as { readonly code?: unknown }
     return new FileError({ file, tried, cause, reason: reasons[String(code)] ?? "Failed" })
   }
+
+/** Receives warnings about files that other users can read; Node's warnings by default. */
+export const Report: Context.Reference<(message: string) => void> = Context.Reference(
+  "@divisi/files/FileError/Report",
+  {
+    defaultValue: () => (message: string) => process.emitWarning(message, { code: "DIVISI_OPEN_FILE" })
+  }
+)

@@ -8,8 +8,8 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { Report } from "./FileError.ts"
 import * as UserFolders from "./UserFolders.ts"
 
 /** The mode of new files. */
@@ -23,14 +23,6 @@ const ofOthers = 0o077
 
 /** Who may read what is written: its owner, or whoever the umask lets. */
 export type Access = "owner" | "umask"
-
-/** Receives warnings about files that other users can read; Node's warnings by default. */
-export const Report: Context.Reference<(message: string) => void> = Context.Reference(
-  "@divisi/files/OwnerOnly/Report",
-  {
-    defaultValue: () => (message: string) => process.emitWarning(message, { code: "DIVISI_OPEN_FILE" })
-  }
-)
 
 /** Windows has no such modes: a folder of a user is closed to others there. */
 const hasModes = process.platform !== "win32"

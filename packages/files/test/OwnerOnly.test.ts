@@ -8,9 +8,9 @@ import * as DiskAccounts from "../src/DiskAccounts.ts"
 import * as DiskCache from "../src/DiskCache.ts"
 import * as DiskJournal from "../src/DiskJournal.ts"
 import * as DiskRecords from "../src/DiskRecords.ts"
+import { Report } from "../src/FileError.ts"
 import * as JsonLines from "../src/JsonLines.ts"
 import * as Lock from "../src/Lock.ts"
-import * as OwnerOnly from "../src/OwnerOnly.ts"
 import * as WholeFile from "../src/WholeFile.ts"
 
 const temporary = Effect.acquireRelease(
@@ -41,7 +41,7 @@ afterEach(() => {
 const hearing = () => {
   const heard: Array<string> = []
   const hear = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.provideService(effect, OwnerOnly.Report, (message) => void heard.push(message))
+    Effect.provideService(effect, Report, (message) => void heard.push(message))
   return { heard, hear }
 }
 

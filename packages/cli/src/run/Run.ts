@@ -12,7 +12,6 @@ import { exitCodes, type Failure, failed, silent } from "../invocation/Failure.t
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as Services from "../stores/Services.ts"
-import * as TranscriptFile from "../stores/TranscriptFile.ts"
 import type { Profiles } from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import * as Approval from "../view/Approval.ts"
@@ -89,6 +88,16 @@ const realModels = [
   ""
 ].join("\n")
 
+/** Writes the transcript of a run to a file that is known to be writable; nothing without a file. */
+const transcriptWriter = Effect.fnUntraced(function* (
+  file: string | undefined
+): Effect.fn.Return<(transcript: Transcript.Transcript) => Effect.Effect<void, Failure>, Failure> {
+  if (file === undefined) return () => Effect.void
+  const TranscriptFile = yield* Effect.promise(() => import("../stores/TranscriptFile.ts"))
+  yield* TranscriptFile.prepare(file)
+  return (transcript) => TranscriptFile.write(file, transcript)
+})
+
 const profilesOf = ({ profiles }: Team): Effect.Effect<Profiles | undefined, Failure> =>
   Option.match(profiles, {
     onNone: () => Effect.succeed(undefined),
@@ -148,8 +157,7 @@ export const perform = Effect.fnUntraced(function* (
     profiles: yield* profilesOf(input),
     areNotesShown: true
   })
-  const file = Option.getOrUndefined(input.transcript)
-  if (file !== undefined) yield* TranscriptFile.prepare(file)
+  const writeTranscript = yield* transcriptWriter(Option.getOrUndefined(input.transcript))
   const recorder = Transcript.recorder()
   const view = yield* makeView(input.json, recorder.transcript)
   const listener = (event: RunEvent.RunEvent) => {
@@ -161,7 +169,7 @@ export const perform = Effect.fnUntraced(function* (
       view.close()
       const transcript = recorder.transcript()
       if (kept !== undefined && transcript !== undefined) hint(kept, exit)
-      return file === undefined || transcript === undefined ? Effect.void : TranscriptFile.write(file, transcript)
+      return transcript === undefined ? Effect.void : writeTranscript(transcript)
     })
   const approve = (yield* isSomebodyThere(input.json)) ? Approval.make()(askBelow(view)) : undefined
   const result = yield* Effect.onExit(
