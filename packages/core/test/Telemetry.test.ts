@@ -12,6 +12,7 @@ import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Task from "../src/task/Task.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+import "../src/task/partStreams.ts"
 import * as Telemetry from "../src/telemetry/Telemetry.ts"
 
 const collector = () => {

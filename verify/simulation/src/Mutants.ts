@@ -11,22 +11,77 @@ export interface Mutant {
   readonly file: string
   readonly edits: ReadonlyArray<{ readonly from: string; readonly to: string }>
   /** A seed that finds it. If none does any more, look for another: `pnpm simulate --mutant NAME --most 1`. */
-  readonly seed: number
+  readonly seed?: number
   /** Whether it is found in runs that survive their processes (`--survival`). */
   readonly survival?: true
+  /** A test file that finds it, if no seed does. */
+  readonly test?: string
 }
+
+/** The order of two neighbours in `pipeline.ts` is swapped. */
+const swapped = (outer: string, inner: string): Pick<Mutant, "file" | "edits"> => ({
+  file: "core/src/loop/pipeline.ts",
+  edits: [{ from: `      ${outer},\n      ${inner}`, to: `      ${inner},\n      ${outer}` }]
+})
+
+const replayLine = "isReplayed ? replay(run, settings) : undefined"
+const fitLine = "fit(run.ledger.isLimited || payer !== undefined)"
+const cacheLine =
+  "isReplayed || settings.cache !== undefined ? cache(settings.cache, run, settings.cachedAnswers) : undefined"
+const gateLine = "settings.gate && gate(settings.gate, run)"
+const callTest = "packages/core/test/pipeline.test.ts"
 
 /** The mistakes by name. */
 export const mutants: Readonly<Record<string, Mutant>> = {
+  // The middleware of a call in another order. Two swaps change no promise: `cache` with `payerReported`, as only calls that
+  // are made are settled, and `timeout` with `intent`, which decides whether a slow journal takes of the call's time.
+  "order-replay-fit": { test: callTest, ...swapped(replayLine, fitLine) },
+  "order-fit-cache": { test: callTest, ...swapped(fitLine, cacheLine) },
+  // The journal's answers come after those of the cache.
+  "order-replay-cache": {
+    test: callTest,
+    file: "core/src/loop/pipeline.ts",
+    edits: [
+      { from: `      ${replayLine},\n`, to: "" },
+      { from: `      ${cacheLine},\n`, to: `      ${cacheLine},\n      ${replayLine},\n` }
+    ]
+  },
+  "order-payer-retry": {
+    test: callTest,
+    ...swapped("payer?.onPaid && payerReported(payer, run)", "retry(settings.retry, settings.salt)")
+  },
+  "order-retry-meter": { test: callTest, ...swapped("retry(settings.retry, settings.salt)", "meter(run)") },
+  "order-meter-payer": { test: callTest, ...swapped("meter(run)", "payer && payerCharged(payer, run)") },
+  "order-payer-gate": { test: callTest, ...swapped("payer && payerCharged(payer, run)", gateLine) },
+  "order-gate-timeout": {
+    test: callTest,
+    ...swapped(gateLine, "timeoutMillis === undefined ? undefined : timeout(timeoutMillis)")
+  },
+  // The middleware of a step in another order. `shape` and `tools` can be swapped: a shape is for answers, not for turns that
+  // ask for tools.
+  "order-check-reassign": {
+    test: "packages/core/test/revise.test.ts",
+    ...swapped(
+      "isChecked ? check(context, recorded, plan) : undefined",
+      'isChecked || settings.reassign !== "never" ? reassign(context, plan) : undefined'
+    )
+  },
+  "order-tools-conversed": {
+    test: "packages/core/test/tools.test.ts",
+    ...swapped(
+      "equipment.tools && tools(context, recording, plan, equipment.tools)",
+      "isConversed ? conversed(context) : undefined"
+    )
+  },
   // Who is served in the turn in which it settles is served twice, and keeps the second grant.
   "granted-twice": {
-    seed: 1006,
+    seed: 28,
     file: "core/src/run/Budget.ts",
     edits: [{ from: "if (this.isServing) return", to: "" }]
   },
   // What is granted in the instant of an interruption stays reserved.
   "grant-kept": {
-    seed: 323,
+    seed: 407,
     file: "core/src/loop/call.ts",
     edits: [
       {
@@ -37,7 +92,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer that comes as another step ends the run is paid and not told.
   "answer-untold": {
-    seed: 1,
+    seed: 24,
     file: "core/src/loop/step.ts",
     edits: [
       { from: "      onNotice,\n      onAnswer\n", to: "      onNotice,\n      onAnswer: () => {}\n" },

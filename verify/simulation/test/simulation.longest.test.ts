@@ -40,7 +40,7 @@ describe("simulation", () => {
   )
 
   // The one that hides best is found by ten of these seeds: the search ends with the first.
-  it.each(Object.keys(mutants))(
+  it.each(Object.keys(mutants).filter((name) => mutants[name]!.seed !== undefined))(
     "a mistake that was mended is found again: %s",
     async (name) => {
       const what = mutants[name]!.survival === true ? ["--survival"] : []

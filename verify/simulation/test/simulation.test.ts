@@ -70,7 +70,8 @@ describe("simulation", () => {
   })
 
   // Each has a process of its own, as a mutant is planted where its file is loaded. `simulation.longest.test.ts` searches.
-  it.each(Object.entries(mutants))("a mistake is found by its seed: %s", { timeout: 120_000 }, async (name, mutant) => {
+  const bySeed = Object.entries(mutants).filter(([, { seed }]) => seed !== undefined)
+  it.each(bySeed)("a mistake is found by its seed: %s", { timeout: 120_000 }, async (name, mutant) => {
     const world = mutant.survival === true ? ["--survival"] : []
     const one = ["--mutant", name, "--from", `${mutant.seed}`, "--seeds", "1", "--threads", "1"]
     const child = spawn(process.execPath, ["--conditions=@divisi/source", main, ...world, ...one], {
@@ -78,6 +79,17 @@ describe("simulation", () => {
     })
     const output = await text(child.stdout)
     expect(output).toContain(`seed ${mutant.seed} failed; again: pnpm simulate`)
+  })
+
+  const byTest = Object.keys(mutants).filter((name) => mutants[name]!.seed === undefined)
+  it.each(byTest)("a mistake is found by its test: %s", { timeout: 120_000 }, async (name) => {
+    const vitest = fileURLToPath(new URL("../../../node_modules/vitest/vitest.mjs", import.meta.url))
+    const config = fileURLToPath(new URL("../vitest.mutant.config.ts", import.meta.url))
+    const child = spawn(process.execPath, [vitest, "run", "--config", config], {
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { ...process.env, MUTANT: name, NO_COLOR: "1" }
+    })
+    expect(await text(child.stdout)).toMatch(/Tests {2}[1-9]\d* failed \| [1-9]\d* passed/)
   })
 
   it("what is to be held happens", async () => {

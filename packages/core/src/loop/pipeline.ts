@@ -23,7 +23,7 @@
  * - `check` before `reassign`: the answer of a worker that took over is checked, too.
  * - `reassign` before `nested`: the Conductor can take over a step, and a worker can take over from it.
  * - `nested` before `shape` and `tools`: a nested run has a shape and tools of its own.
- * - `shape` before `tools`: only an answer is held to a shape, not a turn that asks for tools.
+ * - `shape` before `tools`: an answer that is asked for again may use tools again (a choice: no promise depends on it).
  * - `tools` before `conversed`: each turn has the results of the turn before it.
  * - `conversed` before `capable`: content that a worker cannot take is left out of the whole conversation.
  *
