@@ -80,6 +80,10 @@ const calls: ReadonlyArray<Call> = [
   call(["pool", "list"], /OPENAI_API_KEY/),
   call(["pool", "check", "--pool", "abacus", "--json"], /"reachable":true/),
   call(["gym", "sample"], /^→ /m),
+  call(["gym", "environment"], /"result":"correct"/, {
+    input: `${JSON.stringify({ id: 1, op: "grade", mode: "answer", question: "1 + 1?", reference: "2", completion: "2" })}\n`
+  }),
+  call(["gym", "verifiers", "divisi-gym"], /The package divisi-gym is in divisi-gym/),
   call(["gym", "solve", "--tasks", "5", "--json"], /"policy":"lexical","accuracy":/),
   call(["eval", "--policy", "lexical", "--limit", "5", "--out", "evaluation", "--transcripts"], /lexical +\d/),
   call(["eval", "regrade", "evaluation"], /0 verdicts changed/),

@@ -16,7 +16,7 @@ export const write = (folder: string, out: string, options: RecordedSuite.Option
       (error) => usage(error.message)
     )
     const shared = report.benchmarks.filter(({ isConfidential }) => !isConfidential)
-    const suites = yield* Effect.forEach(shared, (record) => RecordedSuite.load(record, options))
+    const suites = yield* Effect.scoped(Effect.forEach(shared, (record) => RecordedSuite.load(record, options)))
     const tasks = new Map(
       suites.map(({ record, tasks }) => [record.benchmark, new Map(tasks.map((task) => [task.id, task]))])
     )

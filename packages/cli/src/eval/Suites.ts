@@ -1,6 +1,6 @@
 /** Benchmarks by name: the gym, those of `@divisi/evals`, and files. */
 
-import { Benchmarks, Evaluation, LiveCodeBench, type Selection, UserBenchmark } from "@divisi/evals"
+import { Benchmarks, Evaluation, LiveCodeBench, Selection, UserBenchmark, Verifiers } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import { Graders, type Sandbox, Verdict } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
@@ -8,6 +8,7 @@ import { Sandboxes } from "@divisi/graders/sandboxes"
 import { GymGrader } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as OfflineGym from "../team/OfflineGym.ts"
@@ -173,10 +174,32 @@ export const sandbox = (name: string): Effect.Effect<Sandbox.Sandbox, Failure, S
   Sandboxes.named(name, { processes: 2 }) ??
   Effect.fail(usage(`There is no sandbox "${name}". There are ${Sandboxes.names.join(", ")}.`))
 
+const ofVerifiers = "verifiers:"
+
+/** A taskset of verifiers, whose process ends with the scope. */
+const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const taskset = name.slice(ofVerifiers.length)
+    const given = [options.shots && "--shots", options.trained && "--trained", options.split && "--split"]
+    const unread = given.find((flag) => typeof flag === "string")
+    if (unread !== undefined) return yield* usage(`${unread} is not for tasksets of verifiers.`)
+    const { ids, limit } = options
+    const suite = yield* Effect.mapError(
+      Verifiers.load({ taskset, ...(limit === undefined || ids !== undefined ? {} : { limit }) }),
+      ({ message }) => usage(message)
+    )
+    const chosen = ids === undefined ? Result.succeed(suite.tasks) : Selection.only(suite.tasks, ids)
+    const tasks = yield* Effect.mapError(Effect.fromResult(chosen), ({ message }) => usage(message))
+    const grader = (yield* instead(options)) ?? suite.grader
+    const record = { ...suite.record, requested: name, grader: grader.name, selected: tasks.length }
+    return { tasks, grader, record: { ...record, idsSha256: Selection.hash(tasks) } }
+  })
+
 /** One benchmark with its tasks. */
-export const one = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
+export const one = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     if (name === "gym") return yield* gym(options)
+    if (name.startsWith(ofVerifiers)) return yield* verifiers(name, options)
     const { benchmark, files } = yield* benchmarkOf(name, options)
     const other = yield* instead(options)
     const { dropOverlap = false, ids, limit, revision, seed, trained } = options
@@ -203,7 +226,10 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
   })
 
 /** Several benchmarks; ids are those of one. */
-export const all = (names: string, options: Options): Effect.Effect<ReadonlyArray<Evaluation.Suite>, Failure> => {
+export const all = (
+  names: string,
+  options: Options
+): Effect.Effect<ReadonlyArray<Evaluation.Suite>, Failure, Scope.Scope> => {
   const list = listOf(names)
   if (list.length === 0) return Effect.fail(usage("--benchmark names no benchmark."))
   return options.ids !== undefined && list.length > 1

@@ -56,7 +56,7 @@ export const evalFlags = {
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "What to measure on: gym (default), math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, files of yours (questions.jsonl), or a name with a file: math500=rows.jsonl"
+      "What to measure on: gym (default), math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, files of yours (questions.jsonl), verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
     ),
     Flag.withDefault("gym")
   ),

@@ -1,7 +1,8 @@
 /** `divisi gym`: its help. What it does is loaded when it is called. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { sampleFlags, solveFlags } from "./flags.ts"
+import { paragraphs } from "../invocation/flags.ts"
+import { sampleFlags, solveFlags, verifiersFlags } from "./flags.ts"
 
 const sample = Command.make("sample", sampleFlags, (input) =>
   Effect.flatMap(
@@ -33,7 +34,38 @@ const solve = Command.make("solve", solveFlags, (input) =>
   ])
 )
 
+const environment = Command.make("environment", {}, () =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Environment.ts")),
+    (Environment) => Environment.serve
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Answers requests for tasks and rewards on standard input, a line of JSON each, for programs that train elsewhere:",
+      '{"id":1,"op":"tasks","count":10,"split":"train","seed":0,"mode":"conductor"}, and',
+      '{"id":2,"op":"grade","mode":"conductor","question":"...","reference":"...","completion":"..."}.'
+    )
+  ),
+  Command.withShortDescription("Tasks and rewards over JSON lines, for trainers")
+)
+
+const verifiers = Command.make("verifiers", verifiersFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./VerifiersPackage.ts")),
+    (VerifiersPackage) => VerifiersPackage.write(input)
+  )
+).pipe(
+  Command.withDescription(
+    "Writes a Python package that offers the gym as an environment of Prime Intellect's verifiers, which prime-rl trains on."
+  ),
+  Command.withShortDescription("Write the gym as an environment of verifiers"),
+  Command.withExamples([
+    { command: "divisi gym verifiers divisi-gym", description: "Then: uv pip install -e divisi-gym" }
+  ])
+)
+
 export const gym = Command.make("gym").pipe(
   Command.withDescription("Generated tasks with exact answers, to try policies on."),
-  Command.withSubcommands([sample, solve])
+  Command.withSubcommands([sample, solve, environment, verifiers])
 )

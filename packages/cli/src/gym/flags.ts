@@ -1,4 +1,5 @@
 /** What `divisi gym` is asked for. */
+import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { maxMissing } from "../eval/NotMeasured.ts"
@@ -25,6 +26,13 @@ export const sampleFlags = {
 
 /** What `divisi gym sample` is asked for. */
 export type SampleInput = Command.Command.Config.Infer<typeof sampleFlags>
+
+export const verifiersFlags = {
+  folder: Argument.String("folder").pipe(Argument.withDescription("The folder to write, which is not there yet"))
+}
+
+/** What `divisi gym verifiers` is asked for. */
+export type VerifiersInput = Command.Command.Config.Infer<typeof verifiersFlags>
 
 export const solveFlags = {
   ...conductorFlags,

@@ -65,7 +65,7 @@ export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, F
     // The search has come to its end: another one begins anew.
     yield* Effect.sync(() => rmSync(file, { force: true }))
     return evolved
-  })
+  }).pipe(Effect.scoped)
 
 /** What came of it, in a sentence. */
 export const evolvedText = (evolved: Evolution.Evolved): string => {
