@@ -76,7 +76,7 @@ export const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
   events: ["task", "workflow"],
   journal: ["task", "workflow", "events"],
   telemetry: ["task", "workflow", "events"],
-  run: ["task", "workflow", "policy", "events", "journal", "telemetry", "loop", "middleware"],
+  run: ["task", "workflow", "policy", "events", "journal", "telemetry", "loop"],
   loop: ["task", "workflow", "policy", "events", "journal", "telemetry", "run", "middleware"],
   middleware: ["task", "workflow", "policy", "events", "journal", "telemetry", "run", "loop"],
   // The same without Effect.

@@ -14,6 +14,7 @@ import {
   type CallError,
   type CallMiddleware,
   type CallRun,
+  lostDetail,
   placeName,
   placeOf,
   reportFailure,
@@ -36,9 +37,6 @@ export interface ReplaySettings extends Omit<Before, "run"> {
   readonly recorded: Recorded | undefined
   readonly onDoubt: RunSettings["onDoubt"]
 }
-
-/** Why a call failed whose answer was lost with its process, and that was not to be made again. */
-export const lostDetail = "the process that had asked it ended before its answer came"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Writing
