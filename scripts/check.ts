@@ -38,7 +38,11 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   /** What `divisi provider new` writes installs, builds and passes the contract with plain npm. Needs `pnpm build`. */
   plugin: () => import("./checks/plugin.ts"),
   /** Packages published to a registry on this machine install, work, and upgrade with stored data. Needs `pnpm build`. */
-  release: () => import("./checks/release.ts")
+  release: () => import("./checks/release.ts"),
+  /** An app with providers runs bundled by esbuild and Vite, and on Bun and Deno. Needs `pnpm build`. */
+  bundlers: () => import("./checks/bundlers.ts"),
+  /** The same app runs as a route of Next. CI leaves it out. Needs `pnpm build`. */
+  next: async () => ({ check: (await import("./checks/bundlers.ts")).checkNext })
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(checks)

@@ -181,7 +181,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   await step({ name: "build", command: [...script("build"), "--continue"] })
   // Most steps keep one core busy, and those that install wait for npm. The longest start first.
   const steps: ReadonlyArray<() => Promise<unknown>> = [
-    ...["everyCommand", "release", "installation", "plugin", "figures", "documentation"].map(
+    ...["everyCommand", "bundlers", "release", "installation", "plugin", "figures", "documentation"].map(
       (name) => () => step(check(name))
     ),
     () => step({ name: "clients of the server", command: script("clients"), count: fromLastLine }),
@@ -198,7 +198,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   await inLanes(steps)
 }
 
-/** The first check that needs the packed packages would pack them for all; others that run beside it must find them. */
+/** The first check that needs the packed packages would pack them for all; others that run at the same time must find them. */
 const packAll = async () => {
   process.env.DIVISI_TARBALLS = path.join(stateFolder, "tarballs")
   fs.rmSync(process.env.DIVISI_TARBALLS, { recursive: true, force: true })

@@ -92,7 +92,7 @@ const typeProblems = async (prepared: ReadonlyArray<Prepared>): Promise<Readonly
   }
 }
 
-/** What the compiler says of files; a message may have more lines, which are indented. */
+/** The errors in the compiler's output; a message may have more lines, which are indented. */
 const typeErrors = (output: string) =>
   [...output.matchAll(/^(\S.*?)\((\d+),\d+\): error TS\d+: (.*(?:\n {2}.*)*)/gm)].map(
     ([, file = "", line = "", message = ""]) => ({ file, line: Number(line), message })

@@ -1,5 +1,6 @@
 /** Installing with plain npm into an empty folder outside the workspace, and what is there afterwards. */
 import fs from "node:fs"
+import { createServer } from "node:net"
 import os from "node:os"
 import path from "node:path"
 import { type Finished, run } from "./command.ts"
@@ -26,13 +27,24 @@ export const inProject = async <A>(use: (folder: string) => Promise<A>): Promise
   }
 }
 
-/** `npm install` of packages by name or tarball. What another check has installed before is not asked for again. */
+/** `npm install` of packages by name or tarball. Npm asks for nothing again that another check has installed. */
 export const npmInstall = (...packages: ReadonlyArray<string>) =>
   ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", ...packages] as const
 
 /** Installs packages by name or tarball in a folder. */
 export const install = (folder: string, packages: ReadonlyArray<string>): Promise<Finished> =>
   run(npmInstall(...packages), { cwd: folder })
+
+/** A port of this machine that nothing listens on, for a server that cannot say which one it took. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
 
 const size = (folder: string): number =>
   fs

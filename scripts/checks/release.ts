@@ -1,18 +1,17 @@
 /**
  * A release as its users meet it: all packages are published as 0.1.0 to a registry on this machine (verdaccio, which
- * has the packages of others from the registry that npm is configured with), installed from there by name in an empty
+ * has third-party packages from the registry that npm is configured with), installed from there by name in an empty
  * folder, and used. Then 0.1.1 is published and installed over it, and continues with the runs, keys, evaluation and
  * model that 0.1.0 stored. Needs `pnpm build`.
  */
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import fs from "node:fs"
-import { createServer } from "node:net"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Member } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
-import { inProject, npmInstall } from "./installed.ts"
+import { freePort, inProject, npmInstall } from "./installed.ts"
 import type { Report } from "./Report.ts"
 import { pack, tarballOf } from "./tarballs.ts"
 
@@ -36,16 +35,6 @@ interface Registry {
   readonly url: string
   readonly stop: () => void
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 const settings = (folder: string, upstream: string): string => `
 storage: ${JSON.stringify(path.join(folder, "storage"))}
@@ -170,7 +159,7 @@ const before: ReadonlyArray<readonly [says: RegExp, ...args: ReadonlyArray<strin
   [/learn +reward/, "train", "--recipe", "toy", "--engine", "jax", "--iterations", "1", "--out", "training"]
 ]
 
-/** What the next version does with it. */
+/** The calls of the next version. */
 const after: typeof before = [
   [/4320/, "runs", "show", "before-the-upgrade"],
   [/4320/, "runs", "resume", "before-the-upgrade"],
@@ -206,7 +195,7 @@ const rehearse = async (app: string, members: ReadonlyArray<Member>, registry: R
       await expect(says, `divisi ${words.join(" ")}`, [process.execPath, bin, ...words])
     }
   }
-  // What npm has read of the registry before must not hide a version that was published since.
+  // Otherwise npm goes by the versions that it has read of the registry before.
   const install = (version: string) =>
     orThrow(app, ["npm", "install", "--no-audit", "--no-fund", ...named.map((name) => `${name}@${version}`)], {
       npm_config_prefer_online: "true",

@@ -121,7 +121,7 @@ const compile = async (folder: string, resolution: string, options: object): Pro
     : [`${resolution}: the compiler ended with ${code}:\n${output}`]
 }
 
-/** What a user's project knows of the entry points, to name their types. */
+/** The entry points as a user's project reads them, to name their types. */
 const probe = (file: string): ts.Program =>
   ts.createProgram([file], {
     target: ts.ScriptTarget.ES2022,
