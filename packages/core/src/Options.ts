@@ -140,9 +140,16 @@ export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
 /** A limit: a number from 0 on, infinity included. */
 export const limit = within("a number", { least: 0, most: Infinity, isWhole: false })
 
+/** A check of words, which schemas that are derived from it read. */
+export interface OneOf<Word extends string> extends Check {
+  readonly words: ReadonlyArray<Word>
+}
+
 /** One of some words. */
-export const oneOf = (...words: ReadonlyArray<string>): Check =>
-  expects(words.map((word) => `"${word}"`).join(" or "), (value) => words.includes(value as string))
+export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words): OneOf<Words[number]> => {
+  const check = expects(words.map((word) => `"${word}"`).join(" or "), (value) => words.includes(value as string))
+  return Object.assign(check, { words })
+}
 
 /** What passes any of the checks. */
 export const either =

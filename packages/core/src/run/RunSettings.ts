@@ -5,12 +5,16 @@
  * `Conductor` uses the types alone, so a run loads no schema.
  */
 import * as Schema from "effect/Schema"
+import * as Options from "../Options.ts"
 import { type Checks, isCheck } from "../task/Check.ts"
 import type { Critic } from "../task/Critic.ts"
 import type { Tool } from "../task/Tool.ts"
 import type { Reasoning } from "../task/Worker.ts"
 import type { Limits } from "./Budget.ts"
 import type { Reassign, Retry } from "./Resilience.ts"
+import { isTool, limitsTable, reassignWords, retryTable, settingsTable, workerTable } from "./tables.ts"
+
+export { reference } from "./SettingsReference.ts"
 
 /** The settings of every call of a worker. Absent ones are the worker's own. */
 export interface WorkerSettings {
@@ -115,92 +119,85 @@ export interface RunSettings {
   readonly seed?: number | undefined
 }
 
-const finite = (least: number) => {
-  const message = `Expected a number of at least ${least}`
-  return Schema.Finite.annotate({ message }).check(Schema.isGreaterThanOrEqualTo(least, { message }))
-}
-
-const whole = (least: number) => {
-  const message = `Expected a whole number of at least ${least}`
-  return Schema.Int.annotate({ message }).check(Schema.isGreaterThanOrEqualTo(least, { message }))
-}
+type Fields<A> = Readonly<Record<keyof A, Schema.Top>>
 
 const optional = Schema.optionalKey
 
-const isFunction = (value: unknown): value is (...args: ReadonlyArray<never>) => unknown => typeof value === "function"
+const number = (row: Options.Check) => {
+  const message = `Expected ${row(undefined)}`
+  const isHeld = Schema.makeFilter((value: number) => row(value) === undefined || message)
+  return Schema.Number.check(isHeld)
+}
 
-const isCritic = (value: unknown): value is Critic =>
-  typeof value === "object" && value !== null && "name" in value && "score" in value && isFunction(value.score)
+const words = <Word extends string>(row: Options.OneOf<Word>) => Schema.Literals(row.words)
 
-const isTool = (value: unknown): value is Tool =>
-  typeof value === "object" && value !== null && "name" in value && typeof value.name === "string" && "input" in value
+/** A value of the program, which has no JSON. */
+const declared = <A>(row: Options.Check, identifier: string) =>
+  Schema.declare((value): value is A => row(value) === undefined, { identifier })
 
 /**
- * The fields of {@link schema}, for schemas that embed the settings beside others. They check what they are given and
- * change nothing; a setting is there or absent, and not `undefined`. Critics, checks and a function that reassigns are
- * values of the program and have no JSON.
+ * The fields of {@link schema}, for schemas that embed the settings beside others: derived from the tables that
+ * `Options.check` reads. They check what they are given and change nothing; a setting is there or absent, and not
+ * `undefined`. Critics, checks, tools and a function that reassigns are values of the program and have no JSON.
  */
 export const fields = {
-  maxSteps: optional(whole(1)),
-  recursion: optional(whole(0)),
-  self: optional(Schema.Struct({ maxDepth: whole(0) })),
+  maxSteps: optional(number(settingsTable.maxSteps)),
+  recursion: optional(number(settingsTable.recursion)),
+  self: optional(Schema.Struct({ maxDepth: number(settingsTable.self.maxDepth) })),
   budget: optional(
     Schema.Struct({
-      costUsd: optional(finite(0)),
-      tokens: optional(whole(0)),
-      calls: optional(whole(0)),
-      durationMillis: optional(finite(0))
-    })
+      costUsd: optional(number(limitsTable.costUsd)),
+      tokens: optional(number(limitsTable.tokens)),
+      calls: optional(number(limitsTable.calls)),
+      durationMillis: optional(number(limitsTable.durationMillis))
+    } satisfies Fields<Limits>)
   ),
   worker: optional(
     Schema.Struct({
-      maxOutputTokens: optional(whole(1)),
-      temperature: optional(finite(0)),
+      maxOutputTokens: optional(number(workerTable.maxOutputTokens)),
+      temperature: optional(number(workerTable.temperature)),
       reasoning: optional(
         Schema.Union([
           Schema.Struct({
             type: Schema.Literal("effort"),
             effort: Schema.Literals(["minimal", "low", "medium", "high"])
           }),
-          Schema.Struct({ type: Schema.Literal("budget"), tokens: whole(0) }),
+          Schema.Struct({ type: Schema.Literal("budget"), tokens: number(Options.whole(0)) }),
           Schema.Struct({ type: Schema.Literal("off") })
         ])
       ),
-      preferences: optional(Schema.Literals(["require", "omit"])),
-      timeoutMillis: optional(finite(0)),
-      silenceMillis: optional(finite(0))
-    })
+      preferences: optional(words(workerTable.preferences)),
+      timeoutMillis: optional(number(workerTable.timeoutMillis)),
+      silenceMillis: optional(number(workerTable.silenceMillis))
+    } satisfies Fields<WorkerSettings>)
   ),
   retry: optional(
     Schema.Struct({
-      maxAttempts: optional(whole(1)),
-      baseDelayMillis: optional(finite(0)),
-      factor: optional(finite(1)),
-      maxDelayMillis: optional(finite(0)),
-      maxRetryAfterMillis: optional(finite(0)),
+      maxAttempts: optional(number(retryTable.maxAttempts)),
+      baseDelayMillis: optional(number(retryTable.baseDelayMillis)),
+      factor: optional(number(retryTable.factor)),
+      maxDelayMillis: optional(number(retryTable.maxDelayMillis)),
+      maxRetryAfterMillis: optional(number(retryTable.maxRetryAfterMillis)),
       jitter: optional(Schema.Boolean)
-    })
+    } satisfies Fields<Retry>)
   ),
   reassign: optional(
-    Schema.Union([
-      Schema.Literals(["never", "next"]),
-      Schema.declare((value): value is Exclude<Reassign, string> => isFunction(value), { identifier: "a function" })
-    ])
+    Schema.Union([words(reassignWords), declared<Exclude<Reassign, string>>(Options.aFunction, "a function")])
   ),
-  onDoubt: optional(Schema.Literals(["again", "fail", "reassign"])),
-  onStepFailure: optional(Schema.Literals(["report", "end"])),
-  onAuthenticationFailure: optional(Schema.Literals(["report", "end"])),
+  onDoubt: optional(words(settingsTable.onDoubt)),
+  onStepFailure: optional(words(settingsTable.onStepFailure)),
+  onAuthenticationFailure: optional(words(settingsTable.onAuthenticationFailure)),
   skipUnseen: optional(Schema.Boolean),
-  critic: optional(Schema.declare(isCritic, { identifier: "a critic" })),
-  threshold: optional(finite(0)),
+  critic: optional(declared<Critic>(settingsTable.critic, "a critic")),
+  threshold: optional(number(settingsTable.threshold)),
   checks: optional(Schema.Record(Schema.String, Schema.declare(isCheck, { identifier: "a check" }))),
-  revisions: optional(whole(0)),
+  revisions: optional(number(settingsTable.revisions)),
   tools: optional(Schema.Array(Schema.declare(isTool, { identifier: "a tool" }))),
-  toolAccess: optional(Schema.Literals(["last-step", "every-step", "policy", "none"])),
-  maxToolRounds: optional(whole(0)),
-  unsupported: optional(Schema.Literals(["error", "omit"])),
-  seed: optional(whole(0))
-} satisfies Readonly<Record<keyof RunSettings, Schema.Top>>
+  toolAccess: optional(words(settingsTable.toolAccess)),
+  maxToolRounds: optional(number(settingsTable.maxToolRounds)),
+  unsupported: optional(words(settingsTable.unsupported)),
+  seed: optional(number(settingsTable.seed))
+} satisfies Fields<RunSettings>
 
 /**
  * The schema of the settings.

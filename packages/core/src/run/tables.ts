@@ -1,6 +1,10 @@
-/** The tables of the settings of a run, for `Options.check`. */
+/**
+ * The settings of a run with the values that each accepts: the one place where ranges and words are declared.
+ * `Options.check` reads the tables, and the schema of `RunSettings` is derived from them.
+ */
 import * as Options from "../Options.ts"
 import { isChecks } from "../task/Check.ts"
+import type { Tool } from "../task/Tool.ts"
 import { reasoningTable } from "../task/Worker.ts"
 import type { Limits } from "./Budget.ts"
 import type { Retry } from "./Resilience.ts"
@@ -26,17 +30,20 @@ export const workerTable = {
 export const retryTable = {
   maxAttempts: Options.whole(1),
   baseDelayMillis: Options.limit,
-  factor: Options.number(0),
+  factor: Options.number(1),
   maxDelayMillis: Options.limit,
   maxRetryAfterMillis: Options.limit,
   jitter: Options.flag
 } satisfies Options.ShapeOf<Retry>
 
-const isTool = (value: unknown): boolean =>
+export const isTool = (value: unknown): value is Tool =>
   typeof value === "object" &&
   value !== null &&
   typeof (value as { name?: unknown }).name === "string" &&
   "input" in value
+
+/** The words of `reassign`, which may also be a function. */
+export const reassignWords = Options.oneOf("never", "next")
 
 /** The settings of a run: for tables that embed them, `{ ...settingsTable, … }`. */
 export const settingsTable = {
@@ -46,7 +53,7 @@ export const settingsTable = {
   budget: limitsTable,
   worker: workerTable,
   retry: retryTable,
-  reassign: Options.either(Options.oneOf("never", "next"), Options.aFunction),
+  reassign: Options.either(reassignWords, Options.aFunction),
   onDoubt: Options.oneOf("again", "fail", "reassign"),
   onStepFailure: Options.oneOf("report", "end"),
   onAuthenticationFailure: Options.oneOf("report", "end"),

@@ -52,7 +52,7 @@ export const isCheck = (check: unknown): check is Check =>
 
 /** Whether something has checks by their names. */
 export const isChecks = (checks: unknown): checks is Checks =>
-  typeof checks === "object" && checks !== null && Object.values(checks).every(isCheck)
+  typeof checks === "object" && checks !== null && !Array.isArray(checks) && Object.values(checks).every(isCheck)
 
 /** Whether a check may ask workers, which is paid for: what it asks is told again where a run is resumed. */
 export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check
