@@ -134,10 +134,8 @@ export const problemsOf = (key: string, findings: ReadonlyArray<Finding>, ceilin
     const fresh = own.filter(({ file, line }) => added.has(`${file}:${line}`))
     const shown = fresh.length > 0 ? fresh : own
     const beyond = counts[kind] - ceiling[kind]
-    return [
-      `${key}: ${counts[kind]} of kind "${kind}", ${beyond} more than allowed. Rewrite:`,
-      ...shown.slice(0, Math.max(beyond, 5)).map((finding) => `  ${said(finding)}`)
-    ]
+    const listed = shown.slice(0, Math.max(beyond, 5)).map((finding) => `  ${said(finding)}`)
+    return [[`${key}: ${counts[kind]} of kind "${kind}", ${beyond} more than allowed. Rewrite:`, ...listed].join("\n")]
   })
 }
 

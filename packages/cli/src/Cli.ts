@@ -23,121 +23,125 @@ const help = Command.make(
   { command: Argument.String("command").pipe(Argument.variadic()) },
   () => Effect.void
 ).pipe(
-  Command.withDescription(
-    "Says what a command does, what it takes and how it is used: as --help behind its name does."
-  ),
-  Command.withShortDescription("Say what a command does"),
+  Command.withDescription("Shows the help of a command, like --help after its name."),
+  Command.withShortDescription("Show help for a command"),
   Command.withExamples([{ command: "divisi help train export", description: "The same as divisi train export --help" }])
 )
 
 const root = Command.make("divisi").pipe(
   Command.withDescription(
     paragraphs(
-      "Answers a question with a team: a policy writes a plan for it, a pool of workers carries the plan out, steps that",
-      "do not need each other at once.",
-      "",
-      "Nothing has to be configured: the workers are then those of an offline gym, which compute their answers.",
-      "Your own pool and policy go into a divisi.config.ts.",
-      "",
-      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
+      "Answer questions with a team of models. Try it without an API key: divisi run",
+      "Configure your own team with divisi init, or name models with --pool."
     )
-  ),
-  Command.withExamples([
-    { command: "divisi init", description: "Write a config and a first script for the models that are there" },
-    { command: "divisi run", description: "Run a built-in question and watch" },
-    { command: 'divisi run "How many minutes are there in 3 days?"', description: "Run a question of yours" },
-    { command: "divisi serve", description: "Serve the team to clients of OpenAI and Anthropic" },
-    { command: "divisi pool check --pool openai:gpt-5", description: "See whether a model of a vendor answers" },
-    { command: "divisi gym solve --policy all --tasks 200", description: "Compare policies on generated tasks" },
-    { command: "divisi eval --baselines single,moa", description: "Measure a policy against baselines, to a report" },
-    { command: "divisi train --recipe toy", description: "Train a Conductor, in seconds" },
-    { command: "divisi workflow check completion.txt", description: "Check a plan that a model wrote" }
-  ])
+  )
 )
 
 /** The other commands in the order of the help. Each is loaded, with its flags and its help, when it is asked for. */
 const commands = {
-  init: {
-    short: "Write a config and a first script for what is there",
-    load: async () => (await import("./init/command.ts")).init
-  },
   run: {
-    short: "Answer a question with a team of workers",
+    group: "Run",
+    short: "Answer a question",
     load: async () => (await import("./run/command.ts")).run
   },
-  runs: {
-    short: "List durable runs, and go on with them",
-    load: async () => (await import("./runs/command.ts")).runs
-  },
   chat: {
-    short: "Talk with a team of workers",
+    group: "Run",
+    short: "Chat with a team in the terminal",
     load: async () => (await import("./chat/command.ts")).chat
   },
+  runs: {
+    group: "Run",
+    short: "List, inspect, resume and delete durable runs",
+    load: async () => (await import("./runs/command.ts")).runs
+  },
+  replay: {
+    group: "Run",
+    short: "Replay the transcript of a run",
+    load: async () => (await import("./replay/command.ts")).replay
+  },
+  rate: {
+    group: "Run",
+    short: "Rate the answer of a run",
+    load: async () => (await import("./rate/command.ts")).rate
+  },
+  workflow: {
+    group: "Run",
+    short: "Check and draw workflows",
+    load: async () => (await import("./workflow/command.ts")).workflow
+  },
+  init: {
+    group: "Set up",
+    short: "Create a config and a first script",
+    load: async () => (await import("./init/command.ts")).init
+  },
+  pool: {
+    group: "Set up",
+    short: "List workers and check that they respond",
+    load: async () => (await import("./pool/command.ts")).pool
+  },
+  models: {
+    group: "Set up",
+    short: "Download and manage local models",
+    load: async () => (await import("./models/command.ts")).models
+  },
+  provider: {
+    group: "Set up",
+    short: "Create a provider package",
+    load: async () => (await import("./provider/command.ts")).provider
+  },
+  doctor: {
+    group: "Set up",
+    short: "Check what this machine can run locally",
+    load: async () => (await import("./doctor/command.ts")).doctor
+  },
   serve: {
-    short: "Serve the team to clients of OpenAI and Anthropic",
+    group: "Serve",
+    short: "Start an OpenAI- and Anthropic-compatible server",
     load: async () => (await import("./serve/command.ts")).serve
   },
   key: {
-    short: "Make, list, adjust and revoke keys of the server",
+    group: "Serve",
+    short: "Create, list, adjust and revoke API keys",
     load: async () => (await import("./key/command.ts")).key
   },
   mcp: {
-    short: "Offer the team to an MCP client",
+    group: "Serve",
+    short: "Expose the team as an MCP server",
     load: async () => (await import("./mcp/command.ts")).mcp
   },
-  replay: {
-    short: "Show a run again as it happened",
-    load: async () => (await import("./replay/command.ts")).replay
-  },
-  workflow: {
-    short: "Read, check and draw workflows",
-    load: async () => (await import("./workflow/command.ts")).workflow
-  },
-  pool: {
-    short: "Look at the workers of a pool",
-    load: async () => (await import("./pool/command.ts")).pool
-  },
-  gym: {
-    short: "Try policies on generated tasks",
-    load: async () => (await import("./gym/command.ts")).gym
-  },
-  train: {
-    short: "Train a Conductor",
-    load: async () => (await import("./train/command.ts")).train
-  },
   eval: {
-    short: "Measure policies on benchmarks, against baselines",
+    group: "Measure and train",
+    short: "Evaluate policies on benchmarks",
     load: async () => (await import("./eval/command.ts")).evaluate
   },
   grade: {
-    short: "Grade answers, one or a file of them",
+    group: "Measure and train",
+    short: "Grade answers",
     load: async () => (await import("./grade/command.ts")).grade
   },
+  gym: {
+    group: "Measure and train",
+    short: "Compare policies on generated tasks",
+    load: async () => (await import("./gym/command.ts")).gym
+  },
   bench: {
-    short: "Measure routers on recorded outcomes",
+    group: "Measure and train",
+    short: "Compare routers on recorded outcomes",
     load: async () => (await import("./bench/command.ts")).bench
   },
-  rate: {
-    short: "Say how good the answer of a run was",
-    load: async () => (await import("./rate/command.ts")).rate
-  },
   learn: {
-    short: "Learn from rated runs who is good at what",
+    group: "Measure and train",
+    short: "Train the router on rated runs",
     load: async () => (await import("./learn/command.ts")).learn
   },
-  provider: {
-    short: "Write a provider of your own",
-    load: async () => (await import("./provider/command.ts")).provider
-  },
-  models: {
-    short: "List, download, remove and inspect local models",
-    load: async () => (await import("./models/command.ts")).models
-  },
-  doctor: {
-    short: "Say what runs local models here",
-    load: async () => (await import("./doctor/command.ts")).doctor
+  train: {
+    group: "Measure and train",
+    short: "Train a Conductor",
+    load: async () => (await import("./train/command.ts")).train
   }
-} satisfies Readonly<Record<string, { readonly short: string; readonly load: () => Promise<Command.Command.Any> }>>
+} satisfies Readonly<
+  Record<string, { readonly group: string; readonly short: string; readonly load: () => Promise<Command.Command.Any> }>
+>
 
 type Name = keyof typeof commands
 
@@ -155,7 +159,11 @@ const commandLine = async (wanted: ReadonlyArray<string>) => {
       return Command.withShortDescription(command as Command.Command<Name, unknown>, short) as Loaded
     })
   )
-  return root.pipe(Command.withSubcommands([...subcommands, help]))
+  const groups = [...new Set(names.map((name) => commands[name].group))].map((group) => {
+    const members = subcommands.filter((_, index) => commands[names[index]!].group === group)
+    return { group, commands: (group === "Set up" ? [...members, help] : members) as [Loaded, ...Array<Loaded>] }
+  })
+  return root.pipe(Command.withSubcommands(groups))
 }
 
 /** The commands with their flags, as data. */

@@ -77,7 +77,7 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
   Output.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // EIO is what a terminal that was closed says.
     if (error.code === "EPIPE" || error.code === "EIO") return stop("EPIPE")
-    if (stoppedBy === undefined) say(`Cannot write the output: ${messageOf(error)}. What was done until now is kept.`)
+    if (stoppedBy === undefined) say(`Cannot write the output: ${messageOf(error)}. The work so far is stored.`)
     stop("output")
   })
   fiber.addObserver((exit) => {

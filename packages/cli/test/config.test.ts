@@ -54,23 +54,23 @@ describe("the check of a config", () => {
 
   const refused: ReadonlyArray<readonly [unknown, string]> = [
     [7, "expected an object of settings, got 7"],
-    [{ budgett: {} }, "budgett: is no setting of Divisi (did you mean budget?)"],
-    [{ colour: 1 }, "colour: is no setting of Divisi"],
-    [{ budget: { cost: 1 } }, "budget.cost: is no setting of Divisi (did you mean budget.costUsd?)"],
-    [{ budget: { costUSD: 1 } }, "budget.costUSD: is no setting of Divisi (did you mean budget.costUsd?)"],
-    [{ serve: { alias: {} } }, "serve.alias: is no setting of Divisi (did you mean serve.aliases?)"],
-    [{ aliases: { a: "b" } }, "aliases: is no setting of Divisi (did you mean serve.aliases?)"],
+    [{ budgett: {} }, "budgett: is not a setting (did you mean budget?)"],
+    [{ colour: 1 }, "colour: is not a setting"],
+    [{ budget: { cost: 1 } }, "budget.cost: is not a setting (did you mean budget.costUsd?)"],
+    [{ budget: { costUSD: 1 } }, "budget.costUSD: is not a setting (did you mean budget.costUsd?)"],
+    [{ serve: { alias: {} } }, "serve.alias: is not a setting (did you mean serve.aliases?)"],
+    [{ aliases: { a: "b" } }, "aliases: is not a setting (did you mean serve.aliases?)"],
     [{ serve: { aliases: { a: 1 } } }, "serve.aliases.a: expected a text, got 1"],
-    [{ database: "" }, "database: is no setting of Divisi (did you mean serve.database?)"],
+    [{ database: "" }, "database: is not a setting (did you mean serve.database?)"],
     [{ serve: { database: 5432 } }, "serve.database: expected a text, got 5432"],
-    [{ costUsd: 1 }, "costUsd: is no setting of Divisi (did you mean budget.costUsd?)"],
-    [{ maxCost: 1 }, "maxCost: is no setting of Divisi (did you mean budget.costUsd?)"],
-    [{ temperature: 1 }, "temperature: is no setting of Divisi (did you mean worker.temperature?)"],
-    [{ workers: [] }, "workers: is no setting of Divisi (did you mean pool?)"],
-    [{ retry: { attempts: 3 } }, "retry.attempts: is no setting of Divisi"],
+    [{ costUsd: 1 }, "costUsd: is not a setting (did you mean budget.costUsd?)"],
+    [{ maxCost: 1 }, "maxCost: is not a setting (did you mean budget.costUsd?)"],
+    [{ temperature: 1 }, "temperature: is not a setting (did you mean worker.temperature?)"],
+    [{ workers: [] }, "workers: is not a setting (did you mean pool?)"],
+    [{ retry: { attempts: 3 } }, "retry.attempts: is not a setting"],
     [
       { mcpServers: { files: { comand: "x" } } },
-      "mcpServers.files.comand: is no setting of Divisi (did you mean mcpServers.files.command?)"
+      "mcpServers.files.comand: is not a setting (did you mean mcpServers.files.command?)"
     ],
     [{ mcpServers: { files: { command: "x", env: { A: 3 } } } }, "mcpServers.files.env.A: expected a text, got 3"],
     [{ mcpServers: { files: { url: 3 } } }, "mcpServers.files.url: expected a URL, got 3"],
@@ -86,7 +86,7 @@ describe("the check of a config", () => {
     [{ pool: [worker, { id: "b" }] }, "pool[1].generate: is missing"],
     [
       { pool: [{ ...worker, pricing: { input: 1, outputPerMillion: 1 } }] },
-      "pool[0].pricing.input: is no setting of Divisi (did you mean pool[0].pricing.inputPerMillion?)"
+      "pool[0].pricing.input: is not a setting (did you mean pool[0].pricing.inputPerMillion?)"
     ],
     [{ pool: [{ ...worker, generate: "x" }] }, "pool[0].generate: expected a function, got a string"],
     [{ policy: 3 }, "policy: expected a policy, or the name of one, got 3"],
@@ -94,7 +94,7 @@ describe("the check of a config", () => {
     [{ onStepFailure: "ignore" }, 'onStepFailure: expected "report" or "end", got a string'],
     [{ cache: 7 }, "cache: expected a file name, or an object of settings, got 7"],
     [{ cache: { maxBytes: 1 } }, "cache.file: is missing"],
-    [{ limits: { openai: { rpm: 5 } } }, "limits.openai.rpm: is no setting of Divisi"],
+    [{ limits: { openai: { rpm: 5 } } }, "limits.openai.rpm: is not a setting"],
     [
       { limits: { openai: { concurrency: 0 } } },
       "limits.openai.concurrency: expected a whole number of at least 1, got 0"
@@ -158,13 +158,13 @@ describe.concurrent("the config that nobody has named", () => {
     const { errors } = await asked({ "work/divisi.config.mjs": found })
     assert.deepStrictEqual(errors.trim().split("\n"), [
       "divisi: the config is ../divisi.config.mjs",
-      "divisi: ../divisi.config.mjs: found: is no setting of Divisi."
+      "divisi: ../divisi.config.mjs: found: is not a setting."
     ])
   })
 
   it("is not told where it stands in the working folder", async () => {
     const { errors } = await asked({ "work/inner/divisi.config.mjs": found })
-    assert.strictEqual(errors, "divisi: divisi.config.mjs: found: is no setting of Divisi.\n")
+    assert.strictEqual(errors, "divisi: divisi.config.mjs: found: is not a setting.\n")
   })
 
   it("is looked for up to the repository", async () => {
@@ -209,14 +209,14 @@ describe.concurrent("the config that is named", () => {
   it("is the one of the environment, which a flag wins over", async () => {
     const files = { "other.mjs": found, "third.mjs": "export default 7" }
     const environment = { DIVISI_CONFIG: "../../other.mjs" }
-    assert.include((await asked(files, [], environment)).errors, "found: is no setting")
+    assert.include((await asked(files, [], environment)).errors, "found: is not a setting")
     assert.include((await asked(files, ["--config", "../../third.mjs"], environment)).errors, "got 7")
   })
 
   for (const [name, text, message] of [
     ["c.ts", "const a = 1\n", "c.ts has no default export: write `export default defineConfig"],
     ["c.mjs", "export const a = 1\n", "c.mjs has no default export"],
-    ["c.json", "{}", "c.json is no config: a config is a module, such as divisi.config.ts."],
+    ["c.json", "{}", "c.json is not a config. A config is a module, such as divisi.config.ts."],
     ["folder/c.mjs", found, "folder is a folder: name the config file in it."]
   ] as const) {
     it(`is refused with a word when it is none: ${name}`, async () => {
@@ -292,7 +292,7 @@ describe.concurrent("a config of each name", () => {
     for (const name of Object.keys(texts)) {
       const text = name.endsWith("cjs") ? "module.exports = { found: 1 }" : found
       const { errors } = await asked({ [`work/inner/${name}`]: text, "work/inner/package.json": '{"type":"commonjs"}' })
-      assert.strictEqual(errors, `divisi: ${name}: found: is no setting of Divisi.\n`)
+      assert.strictEqual(errors, `divisi: ${name}: found: is not a setting.\n`)
     }
   })
 
@@ -301,7 +301,7 @@ describe.concurrent("a config of each name", () => {
     const { errors } = await asked({
       "work/inner/divisi.config.ts": `${text}export default defineConfig({ found: 1 })`
     })
-    assert.strictEqual(errors, "divisi: divisi.config.ts: found: is no setting of Divisi.\n")
+    assert.strictEqual(errors, "divisi: divisi.config.ts: found: is not a setting.\n")
     const wrong = await asked({ "work/inner/divisi.config.ts": 'import "@divisi/cores"\nexport default {}' })
     assert.include(
       wrong.errors,
@@ -316,10 +316,10 @@ describe.concurrent("a config of each name", () => {
 
   it("is told when there is another beside it, and when it is none", async () => {
     const { errors } = await asked({ "work/inner/divisi.config.js": "", "work/inner/divisi.config.ts": found })
-    assert.include(errors, "divisi: divisi.config.ts is the config; beside it is divisi.config.js, not read\n")
+    assert.include(errors, "divisi: divisi.config.ts is the config; ignored: divisi.config.js\n")
     const none = await asked({ "work/inner/divisi.config.json": "{}" })
     assert.strictEqual(none.code, 2)
-    assert.include(none.errors, "divisi.config.json is no config: a config is a module, such as divisi.config.ts.")
+    assert.include(none.errors, "divisi.config.json is not a config. A config is a module, such as divisi.config.ts.")
   })
 })
 

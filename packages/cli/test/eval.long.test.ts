@@ -23,7 +23,7 @@ describe("divisi eval", () => {
       })
       clearInterval(timer)
       expect(ended.code).toBe(130)
-      expect(ended.errors).toContain("what is done is kept in evaluation")
+      expect(ended.errors).toContain("results so far are in evaluation")
       const report = JSON.parse(readFileSync(path.join(cwd, "evaluation/results.json"), "utf8")) as Report
       expect(report.extent.status).toBe("stopped")
       expect(report.extent.samples).toBeGreaterThan(0)

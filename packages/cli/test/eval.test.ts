@@ -39,7 +39,7 @@ describe("divisi eval", () => {
     inFolder(async (cwd) => {
       const first = await divisi([...small, "--max-cost", "0.02"], { cwd })
       expect(first.code).toBe(3)
-      expect(first.output).toContain("run the same again to go on")
+      expect(first.output).toContain("run the same command again to continue")
       const out = path.join(cwd, "evaluation")
       const before = samplesIn(out).length
       expect(before).toBeGreaterThan(0)
@@ -196,7 +196,7 @@ describe("divisi eval, from what was recorded", () => {
       expect(lines).toHaveLength(samples.flatMap(({ steps }) => steps.filter((one) => one.state === "answered")).length)
       expect(JSON.parse(lines[0]!)).toMatchObject({ version: 1, type: "answer", worker: expect.any(String) })
       const ungraded = await exported("evaluation/transcripts", "--to", "answers")
-      expect(ungraded).toMatchObject({ code: 2, errors: expect.stringContaining("name a grader with --grader") })
+      expect(ungraded).toMatchObject({ code: 2, errors: expect.stringContaining("Choose a grader with --grader") })
       const graded = await exported("evaluation/transcripts", "--to", "decisions", "--grader", "text")
       expect(graded.records).toHaveLength(16)
     }))

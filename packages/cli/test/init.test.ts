@@ -184,6 +184,6 @@ describe("divisi init", () => {
     inFolder(async (cwd) => {
       const { code, errors } = await divisi(["init", "--yes", "--models", "gpt-5"], { cwd })
       assert.strictEqual(code, 2)
-      assert.match(errors, /"gpt-5" is no model of openai, anthropic/)
+      assert.match(errors, /"gpt-5" is not a model of openai, anthropic/)
     }))
 })

@@ -69,7 +69,7 @@ describe.concurrent("a limit of cost", () => {
     const run = (...more: ReadonlyArray<string>) => divisi(["run", "What is it?", ...team, ...more], { environment })
     const refused = await run()
     assert.deepStrictEqual([refused.code, refused.output], [2, ""])
-    assert.include(refused.errors, "The limit of $0.1 cannot be kept: the price of my-server:worker is unknown.")
+    assert.include(refused.errors, "The cost limit of $0.1 needs prices: the price of my-server:worker is unknown.")
     assert.include(refused.errors, "--price my-server:worker=0.5/1.5 ")
     const planner = await run("--price", "my-server:worker=0.5/1.5")
     assert.include(planner.errors, "the price of my-server:planner is unknown")
@@ -99,7 +99,7 @@ describe.concurrent("a wrong name", () => {
   for (const [args, message] of [
     [["--pool", "gpt-5"], '--pool: No worker is called "gpt-5": did you mean openai:gpt-5?'],
     [["--pool", "profesor"], '--pool: No worker is called "profesor": did you mean professor?'],
-    [["--price", "profesor=0"], "--price: profesor is no worker of this run (did you mean professor?)."],
+    [["--price", "profesor=0"], "--price: profesor is not a worker of this run (did you mean professor?)."],
     [["--price", "cheap"], "Expected a price such as"],
     [["--policy", "lexicl"], 'There is no policy "lexicl": did you mean lexical?'],
     [["--policy", "gpt-5-mini"], 'There is no policy "gpt-5-mini": did you mean openai:gpt-5-mini?'],
@@ -123,5 +123,5 @@ it("shows a planner what the workers that are named are good at", async () => {
   )
   const { messages } = server.exchanges[0]!.sent
   const text = messages.map(({ content }) => content).join("\n")
-  assert.include(text, "Model 0: Programming: writes and mends code.")
+  assert.include(text, "Model 0: Programming: writes and fixes code.")
 })

@@ -156,7 +156,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual(events[0].policy, "router")
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       const again = (await ask("learn", "--from", file)).output
-      assert.include(again, "What was in force stays: it would ask the same workers.")
+      assert.include(again, "The present table stays: it would ask the same workers.")
       assert.include((await ask("learn", "--revert")).output, "Nothing is in force")
       const { output: records } = await ask("learn", "--show")
       assert.match(records, /ParetoBandit +google\/gemini-2\.5-pro +95\.1 +0\.5/)
@@ -171,7 +171,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const { output } = await ask("learn", "--head", "--from", file)
       assert.match(output, /Learned a head of 2 workers from 120 questions/)
       // The table is right wherever the head is.
-      assert.include(output, "It asks by the question. It is not shown to be better than the table")
+      assert.include(output, "It chooses by the question. It is not shown to be better than the table")
       const events = valuesOf(
         (await ask("run", "Write a ballad on the snow at dusk.", "--policy", "head", "--json")).output
       )
@@ -186,7 +186,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual((await ask("learn", "--head", "--from", file, "--evolve", tasks)).code, 2)
       // With nothing to spend it is validated alone, by workers that cost nothing.
       const evolved = await ask("learn", "--head", "--from", file, "--evolve", tasks, "--max-cost", "0", "--price", "0")
-      assert.include(evolved.output, "It is kept as it was fitted")
+      assert.include(evolved.output, "The fitted head is stored")
       assert.match(evolved.output, /from 100\.0 to 100\.0 % right .* in 0 generations, 0 runs, \$0\.00/)
     }))
 })

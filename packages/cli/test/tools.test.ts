@@ -104,7 +104,7 @@ describe("approval", () => {
     assert.deepStrictEqual([code, output], [5, ""])
     assert.match(errors, /step 0 +waits for approval of order\(\{"city":"Ulm"\}\)/)
     assert.match(errors, /total +suspended in/)
-    assert.match(errors, /Nobody could be asked here\. Run it on a terminal, or with --approve order\.\n$/)
+    assert.match(errors, /These tools need approval: order\. Run on a terminal, or with --approve order\.\n$/)
     const json = await run('order {"city":"Ulm"}', "--json")
     assert.strictEqual(json.code, 5)
     assert.strictEqual(JSON.parse(json.output.trim().split("\n").at(-1)!).ending, "suspended")
@@ -149,7 +149,7 @@ describe("approval", () => {
   it("does not help a tool that has no function here", async () => {
     const { code, errors } = await run("total", "--approve", "all")
     assert.strictEqual(code, 5)
-    assert.match(errors, /The config gives no function for total/)
+    assert.match(errors, /The config has no function for total/)
   })
 
   describe.runIf(PseudoTerminal.isThere)("on a terminal", () => {

@@ -57,7 +57,7 @@ describe.concurrent("divisi train", () => {
       })
       assert.strictEqual(stopped.code, 130)
       assert.include(stopped.output, "Stopping at a checkpoint.\n")
-      assert.match(stopped.output, /Stopped after [234]\d of 44 iterations\. Go on with `divisi train resume a`\.\n/)
+      assert.match(stopped.output, /Stopped after [234]\d of 44 iterations\. Resume with `divisi train resume a`\.\n/)
       const resumed = await divisi(["train", "resume", "a"], { cwd })
       assert.strictEqual(resumed.code, 0)
       assert.match(resumed.output, /, from iteration [234]\d\n/)

@@ -120,7 +120,7 @@ describe.concurrent("recipes of a config", () => {
   for (const [recipe, message] of [
     ["broken", "The recipe broken cannot be used: There is no oven."],
     ["empty", "The recipe empty gave nothing"],
-    ["uninstalled", "the engine over the Tinker API. Install it beside @divisi/cli, as in `npm install"]
+    ["uninstalled", "the engine over the Tinker API. Install it next to @divisi/cli: `npm install"]
   ] as const) {
     it(`fails with a sentence where the recipe is ${recipe}`, () =>
       inFolder(async (cwd) => {

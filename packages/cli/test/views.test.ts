@@ -183,7 +183,7 @@ describe("the final view", () => {
       { type: "round-started", round: 0 },
       { type: "run-finished", ending: "failed", spend, durationMillis: 5 }
     ]
-    const said = "usage was reported that cannot be (outputTokens: -90): an estimate stands in its place"
+    const said = "impossible usage was reported (outputTokens: -90); an estimate is used instead"
     assert.include(final(parts, 120), said)
     assert.include(plain(events(parts)), `total    ${said}`)
   })

@@ -12,10 +12,8 @@ const routing = Command.make("routing", routingFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Compares routers on recorded outcomes. They learn from seven tenths of the questions, or of the kinds, and answer",
-      "the rest, ten times over; every difference is to the worker that was best on the questions learned from.",
-      "",
-      "What is printed is made of records: no model is called."
+      "Compares routers on recorded outcomes. They learn from 70 % of the questions, or of the kinds, and answer the rest,",
+      "ten times. Differences are to the worker that was best on the training questions. No model is called."
     )
   ),
   Command.withShortDescription("Compare routers on recorded outcomes"),
@@ -32,6 +30,6 @@ const routing = Command.make("routing", routingFlags, (input) =>
 )
 
 export const bench = Command.make("bench").pipe(
-  Command.withDescription("Measurements on records, without a call of a model."),
+  Command.withDescription("Compares routers on recorded outcomes, without calling a model."),
   Command.withSubcommands([routing])
 )

@@ -12,22 +12,19 @@ export const routingFlags = {
     )
   ),
   split: Flag.Literals("split", RoutingBench.splits).pipe(
-    Flag.withDescription("What is kept apart to be answered: question (default), or whole kinds"),
+    Flag.withDescription("Held-out unit: question (default), or kind"),
     Flag.withDefault("question")
   ),
-  repeats: whole("repeats", 1).pipe(
-    Flag.withDescription("How often the questions are parted anew (default 10)"),
-    Flag.withDefault(10)
-  ),
+  repeats: whole("repeats", 1).pipe(Flag.withDescription("How many random splits (default 10)"), Flag.withDefault(10)),
   perKind: whole("per-kind", 1).pipe(
-    Flag.withDescription("Learn from so many questions of each kind at most (default all)"),
+    Flag.withDescription("Maximum number of training questions of each kind (default all)"),
     Flag.optional
   ),
   only: text("only", "<names>", "The policies to compare, as in router,best-single (default all)"),
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "What all learn from instead of hashed words, as in llamacpp:minilm.gguf (which reads the first 48 tokens of a question)"
+    "Embedding model instead of hashed words: llamacpp:minilm.gguf (reads the first 48 tokens of a question)"
   ),
   seed,
   json: toggle("json", "Print one JSON object per policy")

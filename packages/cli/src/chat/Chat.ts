@@ -66,10 +66,10 @@ const turn = Effect.fnUntraced(function* (chat: Chat, question: string) {
 // -------------------------------------------------------------------------------------------------------------------
 
 const help = [
-  "/plan    how the last answer was made",
-  "/cost    what each turn cost",
-  "/reset   forget what was said",
-  "/save    keep the conversation in a file: /save talk.json",
+  "/plan    show the last plan",
+  "/cost    show the cost of each turn",
+  "/reset   clear the conversation",
+  "/save    write the conversation to a file: /save talk.json",
   "/exit    end (Ctrl-D)"
 ]
 
@@ -98,7 +98,7 @@ const command = Effect.fnUntraced(function* (chat: Chat, line: string) {
       return true
     case "/reset":
       chat.conversation = Conversation.reset(chat.conversation)
-      chat.talk.note("What was said is forgotten.")
+      chat.talk.note("The conversation is cleared.")
       return true
     case "/save":
       yield* save(chat, rest.join(" "))

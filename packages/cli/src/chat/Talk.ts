@@ -91,7 +91,7 @@ export const onTerminal = (output: Output, isLive: boolean): Talk => {
           settle()
           if (written !== "" && !written.endsWith("\n")) output.write("\n")
           if (answer !== undefined && written !== answer) {
-            if (written !== "") output.write(`${dim("It was answered anew:")}\n`)
+            if (written !== "") output.write(`${dim("The answer was replaced:")}\n`)
             output.write(`${clean(answer).trimEnd()}\n`)
           }
           if (ended === undefined) return

@@ -12,12 +12,12 @@ export const chat = Command.make("chat", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "A conversation with a team. Each answer comes as it is written, and the whole conversation goes with each turn.",
+      "Holds a conversation with a team. Answers are streamed; each turn sends the whole conversation.",
       "",
-      "/plan shows how the last answer was made, /cost what each turn cost, /reset begins anew, /save keeps the",
-      "conversation in a file, /exit ends. Ctrl-C stops a turn and keeps the conversation, Ctrl-D ends it.",
+      "/plan shows the last plan, /cost the cost of each turn, /reset clears the conversation, /save writes it to a file,",
+      "/exit ends it. Ctrl-C stops a turn, Ctrl-D ends the conversation.",
       "",
-      "On a pipe each line is a turn, and answers alone go to standard output; it ends with the first turn that is not",
+      "In a pipe each line is a turn, and standard output has only the answers. It ends with the first turn that is not",
       "answered, with the exit code of `divisi run`."
     )
   ),

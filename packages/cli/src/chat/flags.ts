@@ -7,8 +7,8 @@ const { file: _, json: __, question: ___, transcript: ____, ...team } = ofRun
 
 export const flags = {
   ...team,
-  maxCost: cost("max-cost", "The most the whole conversation may cost, in USD; never exceeded"),
-  timeout: timeout("The longest that one turn may take: 30s, 2m")
+  maxCost: cost("max-cost", "Maximum cost of the conversation, in USD; never exceeded"),
+  timeout: timeout("Maximum duration of one turn: 30s, 2m")
 }
 
 /** What `divisi chat` is asked for. */

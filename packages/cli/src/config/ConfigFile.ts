@@ -69,7 +69,7 @@ const isOfAnother = (file: string): boolean => {
 const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => {
   const shown = ConfigModule.shownAs(file)
   if (!/\.[cm]?[jt]s$/.test(file)) {
-    return Effect.fail(usage(`${shown} is no config: a config is a module, such as ${names[0]}.`))
+    return Effect.fail(usage(`${shown} is not a config. A config is a module, such as ${names[0]}.`))
   }
   return Effect.gen(function* () {
     const exported = yield* ConfigModule.read(file, { version })
@@ -102,8 +102,7 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
   }
   // The one that stands here needs no mention.
   if (path.dirname(file) !== process.cwd()) tell(`the config is ${shown}`)
-  if (others.length > 0)
-    tell(`${shown} is the config; beside it is ${others.map(ConfigModule.shownAs).join(", ")}, not read`)
+  if (others.length > 0) tell(`${shown} is the config; ignored: ${others.map(ConfigModule.shownAs).join(", ")}`)
   return load(file, version)
 }
 

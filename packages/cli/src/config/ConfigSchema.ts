@@ -280,7 +280,7 @@ const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
   if (message === "Missing key") return `${field}is missing`
   if (message.startsWith(unexpected)) {
     const meant = meantBy(keys, message.split("\n").slice(1))
-    return `${field}is no setting of Divisi${meant === undefined ? "" : ` (did you mean ${meant}?)`}`
+    return `${field}is not a setting${meant === undefined ? "" : ` (did you mean ${meant}?)`}`
   }
   return `${field}${sentence(message)}, got ${kindOf(at(config, keys))}`
 }

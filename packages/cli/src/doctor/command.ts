@@ -10,4 +10,4 @@ export const doctor = Command.make("doctor", flags, (input) =>
     Effect.promise(() => import("./Doctor.ts")),
     (Doctor) => Doctor.diagnose(input)
   )
-).pipe(Command.withDescription("Says what would run local models on this machine and why, and what is missing."))
+).pipe(Command.withDescription("Shows which backend runs local models on this machine, why, and what is missing."))

@@ -141,7 +141,7 @@ const noter = (isOwn: boolean) =>
     const keep = OwnOutcomes.rate(OwnOutcomes.appendTo(file), yield* OwnOutcomes.embedder)
     let isTold = false
     const tell = ({ message }: Failure) => {
-      if (!isTold) say(`divisi: nothing of this evaluation is kept for divisi learn: ${message}`)
+      if (!isTold) say(`divisi: outcomes of this evaluation are not stored for divisi learn: ${message}`)
       isTold = true
     }
     return (transcript: Transcript.Transcript, { benchmark, score, stratum }: Report.Sample): Effect.Effect<void> =>
@@ -241,7 +241,7 @@ const evaluateAll = (
 const farewell = (input: EvalInput) =>
   Effect.sync(() => {
     if (existsSync(path.join(input.out, ReportFile.names.results))) {
-      say(`divisi: stopped; what is done is kept in ${input.out}. Run the same again to go on.`)
+      say(`divisi: stopped; results so far are in ${input.out}. Run the same command again to continue.`)
     }
   })
 
@@ -300,7 +300,7 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
   yield* Outputs.write(input.out, report, samples, suites)
   stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
   if (!input.json)
-    say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are beside it.`)
+    say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are in the same folder.`)
   if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
   if (report.extent.status === "stopped") return yield* silent(exitCodes.budget)
   const lost = tooManyMissing(report, input)

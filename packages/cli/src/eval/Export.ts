@@ -58,7 +58,7 @@ const ofEvaluation = (folder: string): Effect.Effect<Recorded, Failure> =>
 
 const ofTranscripts = (folder: string, name: string | undefined): Effect.Effect<Recorded, Failure> =>
   name === undefined
-    ? Effect.fail(usage(`${folder} is no evaluation, so nobody has graded its runs: name a grader with --grader.`))
+    ? Effect.fail(usage(`${folder} is not an evaluation, so its runs are not graded. Choose a grader with --grader.`))
     : Effect.map(Suites.graderNamed(name), (grader) => ({ folder, graderOf: () => grader, options: {} }))
 
 /** The records of one run, as lines. */

@@ -128,7 +128,7 @@ export const text = (report: Report, columns = Number.POSITIVE_INFINITY): string
     ...(status === "complete"
       ? [`${Format.count(samples, "sample")}, ${paid(report)}`]
       : [
-          `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${paid(report)}; run the same again to go on`
+          `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${paid(report)}; run the same command again to continue`
         ]),
     ...comparisons(report, columns)
   ].join("\n")

@@ -12,13 +12,13 @@ const regrade = Command.make("regrade", regradeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Grades the answers of an evaluation again, without a call of a worker, and writes its report anew.",
-      "Lists the verdicts that have changed."
+      "Grades the answers of an evaluation again, without calling a worker, and rewrites its report.",
+      "Lists the verdicts that changed."
     )
   ),
   Command.withShortDescription("Grade the answers of an evaluation again"),
   Command.withExamples([
-    { command: "divisi eval regrade evaluation", description: "After a grader was mended" },
+    { command: "divisi eval regrade evaluation", description: "After a grader changed" },
     { command: "divisi eval regrade evaluation --grader rlpr-paper", description: "With another grader" }
   ])
 )
@@ -31,8 +31,8 @@ const exported = Command.make("export", exportFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Writes recorded runs as training data: a line of JSON for each completion of a policy, or each answer of a worker,",
-      "with its prompt and its reward. It quotes questions: train on no test set.",
+      "Writes recorded runs as training data: a JSON line for each completion of a policy or answer of a worker, with its",
+      "prompt and reward. It contains the questions: do not train on a test set.",
       "",
       "With --to inspect it writes logs that `inspect view` and `read_eval_log` of inspect_ai open."
     )
@@ -41,7 +41,7 @@ const exported = Command.make("export", exportFlags, (input) =>
   Command.withExamples([
     {
       command: "divisi eval export evaluation --to decisions --out decisions.jsonl",
-      description: "What policies were shown, what they wrote, what it was worth"
+      description: "Prompts, completions and rewards of policies"
     },
     { command: "divisi eval export evaluation --to inspect --out logs", description: "For inspect view --log-dir logs" }
   ])
@@ -54,7 +54,7 @@ const diff = Command.make("diff", diffFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Compares two reports, question by question where the tasks are the same, with what was not the same between them."
+    "Compares two reports, question by question if the tasks are the same, and lists conditions that differ."
   ),
   Command.withShortDescription("Compare two evaluations"),
   Command.withExamples([{ command: "divisi eval diff before after", description: "The policies that both have" }])
@@ -68,11 +68,11 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Measures policies on the same tasks at equal terms: accuracy with its standard error, paired differences, cost,",
-      "time, steps, and who did the work.",
+      "Measures policies on the same tasks under equal conditions: accuracy with its standard error, paired differences,",
+      "cost, time, steps, and calls per worker.",
       "",
-      "Every answer is kept as it arrives. What was stopped, by Ctrl-C, its cost limit or a crash, goes on when the same",
-      "command is run again, and pays for no answer twice. Policies, benchmarks and epochs may be added then.",
+      "Every answer is stored as it arrives. After Ctrl-C, the cost limit or a crash, the same command continues and pays",
+      "for no answer twice. Policies, benchmarks and epochs may be added.",
       "",
       "The folder gets results.json and samples.jsonl, which may be shared, report.html, report.md and report.csv.",
       "",

@@ -15,12 +15,12 @@ const file = (name: string, description: string) =>
 const taskFlags = {
   sandbox: Flag.String("sandbox").pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription("Where programs run: pyodide (default), bubblewrap, container:<image>, local-unsafe"),
+    Flag.withDescription("Sandbox of programs: pyodide (default), bubblewrap, container:<image>, local-unsafe"),
     Flag.withDefault("pyodide")
   ),
   revision: Flag.String("revision").pipe(
     Flag.withMetavar("<commit>"),
-    Flag.withDescription("The revision of the hub's data sets; results.json tells which commit a first run took"),
+    Flag.withDescription("The revision of the hub's data sets; results.json has the commit of the first run"),
     Flag.optional
   )
 }
@@ -52,18 +52,18 @@ export const parseReasoning = (text: string): Reasoning | undefined => {
 export const evalFlags = {
   ...conductorFlags,
   ...taskFlags,
-  grader: grader("The grader of files of yours, for rows that name none (default text): a name, or ./mine.ts"),
+  grader: grader("The grader of your own files, for rows without one (default text): a name, or ./mine.ts"),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "What to measure on: gym (default), math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, files of yours (questions.jsonl), verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
+      "Benchmarks: gym (default), math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, files of yours (questions.jsonl), verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
     ),
     Flag.withDefault("gym")
   ),
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "The policies, the first of which the others are compared with: those of `divisi run`, ./mine.ts among them; in the gym also oracle"
+      "Policies; the others are compared with the first: as in `divisi run`, including ./mine.ts; in the gym also oracle"
     ),
     Flag.optional
   ),
@@ -76,28 +76,30 @@ export const evalFlags = {
   ),
   learn: Flag.String("learn").pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription("What baselines that learn do so from: a benchmark or a file; in the gym its training tasks"),
+    Flag.withDescription(
+      "Training tasks of baselines that learn: a benchmark or a file; in the gym its training split"
+    ),
     Flag.optional
   ),
   learnLimit: whole("learn-limit", 1).pipe(
-    Flag.withDescription("How many tasks they learn from (default 100)"),
+    Flag.withDescription("Number of training tasks (default 100)"),
     Flag.withDefault(100)
   ),
   embeddings: Flag.String("embeddings").pipe(
     Flag.withMetavar("<model>"),
     Flag.withDescription(
-      "What embeds texts for baselines that learn: openai:text-embedding-3-small, ollama:<model>, llamacpp:<file>; hashed words by default"
+      "Embedding model for baselines that learn: openai:text-embedding-3-small, ollama:<model>, llamacpp:<file>; hashed words by default"
     ),
     Flag.optional
   ),
   profiles,
   offline: Flag.String("offline").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Make no call: take all answers from this evaluation, and count what it has not as missing"),
+    Flag.withDescription("Make no calls: take all answers from this evaluation; unrecorded ones are missing"),
     Flag.optional
   ),
   limit: whole("limit", 1).pipe(
-    Flag.withDescription("The most tasks of a benchmark, every subject with its share (default all; of the gym 100)"),
+    Flag.withDescription("Maximum tasks per benchmark, with a share of every subject (default all; gym 100)"),
     Flag.optional
   ),
   since: day("since", "Only contests of LiveCodeBench from this day on: 2025-01-31"),
@@ -117,22 +119,22 @@ export const evalFlags = {
     Flag.optional
   ),
   shotsFrom: file("shots-from", "A file to take the examples from, in the benchmark's form"),
-  trained: file("trained", "What was trained on, by id or question, in the same form; an overlap is refused"),
-  dropOverlap: toggle("drop-overlap", "Leave tasks that were trained on out instead"),
+  trained: file("trained", "Training data, by id or question, in the same form; an overlap is refused"),
+  dropOverlap: toggle("drop-overlap", "Leave out tasks of the training data instead"),
   epochs: whole("samples", 1).pipe(
     Flag.withAlias("epochs"),
-    Flag.withDescription("Answers of each policy to each task (default 1)"),
+    Flag.withDescription("Answers per policy and task (default 1)"),
     Flag.withDefault(1)
   ),
   split: Flag.String("split").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "The part of a benchmark that has several, such as mmlu, rlpr and gym: test (default), validation, train, auxiliary_train, all"
+      "The split of a benchmark, such as mmlu, rlpr and gym: test (default), validation, train, auxiliary_train, all"
     ),
     Flag.optional
   ),
   format: Flag.Literals("format", ["tags", "box", "line"]).pipe(
-    Flag.withDescription("How answers are asked for (default each benchmark's own way)"),
+    Flag.withDescription("Answer format (default each benchmark's own)"),
     Flag.optional
   ),
   temperature: Flag.Finite("temperature").pipe(
@@ -150,32 +152,32 @@ export const evalFlags = {
     ),
     Flag.withMetavar("<effort>"),
     Flag.withDescription(
-      "How much every call may reason: off, minimal, low, medium, high, or tokens; a model that cannot be told says so"
+      "Reasoning of every call: off, minimal, low, medium, high, or tokens; refused by models without that setting"
     ),
     Flag.optional
   ),
   paper: toggle(
     "paper",
-    "The paper's controlled setting: 4,096 tokens a call, temperature 0.2, answers in tags where a benchmark has them; with --pool paper:controlled each model's least reasoning, too"
+    "The paper's controlled setting: 4,096 tokens a call, temperature 0.2, answers in tags if a benchmark has them; --pool paper:controlled adds each model's least reasoning"
   ),
   seed,
-  maxCost: cost("max-cost", "The most that all of it may cost, in USD; never exceeded. Run again with more to go on"),
-  questionCost: cost("question-cost", "The most that one answer may cost, in USD: the same for every policy"),
-  timeout: timeout("The longest one answer may take: 30s, 2m"),
+  maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. Run again with more to continue"),
+  questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),
+  timeout: timeout("Maximum duration of one answer: 30s, 2m"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription("The most tokens of one call, reasoning included (default the worker's own, else 4096)"),
+    Flag.withDescription("Maximum tokens of one call, reasoning included (default the worker's own, otherwise 4096)"),
     Flag.optional
   ),
   concurrency: whole("concurrency", 1).pipe(
-    Flag.withDescription("How many runs at once (default 8)"),
+    Flag.withDescription("Number of parallel runs (default 8)"),
     Flag.withDefault(8)
   ),
-  retryMissing: toggle("retry-missing", "Try only those again that an earlier run could not measure, and what is new"),
+  retryMissing: toggle("retry-missing", "Measure only missing and new samples"),
   maxMissing,
-  transcripts: toggle("transcripts", "Keep the whole record of each run, for `divisi replay` and for training"),
+  transcripts: toggle("transcripts", "Store the transcript of each run, for `divisi replay` and for training"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Where everything is kept (default evaluation); an evaluation that is there goes on"),
+    Flag.withDescription("Folder of the evaluation (default evaluation); an existing evaluation is continued"),
     Flag.withDefault("evaluation")
   ),
   json: toggle("json", "Print results.json on one line instead of a table")
@@ -190,7 +192,7 @@ export const regradeFlags = {
   folder: Argument.String("folder").pipe(Argument.withDescription("The folder of an evaluation")),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
-    Flag.withDescription("Where its tasks are now, if not where they were: math500=rows.jsonl"),
+    Flag.withDescription("Moved task files: math500=rows.jsonl"),
     Flag.optional
   ),
   json: toggle("json", "Print each changed verdict as a line of JSON")
@@ -205,16 +207,16 @@ export const exportFlags = {
   ),
   to: Flag.Literals("to", ["decisions", "answers", "inspect"]).pipe(
     Flag.withDescription(
-      "decisions: what policies were shown and wrote; answers: what workers were sent and answered; inspect: logs of inspect_ai, one for each policy on each benchmark"
+      "decisions: prompts and completions of policies; answers: messages and answers of workers; inspect: logs of inspect_ai, one for each policy on each benchmark"
     )
   ),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
-    Flag.withDescription("For inspect: where tasks are now, if not where they were: math500=rows.jsonl"),
+    Flag.withDescription("For inspect: moved task files: math500=rows.jsonl"),
     Flag.optional
   ),
   grader: grader("The grader of transcripts that no evaluation has graded"),
-  out: file("out", "Where to write it; to standard output by default. For inspect a folder (default <folder>/inspect)")
+  out: file("out", "Output file (default standard output). For inspect a folder (default <folder>/inspect)")
 }
 
 /** What `divisi eval export` is asked for. */
@@ -225,7 +227,7 @@ export const diffFlags = {
   second: Argument.String("second").pipe(Argument.withDescription("Another")),
   policies: Flag.String("policies").pipe(
     Flag.withMetavar("<pairs>"),
-    Flag.withDescription("Which to compare, if not those of the same name: lexical=lexical,old=new"),
+    Flag.withDescription("Policies to compare, by default those of the same name: lexical=lexical,old=new"),
     Flag.optional
   ),
   json: toggle("json", "Print the differences as JSON")

@@ -12,7 +12,7 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Says whether answers are right, and what decided.",
+      "Grades answers, and reports the deciding rule.",
       "",
       'With --lines, every line of the input is {"gold":"1/2","answer":"so it is \\\\boxed{0.5}"}, and every line of the',
       'output its verdict: {"correct":true,"rung":"rational","extracted":"0.5"}. A line that cannot be graded gives',
@@ -21,10 +21,10 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
       "The graders of programs run them: gold is then a record of the data set, or as little of it as",
       '{"public_test_cases":[{"input":"2 3","output":"5","testtype":"stdin"}]}.',
       "",
-      "A judge is a model that is asked: lines may tell it the question. Where lines have a label, true or false, how the",
-      "grader agrees with it is said at the end.",
+      "A judge is a model; lines may include the question. If lines have a label, true or false, the agreement of the",
+      "grader with it is printed at the end.",
       "",
-      "With --gold and --answer, grades the one answer: the exit code is 0 when it is right, and 1 when it is wrong."
+      "With --gold and --answer, grades one answer: exit code 0 if it is right, 1 if it is wrong."
     )
   ),
   Command.withExamples([

@@ -6,7 +6,7 @@ import { toggle } from "../invocation/flags.ts"
 
 export const gradeFlags = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("The lines to be graded; - or nothing reads standard input"),
+    Argument.withDescription("A file of lines; - or nothing reads standard input"),
     Argument.withDefault("-")
   ),
   grader: Flag.String("grader").pipe(
@@ -19,7 +19,7 @@ export const gradeFlags = {
   sandbox: Flag.String("sandbox").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Where programs run: pyodide (default), bubblewrap, container:<image@sha256:…>, local-unsafe (no sandbox at all)"
+      "Sandbox of programs: pyodide (default), bubblewrap, container:<image@sha256:…>, local-unsafe (no sandbox at all)"
     ),
     Flag.withDefault("pyodide")
   ),

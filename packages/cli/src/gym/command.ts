@@ -24,12 +24,12 @@ const solve = Command.make("solve", solveFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Runs a policy over tasks of the gym, and prints its accuracy with its standard error, its cost and its mean steps."
+    "Runs a policy on gym tasks, and prints accuracy with its standard error, cost and mean steps."
   ),
-  Command.withShortDescription("Measure a policy over generated tasks"),
+  Command.withShortDescription("Measure a policy on generated tasks"),
   Command.withExamples([
     { command: "divisi gym solve --tasks 500", description: "The default policy on 500 test tasks" },
-    { command: "divisi gym solve --policy all", description: "All policies side by side" },
+    { command: "divisi gym solve --policy all", description: "All policies compared" },
     { command: "divisi gym solve --policy moa --json", description: "The last line of the output is JSON" }
   ])
 )

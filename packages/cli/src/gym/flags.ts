@@ -7,7 +7,7 @@ import { seed, text, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
-  Flag.withDescription("Which tasks (default test); the splits do not overlap"),
+  Flag.withDescription("Split of the tasks (default test); splits do not overlap"),
   Flag.withDefault("test")
 )
 
@@ -39,18 +39,18 @@ export const solveFlags = {
   policy: text(
     "policy",
     "<name>",
-    "the config's (default), or lexical where it has none; conductor (ours: it reads who is on the team), tiny (which knows them by heart), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle; all compares them"
+    "the config's (default lexical); conductor (reads descriptions), tiny (trained for the gym), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle; all compares them"
   ),
   tasks: whole("tasks", 1).pipe(Flag.withDescription("How many tasks (default 100)"), Flag.withDefault(100)),
   split,
   family,
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Which steps are given the tool of --family stock, or the config's tools (default last-step)"),
+    Flag.withDescription("Steps that may use the tool of --family stock, or the config's tools (default last-step)"),
     Flag.optional
   ),
   seed,
   concurrency: whole("concurrency", 1).pipe(
-    Flag.withDescription("How many runs at once (default 16)"),
+    Flag.withDescription("Number of parallel runs (default 16)"),
     Flag.withDefault(16)
   ),
   maxMissing,

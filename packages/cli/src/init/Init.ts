@@ -48,7 +48,7 @@ const namedModels = (names: string): Effect.Effect<ReadonlyArray<Team.Model>, Fa
       ? Effect.succeed(model)
       : Effect.fail(
           usage(
-            `--models: "${text.trim()}" is no model of ${Team.vendors.join(", ")}: write vendor:model, or ${gym} for the offline gym.`
+            `--models: "${text.trim()}" is not a model of ${Team.vendors.join(", ")}. Write vendor:model, or ${gym} for the offline gym.`
           )
         )
   })
@@ -63,7 +63,7 @@ const chosenModels = Effect.fnUntraced(function* (
   const models = foundModels(found)
   if (!isAsking || models.length === 0) return models
   const choices = models.map((model) => ({ title: nameOf(model), value: model, selected: true }))
-  return yield* ask(Prompt.MultiSelect({ message: "Who is in the team? (none: the offline gym)", choices }))
+  return yield* ask(Prompt.MultiSelect({ message: "Models of the team? (none: the offline gym)", choices }))
 })
 
 const chosenLanguage = (input: InitInput, isAsking: boolean) => {

@@ -12,16 +12,16 @@ export const init = Command.make("init", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Looks for what can answer (keys in the environment, servers of models on this machine), and writes a config and a",
-      "first script for it. Where there is nothing, they use the offline gym and say how to connect a model later.",
+      "Looks for keys in the environment and model servers on this machine, and writes a config and a first script for",
+      "them. Without either, both use the offline gym.",
       "",
-      "It asks on a terminal, and overwrites nothing without being told to. Without a terminal, or with --yes or --json,",
-      "it takes what it finds."
+      "It asks on a terminal, and overwrites files only with your agreement. Without a terminal, or with --yes or --json,",
+      "it uses everything it finds."
     )
   ),
   Command.withExamples([
-    { command: "divisi init", description: "Look, ask, and write" },
-    { command: "divisi init --yes --install", description: "Ask nothing, and install what is needed" },
+    { command: "divisi init", description: "Detect, ask, and write" },
+    { command: "divisi init --yes --install", description: "No questions; install the packages" },
     { command: "divisi init --models ollama:qwen3:8b --language javascript", description: "This model, in JavaScript" }
   ])
 )

@@ -28,5 +28,5 @@ export const explain = (error: unknown): string => {
   if (missing === undefined) return messageOf(error)
   const what = brings[missing]
   const needs = what === undefined ? `the package ${missing}` : `the package ${missing}: ${what}`
-  return `It needs ${needs}. Install it beside @divisi/cli, as in \`npm install ${missing}\`.`
+  return `It needs ${needs}. Install it next to @divisi/cli: \`npm install ${missing}\`.`
 }

@@ -9,14 +9,17 @@ const loaded = Effect.promise(() => import("./Key.ts"))
 const make = Command.make("make", makeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.make(input))).pipe(
   Command.withDescription(
     paragraphs(
-      "Makes a key for `divisi serve`, and prints its secret once, alone on the output. Only a hash of it is kept.",
+      "Creates a key for `divisi serve`, and prints its secret once on standard output. Only its hash is stored.",
       "",
-      "Its limits hold for all that it asks together, in however many processes, and after a crash."
+      "Limits cover all requests of the key, across processes and crashes."
     )
   ),
-  Command.withShortDescription("Make a key"),
+  Command.withShortDescription("Create a key"),
   Command.withExamples([
-    { command: "divisi key make alice --max-cost-per-day 2 --expires 30d", description: "With a limit and an end" },
+    {
+      command: "divisi key make alice --max-cost-per-day 2 --expires 30d",
+      description: "With a limit and an expiry date"
+    },
     {
       command: "divisi key make ci --workers ollama:qwen3:8b --requests-per-minute 20",
       description: "For one worker, and not too fast"
@@ -25,12 +28,12 @@ const make = Command.make("make", makeFlags, (input) => Effect.flatMap(loaded, (
 )
 
 const list = Command.make("list", listFlags, (input) => Effect.flatMap(loaded, (Key) => Key.list(input))).pipe(
-  Command.withDescription("Lists the keys: whose they are, what they may do, and what they have spent."),
+  Command.withDescription("Lists keys with owner, rights and spending."),
   Command.withShortDescription("List keys")
 )
 
 const revoke = Command.make("revoke", revokeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.revoke(input))).pipe(
-  Command.withDescription("Revokes a key. A server that is running refuses it from its next request on."),
+  Command.withDescription("Revokes a key. Running servers refuse its next request."),
   Command.withShortDescription("Revoke a key")
 )
 
@@ -41,14 +44,14 @@ const adjust = Command.make("adjust", adjustFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Corrects what a key has spent, for example after a vendor reported a wrong usage. The accounts of the day, of its",
-      "month and of all time change together, and none falls below 0. Servers that are running use the new amounts from the",
-      "next request on. Each adjustment is written to the audit: operator, time, amounts before and after, and reason.",
+      "Corrects the spending of a key, for example after a vendor reported wrong usage. The accounts of the day, its month",
+      "and of all time change together, and none falls below 0. Running servers use the new amounts from the next request.",
+      "Each adjustment is written to the audit: operator, time, amounts before and after, and reason.",
       "",
-      "With --once, a repeated command changes nothing and prints the adjustment that was made."
+      "With --once, a repeated command changes nothing and prints the first adjustment."
     )
   ),
-  Command.withShortDescription("Correct what a key has spent"),
+  Command.withShortDescription("Correct the spending of a key"),
   Command.withExamples([
     {
       command: 'divisi key adjust 3fJ8aQ2x --by=-3.20 --reason "usage reported twice" --once ticket-481',
@@ -61,13 +64,11 @@ const adjust = Command.make("adjust", adjustFlags, (input) =>
 const audit = Command.make("audit", auditFlags, (input) =>
   Effect.flatMap(adjusting, (Adjust) => Adjust.audit(input))
 ).pipe(
-  Command.withDescription("Lists the adjustments of keys, the first one first."),
+  Command.withDescription("Lists adjustments of keys, oldest first."),
   Command.withShortDescription("List adjustments of keys")
 )
 
 export const key = Command.make("key").pipe(
-  Command.withDescription(
-    "Keys of `divisi serve`: who may ask it, for what, and for how much. It needs @divisi/server."
-  ),
+  Command.withDescription("API keys of `divisi serve`. It needs @divisi/server."),
   Command.withSubcommands([make, list, adjust, audit, revoke])
 )

@@ -6,17 +6,13 @@ import * as Option from "effect/Option"
 import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
 
 /** The file of the keys; `divisi serve` has it, too. */
-export const keys = text(
-  "keys",
-  "<file>",
-  "The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder)"
-)
+export const keys = text("keys", "<file>", "The file of keys (default DIVISI_KEYS, or keys.json in your data folder)")
 
 /** The database of the keys, and of all that several servers share; `divisi serve` has it, too. */
 export const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "The Postgres that keeps keys and what they have spent, for several servers: postgres://user@host/name (default DIVISI_DATABASE, or serve.database of the config, or files; the password may be in PGPASSWORD)"
+    "The Postgres with keys and their spending, for several servers: postgres://user@host/name (default DIVISI_DATABASE, or serve.database of the config, or files; the password may be in PGPASSWORD)"
   ),
   Flag.optional
 )
@@ -46,22 +42,19 @@ const ahead = (text: string): number | undefined => {
 }
 
 export const makeFlags = {
-  name: Argument.String("name").pipe(Argument.withDescription("Whose it is, for people: alice, ci, the-wiki")),
+  name: Argument.String("name").pipe(Argument.withDescription("Name of the owner: alice, ci, the-wiki")),
   workers: names("workers", "The workers that may work for it: a,b (default all)"),
   models: names("models", "The models that it may name: divisi,divisi-fast (default all)"),
   rights: names(
     "rights",
-    "What else it may do: rate (as a grader or check), admin (see the runs of all keys) (default nothing)"
+    "Additional rights: rate (as a grader or check), admin (see the runs of all keys) (default none)"
   ),
-  maxCostPerDay: cost("max-cost-per-day", "The most it may spend in a day of UTC, in USD; never exceeded"),
-  maxCostPerMonth: cost("max-cost-per-month", "The most it may spend in a month of UTC, in USD; never exceeded"),
-  maxCost: cost("max-cost", "The most it may spend in all, in USD; never exceeded"),
-  requestsPerMinute: whole("requests-per-minute", 1).pipe(
-    Flag.withDescription("How often it may ask in a minute"),
-    Flag.optional
-  ),
+  maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
+  maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),
+  maxCost: cost("max-cost", "Maximum total spending, in USD; never exceeded"),
+  requestsPerMinute: whole("requests-per-minute", 1).pipe(Flag.withDescription("Requests per minute"), Flag.optional),
   tokensPerMinute: whole("tokens-per-minute", 1).pipe(
-    Flag.withDescription("How many tokens it may use in a minute, in and out together"),
+    Flag.withDescription("Input and output tokens per minute"),
     Flag.optional
   ),
   expires: Flag.String("expires").pipe(
@@ -70,7 +63,7 @@ export const makeFlags = {
       () => "Expected a time from now such as 12h or 30d"
     ),
     Flag.withMetavar("<time>"),
-    Flag.withDescription("When it ends, from now: 12h, 30d (default never)"),
+    Flag.withDescription("Expires after: 12h, 30d (default never)"),
     Flag.optional
   ),
   keys,
@@ -109,8 +102,8 @@ const short = (name: string, most: number) =>
 
 export const adjustFlags = {
   key: Argument.String("id").pipe(Argument.withDescription("The id of a key, as the list shows it")),
-  by: amount("by", "Add this amount to what it has spent; negative for a credit: --by=-3.20"),
-  to: cost("to", "Set what it has spent in all to this amount"),
+  by: amount("by", "Add this amount to the spending; negative for a credit: --by=-3.20"),
+  to: cost("to", "Set the total spending to this amount"),
   reason: short("reason", 1_000).pipe(Flag.withMetavar("<text>"), Flag.withDescription("The reason, for the audit")),
   on: Flag.String("on").pipe(
     Flag.filterMap(

@@ -71,8 +71,10 @@ export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, F
 export const evolvedText = (evolved: Evolution.Evolved): string => {
   const percent = (value: number) => (100 * value).toFixed(1)
   const { after, before, costUsd, difference, generations, isBetter, runs, standardError } = evolved
-  const kept = isBetter ? "The evolved head is kept" : "It is kept as it was fitted: evolving it is not shown to help"
+  const kept = isBetter
+    ? "The evolved head is stored"
+    : "The fitted head is stored: evolving it does not measurably help"
   return clean(
-    `${kept}. On the questions kept apart it came from ${percent(before)} to ${percent(after)} % right (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
+    `${kept}. On held-out questions it went from ${percent(before)} to ${percent(after)} % right (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
   )
 }

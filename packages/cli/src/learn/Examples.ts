@@ -20,7 +20,7 @@ const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): s
   const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)} % of ${count}`
   const where = kind === undefined ? "" : ` at ${kind}`
   const now = model === undefined ? "" : `, when its vendor began to call it ${model}`
-  return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. What was before counts no more.`
+  return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. Earlier outcomes are ignored.`
 }
 
 /** What was rated on the servers of a database, where one is named. */

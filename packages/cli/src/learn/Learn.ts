@@ -95,7 +95,7 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
     }
     const { at, table, why } = promoted
     if (picture !== undefined) {
-      const drawn = RouterPicture.render("Who is good at what", shown(table))
+      const drawn = RouterPicture.render("Best workers by kind of question", shown(table))
       yield* Effect.mapError(WholeFile.write(picture, drawn), ({ message }) => failed(message))
     }
     const head = `In force since ${dateOf(at)}, from ${countOf(table.questions)}: ${why}.`
@@ -132,7 +132,7 @@ const refit = (input: LearnInput, file: string) =>
       ? "It is in force now"
       : old === undefined
         ? "It is not put in force"
-        : "What was in force stays"
+        : "The present table stays"
     const lines = [`Learned from ${countOf(examples.length)}. ${said}: ${why}.`, ...missing(examples)]
     stdout.write(`${lines.map(clean).join("\n")}\n\n${textOf(shown(fitted.success))}\n`)
   })

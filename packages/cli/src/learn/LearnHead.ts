@@ -64,8 +64,8 @@ export const learnHead = (input: LearnInput) =>
     }
     const reads =
       head.training.penalty === null
-        ? "Nothing in the questions tells who is better: it always asks the best worker."
-        : "It asks by the question."
+        ? "The questions do not predict the best worker, so it always asks the one that is best overall."
+        : "It chooses by the question."
     if (evolved !== undefined) stdout.write(`${evolvedText(evolved)}\n`)
     const gain = isBetter ? "It is better than the table" : "It is not shown to be better than the table"
     stdout.write(

@@ -15,31 +15,28 @@ const learnFlags = {
   ),
   show: toggle("show", "Show what is learned and in force, and learn nothing"),
   revert: toggle("revert", "Put the table before the one in force back"),
-  head: toggle(
-    "head",
-    "Learn a head in the place of a table, judge it beside the table, and keep it for --policy head"
-  ),
+  head: toggle("head", "Learn a linear head, compare it with the table, and store it for --policy head"),
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "What the head reads questions with: hashed (default), or a model, as in llamacpp:qwen2.5-0.5b-instruct; needs the texts, so --from"
+    "Embeddings of the head: hashed (default), or a model such as llamacpp:qwen2.5-0.5b-instruct (needs --from)"
   ),
   evolve: text(
     "evolve",
     "<benchmark>",
     "Evolve the head on whole runs of the config's workers: a benchmark, or a file of questions with answers; with --head"
   ),
-  maxCost: cost("max-cost", "What the runs of --evolve may cost together, in USD; never exceeded"),
+  maxCost: cost("max-cost", "Maximum cost of all runs of --evolve, in USD; never exceeded"),
   database: Flag.Redacted("database").pipe(
     Flag.withMetavar("<url>"),
     Flag.withDescription(
-      "Learn from what was rated on the servers of this Postgres, too (default DIVISI_DATABASE, or serve.database of the config, or none)"
+      "Also learn from ratings on the servers of this Postgres (default DIVISI_DATABASE, or serve.database of the config, or none)"
     ),
     Flag.optional
   ),
   config: conductorFlags.config,
   price: conductorFlags.price,
-  picture: text("picture", "<file>", "Draw what is in force, as an SVG"),
+  picture: text("picture", "<file>", "Draw the table in use as SVG"),
   json: toggle("json", "Print JSON")
 }
 
@@ -54,27 +51,27 @@ export const learn = Command.make("learn", learnFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Learns from rated runs who is good at which kind of question. What it learns is judged on the runs on record before",
-      "it counts: it must not be worse than what is in force, by the lower bound of a doubly robust estimate, and better on",
-      "the last fifth of the runs. Then a pool of workers that it knows is routed by it where no policy is given, and",
-      "--policy learned, learned:within-2 and learned:half name it.",
+      "Learns from rated runs which worker is best for which kind of question. A new table is used only if recorded runs",
+      "support it: it must not be worse than the present one by the lower bound of a doubly robust estimate, and better on",
+      "the last fifth of the runs. From then on, runs without --policy use it for known workers; --policy learned,",
+      "learned:within-2 and learned:half name it.",
       "",
-      "With --head it learns a linear head, which --policy head asks by. It takes seconds with hashed words, and as long as",
-      "the model reads with --embeddings. What it gains over the table is told, and often that is nothing. With --evolve it then",
-      "learns in whole runs whom to ask to think, to answer and to verify; killed, it goes on where it was.",
+      "With --head it learns a linear head for --policy head, in seconds with hashed words, longer with --embeddings. It",
+      "prints the gain over the table, which is often 0. With --evolve it then learns on whole runs which workers think,",
+      "answer and verify; after a kill it resumes.",
       "",
-      "Nothing leaves this machine, unless DIVISI_EMBEDDINGS names a vendor's model to put questions at their places",
-      "(llamacpp:<file> is one on this machine; hashed words are the default). The same outcomes give the same table.",
-      "DIVISI_ROUTER names the file it is kept in, and DIVISI_HEAD that of a head."
+      "Nothing leaves this machine, unless DIVISI_EMBEDDINGS names a vendor's embedding model (llamacpp:<file> is local;",
+      "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER names the file of the table,",
+      "DIVISI_HEAD that of the head."
     )
   ),
   Command.withExamples([
-    { command: "divisi learn", description: "Learn, judge, and put it in force where it is better" },
-    { command: "divisi learn --show --picture who.svg", description: "Who is good at what, as a table and a picture" },
+    { command: "divisi learn", description: "Learn a table, and use it if it is better" },
+    { command: "divisi learn --show --picture who.svg", description: "Show the table and a picture" },
     {
       command: "divisi learn --head --embeddings llamacpp:qwen2.5-0.5b-instruct --from outcomes.jsonl.gz",
       description: "A head on the hidden state of a small model"
     },
-    { command: "divisi learn --revert", description: "Take the last table back" }
+    { command: "divisi learn --revert", description: "Restore the previous table" }
   ])
 )

@@ -12,14 +12,14 @@ export const mcp = Command.make("mcp", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Offers the team of the config to an MCP client, over standard input and output. It is started by the client.",
+      "Offers the team of the config to an MCP client over standard input and output. The client starts it.",
       "",
-      "There is one tool, ask: a question, and the answer of a run, with progress as it goes on. A call that is cancelled",
-      "stops its run. The limits are those of `divisi run`, for each question. It needs @divisi/tools-mcp."
+      "Its one tool, ask, answers a question with a run and reports progress. Cancelling a call stops its run. The limits",
+      "of `divisi run` apply to each question. It needs @divisi/tools-mcp."
     )
   ),
   Command.withExamples([
-    { command: "divisi mcp", description: "What a client is told to start, in a folder with a config" },
+    { command: "divisi mcp", description: "The command for a client, in a folder with a config" },
     {
       command: "divisi mcp --config team/divisi.config.ts --max-cost 0.05 --max-total-cost 1",
       description: "Never dearer than that, for a question and for all"

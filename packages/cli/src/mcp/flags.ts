@@ -7,10 +7,10 @@ const { file: _, json: __, question: ___, transcript: ____, ...team } = ofRun
 
 export const flags = {
   ...team,
-  maxCost: cost("max-cost", "The most that one question may cost, in USD; never exceeded"),
-  maxTotalCost: cost("max-total-cost", "The most that all questions together may cost, in USD; never exceeded"),
-  timeout: timeout("The longest that one question may take: 30s, 2m"),
-  description: text("description", "<text>", "What clients' models are told that the team is for")
+  maxCost: cost("max-cost", "Maximum cost of one question, in USD; never exceeded"),
+  maxTotalCost: cost("max-total-cost", "Maximum cost of all questions, in USD; never exceeded"),
+  timeout: timeout("Maximum duration of one question: 30s, 2m"),
+  description: text("description", "<text>", "Description of the team for clients' models")
 }
 
 /** What `divisi mcp` is asked for. */

@@ -26,7 +26,7 @@ export const list = Effect.fnUntraced(function* (input: { readonly json: boolean
   const here = stored.map((model) => [
     model.name,
     LlamaCppError.formatBytes(model.size),
-    model.isComplete ? "here" : "broke off; download it again to go on",
+    model.isComplete ? "here" : "incomplete; download it again to resume",
     ""
   ])
   const known = others.map((model) => [model.name, `${model.gigabytes} GB`, "can be downloaded", model.licence])

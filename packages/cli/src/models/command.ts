@@ -15,16 +15,16 @@ const model = Argument.String("model").pipe(
 const json = toggle("json", "Print JSON, for programs")
 
 const list = Command.make("list", { json }, (input) => Effect.flatMap(commands, ({ list }) => list(input))).pipe(
-  Command.withDescription("Lists the local models that are here, and those that can be downloaded by name.")
+  Command.withDescription("Lists local models, and those that can be downloaded by name.")
 )
 
 const download = Command.make("download", { model }, (input) =>
   Effect.flatMap(commands, ({ download }) => download(input.model))
 ).pipe(
   Command.withDescription(
-    "Downloads a model, goes on where a download broke off, and prints the path. HF_TOKEN is sent to Hugging Face."
+    "Downloads a model or resumes its download, and prints the path. HF_TOKEN is sent to Hugging Face."
   ),
-  Command.withShortDescription("Bring a model here"),
+  Command.withShortDescription("Download a model"),
   Command.withExamples([
     { command: "divisi models download qwen2.5-1.5b-instruct", description: "The default Conductor" },
     { command: "divisi models download qwen2.5-7b-instruct", description: "One of the paper's size" }
@@ -33,18 +33,16 @@ const download = Command.make("download", { model }, (input) =>
 
 const remove = Command.make("remove", { model }, (input) =>
   Effect.flatMap(commands, ({ remove }) => remove(input.model))
-).pipe(Command.withDescription("Removes a model from the folder, whole or not."))
+).pipe(Command.withDescription("Removes a model, complete or not."))
 
 const inspect = Command.make("inspect", { model, json }, (input) =>
   Effect.flatMap(commands, ({ inspect }) => inspect(input.model, input))
 ).pipe(
-  Command.withDescription("Says what a model is, and what memory it takes beside what this machine has free."),
-  Command.withShortDescription("Say what a model is and takes")
+  Command.withDescription("Shows a model's format, and the memory it needs compared with the free memory."),
+  Command.withShortDescription("Inspect a model")
 )
 
 export const models = Command.make("models").pipe(
-  Command.withDescription(
-    "The local models that llama.cpp runs: as Conductor (--policy llamacpp:<model>) and in pools."
-  ),
+  Command.withDescription("Local models for llama.cpp: as the planner (--policy llamacpp:<model>) and in pools."),
   Command.withSubcommands([list, download, remove, inspect])
 )

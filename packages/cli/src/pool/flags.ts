@@ -7,7 +7,7 @@ export const checkFlags = {
   pool: conductorFlags.pool,
   price: conductorFlags.price,
   config: conductorFlags.config,
-  timeout: timeout("The longest to wait for an answer (default 60s)"),
+  timeout: timeout("Maximum wait for an answer (default 60s)"),
   server: text(
     "server",
     "<url>",

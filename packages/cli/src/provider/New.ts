@@ -159,8 +159,8 @@ const ofClone = [
 
 /** And with what does not. */
 const ofRegistry = [
-  `Where npm does not find @divisi/…@^${manifest.version}, it is not published: write the project from a clone of Divisi,`,
-  "as in `npx divisi provider new` there, and it brings its packages along."
+  `If npm does not find @divisi/…@^${manifest.version}, it is not published yet: create the project in a clone of Divisi`,
+  "with `npx divisi provider new`, which includes its packages."
 ]
 
 /** Writes a provider into a folder that is new or empty, and says how to go on. */

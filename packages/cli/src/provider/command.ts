@@ -10,15 +10,15 @@ const create = Command.make("new", flags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes the project of a provider: workers for models that Divisi does not know. It works and passes the contract of providers as it is; its README says which file to change for what."
+    "Creates a provider project: workers for another vendor's models. It passes the provider contract; its README says which file to change."
   ),
-  Command.withShortDescription("Write the project of a provider"),
+  Command.withShortDescription("Create a provider project"),
   Command.withExamples([
     { command: "divisi provider new acme-models", description: "Into the folder divisi-provider-acme-models" }
   ])
 )
 
 export const provider = Command.make("provider").pipe(
-  Command.withDescription("Workers for models that Divisi does not know yet."),
+  Command.withDescription("Creates workers for other vendors' models."),
   Command.withSubcommands([create])
 )

@@ -5,9 +5,9 @@ import { text, toggle } from "../invocation/flags.ts"
 
 export const flags = {
   name: Argument.String("name").pipe(
-    Argument.withDescription("What the provider is called: small letters, digits and hyphens")
+    Argument.withDescription("Name of the provider: small letters, digits and hyphens")
   ),
-  directory: text("directory", "<folder>", "Where to write it; by default the new folder divisi-provider-<name>"),
+  directory: text("directory", "<folder>", "Output folder (default divisi-provider-<name>)"),
   json: toggle("json", "Print the folder and its files as JSON")
 }
 

@@ -23,7 +23,7 @@ const rateFlags = {
     )
   ),
   run: Argument.String("run").pipe(
-    Argument.withDescription("The id of a run, or its beginning; the last run by default"),
+    Argument.withDescription("The id of a run, or a prefix; default the last run"),
     Argument.optional
   ),
   step: Flag.String("step").pipe(
@@ -36,10 +36,10 @@ const rateFlags = {
     Flag.optional
   ),
   source: Flag.Literals("source", ["user", "grader", "check", "implicit", "judge"]).pipe(
-    Flag.withDescription("Who says so: user (default), or a program of yours that rates"),
+    Flag.withDescription("Source of the rating: user (default), or a program"),
     Flag.withDefault("user")
   ),
-  note: text("note", "<text>", "What you have to say of it, kept with the rating"),
+  note: text("note", "<text>", "A comment, stored with the rating"),
   json: toggle("json", "Print what was rated as JSON")
 }
 
@@ -54,17 +54,16 @@ export const rate = Command.make("rate", rateFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Says how good an answer was, for `divisi learn`. Runs of `divisi run` with workers of your own are noted in a log",
-      "on this machine: who answered, at what cost, in what time, and where the question lies among others; not its text.",
-      "DIVISI_OUTCOMES names the log, or says none.",
+      "Rates an answer for `divisi learn`. Runs of `divisi run` with your own workers are logged on this machine: worker,",
+      "cost, time and the embedding of the question, without its text. DIVISI_OUTCOMES names the log, or is none.",
       "",
-      "A later rating of the same source replaces an earlier one; a grader's counts before a person's, and that before a",
-      "judge's."
+      "A later rating of the same source replaces an earlier one; a grader's takes precedence over a person's, and that",
+      "over a judge's."
     )
   ),
   Command.withExamples([
     { command: "divisi rate up", description: "The last run was good" },
-    { command: "divisi rate 0.3 4f1c", description: "So far right, of the run whose id begins so" },
+    { command: "divisi rate 0.3 4f1c", description: "Partly right, by a prefix of the run's id" },
     { command: "divisi rate down --step 0.1", description: "One step of the last run" }
   ])
 )

@@ -9,9 +9,9 @@ export const replay = Command.make("replay", flags, (input) =>
     (Replay) => Replay.replay(input)
   )
 ).pipe(
-  Command.withDescription("Shows a run again as it happened, from what `run --transcript` or `run --json` wrote."),
+  Command.withDescription("Replays a run from the output of `run --transcript` or `run --json`."),
   Command.withExamples([
-    { command: "divisi replay run.json", description: "In its own time" },
+    { command: "divisi replay run.json", description: "At its original speed" },
     { command: "divisi replay run.json --speed 10", description: "Ten times as fast" },
     { command: "divisi replay events.ndjson --speed 0", description: "At once" }
   ])

@@ -70,10 +70,10 @@ const waits = ({ waitingFor }: Conductor.RunResult): string => {
   ]
   const [approvals, results] = [names("approval").join(","), names("result").join(", ")]
   return [
-    ...(approvals === "" ? [] : [`Nobody could be asked here. Run it on a terminal, or with --approve ${approvals}.`]),
-    ...(results === ""
+    ...(approvals === ""
       ? []
-      : [`The config gives no function for ${results}: give it one, or go on from code (resume).`])
+      : [`These tools need approval: ${approvals}. Run on a terminal, or with --approve ${approvals}.`]),
+    ...(results === "" ? [] : [`The config has no function for ${results}. Add one, or resume from code.`])
   ]
     .map((text) => `divisi: ${text}\n`)
     .join("")
@@ -138,7 +138,7 @@ interface Kept {
 /** How a run that is kept goes on, where it has not ended. */
 const hint = ({ runId }: Kept, exit: Exit.Exit<Conductor.RunResult, unknown>): void => {
   const hasEnded = Exit.isSuccess(exit) && (exit.value.ending === "answered" || exit.value.ending === "refused")
-  if (!hasEnded) process.stderr.write(`divisi: the run is kept; to go on: divisi runs resume ${runId}\n`)
+  if (!hasEnded) process.stderr.write(`divisi: run saved. Resume it with: divisi runs resume ${runId}\n`)
 }
 
 /**

@@ -12,21 +12,18 @@ export const run = Command.make("run", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Answers a question, and shows the plan, the work and the cost as they happen.",
+      "Answer a question with a team of workers, and show the plan, the steps and their cost.",
+      "In a pipe, only the answer goes to standard output. Without a question, a built-in one runs.",
       "",
-      "The question comes from the arguments, from --file, or from standard input. Without any of these a built-in one",
-      "is asked. On a terminal the view is redrawn in its place; in CI or with NO_COLOR it is plain lines. Where the",
-      "output is a pipe or a file, it gets the answer alone, and the error output gets the rest.",
+      "Workers may use the tools of the config and of its MCP servers. On a terminal you are asked before a tool that needs",
+      "approval; elsewhere the run is suspended.",
       "",
-      "Workers may use the tools of the config and of its MCP servers. On a terminal you are asked before a tool runs that",
-      "needs approval; elsewhere the run is suspended there, and says what it waits for.",
-      "",
-      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 answered, 1 failed, 2 usage or config, 3 budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withExamples([
-    { command: "divisi run", description: "A built-in question that shows steps that run at once" },
-    { command: 'divisi run "What is 17% of 2,350?"', description: "A question of yours" },
+    { command: "divisi run", description: "A built-in question" },
+    { command: 'divisi run "What is 17% of 2,350?"', description: "Your question" },
     {
       command: "divisi run --file question.txt --transcript run.json",
       description: "From a file; keep the transcript"
@@ -36,7 +33,7 @@ export const run = Command.make("run", flags, (input) =>
       command: 'divisi run "…" --max-cost 0.01 --timeout 30s',
       description: "With limits (exit code 3 when one is reached)"
     },
-    { command: 'divisi run "…" --durable', description: "Kept: Ctrl-C, a crash, then `divisi runs resume ID`" },
+    { command: 'divisi run "…" --durable', description: "After Ctrl-C or a crash: `divisi runs resume ID`" },
     { command: 'divisi run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
     {
       command: 'divisi run "…" --mcp "npx -y @modelcontextprotocol/server-filesystem ."',

@@ -8,7 +8,7 @@ import { conductorFlags, profiles, toolFlags } from "../team/flags.ts"
 export const flags = {
   ...conductorFlags,
   question: Argument.String("question").pipe(
-    Argument.withDescription("The question; - reads it from standard input"),
+    Argument.withDescription("The question; - reads standard input"),
     Argument.variadic()
   ),
   file: Flag.String("file").pipe(
@@ -20,46 +20,43 @@ export const flags = {
   policy: text(
     "policy",
     "<name>",
-    "What writes the plan: by default lexical in the gym, router where all of several workers are models or two are known from rated runs, elsewhere the first chat model of the pool; conductor (ours: it reads who is on the team), tiny (which knows the gym by heart), router, learned or head (see `divisi learn`; router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (schema:<file>, command:<command>, grader, or a worker that judges), agreed:<a>+<b>+<otherwise>, or a chat model: openai:gpt-5-mini, model:<id>"
+    "The planner. Default: lexical in the gym, router for several models or known workers, otherwise the first chat model of the pool. conductor (reads descriptions), tiny (trained for the gym), router, learned or head (see `divisi learn`; router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (schema:<file>, command:<command>, grader, or a worker that judges), agreed:<a>+<b>+<otherwise>, or a chat model: openai:gpt-5-mini, model:<id>"
   ),
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "A check that plans may use by this name: tests=command:<command>, form=schema:<file>, right=grader, or a worker that judges. The router has answers pass it where it is the only one. Repeatable"
+      "A check that plans may use by this name: tests=command:<command>, form=schema:<file>, right=grader, or a worker that judges. With only one check, the router applies it to answers. Repeatable"
     ),
     Flag.atLeast(0)
   ),
   reassign: Flag.Literals("reassign", ["next", "never"]).pipe(
     Flag.withDescription(
-      "Which worker takes over a step whose worker failed for good: the next of the pool (default), or none (never; default with --policy single:<id>)"
+      "Worker that takes over a failed step: the next of the pool (default), or never (default with --policy single:<id>)"
     ),
     Flag.optional
   ),
   profiles,
   seed,
-  maxCost: cost("max-cost", "The most the run may cost, in USD, or in the gym's play money; never exceeded"),
+  maxCost: cost("max-cost", "Maximum cost of the run in USD (in the gym, play money); never exceeded"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription("The most tokens of one answer, reasoning included (default the worker's own)"),
+    Flag.withDescription("Maximum tokens of one answer, reasoning included (default the worker's own)"),
     Flag.optional
   ),
-  timeout: timeout("The longest the run may take: 30s, 2m"),
-  silence: duration(
-    "silence",
-    "How long a call may send nothing before it is tried again: 20s (default a third of --timeout)"
-  ),
+  timeout: timeout("Maximum duration: 30s, 2m"),
+  silence: duration("silence", "Retry a call that sends nothing for so long: 20s (default a third of --timeout)"),
   ...toolFlags,
   json: toggle("json", "Print the run's events as lines of JSON"),
-  durable: toggle("durable", "Keep the run, so that it goes on after Ctrl-C, a crash or a restart: see `divisi runs`"),
-  runId: text("run-id", "<id>", "Keep the run under this id; one that is known is gone on with, or shown again"),
+  durable: toggle("durable", "Store the run, to resume it after Ctrl-C, a crash or a restart: see `divisi runs`"),
+  runId: text("run-id", "<id>", "Store the run under this id; a known one is resumed or shown again"),
   journal: text(
     "journal",
     "<file>",
-    "The file that keeps runs (default DIVISI_RUNS, or runs.sqlite in your data folder)"
+    "The file of stored runs (default DIVISI_RUNS, or runs.sqlite in your data folder)"
   ),
   transcript: text(
     "transcript",
     "<file>",
-    "Write the run to a file, for `divisi replay`; also when it fails or is interrupted"
+    "Write the run to a file for `divisi replay`, also if it fails or is interrupted"
   )
 }
 

@@ -7,9 +7,9 @@ import { deleteFlags, listFlags, purgeFlags, reportFlags, resumeFlags, showFlags
 const loaded = Effect.promise(() => import("./Runs.ts"))
 
 const show = Command.make("show", showFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.show(input))).pipe(
-  Command.withDescription("Shows what a run did so far, as `replay` does, and how it stands with it."),
-  Command.withShortDescription("Show what a run did"),
-  Command.withExamples([{ command: "divisi runs show 4f2a", description: "By the beginning of its id" }])
+  Command.withDescription("Shows the events of a run so far, as `replay` does, and its state."),
+  Command.withShortDescription("Show a run"),
+  Command.withExamples([{ command: "divisi runs show 4f2a", description: "By a prefix of its id" }])
 )
 
 const resume = Command.make("resume", resumeFlags, (input) =>
@@ -17,17 +17,17 @@ const resume = Command.make("resume", resumeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Continues a run that was stopped or killed, that waits, that failed, or that reached a limit. What it has already got",
-      "is not paid again; failed calls are tried again, under the limits given here. A run that was answered or refused",
-      "shows its answer again, and pays nothing.",
+      "Resumes a run that was stopped, killed or suspended, that failed, or that reached a limit. Received answers are not",
+      "paid again; failed calls are retried, under the limits given here. An answered or refused run shows its answer",
+      "again, and pays nothing.",
       "",
-      "It needs what it was begun with: the config, the policy and the settings; the workers are by default those that it had.",
-      "Where it would ask something else than it did, it stops before it asks and says what differs.",
+      "It needs the config, policy and settings of the original run; workers default to the original ones. If a call would",
+      "differ from the recorded one, the run stops before the call and shows the difference.",
       "",
       "Exit codes are those of `divisi run`."
     )
   ),
-  Command.withShortDescription("Go on with a run"),
+  Command.withShortDescription("Resume a run"),
   Command.withExamples([
     { command: "divisi runs resume 4f2a", description: "After Ctrl-C, a crash, or an outage of a vendor" },
     { command: "divisi runs resume 4f2a --max-cost 10", description: "Under a higher limit" },
@@ -35,7 +35,7 @@ const resume = Command.make("resume", resumeFlags, (input) =>
       command: "divisi runs resume 4f2a --result 0.0.0.0=42",
       description: "With the result of a tool that it waits for"
     },
-    { command: "divisi runs resume 4f2a --approve 0.1.0.0", description: "With a person's word" }
+    { command: "divisi runs resume 4f2a --approve 0.1.0.0", description: "With an approval" }
   ])
 )
 
@@ -47,14 +47,14 @@ const report = Command.make("report", reportFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Writes one page about the runs of a journal, as those of a server: what they cost, who did what and when, and how much",
-      "of it was orchestration.",
+      "Writes one page about the runs of a journal, for example of a server: cost, work per worker, timeline, and the share",
+      "of orchestration.",
       "",
-      "With --against it reckons what the same tokens would have cost at one model's price, and with --alone it sets them",
-      "beside the same work as one worker has done it. It holds the first words of each question, and no answers."
+      "--against estimates the cost of the same tokens at one model's price; --alone compares with the same work done by one",
+      "worker. The page has the first words of each question, and no answers."
     )
   ),
-  Command.withShortDescription("Write a page about what runs cost and who did what"),
+  Command.withShortDescription("Write a page about the cost of runs"),
   Command.withExamples([
     { command: "divisi runs report --newer-than 1h --against openai:gpt-5", description: "The last hour of a server" }
   ])
@@ -63,11 +63,9 @@ const report = Command.make("report", reportFlags, (input) =>
 const remove = Command.make("delete", deleteFlags, (input) =>
   Effect.flatMap(loaded, (Runs) => Runs.remove(input))
 ).pipe(
-  Command.withDescription(
-    "Deletes runs for good: those that are named, or those that are old. One that goes on is kept."
-  ),
+  Command.withDescription("Deletes runs: those that are named, or old ones. Active runs are not deleted."),
   Command.withShortDescription("Delete runs"),
-  Command.withExamples([{ command: "divisi runs delete --older-than 30d", description: "What nobody needs any more" }])
+  Command.withExamples([{ command: "divisi runs delete --older-than 30d", description: "Runs older than 30 days" }])
 )
 
 const purge = Command.make("purge", purgeFlags, (input) =>
@@ -79,7 +77,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Removes everything stored that was not changed for a retention period: runs, responses of a server, outcomes with",
-      "their ratings, and cached answers. In files, the removed content is overwritten. Runs that a process carries on stay.",
+      "their ratings, and cached answers. In files, the removed content is overwritten. Active runs stay.",
       "",
       "`divisi serve --keep` does the same at its start and each hour. A period under 24 hours also removes the answers of",
       "recent requests with an Idempotency-Key, which are paid again when they are repeated."
@@ -96,13 +94,11 @@ const purge = Command.make("purge", purgeFlags, (input) =>
 )
 
 export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.list(input))).pipe(
-  Command.withDescription(
-    "Lists the runs that `run --durable` keeps, the last changed first: how they stand, what they cost, and what they wait for."
-  ),
+  Command.withDescription("Lists durable runs, the last changed first: state, cost and pending calls."),
   Command.withSubcommands([show, resume, report, remove, purge]),
   Command.withExamples([
     { command: "divisi runs", description: "The last twenty" },
-    { command: "divisi runs --database postgres://divisi@db.example.com/divisi", description: "Those of servers" },
-    { command: "divisi runs --state waiting --json", description: "Those that wait for somebody, for programs" }
+    { command: "divisi runs --database postgres://divisi@db.example.com/divisi", description: "Runs of servers" },
+    { command: "divisi runs --state waiting --json", description: "Suspended ones, as JSON" }
   ])
 )

@@ -11,7 +11,7 @@ const { journal } = runFlags
 /** Named each time: what `run --durable` keeps is in a file wherever servers keep theirs. */
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
-  Flag.withDescription("The Postgres of several servers, in the place of a file: postgres://user@host/name"),
+  Flag.withDescription("The Postgres of several servers instead of a file: postgres://user@host/name"),
   Flag.optional
 )
 
@@ -20,7 +20,7 @@ const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runI
 
 const json = toggle("json", "Print it as JSON")
 
-const id = Argument.String("id").pipe(Argument.withDescription("The id of a run, or its beginning"))
+const id = Argument.String("id").pipe(Argument.withDescription("The id of a run, or a prefix"))
 
 export const states = [
   "answered",
@@ -37,13 +37,13 @@ export const states = [
 
 export const listFlags = {
   state: Flag.Literals("state", states).pipe(
-    Flag.withDescription("Only these: answered, failed, …; waiting for somebody, stopped, or running now"),
+    Flag.withDescription("Only these states: answered, failed, …; waiting, stopped, running"),
     Flag.optional
   ),
   worker: text("worker", "<id>", "Only those with this worker in their pool"),
   minCost: cost("min-cost", "Only those that cost at least so many USD"),
   newerThan: age("newer-than", "Only those that were changed within this time: 30m, 12h, 7d"),
-  limit: whole("limit", 1).pipe(Flag.withDescription("The most to list (default 20)"), Flag.withDefault(20)),
+  limit: whole("limit", 1).pipe(Flag.withDescription("Maximum number of runs (default 20)"), Flag.withDefault(20)),
   json,
   journal,
   database
@@ -59,7 +59,7 @@ export const reportFlags = {
   against: text(
     "against",
     "<model>",
-    "Reckon the same tokens at the price of this one: openai:gpt-5, or any name with --price"
+    "Estimate the cost at the price of this model: openai:gpt-5, or any name with --price"
   ),
   price: runFlags.price,
   alone: file("alone", "A journal of the same work, done again by one worker").pipe(Flag.optional),
@@ -77,27 +77,16 @@ const ofCall = (name: string, what: string, description: string) =>
 export const resumeFlags = {
   ...team,
   id,
-  result: ofCall(
-    "result",
-    "<call=text>",
-    "The result of a call that it waits for, by the call's id; as often as needed"
-  ),
-  approve: ofCall(
-    "approve",
-    "<names>",
-    "Allow calls that wait, by their ids, and these tools without a question, by name"
-  ),
+  result: ofCall("result", "<call=text>", "The result of a pending call, by the call's id; repeatable"),
+  approve: ofCall("approve", "<names>", "Allow pending calls, by id, and tools, by name"),
   decline: ofCall("decline", "<call>", "Do not allow it"),
   journal,
   database
 }
 
 export const deleteFlags = {
-  ids: Argument.String("id").pipe(
-    Argument.withDescription("The ids of runs, or their beginnings"),
-    Argument.variadic()
-  ),
-  olderThan: age("older-than", "Delete those that nobody has changed for so long: 30d"),
+  ids: Argument.String("id").pipe(Argument.withDescription("The ids of runs, or prefixes"), Argument.variadic()),
+  olderThan: age("older-than", "Delete runs that have not changed for so long: 30d"),
   maxMegabytes: whole("max-megabytes", 0).pipe(
     Flag.withDescription("Delete the oldest until no more than so much is left"),
     Flag.optional
@@ -108,10 +97,7 @@ export const deleteFlags = {
 }
 
 export const purgeFlags = {
-  keep: age(
-    "keep",
-    "The retention period: what was not changed for so long is removed: 30d (default retention of the config)"
-  ),
+  keep: age("keep", "Retention period; older content is removed: 30d (default retention of the config)"),
   dryRun: toggle("dry-run", "Only count what would be removed"),
   json,
   cache: runFlags.cache.pipe(Flag.withDescription("The file of cached answers (default cache of the config)")),

@@ -12,12 +12,11 @@ export const serve = Command.make("serve", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Puts one endpoint in front of the team: any client of OpenAI or Anthropic gets a team by changing its base URL.",
+      "Starts an OpenAI- and Anthropic-compatible endpoint in front of the team. Clients only change their base URL.",
       "",
-      "Without a config or --pool it serves the offline gym, so that a first request works at once. It listens on this",
-      "machine alone. Ctrl-C or SIGTERM lets what goes on end, for half a minute; a second one ends it at once; SIGHUP has",
-      "it read its config again. Runs that wait for tools are kept in a file, and go on after a restart. It needs",
-      "@divisi/server."
+      "Without a config or --pool it serves the offline gym. It listens on this machine only. On Ctrl-C or SIGTERM, requests",
+      "in flight get 30 s to finish; a second signal ends them at once. SIGHUP reloads the config. Suspended runs are stored",
+      "in a file and continue after a restart. It needs @divisi/server."
     )
   ),
   Command.withExamples([
@@ -30,6 +29,6 @@ export const serve = Command.make("serve", flags, (input) =>
       command: "divisi serve --max-cost 0.10 --max-total-cost 20 --alias gpt-4o=divisi",
       description: "With limits, and by another name"
     },
-    { command: "divisi serve --print-config codex", description: "What Codex needs to use it" }
+    { command: "divisi serve --print-config codex", description: "Configuration for Codex" }
   ])
 )

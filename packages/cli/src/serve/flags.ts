@@ -13,22 +13,22 @@ export const flags = {
   ...team,
   port: whole("port", 0).pipe(
     Flag.withMetavar("<number>"),
-    Flag.withDescription("The port to listen on (default 8080); 0 for any that is free"),
+    Flag.withDescription("Port (default 8080); 0 for a free one"),
     Flag.withDefault(8080)
   ),
   host: Flag.String("host").pipe(
     Flag.withMetavar("<address>"),
-    Flag.withDescription("The address to listen on (default 127.0.0.1, which only this machine reaches)"),
+    Flag.withDescription("Address (default 127.0.0.1: this machine only)"),
     Flag.withDefault("127.0.0.1")
   ),
   notes: Flag.Literals("notes", ["off", "titles", "full"]).pipe(
-    Flag.withDescription("What clients are shown of the work: nothing, who does what (default), or all that is said"),
+    Flag.withDescription("Steps shown to clients: none, workers and subtasks (default), or all texts"),
     Flag.withDefault("titles" as const)
   ),
   fast: text(
     "fast",
     "<worker|policy>",
-    "What divisi-fast is: a worker, or a policy such as router:half (default the cheapest language model of the pool)"
+    "Worker or policy behind divisi-fast, such as router:half (default the cheapest language model of the pool)"
   ),
   policies: text(
     "policies",
@@ -37,22 +37,20 @@ export const flags = {
   ),
   alias: Flag.String("alias").pipe(
     Flag.withMetavar("<name>=<model>"),
-    Flag.withDescription("Another name for a model, as in gpt-4o=divisi; may be given several times"),
+    Flag.withDescription("Another name for a model: gpt-4o=divisi; repeatable"),
     Flag.atLeast(0)
   ),
   allowOrigin: Flag.String("allow-origin").pipe(
     Flag.withMetavar("<origin>"),
-    Flag.withDescription(
-      "A web page that may use the server, as in http://localhost:3000; may be given several times (default none)"
-    ),
+    Flag.withDescription("A web page that may use the server: http://localhost:3000; repeatable (default none)"),
     Flag.atLeast(0)
   ),
-  maxCost: cost("max-cost", "The most that one run may cost, in USD; never exceeded"),
+  maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
   maxTotalCost: cost(
     "max-total-cost",
-    "The most that all runs together may cost, in USD; never exceeded. With --database: those of all servers"
+    "Maximum cost of all runs, in USD; never exceeded. With --database: of all servers"
   ),
-  timeout: timeout("The longest that one segment of a run may take: 30s, 2m"),
+  timeout: timeout("Maximum duration of one segment of a run: 30s, 2m"),
   content: Flag.Literals("content", ["full", "none"]).pipe(
     Flag.withDescription(
       "Whether questions, answers and tool results are stored: full (default), or none, which holds runs in memory only"
@@ -65,7 +63,7 @@ export const flags = {
   ),
   keys: keys.pipe(
     Flag.withDescription(
-      "The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder); none for none. Where it has keys, only they are let in"
+      "The file of keys (default DIVISI_KEYS, or keys.json in your data folder); none for none. If it has keys, every request needs one"
     )
   ),
   database: database.pipe(
@@ -74,10 +72,10 @@ export const flags = {
     )
   ),
   printConfig: Flag.Literals("print-config", clients).pipe(
-    Flag.withDescription("Print what a client needs to use a server at --host and --port, and serve nothing"),
+    Flag.withDescription("Print the configuration of a client for --host and --port, and exit"),
     Flag.optional
   ),
-  json: toggle("json", "Log each request as a line of JSON, without what was asked or answered")
+  json: toggle("json", "Log each request as a JSON line, without texts")
 }
 
 /** What `divisi serve` is asked for. */

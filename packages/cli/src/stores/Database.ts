@@ -184,7 +184,7 @@ export const open = Effect.fnUntraced(function* (
       const { Failure } = yield* server
       const records = yield* Cluster.PostgresRecords.make(postgres, { ...ofResponses, timeToLive })
       const forgive = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
-        Effect.catch(effect, ({ message }) => Effect.as(tell(`${message} Responses are not kept.`), undefined))
+        Effect.catch(effect, ({ message }) => Effect.as(tell(`${message} Responses are not stored.`), undefined))
       return {
         get: (name) =>
           Effect.catch(records.get(name), ({ message }) =>

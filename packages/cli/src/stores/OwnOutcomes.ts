@@ -140,7 +140,7 @@ export const policy = (
     const ids = WorkerPool.ids(pool)
     if (!table.workers.some(({ worker }) => ids.includes(worker))) {
       const workers = table.workers.map(({ worker }) => worker).join(", ")
-      return yield* usage(`What was learned is of ${workers}, and none of them is in the pool.`)
+      return yield* usage(`The learned table knows ${workers}; none of them is in the pool.`)
     }
     return yield* routerBy(table, "learned", dial, resolve)
   })

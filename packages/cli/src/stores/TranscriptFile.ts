@@ -28,7 +28,7 @@ export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Fai
   Effect.try({
     try: () => {
       const names = readdirSync(folder).filter((name) => name.endsWith(".json"))
-      if (names.length === 0) throw new Error("there is none in it")
+      if (names.length === 0) throw new Error("it contains no transcript")
       return names.sort().map((name) => path.join(folder, name))
     },
     catch: (error) => usage(`Cannot read transcripts from ${folder}: ${messageOf(error, folder)}.`)
@@ -47,6 +47,6 @@ export const read = (file: string): Effect.Effect<Transcript.Transcript, Failure
       catch: (error) => usage(`${file} cannot be used: ${messageOf(error, file)}.`)
     })
     return yield* Effect.mapError(Effect.fromResult(Wire.readTranscript(value)), (error) =>
-      usage(`${file} is no transcript. ${error.message}`)
+      usage(`${file} is not a transcript. ${error.message}`)
     )
   })

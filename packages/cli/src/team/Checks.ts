@@ -107,7 +107,7 @@ export const resolve = Effect.fnUntraced(function* (
   for (const [whose, name, check] of given) {
     if (!namePattern.test(name)) {
       const form = whose === "--check" ? ", as in --check 'tests=command:npm test'" : ""
-      return yield* usage(`${whose}: "${name}" is no name for a check. It begins with a letter${form}.`)
+      return yield* usage(`${whose}: "${name}" is not a valid name for a check. It begins with a letter${form}.`)
     }
     checks.set(name, typeof check === "string" ? yield* named(`${whose}: ${name}`, pool, check) : check)
   }

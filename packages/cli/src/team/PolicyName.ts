@@ -72,7 +72,7 @@ const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effec
   if (value !== undefined && /^\d+$/.test(value) && Number(value) < ids.length) {
     return Effect.succeed(Baselines.single(ids[Number(value)]!))
   }
-  const problem = value === undefined ? "names no worker" : `names "${value}", which is no worker of the pool`
+  const problem = value === undefined ? "names no worker" : `names "${value}", which is not in the pool`
   return Effect.fail(usage(`The policy single ${problem}. Write single:<id> with one of: ${ids.join(", ")}.`))
 }
 
@@ -235,7 +235,7 @@ const uncounted = (
     case "best-single":
       return Effect.flatMap(bestSingle(pool), (best) =>
         best === undefined
-          ? Effect.fail(usage("Who is best is known only of the gym's workers. Name the worker: single:<id>."))
+          ? Effect.fail(usage("best-single needs the gym's workers. Name a worker: single:<id>."))
           : Effect.succeed(Baselines.single(best, { failover: true }))
       )
     case "head":

@@ -98,7 +98,7 @@ const started = Effect.fnUntraced(function* (
     ({ message }) => usage(message)
   )
   for (const { detail, server } of problems) {
-    process.stderr.write(`divisi: the MCP server "${server}": ${detail}. The run goes on without.\n`)
+    process.stderr.write(`divisi: the MCP server "${server}": ${detail}. The run continues without it.\n`)
   }
   return tools
 })

@@ -6,11 +6,7 @@ import * as Prices from "../vendors/Prices.ts"
 
 /** The flags that choose who answers; `divisi gym solve` has them, too. */
 export const conductorFlags = {
-  pool: text(
-    "pool",
-    "<ids>",
-    "Workers to use, in this order: a,b,c, or openai:gpt-5,ollama:qwen3:8b. All but some: -a,-b"
-  ),
+  pool: text("pool", "<ids>", "Workers, in order: a,b,c, or openai:gpt-5,ollama:qwen3:8b. All but some: -a,-b"),
   price: Flag.String("price").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(Prices.parse(text)),
@@ -18,28 +14,27 @@ export const conductorFlags = {
     ),
     Flag.withMetavar("<prices>"),
     Flag.withDescription(
-      "What workers cost, in USD per million tokens in and out, so that --max-cost can be kept: my-server:model=0.5/1.5,other=0; without an id, all whose price is unknown"
+      "Prices in USD per million input and output tokens, for --max-cost: my-server:model=0.5/1.5,other=0; without an id, all unknown prices"
     ),
     Flag.optional
   ),
   threads: whole("threads", 1).pipe(
     Flag.withDescription(
-      "The threads of each local model (default DIVISI_THREADS, or one less than the cores, and fewer while other programs use them). Of one model: llamacpp:model?threads=2"
+      "The threads of each local model (default DIVISI_THREADS, or cores minus one, fewer while other programs run). For one model: llamacpp:model?threads=2"
     ),
     Flag.optional
   ),
-  maxSteps: whole("max-steps", 1).pipe(Flag.withDescription("The most steps of a plan (default 5)"), Flag.optional),
+  maxSteps: whole("max-steps", 1).pipe(
+    Flag.withDescription("Maximum number of steps in a plan (default 5)"),
+    Flag.optional
+  ),
   recursion: whole("recursion", 0).pipe(
     Flag.withDescription(
-      "The most extra rounds, in which the policy sees its last plan and what came of it (default 0)"
+      "Maximum number of extra rounds, in which the policy sees its last plan and answer (default 0)"
     ),
     Flag.optional
   ),
-  cache: text(
-    "cache",
-    "<file>",
-    "Keep workers' answers in this file, and take them from there instead of paying again"
-  ),
+  cache: text("cache", "<file>", "Cache workers' answers in this file"),
   config: config("The config to use")
 }
 
@@ -47,7 +42,7 @@ export const conductorFlags = {
 export const profiles = text(
   "profiles",
   "<folder>",
-  "What policies named name+profiles are shown of workers, as in lexical+profiles: the folder of an evaluation, or of transcripts"
+  "Worker profiles for policies named name+profiles: the folder of an evaluation or of transcripts"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -56,11 +51,11 @@ const named = (name: string, description: string) => text(name, "<names>", descr
 export const toolFlags = {
   tool: named(
     "tool",
-    "Tools to use, of the config and of MCP servers: a,b, all of a server by its name; by default all"
+    "Tools of the config and MCP servers: a,b, or a server's name for all of its tools (default all)"
   ),
   noTools: toggle("no-tools", "Use no tools, and start no MCP servers"),
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Which steps may use tools (default last-step; policy: those that the plan names)"),
+    Flag.withDescription("Steps that may use tools (default last-step; policy: those named by the plan)"),
     Flag.optional
   ),
   mcp: Flag.String("mcp").pipe(
@@ -70,5 +65,5 @@ export const toolFlags = {
     ),
     Flag.atLeast(0)
   ),
-  approve: named("approve", "Tools that run without a question, by their names or their server's; all for all")
+  approve: named("approve", "Tools that run without approval, by name or server; all for all")
 }

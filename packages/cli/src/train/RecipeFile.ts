@@ -40,7 +40,9 @@ export const read = (folder: string): Effect.Effect<Asked, Failure> =>
       // Said below: whatever is wrong with it, the run was not begun by this command.
     }
     return Effect.fail(
-      usage(`The run in ${folder} has no ${name}: it was not started by \`divisi train\`. Go on with it where it was.`)
+      usage(
+        `The run in ${folder} has no ${name}: it was not started by \`divisi train\`. Resume it where it was started.`
+      )
     )
   })
 

@@ -204,7 +204,7 @@ export const ending = (view: TrainView): ReadonlyArray<string> => {
   const report = `Read it with \`divisi train report ${folder}\`.`
   if (ending === undefined || ending.type === "stopped") {
     return [
-      `Stopped after ${iteration} of ${iterations} iterations. Go on with \`divisi train resume ${folder}\`.`,
+      `Stopped after ${iteration} of ${iterations} iterations. Resume with \`divisi train resume ${folder}\`.`,
       report
     ]
   }
@@ -215,7 +215,7 @@ export const ending = (view: TrainView): ReadonlyArray<string> => {
   }
   return [
     `Stopped by the limit of ${Format.cost(ending.limitUsd, isPlay(view))} after ${iteration} of ${iterations} iterations.`,
-    `Go on with \`divisi train resume ${folder} --max-cost <more>\`. ${report}`
+    `Resume with \`divisi train resume ${folder} --max-cost <more>\`. ${report}`
   ]
 }
 

@@ -9,11 +9,11 @@ const training = Effect.promise(() => import("./Train.ts"))
 const resume = Command.make("resume", resumeFlags, (input) =>
   Effect.flatMap(training, ({ resume }) => resume(input))
 ).pipe(
-  Command.withDescription("Goes on with a run from its last checkpoint, as if it had never stopped."),
-  Command.withShortDescription("Go on with a run"),
+  Command.withDescription("Resumes a training from its last checkpoint."),
+  Command.withShortDescription("Resume a run"),
   Command.withExamples([
     { command: "divisi train resume runs/gym", description: "After Ctrl-C, a crash or a power cut" },
-    { command: "divisi train resume runs/gym --max-cost 20", description: "With a higher limit of cost" }
+    { command: "divisi train resume runs/gym --max-cost 20", description: "With a higher cost limit" }
   ])
 )
 
@@ -24,9 +24,9 @@ const report = Command.make("report", reportFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes a run, finished or not, as one page: curves, who is asked, and workflows from the beginning and the end."
+    "Writes a training as one page: curves, shares of workers, and workflows from its beginning and end."
   ),
-  Command.withShortDescription("Write a run as a page"),
+  Command.withShortDescription("Write a report page"),
   Command.withExamples([{ command: "divisi train report runs/gym", description: "Writes runs/gym/report.html" }])
 )
 
@@ -36,8 +36,8 @@ const exporting = Command.make("export", exportFlags, (input) =>
     ({ write }) => write(input)
   )
 ).pipe(
-  Command.withDescription("Writes the weights of a run for others to run."),
-  Command.withShortDescription("Write the weights of a run"),
+  Command.withDescription("Writes the weights of a training."),
+  Command.withShortDescription("Write the weights"),
   Command.withExamples([
     { command: "divisi train export runs/gym --to gguf --out conductor.gguf", description: "The best checkpoint" },
     {
@@ -52,18 +52,18 @@ export const train = Command.make("train", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Trains a Conductor by reinforcement learning, in a folder from which it can be resumed whatever happens.",
+      "Trains a Conductor by reinforcement learning, in a folder from which it can be resumed after any stop.",
       "",
-      "A recipe says what is trained, in what, and how; yours stand under `recipes` in a divisi.config.ts. Ctrl-C stops at",
-      "a checkpoint and says how to go on. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
+      "A recipe defines model, tasks, workers and phases; yours are under `recipes` in a divisi.config.ts. Ctrl-C stops at a",
+      "checkpoint. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
       "",
       "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withSubcommands([resume, report, exporting]),
   Command.withExamples([
-    { command: "divisi train --recipe toy", description: "See what training is, in seconds" },
-    { command: "divisi train --recipe gym --dry-run", description: "What a run would cost and how long it would take" },
-    { command: "divisi train --recipe gym --out runs/mine --max-cost 5", description: "Never dearer than 5 USD" }
+    { command: "divisi train --recipe toy", description: "A training in seconds" },
+    { command: "divisi train --recipe gym --dry-run", description: "Estimate cost and time" },
+    { command: "divisi train --recipe gym --out runs/mine --max-cost 5", description: "At most 5 USD" }
   ])
 )

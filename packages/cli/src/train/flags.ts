@@ -8,20 +8,13 @@ const folder = Argument.String("run").pipe(Argument.withDescription("The folder 
 
 const config = configFlag("The config with your recipes")
 
-const maxCost = cost(
-  "max-cost",
-  "The most that a run may cost in all, workers and an engine with prices; what reaches it stops at a checkpoint"
-)
+const maxCost = cost("max-cost", "Maximum cost of workers and engine; a training that reaches it stops at a checkpoint")
 
 const json = toggle("json", "Print the events of the run as lines of JSON")
 
 export const flags = {
-  recipe: text(
-    "recipe",
-    "<name>",
-    "What to train, in what, and how: one of yours from the config, or one that is built in"
-  ),
-  out: text("out", "<folder>", "The folder of the run; by default runs/<recipe>, or the next that is free"),
+  recipe: text("recipe", "<name>", "A recipe of the config, or a built-in one"),
+  out: text("out", "<folder>", "Folder of the training (default runs/<recipe>, or the next free one)"),
   seed: whole("seed", 0).pipe(Flag.withDescription("Seed of everything random (default 1)"), Flag.optional),
   iterations: whole("iterations", 1).pipe(
     Flag.withDescription("Iterations of each phase of reinforcement learning, instead of the recipe's"),
@@ -31,14 +24,10 @@ export const flags = {
   engine: text(
     "engine",
     "<name>",
-    "What holds the weights: jax (in this process), tinker (the Tinker API) or toy; the recipe's own by default"
+    "Training engine: jax (in this process), tinker (Tinker API) or toy (default the recipe's)"
   ),
-  baseModel: text(
-    "base-model",
-    "<model>",
-    "The model to begin with, e.g. Qwen/Qwen2.5-7B-Instruct; the recipe's own by default"
-  ),
-  dryRun: toggle("dry-run", "Train nothing: say what the run would cost and take, with a range"),
+  baseModel: text("base-model", "<model>", "Base model, e.g. Qwen/Qwen2.5-7B-Instruct (default the recipe's)"),
+  dryRun: toggle("dry-run", "Train nothing; estimate cost and time, with a range"),
   config,
   json
 }
@@ -53,7 +42,7 @@ export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
 
 export const reportFlags = {
   folder,
-  out: text("out", "<file>", "The page; report.html in the run's folder by default")
+  out: text("out", "<file>", "Output file (default report.html in the run's folder)")
 }
 
 /** What `divisi train report` is asked for. */
@@ -64,12 +53,8 @@ export const exportFlags = {
   to: Flag.Literals("to", ["gguf", "gguf-lora", "peft"]).pipe(
     Flag.withDescription("gguf: a model for llama.cpp; gguf-lora: an adapter for one; peft: a folder of safetensors")
   ),
-  checkpoint: text(
-    "checkpoint",
-    "<which>",
-    "best (default, where the run was evaluated), last, or a number of iterations"
-  ),
-  out: Flag.String("out").pipe(Flag.withMetavar("<file>"), Flag.withDescription("Where to write it")),
+  checkpoint: text("checkpoint", "<which>", "best (default if evaluated), last, or a number of iterations"),
+  out: Flag.String("out").pipe(Flag.withMetavar("<file>"), Flag.withDescription("Output file or folder")),
   config
 }
 

@@ -37,7 +37,7 @@ export const named = (
     if (name === undefined || name === "hashed") return undefined
     const reference = Vendor.parse(name)
     if (reference === undefined) {
-      return yield* usage(`${by}: ${name} is no model: write vendor:model, as in openai:text-embedding-3-small.`)
+      return yield* usage(`${by}: ${name} is not a model. Write vendor:model, as in openai:text-embedding-3-small.`)
     }
     if (isOffline && reference.vendor !== "llamacpp") {
       return yield* usage(`${by}: ${name} is asked over the network, so it cannot be used with --offline.`)
@@ -47,7 +47,7 @@ export const named = (
     if (problem !== undefined) return yield* usage(`${by}: ${Vendor.explain(vendors, name, problem)}`)
     const vendor = Vendor.find(vendors, reference.vendor, environment)!
     if (vendor.embed === undefined) {
-      return yield* usage(`${by}: ${vendor.name} has none here. Those that have are ${withEmbeddings.join(", ")}.`)
+      return yield* usage(`${by}: ${vendor.name} has no embeddings. Use ${withEmbeddings.join(", ")}.`)
     }
     const embed = yield* Effect.mapError(
       vendor.embed(reference.model, Vendor.connection(vendor, environment), reading),

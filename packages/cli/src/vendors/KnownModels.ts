@@ -21,7 +21,7 @@ const families: ReadonlyArray<Family> = [
   {
     vendor: "openai",
     models: /^gpt-[\d.]+.*codex/,
-    description: "Programming: writes, reads and mends code, in long sessions."
+    description: "Programming: writes, reads and fixes code, in long sessions."
   },
   {
     vendor: "openai",
@@ -73,7 +73,7 @@ const families: ReadonlyArray<Family> = [
     models: /^gemini/,
     description: "Strong at long documents, science, mathematics, many languages, any knowledge."
   },
-  { models: /coder|codestral|code/, description: "Programming: writes and mends code." },
+  { models: /coder|codestral|code/, description: "Programming: writes and fixes code." },
   { models: /math|numina/, description: "Mathematics: calculates and proves, step by step." },
   { models: /(?:^|[-/])r1|reason|think|qwq|magistral/, description: "Reasons at length: mathematics, logic, science." },
   { models: /deepseek/, description: "Strong at mathematics, code and logic, and at most other things." },

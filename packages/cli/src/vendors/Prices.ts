@@ -67,7 +67,7 @@ export const checkIds = (
   if (stranger === undefined) return Result.succeed(undefined)
   const meant = Nearest.nearest(stranger, known)
   return Result.fail(
-    `--price: ${stranger} is no worker of this run${meant === undefined ? "" : ` (did you mean ${meant}?)`}.`
+    `--price: ${stranger} is not a worker of this run${meant === undefined ? "" : ` (did you mean ${meant}?)`}.`
   )
 }
 
@@ -79,9 +79,9 @@ export const checkLimit = (workers: ReadonlyArray<Worker>, limit: number | undef
   return Effect.fail(
     usage(
       [
-        `The limit of $${limit} cannot be kept: the price of ${unpriced.join(", ")} is unknown. Say it:`,
-        `  ${write("0.5/1.5")}   what a million tokens cost in USD, in and out`,
-        `  ${write("0")}   nothing`,
+        `The cost limit of $${limit} needs prices: the price of ${unpriced.join(", ")} is unknown. Set it with:`,
+        `  ${write("0.5/1.5")}   USD per million input and output tokens`,
+        `  ${write("0")}   free`,
         "or under `prices` in the config."
       ].join("\n")
     )

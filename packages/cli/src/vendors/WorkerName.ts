@@ -34,10 +34,10 @@ const vendorNames = vendors.map(({ name }) => name)
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
   if (reference === undefined) {
-    return `${name} is no model: write vendor:model, as in ${KnownModels.fullName(name) ?? "openai:gpt-5"}.`
+    return `${name} is not a model. Write vendor:model, as in ${KnownModels.fullName(name) ?? "openai:gpt-5"}.`
   }
   if (paperSetting(name) !== undefined) return undefined
-  if (reference.vendor === paper) return `${name} is none of the paper's settings: controlled, unconstrained.`
+  if (reference.vendor === paper) return `${name} is not a setting of the paper. Use controlled or unconstrained.`
   const problem = Vendor.problemOf(vendors, reference, environment)
   if (problem === undefined) return undefined
   const explained = Vendor.explain(vendors, name, problem)

@@ -171,7 +171,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
       ])
     ),
     ...line(round.grade?.at, "graded", "critic", Records.verdict(round) ?? ""),
-    ...(round.confirmed ? line(round.endedAt, "ended", "plan", "the previous answer stands") : [])
+    ...(round.confirmed ? line(round.endedAt, "ended", "plan", "the previous answer is accepted") : [])
   ]
 }
 

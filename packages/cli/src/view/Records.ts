@@ -31,7 +31,7 @@ export const paidFor = (step: Transcript.StepRecord): Paid | undefined =>
     : Transcript.paidForAnswer(step)
 
 const skipReasons: Readonly<Record<string, string>> = {
-  unseen: "nobody sees its answer",
+  unseen: "no step reads its answer",
   budget: "the budget does not allow it",
   revised: "the plan was changed"
 }
@@ -64,9 +64,9 @@ export const checked = ({ check, objection = "", passed, worker }: Transcript.Ch
 
 /** What the policy did as answers had failed their checks. */
 export const revised = ({ answer, decision }: Transcript.RevisionRecord): string => {
-  if (decision === "go-on") return "goes on with its plan"
-  if (decision === "re-plan") return "plans anew"
-  return `stops: the answer of step ${answer?.step} ${answer === undefined ? "" : `of round ${answer.round + 1} `}stands`
+  if (decision === "go-on") return "continues with its plan"
+  if (decision === "re-plan") return "plans again"
+  return `stops: the answer of step ${answer?.step} ${answer === undefined ? "" : `of round ${answer.round + 1} `}is accepted`
 }
 
 /** The worker that a step was planned for. */
@@ -120,7 +120,7 @@ export const waiting = (call: RunEvent.WaitingCall): string =>
 
 /** A plan in a few words: `3 steps, best-of-n, 2 at once`. */
 export const shapeOf = (workflow: Workflow.Workflow): string => {
-  if (workflow.steps.length === 0) return "no steps: the answer stands"
+  if (workflow.steps.length === 0) return "no steps: the answer is accepted"
   const topology = Topology.make(workflow)
   const atOnce = Topology.width(topology)
   const shape = Topology.shape(topology)

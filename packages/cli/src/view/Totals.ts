@@ -28,7 +28,7 @@ export const spent = (run: Transcript.Transcript): string => {
 const misreported = (run: Transcript.Transcript): ReadonlyArray<string> => {
   const { usage } = Transcript.spendSoFar(run)
   if (usage.misreported === undefined) return []
-  return [`usage was reported that cannot be (${oneLine(usage.misreported)}): an estimate stands in its place`]
+  return [`impossible usage was reported (${oneLine(usage.misreported)}); an estimate is used instead`]
 }
 
 /** How many steps failed or were reassigned, and why: `1 step failed (openai:gpt-5: credentials refused)`. */

@@ -7,7 +7,7 @@ import * as StepGraph from "../view/StepGraph.ts"
 
 /** A workflow in a few words: `3 steps, best-of-n, width 2, depth 2`. */
 export const summary = (workflow: Workflow.Workflow): string => {
-  if (workflow.steps.length === 0) return "no steps, the previous answer stands"
+  if (workflow.steps.length === 0) return "no steps, the previous answer is accepted"
   const topology = Topology.make(workflow)
   const count = Format.count(workflow.steps.length, "step")
   return `${count}, ${Topology.shape(topology)}, width ${Topology.width(topology)}, depth ${Topology.depth(topology)}`

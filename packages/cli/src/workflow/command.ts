@@ -12,8 +12,10 @@ const plan = <A, E, R>(use: (module: typeof import("./Workflows.ts")) => Effect.
   )
 
 const check = Command.make("check", reading, (input) => plan((Plan) => Plan.check(input))).pipe(
-  Command.withDescription("Says whether a completion is a valid workflow; if not, shows where and why (exit code 1)."),
-  Command.withShortDescription("Say whether a completion is a valid workflow"),
+  Command.withDescription(
+    "Checks whether a completion is a valid workflow; if not, shows where and why (exit code 1)."
+  ),
+  Command.withShortDescription("Check whether a completion is a valid workflow"),
   Command.withExamples([
     { command: "divisi workflow check completion.txt --pool-size 7", description: "Check for a pool of seven" }
   ])
@@ -59,6 +61,6 @@ const read = Command.make(
 )
 
 export const workflow = Command.make("workflow").pipe(
-  Command.withDescription("Reads, checks and draws the workflows that models write."),
+  Command.withDescription("Checks and draws workflows that models write."),
   Command.withSubcommands([check, render, read])
 )

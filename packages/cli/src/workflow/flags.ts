@@ -12,15 +12,15 @@ export const reading = {
   strict: toggle("strict", "Accept only what Python's ast.literal_eval accepts, and nothing around the three lists"),
   poolSize: whole("pool-size", 1).pipe(
     Flag.withMetavar("<n>"),
-    Flag.withDescription("How many workers there are; any index is accepted by default"),
+    Flag.withDescription("Number of workers (default: any index is accepted)"),
     Flag.optional
   ),
   maxSteps: whole("max-steps", 1).pipe(
     Flag.withMetavar("<n>"),
-    Flag.withDescription("The most steps (default 5)"),
+    Flag.withDescription("Maximum number of steps (default 5)"),
     Flag.withDefault(5)
   ),
-  allowEmpty: toggle("allow-empty", "Accept three empty lists, which let the previous answer stand in a later round")
+  allowEmpty: toggle("allow-empty", "Accept three empty lists, which accept the previous answer in a later round")
 }
 
 /** What all of `divisi workflow` is asked for. */
