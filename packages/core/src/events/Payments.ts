@@ -1,0 +1,161 @@
+/** The payments of a run: each call of its transcript with what it was for, and their sums. */
+import type { Paid, Spend } from "../task/Usage.ts"
+import { addUsage, noSpend } from "../task/Usage.ts"
+import type { EarlierStep } from "../workflow/Workflow.ts"
+import type {
+  CheckAnswer,
+  CompletionRecord,
+  CriticAnswer,
+  LostCall,
+  RoundRecord,
+  StepRecord,
+  Transcript,
+  TurnRecord
+} from "./Transcript.ts"
+
+/**
+ * What a call was for: a plan, a step whose answer is not the run's, the step that answers (of several that vote, the
+ * first), or the judgement of a check or a critic.
+ */
+export type Purpose = "plan" | "step" | "answer" | "judgement"
+
+/** A call of a run, or an answer that was found. */
+export interface Payment {
+  /** The id of the worker; of a completion, the name of the policy. */
+  readonly worker: string
+  readonly purpose: Purpose
+  readonly paid: Paid
+  /** 0 for an answer that was found, and for a call that its provider's gate refused. */
+  readonly calls: number
+  /** Whether it failed or was interrupted. */
+  readonly isLost: boolean
+}
+
+const answerPayment = (
+  worker: string,
+  purpose: Purpose,
+  { cached, paid }: CompletionRecord | StepRecord | TurnRecord
+): ReadonlyArray<Payment> =>
+  paid === undefined ? [] : [{ worker, purpose, paid, calls: cached === true ? 0 : 1, isLost: false }]
+
+/** Checks and critics judge, also where they fail; all other calls are for what their step or the plan is for. */
+const lostPayments = (lost: ReadonlyArray<LostCall>, purpose: Purpose): ReadonlyArray<Payment> =>
+  lost.map((paid) => ({
+    worker: paid.worker,
+    purpose: paid.by === undefined ? purpose : "judgement",
+    paid,
+    calls: paid.unasked === true ? 0 : 1,
+    isLost: true
+  }))
+
+const judgePayments = (answers: ReadonlyArray<CriticAnswer | CheckAnswer> = []): ReadonlyArray<Payment> =>
+  answers.map((paid) => ({
+    worker: paid.worker,
+    purpose: "judgement",
+    paid,
+    calls: paid.cached ? 0 : 1,
+    isLost: false
+  }))
+
+/** Whether a step's answer is that of its nested run, and not of a worker that took over from it. */
+export const isNested = ({ nested, reassigned }: StepRecord): boolean => nested !== undefined && reassigned.length === 0
+
+/** What answers a run within a step is for what the step is for. */
+const within = (nested: Transcript, purpose: Purpose): ReadonlyArray<Payment> =>
+  payments(nested).map((payment) => (payment.purpose === "answer" ? { ...payment, purpose } : payment))
+
+/** A nested run's payments are in its own record; the answer of its step does not repeat them. */
+const stepPayments = (step: StepRecord, purpose: Purpose): ReadonlyArray<Payment> => [
+  ...(step.turns ?? []).flatMap((turn) => answerPayment(turn.worker, purpose, turn)),
+  ...(isNested(step) ? [] : answerPayment(step.worker, purpose, step)),
+  ...(step.nested === undefined ? [] : within(step.nested, purpose)),
+  ...judgePayments(step.checkAnswers),
+  ...lostPayments(step.lost, purpose)
+]
+
+/**
+ * What a step's answer took of the worker that gave it: the answer's call, and the turns before it in which it asked for
+ * tools. `undefined` where there is no answer; without a cost where that of a call is unknown.
+ */
+export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | undefined => {
+  if (paid === undefined) return undefined
+  const own = turns.filter((turn) => turn.worker === worker)
+  return own.reduce<Paid>(
+    (sum, { paid }) => ({
+      usage: addUsage(sum.usage, paid.usage),
+      costUsd: sum.costUsd === undefined || paid.costUsd === undefined ? undefined : sum.costUsd + paid.costUsd
+    }),
+    paid
+  )
+}
+
+/**
+ * The step whose answer is the run's, as far as it has come: the last of its round (of several that vote, the first), or
+ * the one whose answer stands. The round is the one that goes on, or else the last, or the best where a critic scored them.
+ */
+const answering = ({ rounds }: Transcript): EarlierStep | undefined => {
+  const planned = rounds.filter(({ steps }) => steps.length > 0)
+  const last = planned.at(-1)
+  const stands = last?.revisions?.at(-1)?.answer
+  if (last === undefined || stands !== undefined) return stands
+  const score = ({ answer, grade }: RoundRecord) =>
+    answer === undefined ? Number.NEGATIVE_INFINITY : (grade?.grade.score ?? 0)
+  const best = planned.reduce((best, round) => (score(round) >= score(best) ? round : best))
+  const { round, steps, workflow } = last.endedAt === undefined ? last : best
+  return { round, step: workflow?.answer === "majority" ? 0 : steps.length - 1 }
+}
+
+/** All calls of a run with what they were for, those of nested runs included: they add up to {@link spendSoFar}. */
+export const payments = (transcript: Transcript): ReadonlyArray<Payment> => {
+  const { policy, rounds } = transcript
+  const answer = answering(transcript)
+  return rounds.flatMap(({ completions, criticAnswers, lost, round, steps }) => {
+    const purposeOf = (step: number) => (round === answer?.round && step === answer.step ? "answer" : "step")
+    return [
+      ...completions.flatMap((completion) => answerPayment(policy, "plan", completion)),
+      ...steps.flatMap((step, index) => stepPayments(step, purposeOf(index))),
+      ...lostPayments(lost, "plan"),
+      ...judgePayments(criticAnswers)
+    ]
+  })
+}
+
+/** What has been spent, and a call more. */
+export const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
+  usage: addUsage(spend.usage, paid.usage),
+  costUsd: spend.costUsd + (paid.costUsd ?? 0),
+  calls: spend.calls + calls,
+  unpricedCalls: spend.unpricedCalls + (paid.costUsd === undefined ? calls : 0)
+})
+
+/** What a run has paid so far, nested runs included: `spend`, where it has ended. */
+export const spendSoFar = (transcript: Transcript): Spend =>
+  transcript.spend ?? payments(transcript).reduce(withPayment, noSpend)
+
+/**
+ * What a run has paid so far to each worker, by its id; the parts add up to {@link spendSoFar}.
+ *
+ * **Details**
+ *
+ * Calls that failed or were interrupted, and those of nested runs, count where they were made. The completions of a
+ * language policy stand under the policy's name, which is its model's id unless it has another.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { bestOf, conduct, spendByWorker, worker } from "@divisi/core/promise"
+ *
+ * const pool = ["a", "b"].map((id) => worker({ id, answer: () => "42" }))
+ * const { transcript } = await conduct({ question: "What is 6 times 7?", pool, policy: bestOf({ n: 2 }) })
+ * const spend = spendByWorker(transcript)
+ * spend.a?.calls // => 2
+ * spend.b?.calls // => 1
+ * ```
+ */
+export const spendByWorker = (transcript: Transcript): Readonly<Record<string, Spend>> => {
+  const spend = new Map<string, Spend>()
+  for (const payment of payments(transcript)) {
+    spend.set(payment.worker, withPayment(spend.get(payment.worker) ?? noSpend, payment))
+  }
+  return Object.fromEntries(spend)
+}
