@@ -33,7 +33,7 @@ interface Claim extends Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set)?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?answer[*_:]* *\n+[=-]{3,} *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans\.\s+|(?<![^\n])\|\s*(?:final )?answer\s*\|\s*\n\s*\|[-: ]+\|\s*\n\s*\|\s*|####\s*/gi
+  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set)?\s*(?:(?:\*\*|__)?\s*[:;]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?answer[*_:]* *\n+[=-]{3,} *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans\.\s+|(?<![^\n])\|\s*(?:final )?answer\s*\|\s*\n\s*\|[-: ]+\|\s*\n\s*\|\s*|####\s*/gi
 
 /** "A: 5", on a line of its own. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
@@ -285,7 +285,7 @@ const fromLabel = (content: string): string => {
   const plain = plainValue(content)
   const isProse =
     words(plain) > 4 ||
-    (words(plain) > 1 && /^\p{L}[^$]*\$[^$]+\$$/u.test(plain)) ||
+    (words(plain) > 1 && /^(?:\p{L}[^$]*\$[^$]+\$$|\p{Lu}\p{Ll}+ \p{Ll}.*\d)/u.test(plain)) ||
     /^[A-Z][a-z]+\b.*\b(?:is|are|equals)\b/.test(plain)
   return (isProse ? (inProse(plain) ?? plain) : plain).replace(approximately, "≈ ")
 }
@@ -344,7 +344,7 @@ export const extract = (text: string): string | undefined => {
     const found = /\d/.test(last) ? /=\s*([^=\n]{1,80})$/.exec(last)?.[1] : undefined
     if (found !== undefined) return found
   }
-  if (words(said) > 1 || said.includes("\n")) {
+  if (words(said) > 1 || /\n|[\u0370-\u0dff]/.test(said)) {
     const found = inProse(said)
     if (found !== undefined) return found
   }

@@ -108,6 +108,9 @@ const withoutRemark = (text: string): string => {
 /** The number of things that another language names behind it, or in brackets behind its own word for it. */
 const counted = (text: string): string =>
   /^(-?\d[\d.,]*)\s+(?=[^\d]*[^ -~])[\p{L}\p{M}]+(?:\s+[\p{L}\p{M}]+){0,2}$/u.exec(text)?.[1] ??
+  /^(?:\\?(?:gcd|lcm|operatorname\{[a-z]+\})\s*\([^()]*\)|\|[^|=]+\||\$\|[^|=]+\|)(?:[^\n]*)=\s*(-?\d[\d.,]*)\$?\.?$/i.exec(
+    text
+  )?.[1] ??
   /^\[(-?\d[\d.]*)\]$/.exec(text)?.[1] ??
   /^\p{L}+:\s*(\$[^$]+\$|-?\d[\d.,]*)$/u.exec(text)?.[1] ??
   (words(text) > 0 ? /^\p{L}{2,}\s*\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??

@@ -7,7 +7,7 @@
  */
 import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
 import { because } from "./because.ts"
-import { isCommitted, isCommittedAbroad } from "./commitment.ts"
+import { isCommitted, isCommittedAbroad, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
 import { patternsIn } from "./languages.ts"
 import { complement, hearsay, insteadOf, objection, opinion, slip, whoever } from "./signals.ts"
@@ -174,6 +174,15 @@ const isDenied = (text: string): boolean => {
   const cut = English.reason.exec(behind)
   const said = cut === null ? behind : behind.slice(0, cut.index)
   if (isOddRemark(behind) || opinion(behind)) return true
+  if (
+    behind
+      .split(/[;—]/)
+      .slice(1)
+      .some((part) => objection.test(part))
+  )
+    return true
+  const predicate = /^[\s□.*_)\]}$]*(?:is|was|are|seems?|looks?)\s+(\w+)/.exec(behind)?.[1]
+  if (predicate !== undefined && !English.predicates.has(predicate.toLowerCase())) return true
   return (
     English.behind.test(said) ||
     /\b(?:which|that|but)\b[^,]{0,30}\b(?:is|was)\s+(?:wrong|incorrect|false|not)\b/i.test(behind)
@@ -276,15 +285,26 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   if (English.crosses.test(before.slice(-6)) || English.crosses.test(text.slice(end, end + 8))) return false
   const previous = previousSentence(text, start - before.length)
   if (English.announcement.test(previous)) return false
-  if (English.heading.test(previous)) return false
+  if (English.heading.test(previous) || /\b(?:typo|misprint)\b/i.test(previous)) return false
   const languages = patternsIn(`${before} ${said}`)
   if (languages.length === 0 && !isStated(before, said)) return false
   if (languages.length > 0 && languages.every(({ isVerbFirst }) => isVerbFirst)) {
     const isInFormula = before.endsWith(sign) && !/\p{L}/u.test(said)
-    if (!isInFormula && !isCommittedAbroad(before.replace(/\([^()]*\)/g, " "))) return false
+    if (!isInFormula && !isCommittedAbroad(before.replace(/\([^()]*\)/g, " "), said)) return false
   }
   if (languages.length > 0) {
     if (slip(said).length > 0 || opinion(said)) return false
+    if (
+      languages.length > 3 &&
+      /\p{L}/u.test(before) &&
+      wordsIn(before) <= 2 &&
+      !/(?:d[ıiuü]r|olur|eder|kalır)\W*$/u.test(said)
+    ) {
+      if (isSubject(before, said) && !isCommittedAbroad(before, said)) return false
+    }
+    const isBareNoun = wordsIn(before) === 1 && !joinedScript.test(before)
+    if (!languages[0]!.isVerbFirst && isBareNoun && /[\u0590-\u06ff]/.test(before) && isSubject(before, said))
+      return false
     const held = before.slice(lastTurn(before))
     if (/\p{L}/u.test(held) && !languages[0]!.isVerbFirst && hearsay(`${held}${sign}${said}`).length > 0) return false
   }

@@ -55,13 +55,24 @@ export const isCommitted = (before: string, behind: string): boolean => {
   return subject.test(behind) && !/^[\s□.*_)\]}$]*[,;(–—-]/.test(behind)
 }
 
+const conjunction =
+  /^[\s$*_)\]}]*(?:o|ou|or|oder|of|eller|sau|lub|nebo|alebo|ili|tai|vagy|veya|hoặc|atau|au|или|або|ή|y|e|et|und|en|och|og|i|a|и|та|και)(?!\p{L})/iu
+
+/** Whether a value is part of a subject that a predicate follows: "The value 5 drops out". */
+export const isSubject = (before: string, behind: string): boolean =>
+  !conjunction.test(behind) &&
+  !/[:：=]\W*$/.test(before) &&
+  /^[\s$*_)\]}]*\p{L}/u.test(behind) &&
+  !/^[\s$*_)\]}]*(?:\p{L}{1,3}|[a-z]+s)\s*$/u.test(behind)
+
 const answers = new RegExp(`(?<!\\p{L})(?:${answerWords}|${resultWords})`, "iu")
 
 /** The same for a clause in another language, of those whose verb stands before the value. */
-export const isCommittedAbroad = (before: string): boolean => {
+export const isCommittedAbroad = (before: string, behind: string): boolean => {
   const said = before.toLowerCase()
-  if (!/\p{L}/u.test(said) || answers.test(said) || conclusion.test(said)) return true
+  if (!/\p{L}/u.test(said) || conclusion.test(said)) return true
+  if (answers.test(said) && !isSubject(before, behind)) return true
   const clause = lastClause(said).match(/[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)?/gu) ?? []
   if (clause.some((word) => statingAbroad.has(word) || stating.has(word)) || /[=≈]/.test(lastClause(said))) return true
-  return clause.every((word) => foreignLeads.has(word) || leads.has(word))
+  return clause.every((word) => foreignLeads.has(word) || leads.has(word)) && !isSubject(before, behind)
 }

@@ -14,7 +14,7 @@ const alternatives = (lines: string): string =>
 /** Persons and things that give answers which are not the writer's. */
 const sources = alternatives(`
   friend|classmates?|colleagues?|neighbou?rs?|brother|sister|cousin|dad|mom|uncle|teacher|students?|pupils?|professor|roommate|tutor|users?|posters?|author|book|textbook|key|answer key|manual|chatgpt|gpt|chatbot|internet|forum|google|wolfram\\w*|people|somebody|someone|anybody|anyone|everybody|everyone|others|commenters?|candidates|competitors?|grader|examiner|hint|solver
-  freund|freundin|nachbar|bruder|schwester|lehrer\\p{L}*|schüler\\p{L}*|mitschüler\\p{L}*|kolleg\\p{L}*|buch|lösungsheft|jemand|viele|manche|andere|einige
+  freund|freundin|nachbar|bruder|schwester|lehrer\\p{L}*|schüler\\p{L}*|mitschüler\\p{L}*|kolleg\\p{L}*|\\p{L}*buch|lösungsheft|jemand|viele|manche|andere|einige
   amie?|voisine?|frère|sœur|professeur|prof|élèves?|camarade|collègue|livre|corrigé|manuel|quelqu['’]un|beaucoup|certains|plusieurs
   amig[oa]|vecin[oa]|herman[oa]|profesora?|alumn[oa]s?|compañer[oa]|libro|alguien|muchos|algunos
   amic[oa]|vicino|fratello|sorella|professore|insegnante|compagno|qualcuno|molti|alcuni
@@ -39,7 +39,7 @@ const sources = alternatives(`
 /** Verbs of saying and of coming to a result, for persons. */
 const reporting = alternatives(`
   says?|said|saying|claims?|claimed|thinks?|thought|believes?|believed|argues?|argued|insists?|insisted|suggests?|suggested|answers?|answered|wrote|writes?|written|posted?|posts|told|tells|gets?|got|gives?|gave|given|computed?|computes|calculated?|calculates|obtained|obtains|found|finds|lists|listed|reports|reported|proposed|proposes|came up|comes up|arrived|guessed|wants?|expects?|puts?|has|had
-  sagt\\p{L}*|meint\\p{L}*|behaupt\\p{L}*|glaubt\\p{L}*|kam\\p{L}* auf|komm(?:t|en) auf|erhielt\\p{L}*|erhält|bekam|bekommt|schreib\\p{L}*|schrieb\\p{L}*|antwort\\p{L}*|tippt|hat|haben|rechnet\\p{L}*|denk\\p{L}*
+  sagt\\p{L}*|meint\\p{L}*|behaupt\\p{L}*|glaubt\\p{L}*|kam\\p{L}* auf|komm(?:t|en) auf|erhielt\\p{L}*|erhält|bekam|bekommt|schreib\\p{L}*|schrieb\\p{L}*|antwort\\p{L}*|tippt|hat|haben|zufolge|rechnet\\p{L}*|denk\\p{L}*
   dit|disent|a dit|pensent?|affirment?|prétend\\p{L}*|trouvent?|trouvé|obtient|obtiennent|obtenu|répond\\p{L}*|écrit|croi\\p{L}*|a|ont|donne
   dicen?|dijo|creen?|afirma\\p{L}*|contesta\\p{L}*|obtuvo|obtien\\p{L}*|responde\\p{L}*|encontró|escrib\\p{L}*|piensa\\p{L}*|sacó|dio
   dicono|ha detto|crede|credono|sostiene|sostengono|ottenuto|ottiene|ottengono|rispond\\p{L}*|trova\\p{L}*|scrive|scrivono|pensa\\p{L}*
@@ -104,7 +104,7 @@ export const hearsay = (text: string): ReadonlyArray<Words.Found> => {
 }
 
 const objections = alternatives(`
-  hm+|hmm+|oh|uh|uhh*|um|er|oops|whoops|argh|d['’]oh|ugh|yikes|damn|ah|wait|hold (?:on|up)|hang on|strike|edit|update|erratum|errata|correction|sorry|apologies|my apologies|unfortunately|alas
+  hm+|hmm+|oh|uh|uhh*|um|er|oops|whoops|argh|d['’]oh|ugh|yikes|damn|ah|wait|hold (?:on|up)|hang on|strike|edit|update|erratum|errata|correction|sorry|apologies|my apologies|unfortunately|sadly|regrettably|then again|mind you|that said|having said that|nah|nope|too (?:small|large|big|low|high|many|few)|alas
   quatsch|mist|moment|ups|hoppla|ach|äh|entschuldigung|verzeihung|leider|sorry|korrektur|stopp|halt|oje|pardon
   zut|oups|mince|enfin non|attends|attendez|désolée?|ah non|euh|flûte|malheureusement|aïe|hélas
   uy|vaya|ay|perdón|perdona|disculpa|disculpen|espera|lo siento|ah no|lamentablemente|caramba|rectifico
@@ -133,7 +133,7 @@ export const stating: ReadonlySet<string> = new Set(
   est sont vaut valent donne donnent obtient obtenons trouve trouvons a ont fait font égale égal égaux reste restent faut conclut conclus déduit devient mesure coûte confirme avons
   es son vale da dan obtiene obtenemos queda quedan tiene tienen hay resulta mide cuesta equivale asciende suma concluye concluimos sale igual llega llegamos obtengo confirmo
   è sono valgono dà danno ottiene ottieni otteniamo risulta ha hanno resta rimangono misura costa uguale pari conclude viene ricava trova troviamo
-  é são dá dão obtemos obtém resulta tem têm há fica mede custa igual existem conclui concluímos resta temos
+  é são restam sobram dá dão obtemos obtém resulta tem têm há fica mede custa igual existem conclui concluímos resta temos
   is zijn bedraagt geeft krijgen krijgt heeft hebben blijft wordt kost vinden volgt maakt komt vind
   är blir ger får har finns kostar er bliver gir giver fås findes finnes utgör
   este sunt e are au obținem obține rezultă rămân face costă
@@ -141,7 +141,7 @@ export const stating: ReadonlySet<string> = new Set(
   je jsou má dostaneme vychází činí rovná vyjde máme rovno dostáváme
   su iznosi ima dobivamo dobijamo jednako jednak jednaka slijedi dobije
   là có bằng được còn ra adalah ada sama menjadi yaitu diperoleh didapat ialah sebesar ni kuna tunapata sawa
-  равно равен равна равны есть это составляет получаем получим имеем остаётся остается стоит будет выходит получается получилось составит требуется находим имеет
+  всего осталось остаётся итого всього залишилось равно равен равна равны есть это составляет получаем получим имеем остаётся остается стоит будет выходит получается получилось составит требуется находим имеет
   дорівнює є це становить отримуємо маємо буде рівне виходить е са получаваме
   είναι ισούται έχουμε παίρνουμε δίνει υπάρχουν κάνει βρίσκουμε προκύπτει
   `
