@@ -181,8 +181,6 @@ const isDenied = (text: string): boolean => {
       .some((part) => objection.test(part))
   )
     return true
-  const predicate = /^[\s□.*_)\]}$]*(?:is|was|are|seems?|looks?)\s+(\w+)/.exec(behind)?.[1]
-  if (predicate !== undefined && !English.predicates.has(predicate.toLowerCase())) return true
   return (
     English.behind.test(said) ||
     /\b(?:which|that|but)\b[^,]{0,30}\b(?:is|was)\s+(?:wrong|incorrect|false|not)\b/i.test(behind)
@@ -280,6 +278,8 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   const { mark, said } = sentenceBehind(text, end)
   if (/[?？؟]/.test(mark)) return false
   if (isDoubted(before) || isDenied(said)) return false
+  const predicate = /^[\s□.*_)\]}$]*(?:is|was|are|seems?|looks?)\s+(\w+)/.exec(said)?.[1]
+  if (predicate !== undefined && !English.predicates.has(predicate.toLowerCase())) return false
   if (English.conditional.test(before) && !English.plainly.test(before)) return false
   if (isOddLead(before) || isQuoted(before, said) || isOddSubject(before, said)) return false
   if (English.crosses.test(before.slice(-6)) || English.crosses.test(text.slice(end, end + 8))) return false
