@@ -5,6 +5,7 @@
  * one.
  */
 
+import { Options as Tables } from "@divisi/core"
 import { WorkerStream } from "@divisi/core/streams"
 import { free } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
@@ -18,6 +19,33 @@ import * as LlamaCppModel from "./LlamaCppModel.ts"
 
 /** How the model runs, and how it answers. */
 export interface Options extends Omit<LlamaCppModel.Options, "source">, LlamaCppModel.WorkerOptions {}
+
+const table = {
+  folder: Tables.name,
+  onProgress: Tables.aFunction,
+  gpu: Tables.oneOf("auto", "cuda", "vulkan", "metal", "none"),
+  gpuRequired: Tables.flag,
+  gpuLayers: Tables.either(Tables.oneOf("auto", "max"), Tables.whole(0)),
+  contextTokens: Tables.whole(1),
+  sequences: Tables.whole(1),
+  batchTokens: Tables.whole(1),
+  threads: Tables.whole(1),
+  flashAttention: Tables.either(Tables.flag, Tables.oneOf("auto")),
+  keyValueType: Tables.oneOf("F32", "F16", "BF16", "Q8_0", "Q5_1", "Q5_0", "Q4_1", "Q4_0"),
+  adapters: Tables.expects("a list of adapters", Array.isArray),
+  queueLimit: Tables.whole(0),
+  onNotice: Tables.aFunction,
+  id: Tables.name,
+  description: Tables.text,
+  template: Tables.either(Tables.oneOf("model", "plain"), Tables.aFunction),
+  grammar: Tables.flag,
+  reasoningTokens: Tables.whole(0),
+  maxOutputTokens: Tables.whole(1),
+  temperature: Tables.number(0),
+  topK: Tables.whole(0),
+  topP: Tables.number(0, 1),
+  minP: Tables.number(0, 1)
+} satisfies Tables.ShapeOf<Options>
 
 let scope: Scope.Closeable | undefined
 
@@ -44,6 +72,7 @@ const unusable = (id: string, cause: unknown) =>
  * ```
  */
 export const llamacpp = (source: string, options: Options = {}): Worker => {
+  Tables.check("llamacpp", options, table)
   const { id = `llamacpp:${source}`, description = KnownModels.find(source)?.description } = options
   const about = { ...options, id, description }
   let loaded: { readonly home: Scope.Scope; readonly worker: Promise<Worker> } | undefined

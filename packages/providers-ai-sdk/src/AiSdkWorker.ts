@@ -5,10 +5,10 @@
  * `streamText`, so nothing retries, logs or buffers in between, and a stream that was cut off fails.
  */
 import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import type { Allowance } from "@divisi/core"
-import type { Pricing } from "@divisi/core/Usage"
+import { type Allowance, Options as Tables } from "@divisi/core"
+import { type Pricing, pricingShape } from "@divisi/core/Usage"
 import type { Capabilities, Limits, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
-import { WorkerError, type WorkerPart } from "@divisi/core/Worker"
+import { capabilitiesShape, limitsShape, reasoningTable, WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import { Dialects, VendorJson as Json, ModelTurn, VendorStream } from "@divisi/provider-kit"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -83,6 +83,28 @@ export interface Options {
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
 
+const table = {
+  id: Tables.name,
+  description: Tables.text,
+  instructions: Tables.text,
+  capabilities: capabilitiesShape,
+  provider: Tables.name,
+  pricing: pricingShape,
+  limits: limitsShape,
+  takesSeed: Tables.flag,
+  maxOutputTokens: Tables.whole(1),
+  temperature: Tables.number(0),
+  reasoning: reasoningTable,
+  providerOptions: Tables.anObject,
+  reasoningOptions: Tables.aFunction,
+  parallelOptions: Tables.aFunction,
+  headers: Tables.recordOf(Tables.text),
+  rateLimitHeaders: Tables.anything,
+  timeoutMillis: Tables.number(0),
+  unsupported: Tables.oneOf("fail", "ignore"),
+  secrets: Tables.expects("a list of texts", Array.isArray)
+} satisfies Tables.ShapeOf<Options>
+
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
@@ -146,6 +168,7 @@ const ownerOf = ({ modelId, provider }: Model): string => `${provider}:${modelId
  * ```
  */
 export const aiSdk = (model: Model, options: Options = {}): Worker => {
+  Tables.check("aiSdk", options, table)
   if (typeof model !== "object" || !["v3", "v4"].includes(model.specificationVersion)) {
     throw new TypeError(
       'aiSdk takes a model of AI SDK 6 or 7 (specification v3 or v4), such as openai("gpt-5"): update the provider\'s ' +

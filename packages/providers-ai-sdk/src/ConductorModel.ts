@@ -4,7 +4,7 @@
  */
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import { AnswerText } from "@divisi/core"
+import { AnswerText, Options as Tables } from "@divisi/core"
 import type { Conductor, RunOptions } from "@divisi/core/Conductor"
 import { RunStream } from "@divisi/core/streams"
 import * as Cause from "effect/Cause"
@@ -34,6 +34,14 @@ export interface Options {
    */
   readonly context?: Context.Context<never> | undefined
 }
+
+const table = {
+  modelId: Tables.name,
+  provider: Tables.name,
+  progress: Tables.flag,
+  run: Tables.anObject,
+  context: Tables.anObject
+} satisfies Tables.ShapeOf<Options>
 
 /**
  * A model that answers with runs of a Conductor.
@@ -72,6 +80,7 @@ export interface Options {
  * ```
  */
 export const conductorModel = (conductor: Conductor["Service"], options: Options = {}): LanguageModelV4 => {
+  Tables.check("conductorModel", options, table)
   const { context = Context.empty(), modelId = "conductor", provider = "divisi" } = options
 
   const parts = (call: LanguageModelV4CallOptions) => {

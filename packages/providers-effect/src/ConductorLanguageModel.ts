@@ -2,7 +2,7 @@
  * A Conductor as a `LanguageModel` of Effect: a program that uses that service uses a team by changing one layer.
  */
 
-import { AnswerText } from "@divisi/core"
+import { AnswerText, Options as Tables } from "@divisi/core"
 import { Conductor, type RunOptions } from "@divisi/core/Conductor"
 import { RunStream } from "@divisi/core/streams"
 import * as AiError from "effect/ai/AiError"
@@ -22,6 +22,8 @@ export interface Options {
   readonly run?: Omit<RunOptions, "runId"> | undefined
 }
 
+const table = { modelId: Tables.name, run: Tables.anObject } satisfies Tables.ShapeOf<Options>
+
 /**
  * A model that answers with runs of the `Conductor` in the context.
  *
@@ -37,7 +39,8 @@ export interface Options {
  */
 export const make = Effect.fnUntraced(function* (
   options: Options = {}
-): Effect.fn.Return<LanguageModel.LanguageModel, never, Conductor> {
+): Effect.fn.Return<LanguageModel.LanguageModel, Tables.OptionsError, Conductor> {
+  yield* Tables.checked("ConductorLanguageModel.make", options, table)
   const conductor = yield* Conductor
 
   const streamText = (asked: LanguageModel.ProviderOptions) =>
@@ -89,5 +92,7 @@ export const make = Effect.fnUntraced(function* (
  * response.usage.outputTokens.total // => 1
  * ```
  */
-export const layer = (options: Options = {}): Layer.Layer<LanguageModel.LanguageModel, never, Conductor> =>
+export const layer = (
+  options: Options = {}
+): Layer.Layer<LanguageModel.LanguageModel, Tables.OptionsError, Conductor> =>
   Layer.effect(LanguageModel.LanguageModel, make(options))

@@ -5,10 +5,14 @@
  * adapter passes on fails; no setting is dropped silently.
  */
 
-import type { Pricing } from "@divisi/core/Usage"
+import { Options as Tables } from "@divisi/core"
+import { type Pricing, pricingShape } from "@divisi/core/Usage"
 import {
   type Capabilities,
+  capabilitiesShape,
   type Limits,
+  limitsShape,
+  reasoningTable,
   type Worker,
   WorkerError,
   type WorkerPart,
@@ -74,6 +78,25 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
 
+const table = Tables.table(
+  {
+    id: Tables.name,
+    description: Tables.text,
+    instructions: Tables.text,
+    capabilities: capabilitiesShape,
+    provider: Tables.name,
+    pricing: pricingShape,
+    limits: limitsShape,
+    maxOutputTokens: Tables.whole(1),
+    temperature: Tables.number(0),
+    reasoning: reasoningTable,
+    settings: Tables.madeBy("a settings adapter", "apply"),
+    timeoutMillis: Tables.number(0),
+    secrets: Tables.expects("a list of texts", Array.isArray)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["id"] }
+)
+
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
@@ -116,6 +139,7 @@ const passes = ({ settings }: Options, name: keyof Settings): boolean => setting
  * ```
  */
 export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: Options): Worker => {
+  Tables.check("fromLanguageModel", options, table)
   const { description, id, instructions, limits, pricing, provider } = options
   const secrets = (options.secrets ?? []).map((secret) =>
     Redacted.isRedacted(secret) ? Redacted.value(secret) : secret

@@ -89,10 +89,8 @@ const close = (server: Http.Server, sockets: NodeWS.WebSocketServer): Effect.Eff
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<NodeServer, ListenError, Scope.Scope> {
-  yield* Effect.try({
-    try: () => Tables.check("NodeServer.make", options, table),
-    catch: (error) => new ListenError({ detail: (error as Tables.OptionsError).message })
-  })
+  const unusable = ({ message }: Tables.OptionsError) => new ListenError({ detail: message })
+  yield* Effect.mapError(Tables.checked("NodeServer.make", options, table), unusable)
   const { host = "127.0.0.1", maxConnections = 10_000, port = 8080, requestMillis = 120_000 } = options
   if (options.authenticate === undefined && !isThisMachine(host)) {
     const detail = `Without keys this server listens on this machine alone, and not on ${host}: make a key, or leave the host out.`
@@ -103,7 +101,7 @@ export const make = Effect.fnUntraced(function* (
     return yield* new ListenError({ detail: `content must be ${ContentSetting.values.join(" or ")}.` })
   }
   const { host: _host, maxConnections: _connections, port: _port, requestMillis: _request, ...ofServer } = options
-  const server = yield* Server.make(ofServer)
+  const server = yield* Effect.mapError(Server.make(ofServer), unusable)
   const scope = yield* Effect.scope
   const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
   const node = Http.createServer(limitsOf(requestMillis), handler)

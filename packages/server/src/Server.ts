@@ -215,9 +215,11 @@ const namedIn = (url: string): string => {
   }
 }
 
-/** Makes a server. What goes on in it is stopped when the scope closes. */
-export const make = Effect.fnUntraced(function* (given: Options): Effect.fn.Return<Server, never, Scope.Scope> {
-  Tables.check("Server.make", given, optionsTable)
+/** Makes a server. Its runs are stopped when the scope closes. Options that cannot be used are an `OptionsError`. */
+export const make = Effect.fnUntraced(function* (
+  given: Options
+): Effect.fn.Return<Server, Tables.OptionsError, Scope.Scope> {
+  yield* Tables.checked("Server.make", given, optionsTable)
   const options = ContentSetting.applied(given)
   const { content } = options
   const {

@@ -5,7 +5,7 @@
  * in order and carried out once however many replies are lost, results are waited for by long polls, and what is opened
  * is closed with the scope. It knows nothing of engines: {@link @divisi/trainer-tinker/TinkerEngine} makes one of it.
  */
-import { Callback } from "@divisi/core"
+import { Callback, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -59,6 +59,31 @@ export interface Options {
   /** For tests. */
   readonly fetch?: typeof fetch | undefined
 }
+
+/** The table of {@link Options}, for `Options.check`. */
+export const optionsTable = {
+  baseUrl: Tables.text,
+  apiKey: Tables.anObject,
+  dialect: Tables.either(Tables.name, Tables.anObject),
+  wire: Tables.oneOf("json", "protobuf"),
+  tags: Tables.listOf(Tables.text),
+  metadata: Tables.recordOf(Tables.text),
+  timeoutMillis: Tables.number(1),
+  pollMillis: Tables.number(1),
+  resultMillis: Tables.number(1),
+  heartbeatMillis: Tables.number(1),
+  retry: { firstMillis: Tables.number(0), mostMillis: Tables.number(0), patienceMillis: Tables.number(0) },
+  sampleConcurrency: Tables.whole(1),
+  chunk: { data: Tables.whole(1), bytes: Tables.whole(1) },
+  onNotice: Tables.aFunction,
+  fetch: Tables.aFunction
+} satisfies Tables.ShapeOf<Options>
+
+/** Options that cannot be used, as the mistake of a call. */
+const checked = (options: Options): Effect.Effect<void, Errors.TinkerError> =>
+  Effect.mapError(Tables.checked("TinkerClient.make", options, optionsTable), ({ message }) =>
+    Errors.make("create_session", { _tag: "UserMistake", detail: message })
+  )
 
 /** What the server is asked to train. */
 export interface ModelOptions {
@@ -222,6 +247,7 @@ const startSession = (settings: Transport.Settings, options: Options) =>
  */
 export const make = (options: Options = {}): Effect.Effect<TinkerClient, Errors.TinkerError, Scope.Scope> =>
   Effect.gen(function* () {
+    yield* checked(options)
     const scope = yield* Effect.scope
     let dialect = dialectOf(options.dialect)
     const credential = Credential.make(options.apiKey)

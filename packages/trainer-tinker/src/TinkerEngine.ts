@@ -5,7 +5,7 @@
  * server no longer has refuse to sample, rather than to sample others. And where a lost reply leaves open whether the
  * gradient or a step was taken, nothing more is trained until a saved state is loaded: nothing is lost or done twice.
  */
-import { Callback } from "@divisi/core"
+import { Callback, Options as Tables } from "@divisi/core"
 import { LoraAdapter } from "@divisi/gguf"
 import { type Capabilities, type Engine, EngineError, type LossName, type Tokenizer } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ import * as Samplers from "./internal/samplers.ts"
 import * as State from "./internal/state.ts"
 import * as Training from "./internal/training.ts"
 import type * as Protocol from "./Protocol.ts"
-import type * as TinkerClient from "./TinkerClient.ts"
+import * as TinkerClient from "./TinkerClient.ts"
 import * as Errors from "./TinkerError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -40,6 +40,25 @@ export interface Options extends TinkerClient.Options {
   /** The base model as a GGUF file: needed to export `gguf-lora`. */
   readonly baseGguf?: string | undefined
 }
+
+const table = Tables.table(
+  {
+    ...TinkerClient.optionsTable,
+    baseModel: Tables.name,
+    tokenizer: Tables.madeBy("a tokenizer", "encode"),
+    lora: {
+      rank: Tables.whole(1),
+      seed: Tables.whole(0),
+      train_unembed: Tables.flag,
+      train_mlp: Tables.flag,
+      train_attn: Tables.flag
+    },
+    stop: Tables.listOf(Tables.whole(0)),
+    contextTokens: Tables.whole(1),
+    baseGguf: Tables.name
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["baseModel", "tokenizer"] }
+)
 
 /** The engine, and what is the Tinker API's own about it. */
 export interface TinkerEngine extends Engine {
@@ -183,6 +202,11 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
  */
 export const make = (options: Options): Effect.Effect<TinkerEngine, EngineError, Scope.Scope> =>
   Effect.gen(function* () {
+    yield* Effect.mapError(
+      Tables.checked("TinkerEngine.make", options, table),
+      ({ message }) =>
+        new EngineError({ engine: "tinker", doing: "open", reason: { _tag: "InvalidRequest", detail: message } })
+    )
     const { dialect, state } = yield* Effect.mapError(opened(options), (error) => Errors.toEngineError("open", error))
     const notices = noticesOf(dialect)
     for (const notice of notices) Callback.notifyLogged("onNotice", () => options.onNotice?.(notice))

@@ -3,8 +3,8 @@
  * The package of a vendor is loaded when one of its models is in the pool.
  */
 
-import { Callback } from "@divisi/core"
-import type { Pricing } from "@divisi/core/Usage"
+import { Callback, Options as Tables } from "@divisi/core"
+import { type Pricing, pricingShape } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -51,6 +51,22 @@ export interface PaperPoolOptions {
   /** The day that shut-downs are measured by (ISO date); today by default. */
   readonly today?: string | undefined
 }
+
+const table = Tables.table(
+  {
+    setting: Tables.oneOf("controlled", "unconstrained"),
+    required: Tables.flag,
+    keys: Tables.recordOf(Tables.anything),
+    baseURLs: Tables.recordOf(Tables.text),
+    models: Tables.recordOf(Tables.text),
+    successors: Tables.flag,
+    pricing: Tables.recordOf(pricingShape),
+    onNotice: Tables.aFunction,
+    environment: Tables.anObject,
+    today: Tables.expects("a day such as 2025-01-31", (value) => /^\d{4}-\d{2}-\d{2}/.test(String(value)))
+  } satisfies Tables.ShapeOf<PaperPoolOptions>,
+  { required: ["setting"] }
+)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
@@ -166,6 +182,7 @@ const tell = (notice: string): void => void process.stderr.write(`divisi: ${noti
  * ```
  */
 export const paperPool = async (given: PaperPoolOptions): Promise<ReadonlyArray<Worker>> => {
+  Tables.check("paperPool", given, table)
   const environment = given.environment ?? (await Effect.runPromise(Vendor.environment(Vendor.vendors)))
   const options = { ...given, environment }
   const notice = (text: string) => Callback.notifyLogged("onNotice", () => (options.onNotice ?? tell)(text))

@@ -55,8 +55,17 @@ export const allSamples = 1_000_000
 
 const connect = (options: Options, scope: Scope.Scope) =>
   Effect.gen(function* () {
+    const {
+      baseGguf: _,
+      baseModel: _model,
+      contextTokens: _context,
+      lora: _lora,
+      stop: _stop,
+      tokenizer: _tokenizer,
+      ...clientOptions
+    } = options
     const clientScope = yield* Scope.fork(scope)
-    const client = yield* Scope.provide(TinkerClient.make(options), clientScope).pipe(
+    const client = yield* Scope.provide(TinkerClient.make(clientOptions), clientScope).pipe(
       Effect.onError(() => Scope.close(clientScope, Exit.void))
     )
     return { client, clientScope }
