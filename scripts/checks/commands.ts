@@ -58,7 +58,12 @@ const help = (words: ReadonlyArray<string>): Promise<string> => {
 const helpOf = async (words: ReadonlyArray<string>): Promise<{ readonly known: boolean; readonly text: string }> => {
   const [first, second] = words
   const isCommand = (text: string, word: string) =>
-    new RegExp(`^ {2,}${word}\\b`, "m").test(text.split(/^(?:(?:SUB)?COMMANDS|GLOBAL FLAGS)$/m).slice(1).join())
+    new RegExp(`^ {2,}${word}\\b`, "m").test(
+      text
+        .split(/^(?:(?:SUB)?COMMANDS|GLOBAL FLAGS)$/m)
+        .slice(1)
+        .join()
+    )
   const top = await help([])
   if (first === undefined) return { known: true, text: top }
   if (!isCommand(top, first)) return { known: false, text: top }
