@@ -363,7 +363,7 @@ describe("a run with a journal", () => {
   it.live("charges a call in doubt at its worst case, tells it, and does with it what is asked for", () =>
     Effect.gen(function* () {
       const doubtful = Effect.fnUntraced(function* (
-        onDoubt: "again" | "fail" | "reassign",
+        onUnconfirmedCall: "again" | "fail" | "reassign",
         more: Partial<Worker> = {}
       ) {
         const memory = Journal.memory()
@@ -373,7 +373,7 @@ describe("a run with a journal", () => {
         const { dead, journal } = yield* killedAt(memory, 1, true)
         yield* Effect.forkDetach(run(journal, { pool, policy: single }))
         yield* dead
-        const result = yield* run(Journal.makeMemory(memory), { pool, policy: single, onDoubt })
+        const result = yield* run(Journal.makeMemory(memory), { pool, policy: single, onUnconfirmedCall })
         return { result, lost: (yield* eventsIn(memory)).filter(({ type }) => type === "call-lost"), books }
       })
       const again = yield* doubtful("again")

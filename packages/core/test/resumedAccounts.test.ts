@@ -123,7 +123,15 @@ describe("the account of a run that is resumed", () => {
     const pool = [worker({ id: "flaky", capabilities: { tools: true }, answer })]
     const retry = { baseDelayMillis: 0 }
     const cache = memoryCache({ maxEntries: 10 })
-    const settings = { pool, policy: single(0), tools: [look], seed: 1, retry, cache, found: "as-made" as const }
+    const settings = {
+      pool,
+      policy: single(0),
+      tools: [look],
+      seed: 1,
+      retry,
+      cache,
+      cachedAnswers: "charged" as const
+    }
     await conduct({ ...settings, question: "What is there?" })
     const account = ledger()
     let run = await conduct({ ...settings, question: "What is there?", ledger: account })

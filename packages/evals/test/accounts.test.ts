@@ -146,7 +146,7 @@ const policies = [
 ]
 
 /** Many runs that ask for much the same at once, in a world that is all a seed's. */
-const mixture = Effect.fnUntraced(function* (at: string, found: "free" | "as-made") {
+const mixture = Effect.fnUntraced(function* (at: string, cachedAnswers: "free" | "charged") {
   const limits = {
     costUsd: yield* Random.nextBetween(0.5, 12),
     calls: yield* Random.nextIntBetween(10, 80)
@@ -203,7 +203,7 @@ const mixture = Effect.fnUntraced(function* (at: string, found: "free" | "as-mad
       {
         ledger,
         payer,
-        found,
+        cachedAnswers,
         listener: watch
       }
     )
@@ -225,22 +225,24 @@ const mixture = Effect.fnUntraced(function* (at: string, found: "free" | "as-mad
   return { booked, calls, paid: account.spent(), refused, told, entries: entries.size }
 })
 
-const mixtures = (found: "free" | "as-made", seeds: number) =>
+const mixtures = (cachedAnswers: "free" | "charged", seeds: number) =>
   Effect.forEach(
     Array.from({ length: seeds }, (_, seed) => seed),
     (seed) => {
       const at = folder()
-      return Effect.flatMap(Effect.scoped(mixture(at, found)).pipe(Random.withSeed(`accounts ${seed}`)), (outcome) =>
-        Effect.map(Journal.read(journalOf(at)), (contents) => {
-          fs.rmSync(at, { recursive: true })
-          return { ...outcome, journalUsd: contents?.paidUsd ?? 0 }
-        })
+      return Effect.flatMap(
+        Effect.scoped(mixture(at, cachedAnswers)).pipe(Random.withSeed(`accounts ${seed}`)),
+        (outcome) =>
+          Effect.map(Journal.read(journalOf(at)), (contents) => {
+            fs.rmSync(at, { recursive: true })
+            return { ...outcome, journalUsd: contents?.paidUsd ?? 0 }
+          })
       )
     }
   )
 
 describe("accounts", () => {
-  it.effect("agree: what runs book where found answers are free, what the payer pays, what the journal says", () =>
+  it.effect("agree: what runs book where cached answers are free, what the payer pays, what the journal says", () =>
     Effect.gen(function* () {
       const outcomes = yield* mixtures("free", 15)
       for (const { booked, calls, journalUsd, paid, told } of outcomes) {
@@ -256,9 +258,9 @@ describe("accounts", () => {
     })
   )
 
-  it.effect("hold their limits where found answers count as made, and then runs book more than the payer pays", () =>
+  it.effect("hold their limits where cached answers are charged, and then runs book more than the payer pays", () =>
     Effect.gen(function* () {
-      const outcomes = yield* mixtures("as-made", 15)
+      const outcomes = yield* mixtures("charged", 15)
       for (const { booked, calls, journalUsd, paid } of outcomes) {
         assert.approximately(journalUsd, paid.costUsd, 1e-9)
         assert.isAtLeast(booked, paid.costUsd - 1e-9)

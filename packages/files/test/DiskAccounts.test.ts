@@ -64,7 +64,13 @@ describe("accounts on disk", () => {
           ]
         }))
         const running = Conductor.make({ policy, pool, seed: 1 })
-          .run("What is it?", { runId, journal, ledger: account, found: "as-made", listener: (event) => stop(event) })
+          .run("What is it?", {
+            runId,
+            journal,
+            ledger: account,
+            cachedAnswers: "charged",
+            listener: (event) => stop(event)
+          })
           .pipe(Effect.provideService(ResponseCache.ResponseCache, cache))
         const stopped = Deferred.makeUnsafe<void>()
         const stop = ({ type }: RunEvent.RunEvent) => {

@@ -371,7 +371,7 @@ const run = Effect.fnUntraced(function* (
     .run(question.task, {
       seed: Seed.spread(question.seed, "run", config.sharedAnswers ? "shared" : member, attempt),
       runId,
-      payer: { account, bearsLost: true, onPaid },
+      payer: { account, chargesUnconfirmedCalls: true, onPaid },
       journal: kept?.journalOf(runId),
       listener: recorder.listener
     })

@@ -235,7 +235,7 @@ export class SimulatedRuns {
       runId: `run-${index}`,
       ledger: this.account(`the account of ${name}`, Seed.chance(draw, 0.5) ? {} : this.limits(), shared),
       payer: this.payer,
-      found: Seed.pick(draw, [undefined, "free", "as-made"]),
+      cachedAnswers: Seed.pick(draw, [undefined, "free", "charged"]),
       listener
     }
     const going = { fiber: undefined, exit: undefined, result: undefined, stoppedAt: undefined }
@@ -394,7 +394,7 @@ export class SimulatedRuns {
         witness.complain(`${asked} calls were made, ${calls} were charged to the payer, and ${payments.length} told`)
     }
     // Found answers that are charged as made are charged, and not asked for.
-    if (runs.some(({ runOptions }) => runOptions.found === "as-made")) return
+    if (runs.some(({ runOptions }) => runOptions.cachedAnswers === "charged")) return
     const charged = runs.reduce((sum, { runOptions }) => sum + runOptions.ledger!.spent().calls, 0)
     if (charged !== asked) witness.complain(`${asked} calls were made, and ${charged} were charged`)
   }

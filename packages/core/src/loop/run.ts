@@ -96,7 +96,7 @@ const conductUntyped = (
       const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger, caller)
       const gate = nesting?.context.gate ?? (yield* Resilience.Gate)
       const isShared = runOptions.ledger !== undefined || runOptions.payer !== undefined
-      const chargesRun = runOptions.payer?.bearsLost !== true
+      const chargesRun = runOptions.payer?.chargesUnconfirmedCalls !== true
       if (nesting === undefined && resume !== undefined && chargesRun) {
         Budget.hold(ledger, journaled?.before === undefined ? paidIn(resume.transcript) : journaled.recording.paid)
       }
@@ -118,7 +118,7 @@ const conductUntyped = (
       }
       const context = contextOf(callRun, {
         payer,
-        cachedAnswers: runOptions.found ?? "free",
+        cachedAnswers: runOptions.cachedAnswers ?? "free",
         retry: options.retry ?? Resilience.defaultRetry,
         salt: seed === undefined ? runId : "",
         gate,
@@ -129,7 +129,7 @@ const conductUntyped = (
         recorded: resume && recordedOf(resume.transcript, runId),
         recording,
         chargesRun,
-        onDoubt: options.onDoubt
+        onUnconfirmedCall: options.onUnconfirmedCall
       })
       const state: State = {
         runId,
@@ -151,7 +151,7 @@ const conductUntyped = (
         equipment: equipmentOf(runId, nesting?.path ?? "", options, { ...runOptions, resume }, context.recorded),
         waitingFor: [],
         stepOf,
-        delegateOf: delegation(conductUntyped),
+        delegateOf: options.self === undefined ? noDelegate : delegation(conductUntyped),
         current: undefined,
         stopped: undefined
       }
@@ -206,6 +206,8 @@ export const maxRounds = (options: RunSettings & Pick<Options, "policy">): numbe
   const { critic, policy, recursion = critic === undefined ? 0 : 2 } = options
   return Math.max(recursion, policy?.recursion ?? 0) + 1
 }
+
+const noDelegate: State["delegateOf"] = () => undefined
 
 /** So many rounds may begin early where nothing else is said. */
 const defaultRevisions = 2

@@ -76,7 +76,7 @@ const shape = {
   runId: Options.expects(RunId.rule, RunId.isRunId),
   ledger: Options.madeBy("a ledger, as ledger({ costUsd })", "reserve"),
   payer: Options.anObject,
-  found: Options.oneOf("free", "as-made"),
+  cachedAnswers: Options.oneOf("free", "charged"),
   journal: Options.madeBy("a journal, as openJournal() gives", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 

@@ -113,8 +113,19 @@ const both =
 const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Started<A> => {
   checkOptions(what, options)
   const { cache, gate, onEvent, policy, pool, question, signal, telemetry, ...rest } = options
-  const { approve, found, journal, ledger, output, parallelToolCalls, payer, resume, runId, toolChoice, ...settings } =
-    rest
+  const {
+    approve,
+    cachedAnswers,
+    journal,
+    ledger,
+    output,
+    parallelToolCalls,
+    payer,
+    resume,
+    runId,
+    toolChoice,
+    ...settings
+  } = rest
   const listener = onEvent === undefined ? own : both(own, onEvent)
   const task = Task.make(question)
   const members = WorkerPool.makeUnsafe(pool)
@@ -126,7 +137,7 @@ const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Star
       runId,
       ledger,
       payer,
-      found,
+      cachedAnswers,
       journal,
       listener,
       telemetry,

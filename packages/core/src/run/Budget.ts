@@ -87,7 +87,7 @@ export interface Payer {
    * charged for it nor told, and is the run that it would have been. Whoever says so counts what was lost himself. False
    * by default.
    */
-  readonly bearsLost?: boolean | undefined
+  readonly chargesUnconfirmedCalls?: boolean | undefined
   /** Called for every call that was paid for, failed ones included, before anybody gets its answer. */
   readonly onPaid?: ((payment: Payment) => void) | undefined
   readonly onRefused?: ((refusal: Refusal) => void) | undefined

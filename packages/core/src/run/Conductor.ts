@@ -65,10 +65,10 @@ export interface RunOptions<A = unknown> {
   readonly payer?: Budget.Payer | undefined
   /**
    * What an answer from the response cache costs: nothing (`"free"`, the default), or what it cost when it was made
-   * (`"as-made"`). In the second case the run's own budget is charged for it and for the attempts that failed before
+   * (`"charged"`). In the second case the run's own budget is charged for it and for the attempts that failed before
    * it, its time counts, and the payer pays nothing.
    */
-  readonly found?: "free" | "as-made" | undefined
+  readonly cachedAnswers?: "free" | "charged" | undefined
   /**
    * Where the run is kept, so that it survives its process; `Journal` of the context by default. A run whose `runId` it
    * knows is resumed, or its result is given again: it never begins twice.

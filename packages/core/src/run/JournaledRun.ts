@@ -211,19 +211,19 @@ const isLost = ({ error: { reason } }: Resilience.Failure): boolean =>
   reason._tag === "Timeout" && reason.detail === lostDetail
 
 /**
- * The rule of a run by which the steps of failed workers go to others. With `onDoubt: "reassign"`, a step whose call was
+ * The rule of a run by which the steps of failed workers go to others. With `onUnconfirmedCall: "reassign"`, a step whose call was
  * lost goes to the next worker, and with `"fail"` to none, unless `reassign` says otherwise.
  */
 export const reassignOf = ({
-  onDoubt,
+  onUnconfirmedCall,
   policy,
   reassign
 }: RunSettings & { readonly policy?: Policy | undefined }): Resilience.Reassign => {
   const rule = reassign ?? (policy?.failover === false ? "never" : "next")
-  if (onDoubt === "reassign" && rule === "never") {
+  if (onUnconfirmedCall === "reassign" && rule === "never") {
     return (failure) => (isLost(failure) ? Resilience.next(failure) : undefined)
   }
-  if (onDoubt === "fail" && reassign === undefined && rule === "next") {
+  if (onUnconfirmedCall === "fail" && reassign === undefined && rule === "next") {
     return (failure) => (isLost(failure) ? undefined : Resilience.next(failure))
   }
   return rule

@@ -72,7 +72,7 @@ export interface RunSettings {
    * What is done about a call whose process ended before its answer came, when the run is resumed: it is made again
    * (default), it fails, or the next worker takes its step over. In each case it is charged at its worst case.
    */
-  readonly onDoubt?: "again" | "fail" | "reassign" | undefined
+  readonly onUnconfirmedCall?: "again" | "fail" | "reassign" | undefined
   /**
    * What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends.
    */
@@ -184,7 +184,7 @@ export const fields = {
   reassign: optional(
     Schema.Union([words(reassignWords), declared<Exclude<Reassign, string>>(Options.aFunction, "a function")])
   ),
-  onDoubt: optional(words(settingsTable.onDoubt)),
+  onUnconfirmedCall: optional(words(settingsTable.onUnconfirmedCall)),
   onStepFailure: optional(words(settingsTable.onStepFailure)),
   onAuthenticationFailure: optional(words(settingsTable.onAuthenticationFailure)),
   skipUnseen: optional(Schema.Boolean),

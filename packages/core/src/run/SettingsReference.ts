@@ -107,7 +107,7 @@ export const reference: { readonly [P in Path]: Row } = {
     flag: "--reassign",
     doc: "The worker that takes over a step whose worker failed for good."
   },
-  onDoubt: {
+  onUnconfirmedCall: {
     default: '"again"',
     doc: "When a run is resumed, what happens to a call whose outcome is unknown: it is made again, fails, or its step is reassigned."
   },

@@ -54,7 +54,7 @@ export const settingsTable = {
   worker: workerTable,
   retry: retryTable,
   reassign: Options.either(reassignWords, Options.aFunction),
-  onDoubt: Options.oneOf("again", "fail", "reassign"),
+  onUnconfirmedCall: Options.oneOf("again", "fail", "reassign"),
   onStepFailure: Options.oneOf("report", "end"),
   onAuthenticationFailure: Options.oneOf("report", "end"),
   skipUnseen: Options.flag,

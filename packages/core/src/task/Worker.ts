@@ -214,7 +214,7 @@ export interface Worker {
   /**
    * What becomes of a call whose process ended before its answer came, in a run with a journal. `"free"`: it costs
    * nothing, and is made again (a local model, a function). `"none"`, or absent: nobody knows whether it was answered; it
-   * is charged at its worst case, and the run's `onDoubt` says what is done. A {@link Reattach}: the vendor is asked for the
+   * is charged at its worst case, and the run's `onUnconfirmedCall` says what is done. A {@link Reattach}: the vendor is asked for the
    * same answer again, and nothing is paid twice.
    */
   readonly recovery?: "free" | "none" | Reattach | undefined

@@ -331,7 +331,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
   const { remember, store: remembered } = remembering(store, () => state.isTroubled || journal.waiting() !== undefined)
   const payer: Budget.Payer = {
     account: yield* accountOf(options, (before?.paidUsd ?? 0) + runs.paidUsd + paidElsewhereUsd, journal),
-    bearsLost: true,
+    chargesUnconfirmedCalls: true,
     onPaid: remember,
     onRefused: ({ error }) => {
       if (options.isOffline !== true && obstacle(state) === undefined) state.halted ??= error

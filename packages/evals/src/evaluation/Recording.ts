@@ -107,7 +107,7 @@ const withStore = (options: Options, store: ResponseCache.Store): Run => {
       }
     }
     const result = yield* conductorOf(options, policy)
-      .run(task, { ledger, payer, listener, found: "as-made" })
+      .run(task, { ledger, payer, listener, cachedAnswers: "charged" })
       .pipe(Effect.provideService(ResponseCache.ResponseCache, cache))
     return { ...result, ...(isRefused ? { answer: undefined, error: undefined } : {}), spend: ledger.spent() }
   })

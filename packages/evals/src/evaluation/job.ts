@@ -117,7 +117,15 @@ export const run = Effect.fnUntraced(function* (
   // What is found counts as made: a policy costs the same whoever has paid for its calls.
   const result = yield* shared.conductors
     .get(entry)!
-    .run(task, { seed, runId, ledger, listener, payer, found: "as-made", journal: shared.runs.journalOf(runId) })
+    .run(task, {
+      seed,
+      runId,
+      ledger,
+      listener,
+      payer,
+      cachedAnswers: "charged",
+      journal: shared.runs.journalOf(runId)
+    })
     .pipe(Effect.provideService(ResponseCache.ResponseCache, shared.cache))
   const { error } = result
   if (error instanceof Journal.JournalError) return yield* error

@@ -24,7 +24,7 @@ import { messageOf } from "../../Thrown.ts"
 import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../../task/Usage.ts"
 
 /** Whether a cached answer costs the run nothing, or as much as when it was made. */
-export type CachedAnswers = "free" | "as-made"
+export type CachedAnswers = "free" | "charged"
 
 /** Gives a cached answer to the run. `since` is the time of its lookup. */
 type Give = (ask: Ask, at: At, entry: ResponseCache.Entry, since: number) => Effect.Effect<Answered, BudgetExceeded>

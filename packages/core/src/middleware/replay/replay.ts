@@ -35,7 +35,7 @@ import { identityOf } from "./identity.ts"
 export interface ReplaySettings extends Omit<Before, "run"> {
   /** Absent if no transcript was given. The journal comes first. */
   readonly recorded: Recorded | undefined
-  readonly onDoubt: RunSettings["onDoubt"]
+  readonly onUnconfirmedCall: RunSettings["onUnconfirmedCall"]
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ const reportLost = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | 
 
 /** Reports the known attempts of a call as they were, and makes the others. */
 export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware => {
-  const { chargesRun, onDoubt = "again", recorded, recording } = settings
+  const { chargesRun, onUnconfirmedCall = "again", recorded, recording } = settings
   const before: Before = { run, recording, chargesRun }
   return (next) => {
     const again = (ask: Ask, begun: At, past: ReadonlyArray<Known>): Replayed => {
@@ -175,7 +175,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
           : Effect.uninterruptible(
               Effect.map(bookDoubt(run.ledger, name, worst), (paid) => reportLost(run, ask, paid, name))
             )
-        if (onDoubt === "again" || worker.recovery === "free") return Effect.andThen(booked, after(at))
+        if (onUnconfirmedCall === "again" || worker.recovery === "free") return Effect.andThen(booked, after(at))
         const reason = { _tag: "Timeout", detail: lostDetail } as const
         return Effect.andThen(booked, Effect.fail(new WorkerError({ worker: worker.id, reason })))
       }
