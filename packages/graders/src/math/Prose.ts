@@ -118,6 +118,7 @@ const counted = (text: string): string =>
 
 /** What is said to be the value, without what is said of it. */
 export const plainValue = (content: string): string => {
+  if (content.length > 400) return content
   const after = content.replace(contrast, "").replace(lead, "")
   const bare = /^\*\*([^*\n]{1,60})\*\*(?:\s*\([^()]*\))?$/.exec(after)?.[1] ?? after
   const short = /\p{L}/u.test(bare) ? bare.replace(because, "") : bare
@@ -142,10 +143,10 @@ const unitBehind = (text: string): string => {
   return names.length > 0 && names.every(isKnown) && !isPlace ? ` ${found.trim()}` : ""
 }
 
-const lastConclusion = new RegExp(
-  `${conclusion.source.replace("so|thus", "so|thus|that is|i\\.e\\.")}(?![\\s\\S]*(?:${conclusion.source}))`,
-  "iu"
-)
+const conclusions = new RegExp(conclusion.source, "giu")
+
+/** Where the last word that concludes is; -1 without one. */
+const lastConclusion = (text: string): number => [...text.matchAll(conclusions)].at(-1)?.index ?? -1
 
 /** The one number of the last sentence, where it is said plainly; with its unit. */
 const onlyNumber = (text: string): string | undefined => {
@@ -156,7 +157,7 @@ const onlyNumber = (text: string): string | undefined => {
   if (hedge.test(last) || foreignHedge.test(last)) return undefined
   const outside = [...last.matchAll(number)]
   const all = outside.length > 0 ? outside : [...whole.matchAll(number)]
-  const concluded = all.length > 1 ? last.slice(0, all.at(-1)!.index).search(lastConclusion) : -1
+  const concluded = all.length > 1 ? lastConclusion(last.slice(0, all.at(-1)!.index)) : -1
   const later = concluded === -1 ? all : all.filter(({ index }) => index > concluded)
   const found = later.every(([one]) => one === later[0]![0]) ? later.slice(-1) : later
   if (found.length !== 1) return undefined
@@ -188,7 +189,10 @@ export const withLetterUnit = (said: string): string =>
 
 /** A formula or a number behind "is" at the end of a text: "The probability is \frac{1}{2}", "The largest $n$ is 34". */
 const stated = (text: string): string | undefined => {
-  const whole = (lastSentence(text) ?? "").replace(/\s\([^()\d]*\)(?=[.!]?$)|\s\([^()]*=[^()]*\)(?=[.!]?$)/, "")
+  const whole = (lastSentence(text) ?? "").replace(
+    /\s\([^()\d]*\)(?=[.!]?$)|\s\([^()]{0,40}=[^()]{0,40}\)(?=[.!]?$)/,
+    ""
+  )
   const last = whole.replace(because, "").replace(contrastInside, " ")
   const point = /(?:point|at|is|are|vertex|coordinates?)\s+(\(-?[\d/.√]+(?:,\s*-?[\d/.√]+)+\))[.!]?$/.exec(last)?.[1]
   if (point !== undefined && !doubt.test(last)) return point
