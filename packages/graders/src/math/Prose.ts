@@ -145,7 +145,7 @@ const unitBehind = (text: string): string => {
 
 const conclusions = new RegExp(conclusion.source, "giu")
 
-/** Where the last word that concludes is; -1 without one. */
+/** The position of the last concluding word; -1 without one. */
 const lastConclusion = (text: string): number => [...text.matchAll(conclusions)].at(-1)?.index ?? -1
 
 /** The one number of the last sentence, where it is said plainly; with its unit. */
