@@ -88,5 +88,5 @@ export const atOnce = <A>(what: string, call: () => A): A => {
   const given = call()
   if (!isPromiseLike(given)) return given
   unheard(given)
-  throw new TypeError(`${what} is asked for an answer at once, and gave a promise`)
+  throw new TypeError(`${what} must return its result synchronously, but returned a promise`)
 }

@@ -113,7 +113,7 @@ export const expects =
 
 export const anything: Check = () => undefined
 export const text = expects("a text", (value) => typeof value === "string")
-export const name = expects("a text that is not empty", (value) => typeof value === "string" && value.trim() !== "")
+export const name = expects("a non-empty string", (value) => typeof value === "string" && value.trim() !== "")
 export const flag = expects("true or false", (value) => typeof value === "boolean")
 export const aFunction = expects("a function", (value) => typeof value === "function")
 export const anObject = expects("an object", (value) => typeof value === "object" && value !== null)
@@ -211,11 +211,11 @@ export const tableOf = (row: Table | Shape): Table => (isStructure(row) ? (row a
 
 const unknown = (path: string, option: string, { called = {}, shape }: Table): string => {
   const known = Object.keys(shape)
-  const start = `there is no option "${path}${shortest(option)}".`
+  const start = `option "${path}${shortest(option)}" does not exist.`
   const habit = Object.keys(called).find((one) => isSame(one, option))
   if (habit !== undefined) return `${start} Use "${called[habit]}".`
   const meant = nearest(option, known)
-  return meant === undefined ? `${start} There are: ${known.join(", ")}.` : `${start} Did you mean "${path}${meant}"?`
+  return meant === undefined ? `${start} Options: ${known.join(", ")}.` : `${start} Did you mean "${path}${meant}"?`
 }
 
 const lacking = (path: string, option: string, row: Row): string => {

@@ -202,7 +202,7 @@ describe("Budget", () => {
       const error = yield* Effect.flip(ledger.reserve({ costUsd: 0, tokens: 101 }))
       assert.strictEqual(
         error.message,
-        "The token limit of 100 tokens is reached: 0 tokens spent, and the next call may need up to 101 tokens. Raise the limit, or let answers have fewer tokens (maxOutputTokens)."
+        "Budget exceeded: the token limit is 100 tokens, 0 tokens spent, and the next call needs up to 101 tokens. Raise the limit, or lower maxOutputTokens."
       )
     })
   )

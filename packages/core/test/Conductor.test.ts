@@ -178,7 +178,7 @@ describe("recursion", () => {
       const { result } = yield* run({ workers: [worker("a")], policy: sequence(ask(0), ask(9)).policy, recursion: 2 })
       assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.answer, "answer of a")
-      assert.include(result.detail, "Step 0 names worker 9")
+      assert.include(result.detail, "Step 0: worker 9 does not exist")
       assert.instanceOf(result.error, Policy.PolicyError)
     })
   )
@@ -320,7 +320,7 @@ describe("what can go wrong", () => {
       const policy = Policy.fixed("bad", () => ({ steps: [{ worker: 0, subtask: "x", access: [0] }] }))
       const { result } = yield* run({ workers: [worker("a")], policy })
       assert.strictEqual(result.ending, "failed")
-      assert.include(result.detail, "The bad policy wrote no workflow: Step 0 lists step 0")
+      assert.include(result.detail, "Policy bad produced no workflow: Step 0: access list contains step 0")
     })
   )
 
@@ -333,13 +333,13 @@ describe("what can go wrong", () => {
       const { result } = yield* run({ workers: [worker("a")], policy })
       assert.strictEqual(result.ending, "failed")
       assert.strictEqual((result.error as Policy.PolicyError).cause, boom)
-      assert.strictEqual(result.detail, "The bad policy wrote no workflow: its propose failed: boom")
+      assert.strictEqual(result.detail, "Policy bad produced no workflow: its propose failed: boom")
       const throwing = worker("a", () => {
         throw boom
       })
       const thrown = yield* run({ workers: [throwing], policy: Baselines.single(0) })
       assert.strictEqual(thrown.result.ending, "failed")
-      assert.strictEqual(thrown.result.detail, "Step 0, which answers, failed: a has a defect (boom): mend its code.")
+      assert.strictEqual(thrown.result.detail, "Step 0, which answers, failed: a threw an error (boom): fix its code.")
     })
   )
 

@@ -47,7 +47,7 @@ describe("a pool without a policy", () => {
       assert.strictEqual(result.spend.calls, 1)
       assert.strictEqual(
         transcript.reason,
-        "No policy was given, so the strongest worker answers alone: large has the highest price of the pool, and no public record knows all of it."
+        "No policy was given, so the strongest worker answers alone: large has the highest price of the pool, and no public record covers the whole pool."
       )
       assert.deepStrictEqual(round.notes, [])
       const unknown = yield* run(chat("first", "1"), chat("second", "2"))

@@ -140,7 +140,7 @@ describe("agreed", () => {
   it.effect("ends with the reason where it names a worker that there is not", () =>
     Effect.gen(function* () {
       const { detail } = yield* ran(Escalation.agreed("a", "b", "z"), [says("a", "1"), says("b", "1")])
-      assert.include(detail, 'no worker of the pool is called "z"')
+      assert.include(detail, 'worker "z" is not in the pool')
     })
   )
 })

@@ -109,7 +109,7 @@ describe("LanguagePolicy", () => {
       assert.deepStrictEqual(second![2], { role: "assistant", content: "No idea." })
       assert.strictEqual(third!.length, 4)
       assert.deepStrictEqual(third![2], { role: "assistant", content: bad })
-      assert.include(third![3]!.content, "worker 9; 0 to 1 exist")
+      assert.include(third![3]!.content, "worker 9 does not exist; 0 to 1 exist")
     })
   )
 
@@ -131,7 +131,7 @@ describe("LanguagePolicy", () => {
       assert.strictEqual(requests.length, 2)
       assert.match(
         error.message,
-        /^The conductor policy wrote no workflow: what conductor wrote could not be read in 2 attempts\. ./
+        /^Policy conductor produced no workflow: the plan from conductor could not be read in 2 attempts\. ./
       )
     })
   )
@@ -145,7 +145,7 @@ describe("LanguagePolicy", () => {
         const proposal = yield* policy.propose(scripted([said]).context)
         assert.strictEqual(proposal.policy, "best-of-8")
         assert.strictEqual(proposal.workflow.steps.length, 9)
-        const why = said === "?" ? /^The best-of-8 policy stands in\. .+could not be read/ : /overloaded/i
+        const why = said === "?" ? /^Using the fallback policy best-of-8\. .+could not be read/ : /overloaded/i
         assert.match(proposal.notes?.[0] ?? "", why)
       }
     })

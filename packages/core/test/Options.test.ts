@@ -37,20 +37,24 @@ describe("the checker of options", () => {
 
   it.each<[string, unknown, string]>([
     ["right options", { ...ask, limits: { low: 1, high: 2 }, critic: undefined }, "none"],
-    ["a habitual name", { prompt: "What?" }, 'there is no option "prompt". Use "question".'],
-    ["a habitual name in another case", { max_tokens: 3 }, 'there is no option "max_tokens". Use "limits: { high }".'],
-    ["a misspelt name", { queston: "" }, 'there is no option "queston". Did you mean "question"?'],
+    ["a habitual name", { prompt: "What?" }, 'option "prompt" does not exist. Use "question".'],
+    [
+      "a habitual name in another case",
+      { max_tokens: 3 },
+      'option "max_tokens" does not exist. Use "limits: { high }".'
+    ],
+    ["a misspelt name", { queston: "" }, 'option "queston" does not exist. Did you mean "question"?'],
     [
       "a nested unknown name",
       { ...ask, limits: { hgh: 1 } },
-      'there is no option "limits.hgh". Did you mean "limits.high"?'
+      'option "limits.hgh" does not exist. Did you mean "limits.high"?'
     ],
     [
       "an own __proto__",
       JSON.parse('{"question":"","__proto__":1}'),
-      'there is no option "__proto__". There are: question,'
+      'option "__proto__" does not exist. Options: question,'
     ],
-    ["the name of a method", { ...ask, toString: 1 }, 'there is no option "toString".'],
+    ["the name of a method", { ...ask, toString: 1 }, 'option "toString" does not exist.'],
     ["too much", { ...ask, limits: { low: 1.5 } }, '"limits.low" must be a number from 0 to 1, not 1.5.'],
     ["NaN", { ...ask, limits: { low: Number.NaN } }, '"limits.low" must be a number from 0 to 1, not NaN.'],
     [
@@ -67,7 +71,7 @@ describe("the checker of options", () => {
     [
       "a member of another kind",
       { ...ask, members: [{ id: "a" }, { id: "" }] },
-      '"members[1].id" must be a text that is not empty'
+      '"members[1].id" must be a non-empty string'
     ],
     ["no list", { ...ask, members: { id: "a" } }, '"members" must be a list, not an object.'],
     ["a list for an object", { ...ask, limits: [] }, '"limits" must be an object, not a list.'],

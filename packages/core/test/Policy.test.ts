@@ -105,10 +105,10 @@ describe("baselines", () => {
       const byId = yield* Effect.flip(propose(Baselines.single("w9")))
       assert.strictEqual(
         byId.message,
-        'The single:w9 policy wrote no workflow: no worker of the pool is called "w9": w0, w1, w2.'
+        'Policy single:w9 produced no workflow: worker "w9" is not in the pool: w0, w1, w2.'
       )
       const byOrdinal = yield* Effect.flip(propose(Baselines.bestOf({ judge: 3 })))
-      assert.include(byOrdinal.message, "the pool has no worker 3; it has 3, counted from 0.")
+      assert.include(byOrdinal.message, "worker 3 does not exist; the pool has 3, numbered from 0.")
       const none = yield* Effect.flip(propose(Baselines.mixtureOfAgents({ proposers: [] })))
       assert.include(none.message, "the list of workers is empty.")
     })
@@ -206,7 +206,7 @@ describe("withFallback", () => {
         const { notes, policy: name, workflow } = yield* policy.propose(context())
         assert.strictEqual(name, "single:1")
         assert.deepStrictEqual(workers(workflow), [1])
-        assert.deepStrictEqual(notes, [`The single:1 policy stands in. ${error.message}`, "It is the second."])
+        assert.deepStrictEqual(notes, [`Using the fallback policy single:1. ${error.message}`, "It is the second."])
       }
     })
   )
@@ -229,7 +229,7 @@ describe("withFallback", () => {
       assert.strictEqual(policy.maxSteps, 4)
       assert.deepStrictEqual(yield* policy.propose(context()), { workflow: yield* propose(Baselines.single(0)) })
       const later = yield* policy.propose(context({ round: 1 }))
-      assert.deepStrictEqual(later.notes, ["The best-of-3 policy stands in. It plans first rounds."])
+      assert.deepStrictEqual(later.notes, ["Using the fallback policy best-of-3. It plans first rounds."])
     })
   )
 })

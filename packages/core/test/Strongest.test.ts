@@ -30,7 +30,7 @@ describe("The first day of a pool", () => {
     const pool = poolOf(priced("anthropic:claude-3.5-sonnet", 15), priced("openai:o3-mini", 4.4))
     assert.deepStrictEqual(chosen(pool), ["openai:o3-mini"])
     const { why } = Strongest.choose(pool)
-    assert.match(why, /openai:o3-mini was right in 6\d\.\d % ± 1\.\d of \d+ questions of reasoning-gym/)
+    assert.match(why, /openai:o3-mini answered 6\d\.\d % ± 1\.\d of \d+ questions of reasoning-gym/)
     assert.include(why, "read 2026-")
   })
 
@@ -126,7 +126,7 @@ describe("The first day of a pool", () => {
           { answer, asked, ending },
           { answer: "large", asked: ["large", "small"], ending: "answered" }
         )
-        assert.include(JSON.stringify(rounds), "No answer has passed the check, and nobody is left to ask.")
+        assert.include(JSON.stringify(rounds), "No answer passed the check, and no worker is left to try.")
       })
     )
 

@@ -56,7 +56,7 @@ describe("a worker's function", () => {
       const [step] = result.transcript.rounds[0]!.steps
       assert.strictEqual(
         step?.detail,
-        `a has a defect (it gave ${words}; return a string or { text, usage }): mend its code.`
+        `a threw an error (it returned ${words}; return a string or { text, usage }): fix its code.`
       )
       assert.deepStrictEqual([step?.state, step?.lost.length, result.spend.calls], ["failed", 1, 1])
     })
@@ -118,7 +118,7 @@ describe("a policy's function", () => {
   for (const [value, words] of given) {
     it(`that gives ${JSON.stringify(value)} is told what is missing`, async () => {
       const result = await ask(() => "42", { policy: promise.policy("mine", () => value as promise.Workflow) })
-      assert.strictEqual(result.detail, `The mine policy wrote no workflow: ${words}`)
+      assert.strictEqual(result.detail, `Policy mine produced no workflow: ${words}`)
     })
   }
 
@@ -128,7 +128,7 @@ describe("a policy's function", () => {
         throw hostile
       })
     })
-    assert.strictEqual(result.detail, "The mine policy wrote no workflow: something that cannot be shown")
+    assert.strictEqual(result.detail, "Policy mine produced no workflow: something that cannot be shown")
   })
 })
 

@@ -12,17 +12,14 @@ const idsOf = (made: Result.Result<WorkerPool.WorkerPool, WorkerPool.WorkerPoolE
 describe("WorkerPool", () => {
   it("is never empty and never has two of one name", () => {
     assert.strictEqual(idsOf(WorkerPool.make([])), "A pool needs at least one worker.")
-    assert.include(idsOf(WorkerPool.make(["a", "a"].map(ScriptedWorker.echo))) as string, 'called "a"')
+    assert.include(idsOf(WorkerPool.make(["a", "a"].map(ScriptedWorker.echo))) as string, 'the id "a"')
     assert.throws(() => WorkerPool.makeUnsafe([]), "at least one")
   })
 
   it("subsets keep the order asked for, opt-outs the pool's", () => {
     assert.deepStrictEqual(idsOf(WorkerPool.subset(pool, ["d", "a"])), ["d", "a"])
     assert.deepStrictEqual(idsOf(WorkerPool.without(pool, ["d", "a"])), ["b", "c", "e"])
-    assert.strictEqual(
-      idsOf(WorkerPool.without(pool, ["z"])),
-      'No worker of the pool is called "z". Known: a, b, c, d, e.'
-    )
+    assert.strictEqual(idsOf(WorkerPool.without(pool, ["z"])), 'Worker "z" is not in the pool. Workers: a, b, c, d, e.')
     assert.strictEqual(idsOf(WorkerPool.without(pool, names)), "A pool needs at least one worker.")
   })
 
@@ -40,6 +37,6 @@ describe("WorkerPool", () => {
     assert.deepStrictEqual([...seen].sort(), names)
     // 60 ordered draws exist; 200 seeds should meet most of them.
     assert.isAbove(orders.size, 40)
-    for (const count of [0, 6, 1.5]) assert.include(sample(1, count) as string, "ask for 1 to 5")
+    for (const count of [0, 6, 1.5]) assert.include(sample(1, count) as string, "Choose 1 to 5")
   })
 })

@@ -101,7 +101,7 @@ describe("strict reading", () => {
 
   it("takes no value of another type", () => {
     expect(readStrict(plan.replace("1", "True"))).toBe("Line 1, column 13: expected the index of a worker, found True.")
-    expect(readStrict(plan.replace("1", "1.0"))).toContain("found a number that is no integer")
+    expect(readStrict(plan.replace("1", "1.0"))).toContain("found a number that is not an integer")
     expect(subtaskOf("b'x'")).toBe("Line 2, column 13: expected a subtask in quotes, found bytes.")
     expect(subtaskOf("f'{x}'")).toContain("found an f-string")
     expect(subtaskOf("{}")).toContain("found a dict or a set")

@@ -210,12 +210,14 @@ describe("pictures and files", () => {
     const detailOf = async (part: object) => (await look([worker], { question: [part] as never })).detail
     const mediaType = "image/png"
     expect(await detailOf({ type: "image", data: "iVA=", mediaType: "audio/mp3" })).toMatch(/audio\/mp3 is no picture/)
-    expect(await detailOf({ type: "image", url: "nonsense" })).toMatch(/the url of a picture is an address/)
-    expect(await detailOf({ type: "image", data: "not base64!", mediaType })).toMatch(/is no base64/)
-    expect(await detailOf({ type: "image", data: "data:image/png;base64,iVA=", mediaType })).toMatch(/is no base64/)
+    expect(await detailOf({ type: "image", url: "nonsense" })).toMatch(/the url of a picture must be a URL/)
+    expect(await detailOf({ type: "image", data: "not base64!", mediaType })).toMatch(/is not valid base64/)
+    expect(await detailOf({ type: "image", data: "data:image/png;base64,iVA=", mediaType })).toMatch(
+      /is not valid base64/
+    )
     expect(await detailOf({ type: "image", data: new Uint8Array(), mediaType })).toMatch(/is empty/)
-    expect(await detailOf({ type: "file", data: "iVA=" })).toMatch(/has a mediaType/)
-    expect(await detailOf({ type: "audio", data: "iVA=" })).toMatch(/parts are of type text, image or file/)
+    expect(await detailOf({ type: "file", data: "iVA=" })).toMatch(/needs a mediaType/)
+    expect(await detailOf({ type: "audio", data: "iVA=" })).toMatch(/the type of a part must be text, image or file/)
     assert.strictEqual(asked.length, 0)
   })
 

@@ -77,7 +77,7 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
   "a gate": [(enter) => ({ gate: { enter } }), /^failed: .*boom/],
   onPaid: [(onPaid) => ({ payer: { account: promise.ledger({}), onPaid } }), /^answered: 42/],
   onRefused: [(onRefused) => ({ payer: { account: promise.ledger({ calls: 0 }), onRefused } }), /^budget/],
-  reassign: [(reassign) => ({ pool: [failing, answering], reassign }), /^failed: .*x has a defect \(no\)/],
+  reassign: [(reassign) => ({ pool: [failing, answering], reassign }), /^failed: .*x threw an error \(no\)/],
   "a policy": [(plan) => ({ policy: promise.policy("p", plan as never) }), /^failed: .*boom/],
   revise: [
     (revise) => ({
@@ -112,7 +112,7 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
   ],
   "propose of a policy": [
     (propose) => ({ policy: { name: "p", propose } }),
-    /^failed: .*The p policy wrote no workflow: its propose failed: boom/
+    /^failed: .*Policy p produced no workflow: its propose failed: boom/
   ],
   "propose of a policy with a fallback": [
     (propose) => ({ policy: promise.withFallback({ name: "p", propose: propose as never }, promise.single(0)) }),
@@ -151,7 +151,7 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
   ],
   "a journal": [(append) => ({ journal: { ...promise.memoryJournal(), append } }), /cannot be written \(boom\)/],
   "a journal's claim": [(claim) => ({ journal: { ...promise.memoryJournal(), claim } }), /cannot be written \(boom\)/],
-  "a worker's generate": [(generate) => ({ pool: [{ ...answering, generate }] }), /^failed: .*a has a defect/],
+  "a worker's generate": [(generate) => ({ pool: [{ ...answering, generate }] }), /^failed: .*a threw an error/],
   "a worker's answer": [
     (answer) => ({ pool: [promise.worker({ id: "a", answer: answer as never })] }),
     /^failed: .*boom/

@@ -102,7 +102,7 @@ describe("a limit of cost and a worker without a price", () => {
         ...limits
       })
       assert.deepStrictEqual([ending, spend.calls, one.asked(), other.asked()], ["budget", 0, 0, 0])
-      assert.match(detail ?? "", /the worker "other" of unknown price: give it `pricing`/)
+      assert.match(detail ?? "", /worker "other" has no known price\. Set `pricing`/)
     })
   }
 
@@ -207,7 +207,7 @@ describe("a limit of cost and a planner, a critic or a check without a price", (
       asked.length = 0
       const result = await conduct({ question: "Why?", pool: [priced], policy: single(0), ...options })
       assert.deepStrictEqual([result.ending, result.spend.calls, asked.length], ["budget", 0, 0])
-      assert.match(result.detail ?? "", /the worker "unpriced" of unknown price: give it `pricing`/)
+      assert.match(result.detail ?? "", /worker "unpriced" has no known price\. Set `pricing`/)
     })
   }
 })

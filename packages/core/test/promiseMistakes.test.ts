@@ -29,25 +29,25 @@ describe("mistakes of plain JavaScript", () => {
     [
       "a name for a worker",
       () => conduct!({ ...ask, pool: ["openai:gpt-5"] }),
-      '"pool[0]" is no worker but "openai:gpt-5": make'
+      '"pool[0]" must be a worker, not "openai:gpt-5"; create'
     ],
     [
       "a function for a worker",
       () => conduct!({ ...ask, pool: [calculator, () => "x"] }),
-      '"pool[1]" is no worker but a function: make a worker of it, worker({ id, answer }).'
+      '"pool[1]" must be a worker, not a function; create a worker from it with worker({ id, answer }).'
     ],
     ["a promise of a worker", () => conduct!({ ...ask, pool: [Promise.resolve(calculator)] }), "a promise (await it)"],
-    ["nothing for a worker", () => conduct!({ ...ask, pool: [null] }), '"pool[0]" is no worker but null.'],
+    ["nothing for a worker", () => conduct!({ ...ask, pool: [null] }), '"pool[0]" must be a worker, not null.'],
     ["a policy that was not called", () => conduct!({ ...ask, policy: promise.single }), '"policy" must be a policy'],
     [
       "a misspelt limit",
       () => conduct!({ ...ask, budget: { costUSD: 1 } }),
-      'there is no option "budget.costUSD". Did you mean "budget.costUsd"?'
+      'option "budget.costUSD" does not exist. Did you mean "budget.costUsd"?'
     ],
     [
       "a misspelt option",
       () => conduct!({ ...ask, budgt: {} }),
-      'conduct: there is no option "budgt". Did you mean "budget"?'
+      'conduct: option "budgt" does not exist. Did you mean "budget"?'
     ],
     [
       "a limit as text",
@@ -73,7 +73,7 @@ describe("mistakes of plain JavaScript", () => {
       () => worker!({ id: "x", answer: () => "", pricing: { inputPerMilion: 1 } }),
       '"pricing.inputPerMillion"?'
     ],
-    ["a policy without a name", () => policy!(() => ({ steps: [] })), "policy: it takes a name and a function"],
+    ["a policy without a name", () => policy!(() => ({ steps: [] })), "policy: it needs a name and a function"],
     [
       "an async policy that gives nothing",
       () => conduct!({ ...ask, policy: policy!("mine", async () => {}) }),
@@ -92,7 +92,7 @@ describe("mistakes of plain JavaScript", () => {
     ["a language policy of nothing", () => languagePolicy!(), "languagePolicy: it takes one object of options"],
     ["a function for a model", () => languagePolicy!({ model: () => "" }), '"model" must be a worker'],
     ["a number for options", () => bestOf!(3), "bestOf: it takes one object of options"],
-    ["a misspelt option of a policy", () => bestOf!({ N: 3 }), 'there is no option "N". Did you mean "n"?'],
+    ["a misspelt option of a policy", () => bestOf!({ N: 3 }), 'option "N" does not exist. Did you mean "n"?'],
     ["a misspelt limit of an account", () => ledger!({ costUSD: 3 }), 'Did you mean "costUsd"?'],
     ["a cache without a bound", () => memoryCache!({}), '"maxEntries" is missing'],
     ["a stream without a pool", () => read(streamRun!({ question: "q" })), 'streamRun: "pool" is missing'],
@@ -173,6 +173,6 @@ describe("a worker in a plan", () => {
     const long = pool.map((worker) => ({ ...worker, id: `worker-${worker.id}` }))
     const { detail, error } = await promise.conduct({ question: "Why?", pool: long, policy: by("worker-") })
     assert.strictEqual(error?._tag, "PolicyError")
-    assert.include(detail, 'Step 0 names worker "worker-", which is not in the pool: did you mean "worker-a"?')
+    assert.include(detail, 'Step 0: worker "worker-" is not in the pool; did you mean "worker-a"?')
   })
 })

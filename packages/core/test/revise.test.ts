@@ -267,10 +267,10 @@ describe("a step with a check", () => {
   it.effect("is refused where there is no such check, or no such step before", () =>
     Effect.gen(function* () {
       for (const [wrong, detail] of [
-        [{ check: { by: "tests", onFailure: "revise" } }, "names the check tests; there is number"],
-        [{ check: { by: 7, onFailure: "revise" } }, "names the check 7"],
+        [{ check: { by: "tests", onFailure: "revise" } }, 'check "tests" does not exist; checks: number'],
+        [{ check: { by: 7, onFailure: "revise" } }, 'check "7" does not exist'],
         [{ check: { by: "number", onFailure: "retry" } }, "the check of step 0 is no { by, onFailure }"],
-        [{ earlier: [{ round: 0, step: 0 }] }, "sees step 0 of round 0, which was not before it"]
+        [{ earlier: [{ round: 0, step: 0 }] }, "access list contains step 0 of round 0, which did not run before it"]
       ] as const) {
         const workflow = { steps: [step(0, [], "Multiply.", wrong as never)] }
         const { detail: told, ending } = yield* ran(writes(workflow), [says("a", "42")])
@@ -443,7 +443,7 @@ describe("a language policy", () => {
     Effect.gen(function* () {
       const { answer, asked, model } = yield* stopping(plan(...named('[["0.1"]]')), plan(...named("[]")))
       assert.deepStrictEqual([answer, asked], ["6", [1, 1]])
-      assert.include(model.calls[2]!.messages.at(-1)!.content, '"0.1" cannot stand: that step has given no answer.')
+      assert.include(model.calls[2]!.messages.at(-1)!.content, '"0.1" cannot be the answer: that step has none.')
       const none = yield* stopping(plan(...named('[["3.0"]]')), plan(...named('[["0.0"]]')))
       assert.strictEqual(none.answer, "six")
     })

@@ -216,7 +216,7 @@ describe("the id of a run", () => {
       const journal = memoryJournal()
       const result = await Effect.runPromise(conductor.run("What is it?", { runId, listener, journal }))
       if (runId === null) continue
-      assert.match(result.detail ?? "", /"runId" must be a text of 1 to 512 characters/)
+      assert.match(result.detail ?? "", /"runId" must be a string of 1 to 512 characters/)
       assert.deepStrictEqual([result.ending, events.length], ["failed", 0])
       const resumed = await Effect.runPromise(Effect.result(conductor.resume({ runId }, { journal })))
       assert.match(Result.isSuccess(resumed) ? (resumed.success.detail ?? "") : "", /"runId" must be/)

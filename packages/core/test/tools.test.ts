@@ -415,7 +415,7 @@ describe("tools that cannot be", () => {
     const wrong: ReadonlyArray<readonly [Tool[], RegExp]> = [
       [[weather(), weather()], /two tools have this name/],
       [[{ name: "a b", input: city }], /a name must have letters, digits, _ and -, at most 64/],
-      [[{ name: "odd", input: 3 as never }], /The schema of the tool "odd" cannot be used: it is no schema/]
+      [[{ name: "odd", input: 3 as never }], /The schema of the tool "odd" cannot be used: it is not a JSON Schema/]
     ]
     for (const [tools, says] of wrong) {
       const { detail, ending } = await run({ pool: [worker], tools })

@@ -305,7 +305,7 @@ describe("files that are not as they should be", () => {
       const { tasks } = yield* Benchmark.load(mine(`\ufeff${text}`))
       assert.strictEqual(tasks[0]!.id, "ü")
       assert.include(yield* refusal(mine(`[${text.trim()}]`)), "holds a JSON array; one JSON object a line is expected")
-      assert.include(yield* refusal(mine(Buffer.from(text, "latin1"))), "it is not UTF-8; save it in that encoding")
+      assert.include(yield* refusal(mine(Buffer.from(text, "latin1"))), "it is not UTF-8; save it as UTF-8")
     })
   )
 

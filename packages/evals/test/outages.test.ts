@@ -191,7 +191,7 @@ describe("A function that is given to an evaluation", () => {
       assert.strictEqual(await messageOf({ suites: [{ ...suite, grader }] }), "missing 1")
       const embedder = { name: "own", embed: fail as never }
       const error = await Effect.runPromise(Effect.flip(Embedder.ask(embedder, ["a"])))
-      assert.strictEqual(error.message, "own embedded nothing: boom")
+      assert.strictEqual(error.message, "own returned no embeddings: boom")
     })
   }
 })

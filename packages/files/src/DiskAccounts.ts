@@ -68,7 +68,7 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{
   readonly reason: AccountsErrorReason
 }> {
   override get message(): string {
-    return `The accounts file ${this.file} ${Database.explain(this.reason, "restore it from a copy, or name another file")}.`
+    return `The accounts file ${this.file} ${Database.explain(this.reason, "Restore it from a backup, or choose another file")}.`
   }
 }
 

@@ -49,7 +49,7 @@ export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
   readonly reason: DiskCacheReason
 }> {
   override get message(): string {
-    return `The response cache ${this.file} ${Database.explain(this.reason, "delete it, and calls are made again as they are needed")}.`
+    return `The response cache ${this.file} ${Database.explain(this.reason, "Delete it; calls are then repeated as needed")}.`
   }
 }
 
@@ -100,7 +100,7 @@ export const store = Effect.fnUntraced(function* (
     Effect.flatMap(Clock.currentTimeMillis, (now) => Database.patiently(() => work(now))).pipe(
       Effect.catch((error) => {
         const { message } = new DiskCacheError({ file: options.file, reason: Database.failureOf(error) })
-        return tellOnce(`${message} Calls are made without it.`)
+        return tellOnce(`${message} Calls are made without the cache.`)
       })
     )
 
@@ -110,7 +110,7 @@ export const store = Effect.fnUntraced(function* (
         forgive((now) => table.get(hash(key), now)),
         (found) =>
           found === "damaged"
-            ? tellOnce(`The response cache ${options.file} has damaged answers: their calls are made again.`)
+            ? tellOnce(`The response cache ${options.file} has damaged answers. Their calls are repeated.`)
             : Effect.succeed(found)
       ),
     set: (key, answer) => forgive((now) => table.set(hash(key), answer, now))

@@ -47,7 +47,7 @@ export class RecordsError extends Data.TaggedError("RecordsError")<{
   readonly reason: Database.Unopened
 }> {
   override get message(): string {
-    return `The file ${this.file} ${Database.explain(this.reason, "delete it, or name another file")}.`
+    return `The file ${this.file} ${Database.explain(this.reason, "Delete it, or choose another file")}.`
   }
 }
 
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* ({
     try {
       return work()
     } catch (error) {
-      tellOnce(`${failed(Database.failureOf(error)).message} What is asked of it is not found.`)
+      tellOnce(`${failed(Database.failureOf(error)).message} Lookups return nothing.`)
       return undefined
     }
   }
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* ({
     get: (name) =>
       forgive(() => {
         const found = table.get(name, now())
-        if (found === "damaged") tellOnce(`The file ${file} has damaged texts, which are not found.`)
+        if (found === "damaged") tellOnce(`The file ${file} has damaged entries, which are ignored.`)
         return found === "damaged" ? undefined : found?.text
       }),
     set: (name, text) => forgive(() => table.set(name, text, now())),

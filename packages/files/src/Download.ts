@@ -79,20 +79,20 @@ export type DownloadErrorReason =
   | { readonly _tag: "Folder"; readonly detail: string }
 
 const refusals: Readonly<Record<number, string>> = {
-  401: "it wants a token: set HF_TOKEN to one that may read it, and accept its licence on its page",
-  403: "this token may not read it: accept its licence on its page, or set HF_TOKEN to another",
-  404: "there is no such file: check the address",
-  429: "too many requests: wait, or set HF_TOKEN"
+  401: "it needs a token. Set HF_TOKEN to a token with read access, and accept the licence on the model's page",
+  403: "the token has no access. Accept the licence on the model's page, or set HF_TOKEN to another token",
+  404: "the file does not exist. Check the URL",
+  429: "too many requests. Wait, or set HF_TOKEN"
 }
 
 const explain = (url: string, reason: DownloadErrorReason): string => {
   switch (reason._tag) {
     case "Offline":
-      return `${url} cannot be reached (${reason.detail}): check the connection.`
+      return `Cannot connect to ${url} (${reason.detail}). Check the connection.`
     case "Refused":
-      return `${url} answers ${reason.status}: ${refusals[reason.status] ?? "try again later"}.`
+      return `${url} returned status ${reason.status}: ${refusals[reason.status] ?? "try again later"}.`
     case "Mismatch":
-      return `${url} sent something else than it promised (${reason.detail}): try again; what came was put away.`
+      return `${url} sent unexpected content (${reason.detail}). The partial download was discarded. Try again.`
     case "Folder":
       return reason.detail
   }
@@ -168,7 +168,7 @@ const ask = Effect.fnUntraced(function* (request: Request, from: number) {
     if (response.status < 300 || response.status > 399 || location === undefined) return { first, response }
     target = new URL(location, target)
   }
-  const detail = `it redirects more than ${mostRedirects} times`
+  const detail = `more than ${mostRedirects} redirects`
   return yield* failed(request, { _tag: "Mismatch", what: "address", detail })
 })
 
@@ -271,7 +271,7 @@ const check = Effect.fnUntraced(function* (request: Request, promised: Promised)
     return yield* refuse("length", `${here} bytes instead of ${promised.size}`)
   }
   if (magic !== undefined && (yield* beginOf(request, magic.length)) !== magic) {
-    return yield* refuse("kind", `no ${magic} file`)
+    return yield* refuse("kind", `not a ${magic} file`)
   }
   if (sha256 === undefined) return
   const found = yield* onDisk(request, Checksum.ofFile(bytes))
@@ -284,7 +284,7 @@ const patience = 3
 const brokenOff = Effect.fnUntraced(function* (request: Request, here: number, { etag, size }: Promised) {
   // Nobody could go on with it.
   if (etag === undefined) yield* forget(request)
-  const detail = `the connection breaks off at ${here} of ${size ?? "an unknown number of"} bytes`
+  const detail = `the connection was lost after ${here} of ${size ?? "an unknown number of"} bytes`
   return yield* failed(request, { _tag: "Offline", detail })
 })
 

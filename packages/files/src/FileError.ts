@@ -23,26 +23,26 @@ interface SystemError extends Error {
   readonly path?: string | undefined
 }
 
-const missing = "there is no such file or folder"
-const denied = "the system does not allow it, check the permissions"
+const missing = "the file or folder does not exist"
+const denied = "permission denied; check the permissions"
 
 /** The codes of a file system in words. */
 const inWords: Readonly<Record<string, string>> = {
   ENOENT: missing,
-  ENOTDIR: "a part of the path is not a folder",
+  ENOTDIR: "part of the path is not a folder",
   EISDIR: "it is a folder",
   EACCES: denied,
   EPERM: denied,
   EROFS: "its disk is read-only",
-  ENOSPC: "no space is left on the disk",
-  EDQUOT: "the quota of the disk is used up",
-  EEXIST: "it exists already",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is exceeded",
+  EEXIST: "it already exists",
   ENOTEMPTY: "the folder is not empty",
   EBUSY: "it is in use",
   EMFILE: "too many files are open",
   ENFILE: "too many files are open",
   ENAMETOOLONG: "its name is too long",
-  ELOOP: "its links go in a circle",
+  ELOOP: "its links form a loop",
   EFBIG: "it is too large",
   EIO: "the disk reports an error"
 }
@@ -76,11 +76,11 @@ const explain = (reason: FileErrorReason, file: string, cause: unknown): string 
   const isOther = path.resolve(at) !== path.resolve(file)
   switch (reason) {
     case "Missing":
-      return `${missing}${isOther ? ` (${at})` : ""}: check the path`
+      return `${missing}${isOther ? ` (${at})` : ""}. Check the path`
     case "Denied":
-      return `the system does not allow it${isOther ? ` (${at})` : ""}: check the permissions`
+      return `permission denied${isOther ? ` (${at})` : ""}. Check the permissions`
     case "Full":
-      return `no space is left on the disk of ${path.dirname(path.resolve(file))}: free some and try again`
+      return `the disk of ${path.dirname(path.resolve(file))} is full. Free some space and try again`
     case "Failed":
       return detailOf(cause, file)
   }

@@ -131,7 +131,7 @@ async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string
     try {
       return decoder.decode(piece, { stream: piece !== undefined })
     } catch {
-      throw new Error("it is not UTF-8; save it in that encoding")
+      throw new Error("it is not UTF-8; save it as UTF-8")
     }
   }
   for await (const piece of bytes) yield decode(piece)
@@ -265,7 +265,7 @@ const writerOf = (file: string, descriptor: number, start: number, options: Writ
 const checkPlainNow = (file: string) => {
   const found = fs.lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined || found.isFile()) return
-  throw new Error(`it is ${found.isSymbolicLink() ? "a link" : "no ordinary file"}, and was left as it is: remove it`)
+  throw new Error(`it is ${found.isSymbolicLink() ? "a link" : "not a regular file"}. It was not changed; remove it`)
 }
 
 const openNow = (file: string, options: WriteOptions) => {

@@ -56,8 +56,8 @@ export class LockError extends Data.TaggedError("LockError")<{
   override get message(): string {
     const { file, reason } = this
     return reason._tag === "Held"
-      ? `${file} is locked by ${nameOf(reason.holder)}: wait until it has ended, or stop it.`
-      : `${file} cannot be locked (${reason.detail}): check the path and its permissions.`
+      ? `${file} is locked by ${nameOf(reason.holder)}. Wait for it to finish, or stop it.`
+      : `Cannot lock ${file} (${reason.detail}). Check the path and its permissions.`
   }
 }
 
@@ -115,7 +115,7 @@ const mostRemovals = 100
 
 const take = (file: string): DatabaseSync => {
   const sqlite = Sqlite.load()
-  if (sqlite === undefined) throw new Error("node:sqlite is missing: use Node 22.19 or newer")
+  if (sqlite === undefined) throw new Error("node:sqlite is missing. Use Node 22.19 or newer")
   WholeFile.makeFolderNow(path.dirname(file))
   for (let removals = 0; ; ) {
     const before = identityOf(file)

@@ -44,13 +44,13 @@ export const stringify = (value: object, indent = 0): string => {
 /** The object that was sealed, from the value of its JSON; throws a `DamageError` where it was changed since. */
 export const open = (value: unknown, { isOptional = false }: ReadOptions = {}): object => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new DamageError({ detail: "it is no object" })
+    throw new DamageError({ detail: "it is not an object" })
   }
   const { sha256, ...rest } = value as { readonly sha256?: unknown }
   if (sha256 === undefined && isOptional) return value
   if (sha256 === undefined) throw new DamageError({ detail: "it has no checksum" })
   if (sumOf(JSON.stringify(rest)) === sha256) return rest
-  throw new DamageError({ detail: "it does not match its checksum, so it was changed by a fault or by hand" })
+  throw new DamageError({ detail: "its checksum does not match, so it is corrupt or was edited" })
 }
 
 /** The object that was sealed, from its text; throws a `DamageError` where it was changed since. */

@@ -260,7 +260,7 @@ export const makeFolderNow = (folder: string, access: OwnerOnly.Access = "owner"
     } catch (error) {
       // Somebody else may have made it since.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-      if (!isFolder(one)) throw new Error(`${one} is no folder`)
+      if (!isFolder(one)) throw new Error(`${one} is not a folder`)
     }
   }
 }

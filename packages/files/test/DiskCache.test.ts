@@ -197,7 +197,7 @@ describe("a file that cannot be used", () => {
         const error = yield* reasonOf({ file })
         expect(error.reason).toEqual({ _tag: "Foreign" })
         expect(error.message).toBe(
-          `The response cache ${file} is a file of something else, or its beginning is damaged, and was left as it is: name another file.`
+          `The response cache ${file} is not a Divisi file, or its header is damaged. The file was not changed. Choose another file.`
         )
         assert.deepStrictEqual(fs.readFileSync(file), before)
       }
@@ -210,7 +210,7 @@ describe("a file that cannot be used", () => {
       const newer = new DatabaseSync(file)
       newer.exec(`CREATE TABLE something (x); PRAGMA application_id = ${kind.applicationId}; PRAGMA user_version = 99`)
       newer.close()
-      expect((yield* reasonOf({ file })).message).toContain("was written by a newer version of Divisi: update")
+      expect((yield* reasonOf({ file })).message).toContain("was written by a newer version of Divisi. Update")
     })
   )
 
@@ -364,7 +364,7 @@ describe("a damaged file", () => {
           expect((yield* keep(cache, "b", "not asked")).value.text).toBe("b")
         })
       ).pipe(Effect.provide(Logger.layer([logger])))
-      expect(told.flat()).toEqual([`The response cache ${file} has damaged answers: their calls are made again.`])
+      expect(told.flat()).toEqual([`The response cache ${file} has damaged answers. Their calls are repeated.`])
     })
   )
 

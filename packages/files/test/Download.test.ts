@@ -159,7 +159,7 @@ describe("a download", () => {
       expect(long.error.reason).toMatchObject({ what: "length", detail: "400000 bytes instead of 200000" })
       behaviour = {}
       const kind = yield* refused({ magic: "GGUF" })
-      expect(kind.error.reason).toMatchObject({ what: "kind", detail: "no GGUF file" })
+      expect(kind.error.reason).toMatchObject({ what: "kind", detail: "not a GGUF file" })
       for (const { file } of [server, caller, long, kind]) expect(beside(file)).toEqual([])
     })
   )
@@ -180,8 +180,8 @@ describe("a download", () => {
   it.live("says what a server refuses, without the token", () =>
     Effect.gen(function* () {
       for (const [status, text] of [
-        [401, "it wants a token"],
-        [403, "this token may not read it"],
+        [401, "it needs a token"],
+        [403, "the token has no access"],
         [404, "there is no such file"],
         [500, "try again later"]
       ] as const) {
@@ -230,7 +230,7 @@ describe.skipIf(disk === undefined)("a full disk", () => {
       fs.writeFileSync(ballast, Buffer.alloc(900_000))
       const error = yield* Effect.flip(Download.file(request(file)))
       expect(error.reason._tag).toBe("Folder")
-      expect(error.message).toContain("no space is left on the disk of")
+      expect(error.message).toContain("is full. Free some space")
       fs.rmSync(ballast)
       yield* Download.file(request(file))
       expect(content.equals(fs.readFileSync(file))).toBe(true)

@@ -70,7 +70,7 @@ describe("reading", () => {
       const onDamaged = ({ line, problem }: JsonLines.LineError) => void damaged.push(`${line} ${problem}`)
       expect(yield* values(file, { seal: "required", onDamaged })).toEqual([{}, { b: "é" }])
       expect(damaged).toEqual([
-        "1 is damaged: it does not match its checksum, so it was changed by a fault or by hand",
+        "1 is damaged: its checksum does not match, so it is corrupt or was edited",
         "2 is damaged: it has no checksum"
       ])
       expect(yield* values(file, { seal: "optional", onDamaged })).toEqual([{ a: 1 }, {}, { b: "é" }])
@@ -161,7 +161,7 @@ describe("writing", () => {
         const link = fresh()
         fs.symlinkSync(target, link)
         const error = yield* Effect.flip(append(link, [1]))
-        expect(error.message).toContain("it is a link, and was left as it is")
+        expect(error.message).toContain("it is a link. It was not changed")
       }
       expect(fs.readFileSync(victim, "utf8")).toBe("a precious line without end")
       expect(fs.existsSync(path.join(root, "not there"))).toBe(false)

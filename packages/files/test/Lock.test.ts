@@ -28,7 +28,7 @@ describe("a lock", () => {
             assert(reason._tag === "Held" && reason.holder !== undefined)
             expect(reason.holder).toMatchObject({ pid: process.pid, host: os.hostname() })
             expect(message).toBe(
-              `${file} is locked by process ${process.pid} since ${reason.holder.since}: wait until it has ended, or stop it.`
+              `${file} is locked by process ${process.pid} since ${reason.holder.since}. Wait for it to finish, or stop it.`
             )
           }
         })
@@ -146,7 +146,7 @@ describe("a lock", () => {
       for (const file of [path.join(below, "run.lock"), text]) {
         const { message, reason } = yield* refused(file)
         expect(reason._tag).toBe("Unusable")
-        expect(message).toContain(`${file} cannot be locked (`)
+        expect(message).toContain(`Cannot lock ${file} (`)
       }
       expect(fs.readFileSync(text, "utf8")).toBe("Dear diary, ".repeat(100))
     })

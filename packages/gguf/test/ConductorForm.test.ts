@@ -29,7 +29,7 @@ describe("the form of a Conductor", () => {
     ["prompt.template is none", { ...written, prompt: { ...written.prompt, template: { rules: [7] } } }],
     ["prompt.examples is no list", { ...written, prompt: { ...written.prompt, examples: [{ topic: "x" }] } }],
     ["a setting of the prompt", { ...written, prompt: { ...written.prompt, access: "none" } }],
-    ["it is no object", []]
+    ["it is not an object", []]
   ]
   for (const [message, value] of damaged) {
     it(`is refused with a sentence: ${message}`, () => {

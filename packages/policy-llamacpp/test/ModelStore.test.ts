@@ -186,7 +186,10 @@ describe("ModelStore", () => {
   it.live("gives up when connections bring nothing", () =>
     Effect.gen(function* () {
       script = [{ cutAfter: 1000 }, { cutAfter: 0 }, { cutAfter: 0 }, { cutAfter: 0 }]
-      assert.match(yield* message(resolve()), /cannot be reached \(the connection breaks off at 1000 of 300004 bytes\)/)
+      assert.match(
+        yield* message(resolve()),
+        /cannot be reached \(the connection was lost after 1000 of 300004 bytes\)/
+      )
     })
   )
 

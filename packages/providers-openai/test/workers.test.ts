@@ -16,7 +16,7 @@ describe("options", () => {
   it("that are misspelt are told when the worker is made", () => {
     assert.throws(
       () => openai("gpt-5", { apikey: "k" } as never),
-      'openai: there is no option "apikey". Did you mean "apiKey"?'
+      'openai: option "apikey" does not exist. Did you mean "apiKey"?'
     )
     assert.throws(() => openaiChat("gpt-5", { limits: { contextToken: 1 } } as never), '"limits.contextTokens"?')
   })

@@ -38,7 +38,10 @@ describe("the picture of a workflow", () => {
   })
 
   it("draws a workflow without steps", () => {
-    assert.include(WorkflowPicture.render({ steps: [] }, "the previous answer stands"), "the previous answer stands")
+    assert.include(
+      WorkflowPicture.render({ steps: [] }, "the previous answer is final"),
+      "the previous answer is final"
+    )
   })
 })
 

@@ -15,7 +15,7 @@ export const values = ["full", "none"] as const
  */
 export type ContentSetting = (typeof values)[number]
 
-const reason = 'The setting "content" of this server is "none".'
+const reason = 'This server stores no content ("content" is "none").'
 
 /** Returns the options without those that would store content. */
 export const applied = <

@@ -99,7 +99,7 @@ const refused = (message: string) => new ApiError({ kind: "authentication", mess
 const tooMany = ({ of, waitMillis }: Pace.Refusal) =>
   new ApiError({
     kind: "rate-limit",
-    message: `This key has had its ${of} of this minute.`,
+    message: `Rate limit exceeded: too many ${of} per minute for this API key. Retry after ${Math.ceil(waitMillis / 1000)} s.`,
     retryAfterMillis: waitMillis
   })
 
@@ -108,14 +108,14 @@ export const authenticate = ({ find, ledger, paces = Pace.memory() }: Options): 
   Effect.fnUntraced(function* (headers) {
     const secret = tokenOf(headers)
     if (secret === undefined) {
-      return yield* refused("This server needs a key: send it as a bearer token, or as x-api-key.")
+      return yield* refused("An API key is required. Send it as a bearer token or as x-api-key.")
     }
     const id = idIn(secret)
     const key = id === undefined ? undefined : yield* find(id)
-    if (!matches(secret, key) || key === undefined) return yield* refused("This key is not known here.")
+    if (!matches(secret, key) || key === undefined) return yield* refused("Invalid API key.")
     const now = yield* Clock.currentTimeMillis
-    if (key.revokedAt !== undefined) return yield* refused("This key has been revoked.")
-    if (key.expiresAt !== undefined && key.expiresAt <= now) return yield* refused("This key has expired.")
+    if (key.revokedAt !== undefined) return yield* refused("This API key was revoked.")
+    if (key.expiresAt !== undefined && key.expiresAt <= now) return yield* refused("This API key has expired.")
     const { id: owner, requestsPerMinute, tokensPerMinute } = key
     if (requestsPerMinute !== undefined || tokensPerMinute !== undefined) {
       const refusal = yield* paces.take(owner, key)

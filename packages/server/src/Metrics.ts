@@ -25,29 +25,29 @@ const counter = (name: string, description: string, attributes: Labels) =>
 
 /** What is counted of requests that have these labels in common. */
 const of = (labels: Labels, ending: Labels) => ({
-  requests: counter("divisi_requests_total", "Requests that are over, by wire, model, status and ending", {
+  requests: counter("divisi_requests_total", "Completed requests, by wire, model, status and ending", {
     ...labels,
     ...ending
   }),
   duration: Metric.histogram("divisi_request_duration_seconds", {
-    description: "From a request to the end of its response",
+    description: "Duration from a request to the end of its response",
     attributes: labels,
     boundaries
   }),
-  calls: counter("divisi_calls_total", "Calls of workers and policies", labels),
-  inputTokens: counter("divisi_input_tokens_total", "Tokens that were read", labels),
-  outputTokens: counter("divisi_output_tokens_total", "Tokens that were written", labels),
-  costUsd: counter("divisi_cost_usd_total", "USD, over the calls whose price is known", labels)
+  calls: counter("divisi_calls_total", "Calls to workers and policies", labels),
+  inputTokens: counter("divisi_input_tokens_total", "Input tokens", labels),
+  outputTokens: counter("divisi_output_tokens_total", "Output tokens", labels),
+  costUsd: counter("divisi_cost_usd_total", "Cost in USD of calls with a known price", labels)
 })
 
 const failedStep = ({ by, reason, step, worker }: FailedStep) =>
-  counter("divisi_failed_steps_total", "Calls that failed for good, by worker, reason and what made them", {
+  counter("divisi_failed_steps_total", "Calls that failed permanently, by worker, reason and caller", {
     worker,
     reason: reason ?? "other",
     by: by ?? (step === undefined ? "policy" : "step")
   })
 
-const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on" })
+const open = Metric.gauge("divisi_runs_running", { description: "Running runs" })
 
 const inFlight = Metric.gauge("divisi_request_bytes_in_flight", { description: "Bytes of requests in flight" })
 
@@ -57,7 +57,7 @@ const closedText = (closed: ReadonlyArray<Resilience.ClosedProvider>): string =>
   const context = Context.make(Metric.MetricRegistry, new Map())
   for (const { because, provider, until } of closed) {
     Metric.gauge("divisi_provider_closed_until_seconds", {
-      description: "Until when no call is sent to a provider",
+      description: "Time until which no calls are sent to a provider",
       attributes: { provider, because }
     }).updateUnsafe(Math.ceil(until / 1000), context)
   }
@@ -106,9 +106,7 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
   const defects = new Map<string, ReturnType<typeof counter>>()
 
   const defect = (part: string): void => {
-    const made =
-      defects.get(part) ??
-      counter("divisi_defects_total", "Mistakes of this server, by the part that made them", { part })
+    const made = defects.get(part) ?? counter("divisi_defects_total", "Internal errors, by component", { part })
     defects.set(part, made)
     made.updateUnsafe(1, context)
   }

@@ -55,12 +55,12 @@ export const names = (
 export const problemOf = ({ aliases = {}, pool }: Options): string | undefined => {
   const own = names({ pool })
   for (const [name, target] of Object.entries(aliases)) {
-    if (own.includes(name)) return `"${name}" is the name of a model already`
-    if (Choice.ofModel(name)[1].length > 0) return `"${name}" leaves workers out, which a name cannot`
+    if (own.includes(name)) return `"${name}" is already the name of a model`
+    if (Choice.ofModel(name)[1].length > 0) return `"${name}" excludes workers, which an alias cannot do`
     if (own.includes(target)) continue
     const meant = own.includes(`${direct}${target}`) ? `${direct}${target}` : Nearest.nearest(target, own)
-    const hint = meant === undefined ? `there are ${own.join(", ")}` : `did you mean ${meant}?`
-    return `"${name}" stands for "${target}", which is no model here: ${hint}`
+    const hint = meant === undefined ? `models: ${own.join(", ")}` : `did you mean ${meant}?`
+    return `"${name}" is an alias of "${target}", which is not a model of this server; ${hint}`
   }
   return undefined
 }
@@ -85,43 +85,51 @@ const unknown = (model: string, options: Options): ApiError =>
   new ApiError({
     kind: "not-found",
     field: "model",
-    message: `There is no model "${model}" here. There are: ${names(options).join(", ")}.`
+    message: `Model "${model}" does not exist. Models: ${names(options).join(", ")}.`
   })
 
-/** Who is left of a pool: of those, the one that is needed alone. Fails where it is nobody, and says of each worker why. */
+/** The workers that a request may use, or only the needed one. Fails with the reasons if none is eligible. */
 export const chosen = (
   pool: WorkerPool.WorkerPool,
   { exclude, only }: Choice.Choice,
   needed?: string | undefined
 ): WorkerPool.WorkerPool => {
-  const why = (id: string): string | undefined =>
-    exclude.includes(id)
-      ? "left out"
-      : only !== undefined && !only.includes(id)
-        ? "not among those that alone may work"
-        : undefined
+  const isExcluded = (id: string) => exclude.includes(id)
+  const isListed = (id: string) => only === undefined || only.includes(id)
   const isMeant = (id: string) => needed === undefined || id === needed
-  const made = WorkerPool.make(pool.workers.filter(({ id }) => isMeant(id) && why(id) === undefined))
+  const isEligible = (id: string) => isMeant(id) && !isExcluded(id) && isListed(id)
+  const made = WorkerPool.make(pool.workers.filter(({ id }) => isEligible(id)))
   if (Result.isSuccess(made)) return made.success
   const ids = WorkerPool.ids(pool)
-  const strangers = (only ?? []).filter((id) => !ids.includes(id))
+  const meant = ids.filter(isMeant)
+  const unknown = (only ?? []).filter((id) => !ids.includes(id))
   const reasons = [
-    ...ids.filter(isMeant).map((id) => `${id} is ${why(id)}`),
-    ...strangers.map((id) => `${id} is no worker that may be asked here`)
-  ]
-  throw new ApiError({
-    kind: "invalid-request",
-    field: "model",
-    message: `Nobody may answer this request: ${reasons.join(", ")}. Leave fewer workers out.`
-  })
+    reason(meant.filter(isExcluded), "is excluded", "are excluded"),
+    reason(
+      meant.filter((id) => !isExcluded(id) && !isListed(id)),
+      'is not in "only"',
+      'are not in "only"'
+    ),
+    reason(unknown, 'is in "only", but does not exist', 'are in "only", but do not exist')
+  ].filter((text) => text !== undefined)
+  throw new ApiError({ kind: "invalid-request", field: "model", message: `No eligible worker: ${reasons.join("; ")}.` })
+}
+
+/** One reason for several workers, which are counted if they are many. */
+const reason = (ids: ReadonlyArray<string>, one: string, many: string): string | undefined => {
+  if (ids.length === 0) return undefined
+  return ids.length === 1 ? `${ids[0]} ${one}` : `${ids.length > 3 ? ids.length : ids.join(" and ")} ${many}`
 }
 
 /** The policy that a request names. */
 const namedPolicy = ({ policies = {} }: Options, name: string): Policy => {
   if (Object.hasOwn(policies, name)) return policies[name]!
   const known = Object.keys(policies)
-  const hint = known.length === 0 ? "a request may name none" : `there are ${known.join(", ")}`
-  throw invalid("divisi.policy", `There is no policy "${name}" here: ${hint}.`)
+  const hint =
+    known.length === 0
+      ? "this server does not let requests choose a policy"
+      : `available policies are ${known.join(", ")}`
+  throw invalid("divisi.policy", `Policy "${name}" is not available: ${hint}.`)
 }
 
 /** What a caller may use of them. Throws an `ApiError` where its key allows none of the workers. */
@@ -129,7 +137,7 @@ export const allowed = (options: Options, workers: ReadonlyArray<string> | undef
   if (workers === undefined) return options
   const made = WorkerPool.make(options.pool.workers.filter(({ id }) => workers.includes(id)))
   if (Result.isSuccess(made)) return { ...options, pool: made.success }
-  const message = "This key allows none of the workers that this server has now."
+  const message = "This API key allows none of the server's current workers."
   throw new ApiError({ kind: "permission", message })
 }
 
@@ -154,7 +162,7 @@ export const team = (options: Options, asked: string, choice: Choice.Choice, isH
   if (asks !== undefined) {
     throw invalid(
       "divisi.policy",
-      `Who asks for ${named} has chosen who answers: a policy goes with the model ${conductor}.`
+      `Model ${named} is a fixed worker, so a policy cannot be chosen. Use the model ${conductor} to choose a policy.`
     )
   }
   if (model === fast) {

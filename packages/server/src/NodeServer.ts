@@ -51,8 +51,8 @@ export class ListenError extends Data.TaggedError("ListenError")<{ readonly deta
 }
 
 const reasonOf = ({ code, message }: NodeJS.ErrnoException, host: string, port: number): string => {
-  if (code === "EADDRINUSE") return `Port ${port} is in use: give another (0 is any that is free).`
-  if (code === "EACCES") return `Port ${port} needs rights that this process does not have: give one above 1023.`
+  if (code === "EADDRINUSE") return `Port ${port} is in use. Choose another port (0 for any free port).`
+  if (code === "EACCES") return `Port ${port} needs rights that this process does not have. Choose a port above 1023.`
   return `Cannot listen on ${host}, port ${port}: ${message}.`
 }
 
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* (
   yield* Effect.mapError(Tables.checked("NodeServer.make", options, table), unusable)
   const { host = "127.0.0.1", maxConnections = 10_000, port = 8080, requestMillis = 120_000 } = options
   if (options.authenticate === undefined && !isThisMachine(host)) {
-    const detail = `Without keys this server listens on this machine alone, and not on ${host}: make a key, or leave the host out.`
+    const detail = `Refusing to listen on ${host} without API keys. Create a key with divisi key make <name>, or omit the host to listen on this machine only.`
     return yield* new ListenError({ detail })
   }
   const { content = "full" } = options

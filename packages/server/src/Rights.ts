@@ -3,7 +3,7 @@ import { Nearest } from "@divisi/core"
 
 /** All rights, and what each allows. */
 export const descriptions = {
-  rate: "rate runs as a grader or a check, which count more than the ratings of users",
+  rate: "rate runs as a grader or a check, with more weight than the ratings of users",
   admin: "see, follow and rate the runs of all keys"
 } as const
 
@@ -23,5 +23,5 @@ export const problemOf = (rights: ReadonlyArray<string>): string | undefined => 
   if (unknown === undefined) return undefined
   const meant = Nearest.nearest(unknown, all)
   const hint = meant === undefined ? `Rights are ${all.join(" and ")}.` : `Did you mean ${meant}?`
-  return `There is no right "${unknown.slice(0, 64)}". ${hint}`
+  return `Right "${unknown.slice(0, 64)}" does not exist. ${hint}`
 }

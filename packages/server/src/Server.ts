@@ -297,7 +297,7 @@ export const make = Effect.fnUntraced(function* (
     const id = namedIn(url)
     const names = Models.names(offer.models, workers).filter((name) => Models.mayName(name, models))
     if (names.includes(id)) return Respond.json(modelOf(id, startedAt))
-    if (id !== "") return Respond.error(errorsOf(url), notFound(`There is no model "${id}" here.`, "model"))
+    if (id !== "") return Respond.error(errorsOf(url), notFound(`Model "${id}" does not exist.`, "model"))
     const data = names.map((name) => modelOf(name, startedAt))
     return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
   })
@@ -416,7 +416,7 @@ export const make = Effect.fnUntraced(function* (
       if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
       if (isUnknownRoute(Cause.squash(cause))) {
         const path = url.replace(/\?.*$/s, "")
-        const error = notFound(`There is no ${method} ${path.slice(0, 200)} here.${Paths.hint(path)}`)
+        const error = notFound(`${method} ${path.slice(0, 200)} is not an endpoint of this server.${Paths.hint(path)}`)
         return keyless(Effect.succeed(Respond.error(errorsOf(url), error)))(request)
       }
       const id = CallId.random()

@@ -356,13 +356,13 @@ describe("a request that fails", () => {
         client.chat.completions.create({ ...ask("Hm"), model: "divisi:-a" }, { headers: { "x-divisi-only": "a" } })
       )
       assert.strictEqual(error.status, 400)
-      assert.include(error.message, "a is left out, b is not among those that alone may work")
+      assert.include(error.message, 'a is excluded; b is not in "only"')
       const strange = await thrown(client.chat.completions.create(ask("Hm"), { headers: { "x-divisi-only": "who" } }))
-      assert.include(strange.message, "who is no worker that may be asked here")
+      assert.include(strange.message, 'who is in "only", but does not exist')
       const named = await thrown(
         client.chat.completions.create({ ...ask("Hm"), model: "worker/a" }, { headers: { "x-divisi-only": "b" } })
       )
-      assert.include(named.message, "Nobody may answer this request: a is not among those that alone may work.")
+      assert.include(named.message, 'No eligible worker: a is not in "only".')
     }))
 })
 

@@ -49,7 +49,7 @@ describe("who works is chosen by", () => {
           }
           const { error, status } = await ask("worker/a", way)
           assert.strictEqual(status, 400, path)
-          assert.match(error.message, /^Nobody may answer this request: a is (left out|not among those)/, path)
+          assert.match(error.message, /^No eligible worker: a is (excluded|not in "only")/, path)
         }
       }))
   }
@@ -62,8 +62,8 @@ describe("who works is chosen by", () => {
         assert.deepInclude((await ask("divisi", { suffix: ":-b" })).divisi, { workers: ["c"] }, path)
         const { error, status } = await ask("divisi", { suffix: ":-b", headers: { "x-divisi-only": "a,b" } })
         assert.strictEqual(status, 400, path)
-        assert.include(error.message, "b is left out, c is not among those that alone may work")
-        assert.include(error.message, "a is no worker that may be asked here")
+        assert.include(error.message, 'b is excluded; c is not in "only"')
+        assert.include(error.message, 'a is in "only", but does not exist')
       }
     })
   })
@@ -103,7 +103,10 @@ describe("who plans is chosen by", () => {
           const { error, status } = await ask("worker/a", way)
           assert.deepStrictEqual(
             [status, error.message],
-            [400, "Who asks for worker/a has chosen who answers: a policy goes with the model divisi."],
+            [
+              400,
+              "Model worker/a is a fixed worker, so a policy cannot be chosen. Use the model divisi to choose a policy."
+            ],
             path
           )
         }
@@ -113,7 +116,10 @@ describe("who plans is chosen by", () => {
   it("no name that is not offered", () =>
     serving(served(), async ({ url }) => {
       const { error, status } = await asking(url, "responses")("divisi", { headers: { "x-divisi-policy": "toString" } })
-      assert.deepStrictEqual([status, error.message], [400, 'There is no policy "toString" here: there are second.'])
+      assert.deepStrictEqual(
+        [status, error.message],
+        [400, 'Policy "toString" is not available: available policies are second.']
+      )
     }))
 })
 

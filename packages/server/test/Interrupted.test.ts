@@ -119,7 +119,7 @@ describe.each(all)("a conversation on the wire of %s", (wire) => {
       const { text } = await post(url, wire, list, { tools })
       assert.include(text, "Fine.")
       assert.lengthOf(a.calls, 2)
-      assert.include(JSON.stringify(a.calls[1]?.messages), "There is no result")
+      assert.include(JSON.stringify(a.calls[1]?.messages), "No result: the call")
     })
   })
 

@@ -128,14 +128,14 @@ describe("tools", () => {
         messages: [...request.messages, { role: "assistant", content }, ...request.messages]
       })
       assert.deepInclude(unanswered.content[0] as object, { text: "It stays unknown." })
-      assert.include(JSON.stringify(a.calls[1]?.messages), "There is no result")
+      assert.include(JSON.stringify(a.calls[1]?.messages), "No result: the call")
       const unasked = await thrown(
         anthropic.messages.create({
           ...request,
           messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "20" }] }]
         })
       )
-      assert.include(unasked.message, "messages.0.content.0 is the result of the tool_use toolu_1")
+      assert.include(unasked.message, "messages.0.content.0 is the result of tool_use toolu_1")
     })
   })
 })

@@ -93,7 +93,7 @@ describe("embeddings", () => {
     through(json(200, vectors), async ({ client }) => {
       const unknown = await thrown(client.embeddings.create({ model: "text-embedding-3-small", input: "a" }))
       assert.strictEqual(unknown.status, 404)
-      assert.include(unknown.message, "There are: acme:m.")
+      assert.include(unknown.message, "Models: acme:m.")
       await serving(alone(worker("chatter", said("?"))), async ({ client }) => {
         const none = await thrown(client.embeddings.create({ model: "divisi", input: "a" }))
         assert.strictEqual(none.status, 404)

@@ -62,7 +62,7 @@ describe("ratings", () => {
       const refused = await rate(place, { rating: "down" })
       const { error } = await refused.json()
       assert.deepStrictEqual([refused.status, error.param], [400, "step"])
-      assert.match(error.message, /A worker failed in the run .* only its answered steps can be rated/)
+      assert.match(error.message, /A worker failed in run .* only answered steps can be rated/)
       const step = await (await rate(place, { rating: "down", step: { round: 0, step: 1 } })).json()
       assert.deepInclude(step, { worker: "b", score: 0 })
       assert.lengthOf(kept, 1)

@@ -277,7 +277,7 @@ describe("tools", () => {
       const { id } = await client.responses.create({ ...ask("Weather?"), tools: [weather] })
       const missing = await client.responses.create({ ...ask("And?"), tools: [weather], previous_response_id: id })
       assert.strictEqual(missing.output_text, "It stays unknown.")
-      assert.include(JSON.stringify(a.calls[1]?.messages), "There is no result")
+      assert.include(JSON.stringify(a.calls[1]?.messages), "No result: the call")
       const output = { type: "function_call_output" as const, call_id: "call_1", output: "20" }
       const unasked = await thrown(client.responses.create({ model: "divisi", input: [output] }))
       assert.match(unasked.message, /No tool call found for function call output with call_id call_1/)

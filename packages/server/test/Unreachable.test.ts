@@ -54,7 +54,7 @@ describe("a server whose database is away", () => {
         assert.strictEqual(refused.status, 503)
         assert.strictEqual(refused.headers.get("retry-after"), "5")
         const { error } = await refused.json()
-        assert.match(error.message, /cannot be reached at the moment: send the request again/)
+        assert.match(error.message, /is unreachable\. Retry the request/)
         assert.notInclude(error.message, "inside")
       }
       assert.strictEqual((await fetch(`${url}/runs`)).status, 503)

@@ -360,7 +360,7 @@ describe("a server with sessions", () => {
 describe("a server that is described wrongly", () => {
   it("is refused before anything starts, in words", async () => {
     expect(await rejection({ "a b": { command: "x" } })).toMatch(/"a b": its name must be 1 to 32 letters/)
-    expect(await rejection({ a: { cmd: "x" } })).toMatch(/there is no option "cmd"/)
+    expect(await rejection({ a: { cmd: "x" } })).toMatch(/option "cmd" does not exist/)
     expect(await rejection({ a: {} })).toMatch(/a "command" to start or a "url" to reach/)
     expect(await rejection({ a: { command: "x", url: "http://localhost" } })).toMatch(/one of the two/)
     expect(await rejection({ a: { command: "x", headers: {} } })).toMatch(/"headers" is for a server with a "url"/)

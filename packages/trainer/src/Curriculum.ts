@@ -91,7 +91,7 @@ export const drawPool = (
   const { max, min } = config.type === "random" ? config : { min: size, max: size }
   const most = Math.min(max, size)
   if (!(min >= 1 && min <= most)) {
-    return Effect.fail(new CurriculumError({ detail: `${min} to ${max} of ${size} workers cannot be drawn` }))
+    return Effect.fail(new CurriculumError({ detail: `cannot sample ${min} to ${max} of ${size} workers` }))
   }
   const heldOut = new Set(config.type === "random" ? (config.heldOut ?? []).map(nameOf) : [])
   for (let attempt = 0; attempt < maxDraws; attempt++) {
@@ -100,7 +100,7 @@ export const drawPool = (
     const ids = drawn.map(({ id }) => id).sort()
     if (!heldOut.has(nameOf(ids)) && !isHeldOut(ids)) return Effect.succeed(WorkerPool.makeUnsafe(drawn))
   }
-  return Effect.fail(new CurriculumError({ detail: `${maxDraws} parts of the pool were drawn and all are held out` }))
+  return Effect.fail(new CurriculumError({ detail: `${maxDraws} parts of the pool were sampled and all are held out` }))
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ const outOfReach = (worker: Worker): Worker => ({
   ...worker,
   generate: () =>
     Stream.fail(
-      new WorkerError({ worker: worker.id, reason: { _tag: "Overloaded", detail: "out of reach in this question" } })
+      new WorkerError({ worker: worker.id, reason: { _tag: "Overloaded", detail: "not available for this question" } })
     )
 })
 

@@ -140,11 +140,11 @@ const missingOf = (options: Options, unpriced: Estimate["unpriced"]): ReadonlyAr
   const isSilent = samples.rollouts.every(({ calls }) => calls.length === 0)
   return [
     ...(isSilent ? ["No plan of the rehearsal led to a call, so the cost of workers is unknown."] : []),
-    ...unpriced.map(({ worker }) => `The price of ${worker} is unknown: what its calls cost comes on top.`),
+    ...unpriced.map(({ worker }) => `The price of ${worker} is unknown, so the cost of its calls is not included.`),
     ...(engine.pricing === undefined ? [`The price of the engine ${config.engine.name} is unknown.`] : []),
-    ...(engine.speed === undefined ? [`How quick the engine ${config.engine.name} is, is unknown.`] : []),
-    ...(secondsPerCall === undefined ? ["How long the workers take for a call is unknown."] : []),
-    ...unknown.map(({ name }) => `The size of the examples of the phase ${name} is unknown: it is not counted.`)
+    ...(engine.speed === undefined ? [`The speed of the engine ${config.engine.name} is unknown.`] : []),
+    ...(secondsPerCall === undefined ? ["The duration of worker calls is unknown."] : []),
+    ...unknown.map(({ name }) => `The size of the examples of phase ${name} is unknown and not counted.`)
   ]
 }
 
@@ -153,9 +153,9 @@ const planned = ({ phases }: TrainingConfig): number =>
 
 const check = ({ samples, simulations = 1 }: Options): void => {
   if (samples.promptTokens.length === 0 || samples.rollouts.length === 0) {
-    throw new RangeError("An estimate needs at least one prompt and one rollout to go by: hand it some.")
+    throw new RangeError("An estimate needs at least one prompt and one rollout.")
   }
-  if (!(simulations >= 1)) throw new RangeError(`The count of simulations has to be at least 1; it is ${simulations}.`)
+  if (!(simulations >= 1)) throw new RangeError(`The number of simulations must be at least 1, not ${simulations}.`)
 }
 
 /**

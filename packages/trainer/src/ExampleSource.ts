@@ -76,7 +76,7 @@ export const make = (
 
 /** A source from a list, e.g. of recorded workflows: the whole list in a random order, again and again. */
 export const fromExamples = (name: string, examples: ReadonlyArray<Example>): ExampleSource => {
-  if (examples.length === 0) throw new RangeError(`The source ${name} has no examples: give it at least one.`)
+  if (examples.length === 0) throw new RangeError(`Source ${name} has no examples. Add at least one.`)
   return make(name, (seed, index) => {
     const pass = Math.floor(index / examples.length)
     return Seed.shuffled(Seed.draw(Seed.spread(seed, "pass", pass)), examples)[index % examples.length]!

@@ -97,7 +97,7 @@ export const flaw = (datum: Datum, loss: Loss | undefined, size: number): string
   for (const name of ["weights", "advantages", "logProbs"] as const) {
     const values = datum[name]
     if (values !== undefined && values.length !== completion.length) {
-      return `${name} has ${values.length} entries for ${completion.length} tokens: give one for each`
+      return `${name} has ${values.length} entries for ${completion.length} tokens; it needs one per token`
     }
     const isNeeded = loss !== undefined && loss.type !== "crossEntropy" && name !== "weights"
     if (values === undefined && isNeeded) return `the ${loss.type} loss needs ${name}`

@@ -109,7 +109,7 @@ export class CostLimitReached extends Data.TaggedError("CostLimitReached")<{
   readonly spentUsd: number
 }> {
   override get message(): string {
-    return `The cost limit of ${this.limitUsd} USD is reached (${this.spentUsd} spent): resume with a higher one.`
+    return `The cost limit of ${this.limitUsd} USD is reached (${this.spentUsd} spent). Resume with a higher limit.`
   }
 }
 

@@ -50,15 +50,15 @@ export class RunFolderError extends Data.TaggedError("RunFolderError")<{
     const { folder, reason } = this
     switch (reason._tag) {
       case "NoRun":
-        return `There is no training run in ${folder}: start one, or name another folder.`
+        return `No training run in ${folder}. Start one, or choose another folder.`
       case "AlreadyThere":
-        return `There is a training run in ${folder} already: resume it, or name another folder.`
+        return `${folder} already contains a training run. Resume it, or choose another folder.`
       case "Locked":
-        return `The training run in ${folder} goes on in ${Lock.nameOf(reason.holder)}: wait for it, or stop it.`
+        return `The training run in ${folder} is running in ${Lock.nameOf(reason.holder)}. Wait for it to finish, or stop it.`
       case "Version":
         return `The training run in ${folder} has version ${JSON.stringify(reason.found)}; this program reads ${version}.`
       case "Full":
-        return `No space is left on the disk of ${folder}: free some and resume the run; it goes on from its last checkpoint.`
+        return `The disk of ${folder} is full. Free some space, then resume the run; it continues from its last checkpoint.`
       case "Failed":
         return `The training run in ${folder} cannot be used: ${reason.detail}`
     }
@@ -127,7 +127,7 @@ export const readMetrics = Effect.fnUntraced(function* (
   const onDamaged = ({ line }: JsonLines.LineError) => void damaged.push(line)
   const metrics = yield* readLines<Metrics>(folder, file, { seal: "required", onDamaged })
   if (damaged.length > 0) {
-    yield* Effect.logWarning(`${file} is damaged: what line ${damaged.join(", ")} said is left out.`)
+    yield* Effect.logWarning(`${file} is damaged. The content of line ${damaged.join(", ")} is ignored.`)
   }
   // A block that was written to a second place repeats lines whole.
   const byIteration = new Map(metrics.map((one) => [one.iteration, one]))
@@ -245,13 +245,13 @@ const lastState = Effect.fnUntraced(function* (folder: string) {
     const details = damaged.map(({ detail }) => detail).join("; ")
     return yield* failed(folder, {
       _tag: "Failed",
-      detail: `none of its checkpoints is whole (${details}). Start a new run in another folder.`
+      detail: `all of its checkpoints are damaged (${details}). Start a new run in another folder.`
     })
   }
   for (const { checkpoint, detail } of damaged) {
     const aside = yield* attempt(folder, () => Checkpoint.putAside(folder, checkpoint))
     yield* Effect.logWarning(
-      `Checkpoint ${checkpoint} of ${folder} cannot be used (${detail}): it is now ${aside}, and the run goes on from checkpoint ${state!.iteration}.`
+      `Checkpoint ${checkpoint} of ${folder} cannot be used (${detail}): it was moved to ${aside}, and the run continues from checkpoint ${state!.iteration}.`
     )
   }
   return state
@@ -371,7 +371,7 @@ export const create = Effect.fnUntraced(function* (
   if (fs.existsSync(path.join(folder, Layout.metrics))) {
     return yield* failed(folder, {
       _tag: "Failed",
-      detail: `it has ${Layout.metrics} and no ${Layout.config}: name another folder.`
+      detail: `it has ${Layout.metrics} but no ${Layout.config}. Choose another folder.`
     })
   }
   yield* writeConfig(folder, config)

@@ -87,7 +87,7 @@ export const fromTasks = (
   tasks: ReadonlyArray<Task>,
   kind: (task: Task) => string = kindOf
 ): TaskSource => {
-  if (tasks.length === 0) throw new RangeError(`The source ${name} has no tasks: give it at least one.`)
+  if (tasks.length === 0) throw new RangeError(`Source ${name} has no tasks. Add at least one.`)
   return make(
     name,
     (seed, index) => {

@@ -26,11 +26,11 @@ interface Reading {
 }
 
 const gaugesOfBoth = (metrics: Metrics): ReadonlyArray<Reading> => [
-  { name: "iteration", description: "Iterations that are done", unit: "{iteration}", value: metrics.iteration + 1 },
-  { name: "learning_rate", description: "Of the last step", unit: "1", value: metrics.learningRate },
-  { name: "gradient_norm", description: "Before it is cut", unit: "1", value: metrics.gradientNorm },
-  { name: "cost", description: "USD that the run has cost", unit: "USD", value: metrics.costUsd },
-  { name: "iteration.duration", description: "Of the last iteration", unit: "s", value: metrics.seconds.total },
+  { name: "iteration", description: "Completed iterations", unit: "{iteration}", value: metrics.iteration + 1 },
+  { name: "learning_rate", description: "Value of the last step", unit: "1", value: metrics.learningRate },
+  { name: "gradient_norm", description: "Before clipping", unit: "1", value: metrics.gradientNorm },
+  { name: "cost", description: "Cost of the run, in USD", unit: "USD", value: metrics.costUsd },
+  { name: "iteration.duration", description: "Value of the last iteration", unit: "s", value: metrics.seconds.total },
   ...Object.entries(metrics.evaluation ?? {}).map(([measure, value]) => ({
     name: "evaluation",
     description: "The held-out evaluation",
@@ -42,22 +42,22 @@ const gaugesOfBoth = (metrics: Metrics): ReadonlyArray<Reading> => [
 
 const gaugesOfGrpo = (metrics: GrpoMetrics): ReadonlyArray<Reading> => [
   { name: "reward", description: "Mean over rollouts", unit: "1", value: metrics.rewardMean },
-  { name: "parsed", description: "Share that could be read", unit: "1", value: metrics.parsed },
-  { name: "correct", description: "Share whose answer is right", unit: "1", value: metrics.correct },
-  { name: "steps", description: "Mean steps of a workflow", unit: "{step}", value: metrics.steps },
+  { name: "parsed", description: "Share of readable completions", unit: "1", value: metrics.parsed },
+  { name: "correct", description: "Share of correct answers", unit: "1", value: metrics.correct },
+  { name: "steps", description: "Mean number of steps of a workflow", unit: "{step}", value: metrics.steps },
   { name: "entropy", description: "Nats per token", unit: "1", value: metrics.entropy },
   { name: "surprisal", description: "Nats per sampled token", unit: "1", value: metrics.surprisal },
   {
     name: "zero_variance",
-    description: "Share of groups that teach nothing",
+    description: "Share of groups without a learning signal",
     unit: "1",
     value: metrics.groups === 0 ? undefined : metrics.zeroVariance / metrics.groups
   },
   { name: "clipped", description: "Share of tokens with a clipped ratio", unit: "1", value: metrics.clipped },
-  { name: "completion.tokens", description: "Mean of a completion", unit: "{token}", value: metrics.completionTokens },
+  { name: "completion.tokens", description: "Mean per completion", unit: "{token}", value: metrics.completionTokens },
   ...Object.entries(metrics.kinds).map(([kind, { correct }]) => ({
     name: "kind.correct",
-    description: "Share whose answer is right, by kind of task",
+    description: "Share of correct answers, by kind of task",
     unit: "1",
     value: correct,
     attributes: { "divisi.task.kind": kind }
@@ -73,7 +73,7 @@ const workersOf = ({ kinds }: GrpoMetrics): ReadonlyArray<Reading> =>
   Object.entries(kinds).flatMap(([kind, { workers }]) =>
     Object.entries(workers).map(([worker, steps]) => ({
       name: "worker.steps",
-      description: "Steps given to a worker",
+      description: "Steps assigned to workers",
       unit: "{step}",
       value: steps,
       attributes: { "gen_ai.request.model": worker, "divisi.task.kind": kind }
@@ -90,16 +90,16 @@ const tokensOf = ({ workerTokens }: GrpoMetrics): ReadonlyArray<Reading> =>
   }))
 
 const countersOf = (metrics: GrpoMetrics): ReadonlyArray<Reading> => [
-  { name: "rollouts", description: "Rollouts made", unit: "{rollout}", value: metrics.rollouts },
+  { name: "rollouts", description: "Rollouts", unit: "{rollout}", value: metrics.rollouts },
   {
     name: "rollouts.lost",
-    description: "Rollouts that were lost to failures of workers",
+    description: "Rollouts lost to worker failures",
     unit: "{rollout}",
     value: metrics.lost ?? 0
   },
-  { name: "rollouts.dropped", description: "Rollouts that failed", unit: "{rollout}", value: metrics.dropped },
-  { name: "calls", description: "Calls of workers", unit: "{call}", value: metrics.calls.total },
-  { name: "calls.failed", description: "Calls of workers that failed", unit: "{call}", value: metrics.calls.failed },
+  { name: "rollouts.dropped", description: "Failed rollouts", unit: "{rollout}", value: metrics.dropped },
+  { name: "calls", description: "Calls to workers", unit: "{call}", value: metrics.calls.total },
+  { name: "calls.failed", description: "Failed calls to workers", unit: "{call}", value: metrics.calls.failed },
   ...workersOf(metrics),
   ...tokensOf(metrics)
 ]

@@ -156,7 +156,7 @@ export const make = (options: Options = {}): Engine => {
     request: SampleRequest
   ): Effect.Effect<ReadonlyArray<Sample>, EngineError> => {
     const { count = 1, maxTokens, prompt } = request
-    if (maxTokens < 1) return invalid("sample", `maxTokens has to be at least 1; it is ${maxTokens}`)
+    if (maxTokens < 1) return invalid("sample", `maxTokens must be at least 1, not ${maxTokens}`)
     if (prompt.length + maxTokens > contextTokens) return tooLarge("sample", prompt.length + maxTokens)
     return Effect.sync(() =>
       Array.from({ length: count }, (_, index) =>
@@ -222,7 +222,7 @@ export const make = (options: Options = {}): Engine => {
         new EngineError({
           engine: name,
           doing: "load",
-          reason: { _tag: "Expired", detail: `${saved.reference} cannot be read (${error}): load another checkpoint` }
+          reason: { _tag: "Expired", detail: `${saved.reference} cannot be read (${error}); load another checkpoint` }
         })
     }).pipe(
       Effect.flatMap((state) =>
@@ -263,6 +263,6 @@ export const make = (options: Options = {}): Engine => {
     step: (settings) => Effect.sync(() => ({ ...ToyModel.adamW(model, settings), version: model.step })),
     save,
     load,
-    export: (format) => invalid("export", `a table has no ${format} form: use an engine of transformers`)
+    export: (format) => invalid("export", `a table cannot be exported as ${format}; use a transformer engine`)
   }
 }

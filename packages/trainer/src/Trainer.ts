@@ -151,7 +151,7 @@ const phaseFlaw = (phase: PhaseConfig, parts: Parts): string | undefined => {
   const known = (what: string, name: string, all: Readonly<Record<string, unknown>> = {}) =>
     Object.hasOwn(all, name)
       ? undefined
-      : `phase ${phase.name} wants the ${what} "${name}", and there are: ${Object.keys(all).join(", ") || "none"}`
+      : `phase ${phase.name} needs the ${what} "${name}"; configured: ${Object.keys(all).join(", ") || "none"}`
   return phase.type === "warm-start"
     ? known("examples", phase.examples, parts.examples)
     : (known("tasks", phase.tasks, parts.tasks) ?? Objective.obstacle(phase.objective, parts.engine.capabilities))
@@ -160,15 +160,15 @@ const phaseFlaw = (phase: PhaseConfig, parts: Parts): string | undefined => {
 const flawOf = (config: TrainingConfig, parts: Parts): string | undefined => {
   const names = config.phases.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) return `two phases are called "${twice}"`
+  if (twice !== undefined) return `two phases have the name "${twice}"`
   const ids = parts.pool.workers.map(({ id }) => id)
   const expected = config.pool.map(({ id }) => id)
   if (ids.join("\n") !== expected.join("\n")) {
-    return `the run was begun with the workers ${expected.join(", ")}, and there are ${ids.join(", ")}`
+    return `the run started with the workers ${expected.join(", ")}, but the pool has ${ids.join(", ")}`
   }
   const unpriced = parts.pool.workers.find(({ pricing }) => pricing === undefined)
   if (config.maxCostUsd !== undefined && unpriced !== undefined) {
-    return `a limit of cost cannot be kept with ${unpriced.id}, whose price is unknown: give it one`
+    return `a cost limit cannot be enforced with ${unpriced.id}, because its price is unknown; set its price`
   }
   for (const phase of config.phases) {
     const flaw = phaseFlaw(phase, parts)
@@ -236,7 +236,7 @@ const warnOfDoubts = ({ inDoubt: { calls, costUsd } }: KeptRollouts.KeptRollouts
   calls === 0
     ? Effect.void
     : Effect.logWarning(
-        `${calls} ${calls === 1 ? "call was" : "calls were"} under way when this run was killed. Nobody knows whether they were answered: they count as paid at their worst case, $${Number(costUsd.toPrecision(4))}.`
+        `${calls} ${calls === 1 ? "call was" : "calls were"} in flight when this run was killed. Because their outcome is unknown, they are charged at their maximum cost, $${Number(costUsd.toPrecision(4))}.`
       )
 
 const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: Parts, options: Options) {
@@ -255,9 +255,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
   }
   const emit: Session.Session["emit"] = (event) =>
     Effect.flatMap(Clock.currentTimeMillis, (at) =>
-      Effect.sync(() =>
-        Callback.notifyLogged("The listener of the training", () => options.listener?.({ ...event, at }))
-      )
+      Effect.sync(() => Callback.notifyLogged("The training listener", () => options.listener?.({ ...event, at })))
     )
   const stopped = yield* Deferred.make<void>()
   yield* stopSignal(options.signal, stopped)

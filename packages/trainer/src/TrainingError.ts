@@ -33,7 +33,7 @@ export class OutageError extends Data.TaggedError("OutageError")<{
 }> {
   override get message(): string {
     const whys = Object.entries(this.lostTo).map(([why, count]) => `${why} (${count})`)
-    return `The last ${this.rollouts} rollouts that asked a worker were lost to its failure, up to iteration ${this.iteration}: ${whys.join(", ")}. Nothing can be learned from them. When the workers answer again, resume the run: it is saved as it was before this iteration.`
+    return `The last ${this.rollouts} rollouts that called a worker failed, up to iteration ${this.iteration}: ${whys.join(", ")}. They carry no learning signal. When the workers respond again, resume the run, which is saved at the state before this iteration.`
   }
 }
 

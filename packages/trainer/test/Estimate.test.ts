@@ -117,10 +117,10 @@ describe("an estimate", () => {
     assert.isUndefined(estimate.costUsd.engine)
     assert.isUndefined(estimate.seconds)
     assert.deepStrictEqual(estimate.missing, [
-      "The price of b is unknown: what its calls cost comes on top.",
+      "The price of b is unknown, so the cost of its calls is not included.",
       "The price of the engine toy is unknown.",
       "How quick the engine toy is, is unknown.",
-      "How long the workers take for a call is unknown."
+      "The duration of worker calls is unknown."
     ])
   })
 

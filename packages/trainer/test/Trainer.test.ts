@@ -267,20 +267,20 @@ describe("Trainer", () => {
         given: Partial<Trainer.Parts> = {},
         input: Partial<Trainer.ConfigInput> = {}
       ) => Effect.map(Effect.flip(train(phases, given, input)), ({ message }) => message)
-      assert.include(yield* message([grpo({ tasks: "other" })]), 'wants the tasks "other", and there are: tasks')
-      assert.include(yield* message([grpo(), grpo()]), 'two phases are called "grpo"')
+      assert.include(yield* message([grpo({ tasks: "other" })]), 'needs the tasks "other"; configured: tasks')
+      assert.include(yield* message([grpo(), grpo()]), 'two phases have the name "grpo"')
       assert.include(yield* message([grpo({ minibatches: 5 })]), 'at most "questions", 4, not 5')
       const alone = { ...grpo(), groupSize: 1 }
       assert.include(yield* message([alone]), '"phases[0].groupSize" must be a whole number of at least 2, not 1')
       const unpriced = WorkerPool.makeUnsafe([{ id: "a", generate: ScriptedWorker.echo("a").generate }])
       assert.include(
         yield* message([grpo()], { pool: unpriced }, { maxCostUsd: 1 }),
-        "a limit of cost cannot be kept with a"
+        "a cost limit cannot be enforced with a"
       )
       const { folder } = yield* train([])
       const other = WorkerPool.makeUnsafe([ScriptedWorker.echo("b")])
       const resumed = yield* Effect.flip(Trainer.resume({ ...parts(), pool: other }, { folder }))
-      assert.include(resumed.message, "was begun with the workers adder, speller, and there are b")
+      assert.include(resumed.message, "started with the workers adder, speller, but the pool has b")
     })
   )
 })
@@ -293,7 +293,11 @@ const { grpo: grpoOf, warmStart: warmStartOf } = TrainingConfig as unknown as Re
 
 describe("TrainingConfig", () => {
   it.each<[string, () => unknown, string]>([
-    ["groupsize", () => grpoOf({ groupsize: 12 }), 'grpo: there is no option "groupsize". Did you mean "groupSize"?'],
+    [
+      "groupsize",
+      () => grpoOf({ groupsize: 12 }),
+      'grpo: option "groupsize" does not exist. Did you mean "groupSize"?'
+    ],
     ["learningrate", () => grpoOf({ optimizer: { learningrate: 1e-3 } }), 'Did you mean "optimizer.learningRate"?'],
     ["maxsteps", () => grpoOf({ rollouts: { run: { maxsteps: 3 } } }), 'Did you mean "rollouts.run.maxSteps"?'],
     ["a group of one", () => grpoOf({ groupSize: 1 }), '"groupSize" must be a whole number of at least 2, not 1.'],
@@ -313,7 +317,7 @@ describe("TrainingConfig", () => {
     [
       "a misspelt warm start",
       () => warmStartOf({ step: 3 }),
-      'warmStart: there is no option "step". Did you mean "steps"?'
+      'warmStart: option "step" does not exist. Did you mean "steps"?'
     ]
   ])("refuses %s", (_, make, expected) => {
     assert.throws(make, expected)

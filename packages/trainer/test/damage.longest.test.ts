@@ -95,7 +95,10 @@ describe("a run whose last checkpoint is damaged", () => {
       const folder = yield* stopped
       for (const checkpoint of [6, 9]) flip(path.join(folder, Layout.checkpointOf(checkpoint), "engine.bin"))
       const { message } = yield* Effect.flip(resume(folder))
-      assert.include(message, "none of its checkpoints is whole (checkpoints/000009/engine.bin is not what was written")
+      assert.include(
+        message,
+        "none of its checkpoints is whole (checkpoints/000009/engine.bin does not match its checksum"
+      )
       assert.deepStrictEqual(yield* RunFolder.checkpoints(folder), [6, 9])
     })
   )
@@ -117,7 +120,7 @@ describe("a disk that is full when the engine saves", () => {
       const failing = Trainer.start({ ...rest, engine: { ...engine, save } }, input, { folder })
       assert.strictEqual(
         (yield* Effect.flip(failing)).message,
-        `No space is left on the disk of ${folder}: free some and resume the run; it goes on from its last checkpoint.`
+        `The disk of ${folder} is full. Free some space, then resume the run; it continues from its last checkpoint.`
       )
       yield* resume(folder)
       assert.deepStrictEqual(yield* left(folder), expected)
@@ -230,7 +233,7 @@ describe("a folder that was tampered with", () => {
         [Sealed.stringify({ ...Sealed.parse(before), phases: [null] }), "phases[0] is not of kind object"],
         [Sealed.stringify({ ...Sealed.parse(before), pool: [{}] }), "pool[0].id is not of kind string"],
         [before.replace('"seed": 1', '"seed": 2'), "does not match its checksum"],
-        ["[]", "it is no object"]
+        ["[]", "it is not an object"]
       ] as const) {
         fs.writeFileSync(config, text)
         assert.include(yield* message, said)

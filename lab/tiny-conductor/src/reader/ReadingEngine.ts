@@ -224,7 +224,7 @@ export const make = (model: ReadingPolicy.Model): ReadingEngine => {
     head: ChoiceHead.Weights,
     { count = 1, maxTokens, prompt, seed }: SampleRequest
   ) {
-    if (maxTokens < 1) return yield* invalid("sample", `maxTokens has to be at least 1; it is ${maxTokens}`)
+    if (maxTokens < 1) return yield* invalid("sample", `maxTokens must be at least 1, not ${maxTokens}`)
     yield* tooLong("sample", prompt.length + maxTokens)
     const read = yield* readOf("sample", prompt)
     return Array.from({ length: count }, (_, index) => sampled(head, read, maxTokens, seed + index))
@@ -299,7 +299,7 @@ export const make = (model: ReadingPolicy.Model): ReadingEngine => {
       Effect.tryPromise({
         try: () => fs.readFile(path.join(folder, reference)),
         catch: (error) => {
-          const detail = `${reference} cannot be read (${error}): load another checkpoint`
+          const detail = `${reference} cannot be read (${error}); load another checkpoint`
           return new EngineError({ engine: name, doing: "load", reason: { _tag: "Expired", detail } })
         }
       }).pipe(

@@ -151,7 +151,7 @@ const words: { readonly [Tag in WorkerErrorReason["_tag"]]: string } = {
   Quota: "no quota",
   ContentFiltered: "content filtered",
   ContextTooLong: "context too long",
-  Defect: "defect in its code"
+  Defect: "error in its code"
 }
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`

@@ -75,7 +75,7 @@ const showPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey 
 
 const shapeError = (what: string, issue: SchemaIssue.Issue) => {
   const [first] = issuesOf(issue).issues
-  const detail = (first?.message ?? "it has another form").replace(/^./, (letter) => letter.toLowerCase())
+  const detail = (first?.message ?? "it has a different format").replace(/^./, (letter) => letter.toLowerCase())
   return new WireError({ what, reason: { _tag: "Shape", path: showPath(first?.path ?? []), detail } })
 }
 

@@ -23,25 +23,25 @@ export type JournalErrorReason =
 const explain = (reason: JournalErrorReason): string => {
   switch (reason._tag) {
     case "Held":
-      return `has run ${reason.run}, which ${reason.owner} carries on: wait until it has ended, or stop it`
+      return `cannot open run ${reason.run}, which is owned by ${reason.owner}. Wait for it to finish, or stop that process`
     case "Fenced":
-      return `has run ${reason.run}, which somebody else has taken over: this process has to stop it`
+      return `has run ${reason.run}, which was taken over by another process. This process can no longer write to it and stops the run`
     case "Missing":
-      return `has no run ${reason.run}: \`divisi runs\` lists those that it has`
+      return `has no run ${reason.run}. List runs with: divisi runs`
     case "Unsupported":
-      return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
+      return "needs node:sqlite, which this runtime does not have. Use Node 22.19 or newer"
     case "Unwritable":
-      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+      return `cannot be written (${reason.detail}). Check the path, its permissions and the free space`
     case "Unreachable":
-      return `cannot be used (${reason.detail}): check that its database runs, and resume what has stopped`
+      return `cannot be used (${reason.detail}). Check that its database is running, then resume the stopped runs`
     case "Full":
-      return "cannot be written, as no space is left on its disk: free some, and resume what has stopped"
+      return "cannot be written, because the disk is full. Free some space, then resume the stopped runs"
     case "Foreign":
-      return "is a file of something else, or its beginning is damaged, and was left as it is: name another file"
+      return "is not a Divisi journal, or its header is damaged. The file was not changed. Choose another file"
     case "Newer":
-      return "was written by a newer version of Divisi: update, or name another file"
+      return "was written by a newer version of Divisi. Update Divisi, or choose another file"
     case "Damaged":
-      return `is damaged (${reason.detail}): restore it from a copy, or name another file`
+      return `is damaged (${reason.detail}). Restore it from a backup, or choose another file`
   }
 }
 
@@ -63,6 +63,6 @@ export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly detail: string
 }> {
   override get message(): string {
-    return `Run ${this.run} cannot be resumed as it is set up now: call ${this.call} ${this.detail}. Resume it with the policy, pool, settings, seed and pending tools with which it was begun.`
+    return `Cannot resume run ${this.run}: call ${this.call} ${this.detail}. Resume it with the policy, pool, settings, seed and pending tools it was started with.`
   }
 }

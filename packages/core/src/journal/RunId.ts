@@ -6,7 +6,7 @@ const longest = 512
 const control = /[\u0000-\u001f\u007f-\u009f]/
 
 /** What an id must be, for people. */
-export const rule = `a text of 1 to ${longest} characters, without control characters and unpaired surrogates`
+export const rule = `a string of 1 to ${longest} characters without control characters or unpaired surrogates`
 
 /** Whether a value can be the id of a run. */
 export const isRunId = (value: unknown): value is string =>

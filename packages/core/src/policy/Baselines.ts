@@ -18,10 +18,10 @@ export const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Re
   if (typeof reference === "string") {
     const found = workers.findIndex((worker) => worker.id === reference)
     const known = workers.map((worker) => worker.id).join(", ")
-    return found >= 0 ? Result.succeed(found) : Result.fail(`no worker of the pool is called "${reference}": ${known}.`)
+    return found >= 0 ? Result.succeed(found) : Result.fail(`worker "${reference}" is not in the pool: ${known}.`)
   }
   return workers[reference] === undefined
-    ? Result.fail(`the pool has no worker ${reference}; it has ${workers.length}, counted from 0.`)
+    ? Result.fail(`worker ${reference} does not exist; the pool has ${workers.length}, numbered from 0.`)
     : Result.succeed(reference)
 }
 
@@ -38,7 +38,7 @@ const ordinals = (
 const aWorker = Options.expects("a worker's id or its number in the pool, from 0", (value) =>
   ["string", "number"].includes(typeof value)
 )
-const workersOf = Options.expects("a list of workers' ids or numbers", Array.isArray)
+const workersOf = Options.expects("a list of worker ids or numbers", Array.isArray)
 const count = Options.whole(1)
 
 /** An empty subtask is the question itself: an attempt is then exactly what a single call is. */

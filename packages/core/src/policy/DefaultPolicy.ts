@@ -46,8 +46,8 @@ const prompted = (model: Worker): Policy.Policy => ({
 })
 
 const missing =
-  "no policy was given, and no worker of the pool is known to be a language model, which could plan. " +
-  "Give a policy (a language policy, or one that asks a single worker), or set `isLanguageModel: true` on a worker that can be prompted"
+  "no policy was given, and no worker of the pool is known to be a language model that could plan. " +
+  "Give a policy (such as a language policy or one for a single worker), or set `isLanguageModel: true` on a worker that takes prompts"
 
 const none: Policy.Policy = {
   name: "none",
@@ -94,7 +94,7 @@ export const of = ({ workers }: WorkerPool, { described, learned }: Options = {}
   const [first, ...others] = workers
   if (others.length === 0)
     return because(Baselines.single(first.id), `${first.id} answers, the only worker of the pool.`)
-  if (learned !== undefined) return because(learned, "your rated runs decide which worker answers.")
+  if (learned !== undefined) return because(learned, "the worker is chosen by your rated runs.")
   const models = workers.filter(({ isLanguageModel }) => isLanguageModel === true)
   if (models.length === workers.length) {
     const { why } = strongestOf(models)
@@ -109,7 +109,7 @@ export const of = ({ workers }: WorkerPool, { described, learned }: Options = {}
     )
   }
   if (described !== undefined && workers.some(({ description = "" }) => description !== "")) {
-    return because(described, "the workers' descriptions decide which of them answer.")
+    return because(described, "workers are chosen by their descriptions.")
   }
   return none
 }

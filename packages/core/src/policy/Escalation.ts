@@ -140,7 +140,8 @@ export const agreed = (a: WorkerReference, b: WorkerReference, otherwise: Worker
       if (votes.length === 2 && votes[0] === votes[1] && previous.feedback === undefined) {
         return { ...stands, notes: ["Both answers agree."] }
       }
-      const why = previous.feedback ?? (votes.length === 2 ? "The two answers differ." : "There were not two answers.")
+      const why =
+        previous.feedback ?? (votes.length === 2 ? "The two answers differ." : "Fewer than two answers arrived.")
       return { workflow: { steps: [attempt(third!)] }, notes: [why] }
     })
   }

@@ -106,7 +106,7 @@ const reader = (context: Policy.Context, options: Options) => {
             stands,
             workflow: options.prompt?.subtasks === false ? withoutSubtasks(workflow) : workflow
           })
-        : Result.fail({ message: `"${stands.round}.${stands.step}" cannot stand: that step has given no answer.` })
+        : Result.fail({ message: `"${stands.round}.${stands.step}" cannot be the answer: that step has none.` })
     )
   }
 }
@@ -144,7 +144,7 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
   const times = attempts === 1 ? "" : ` in ${attempts} attempts`
   return yield* new Policy.PolicyError({
     policy: name,
-    detail: `what ${options.model.id} wrote could not be read${times}. ${problem}`
+    detail: `the plan from ${options.model.id} could not be read${times}. ${problem}`
   })
 })
 

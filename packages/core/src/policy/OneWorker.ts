@@ -38,7 +38,7 @@ export const asked = ({ failed, rounds = [], workflow }: Previous): ReadonlyArra
 
 /** Ends a run in which no answer has passed with that of a worker, where it has one. */
 export const standing = ({ rounds = [] }: Previous, worker: number): Revision => {
-  const notes = ["No answer has passed the check, and nobody is left to ask."]
+  const notes = ["No answer passed the check, and no worker is left to try."]
   const round = rounds.findIndex(
     ({ answers, workflow }) => workflow.steps[0]?.worker === worker && answers[0]?.type === "answered"
   )

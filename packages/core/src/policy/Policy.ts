@@ -244,7 +244,7 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly cause?: unknown
 }> {
   override get message(): string {
-    return this.isRefusal === true ? this.detail : `The ${this.policy} policy wrote no workflow: ${this.detail}`
+    return this.isRefusal === true ? this.detail : `Policy ${this.policy} produced no workflow: ${this.detail}`
   }
 }
 
@@ -306,7 +306,7 @@ export const withFallback = (
       policy: fallback.name,
       author: fallback,
       ...proposal,
-      notes: [`The ${fallback.name} policy stands in. ${why}`, ...(proposal.notes ?? [])]
+      notes: [`Using the fallback policy ${fallback.name}. ${why}`, ...(proposal.notes ?? [])]
     }))
   const longest = Math.max(policy.maxSteps ?? 0, fallback.maxSteps ?? 0)
   const rounds = Math.max(policy.recursion ?? 0, fallback.recursion ?? 0)

@@ -126,7 +126,7 @@ const knownOf = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<PublicRecor
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
 const measuredText = ({ ids, record }: Known, one: Measured): string =>
-  `${ids[one.worker]} was right in ${percent(one.mean)} ± ${(100 * one.standardError).toFixed(1)} of ${one.questions} questions of ${record!.name} (${record!.repository}, read ${record!.date})`
+  `${ids[one.worker]} answered ${percent(one.mean)} ± ${(100 * one.standardError).toFixed(1)} of ${one.questions} questions of ${record!.name} correctly (${record!.repository}, read ${record!.date})`
 
 /** The best of those that were measured; of those that it is not surely better than, the cheapest. */
 const bestMeasured = ({ found = [], prices }: Known): Measured => {
@@ -142,18 +142,21 @@ const strongest = (known: Known): Choice => {
   const { found, ids, prices } = known
   if (found !== undefined) {
     const one = bestMeasured(known)
-    return { workers: [one.worker], why: `${measuredText(known, one)}, and no worker of the pool is surely better.` }
+    return {
+      workers: [one.worker],
+      why: `${measuredText(known, one)}, and no worker of the pool is significantly better.`
+    }
   }
   if (prices === undefined || Math.min(...prices) === Math.max(...prices)) {
     return {
       workers: [0],
-      why: `${ids[0]} is the first of the pool; neither a public record nor prices say which is stronger.`
+      why: `${ids[0]} is the first of the pool; neither public records nor prices rank the workers.`
     }
   }
   const dearest = highest(prices)
   return {
     workers: [dearest],
-    why: `${ids[dearest]} has the highest price of the pool, and no public record knows all of it.`
+    why: `${ids[dearest]} has the highest price of the pool, and no public record covers the whole pool.`
   }
 }
 
@@ -167,7 +170,10 @@ const within = (known: Known): Choice => {
   const cheapest = found
     .filter((one) => one.worker === best.worker || isNear(one))
     .reduce((one, other) => (prices[other.worker]! < prices[one.worker]! ? other : one))
-  return { workers: [cheapest.worker], why: `${measuredText(known, cheapest)}, surely within 2 points of the best.` }
+  return {
+    workers: [cheapest.worker],
+    why: `${measuredText(known, cheapest)}, significantly within 2 points of the best.`
+  }
 }
 
 /** Two that cost half of the strongest together, and it where they differ; or the one that does; or the strongest. */
@@ -185,7 +191,7 @@ const half = (known: Known): Choice => {
   if (b !== undefined && prices[a]! + prices[b]! <= prices[top]! / 4) {
     return {
       workers: [a, b, top],
-      why: `${ids[a]} and ${ids[b]} are cheap, and ${ids[top]} is asked if they differ.`
+      why: `${ids[a]} and ${ids[b]} are cheap, and ${ids[top]} is called if they differ.`
     }
   }
   return { workers: [a], why: `${ids[a]} costs at most half of ${ids[top]}.` }

@@ -14,7 +14,7 @@ export const promptTable = {
 
 export const languagePolicyTable = Options.table(
   {
-    model: Options.madeBy('a worker, as openai("gpt-5") or worker({ id, answer })', "generate"),
+    model: Options.madeBy('a worker, such as openai("gpt-5") or worker({ id, answer })', "generate"),
     name: Options.name,
     prompt: promptTable,
     maxOutputTokens: Options.whole(1),
@@ -23,7 +23,7 @@ export const languagePolicyTable = Options.table(
     mode: Options.oneOf("tolerant", "strict", "thought-then-strict"),
     refusal: Options.aFunction,
     resamples: Options.whole(0),
-    fallback: Options.madeBy("a policy, as single(0)", "propose")
+    fallback: Options.madeBy("a policy, such as single(0)", "propose")
   } satisfies Options.ShapeOf<LanguagePolicy.Options>,
   { required: ["model"] }
 )

@@ -21,9 +21,9 @@ const isText = (value: unknown): boolean => typeof value === "string"
 const strangerOf = (value: unknown): string | undefined => {
   if (has(value, "generate", isFunction) && has(value, "id", isText)) return undefined
   const kind = Options.kindOf(value)
-  if (typeof value === "string") return `${kind}: make a worker of it, as openai("gpt-5") does`
+  if (typeof value === "string") return `${kind}; create a worker from it, for example with openai("gpt-5")`
   const isAnswer = typeof value === "function" || (isObject(value) && "answer" in value)
-  return isAnswer ? `${kind}: make a worker of it, worker({ id, answer })` : kind
+  return isAnswer ? `${kind}; create a worker from it with worker({ id, answer })` : kind
 }
 
 const isAsked = (value: unknown): boolean => isContent(value) && !(typeof value === "string" && value.trim() === "")
@@ -51,17 +51,17 @@ const namedShape = Options.table(
 
 const shape = {
   ...settingsTable,
-  question: Options.expects("a text, parts, { question, system }, or { messages: [{ role, content }] }", isQuestion),
+  question: Options.expects("a string, parts, { question, system }, or { messages: [{ role, content }] }", isQuestion),
   pool: Options.expects("a list of workers", Array.isArray),
-  policy: Options.madeBy('a policy, as single(0) or policy("mine", plan)', "propose"),
+  policy: Options.madeBy('a policy, such as single(0) or policy("mine", plan)', "propose"),
   signal: Options.expects(
-    "an AbortSignal, as the signal of an AbortController",
+    "an AbortSignal, such as the signal of an AbortController",
     (value) => has(value, "aborted", () => true) && has(value, "addEventListener", isFunction)
   ),
   onEvent: Options.aFunction,
-  telemetry: Options.madeBy("what openTelemetry(api) gives", "listener"),
-  cache: Options.madeBy("a cache, as memoryCache({ maxEntries })", "lookup"),
-  gate: Options.madeBy("a gate, as openGate() gives", "enter"),
+  telemetry: Options.madeBy("the result of openTelemetry(api)", "listener"),
+  cache: Options.madeBy("a cache, such as memoryCache({ maxEntries })", "lookup"),
+  gate: Options.madeBy("a gate from openGate()", "enter"),
   toolChoice: Options.expects(
     '"auto", "none", "required" or the name of a tool, { name }',
     (value) => ["auto", "none", "required"].includes(value as string) || has(value, "name", isText)
@@ -74,10 +74,10 @@ const shape = {
   approve: Options.aFunction,
   resume: Options.anObject,
   runId: Options.expects(RunId.rule, RunId.isRunId),
-  ledger: Options.madeBy("a ledger, as ledger({ costUsd })", "reserve"),
+  ledger: Options.madeBy("a ledger, such as ledger({ costUsd })", "reserve"),
   payer: Options.anObject,
   cachedAnswers: Options.oneOf("free", "charged"),
-  journal: Options.madeBy("a journal, as openJournal() gives", "append")
+  journal: Options.madeBy("a journal from openJournal()", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
 /** Options that people know from other libraries. */
@@ -119,7 +119,7 @@ export const checkResults = (results: object = {}): void => {
     const detail = `"results" must be an object of results by the ids of their calls, not ${Options.kindOf(results)}.`
     throw new Options.OptionsError({ what: "resume", detail })
   }
-  const given = Options.expects("a text, { content }, or { approved: true or false }", isGiven)
+  const given = Options.expects("a string, { content }, or { approved: true or false }", isGiven)
   const shape = Object.fromEntries(Object.keys(results).map((id) => [id, given]))
   Options.check("resume", { results }, { results: shape })
 }
@@ -135,7 +135,7 @@ export const checkOptions = (what: string, options: ConductOptions): void => {
   for (const [at, member] of options.pool.entries()) {
     const stranger = strangerOf(member)
     if (stranger !== undefined) {
-      throw new Options.OptionsError({ what, detail: `"pool[${at}]" is no worker but ${stranger}.` })
+      throw new Options.OptionsError({ what, detail: `"pool[${at}]" must be a worker, not ${stranger}.` })
     }
   }
 }

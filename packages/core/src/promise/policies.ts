@@ -29,7 +29,7 @@ export interface PolicyOptions {
 }
 
 const options: Options.ShapeOf<PolicyOptions> = {
-  checks: Options.expects("checks by their names, { name: check }", isChecks),
+  checks: Options.expects("checks by name, { name: check }", isChecks),
   revise: Options.aFunction
 }
 
@@ -89,7 +89,7 @@ export const policy = (
   { checks, revise }: PolicyOptions = {}
 ): Policy => {
   if (typeof name !== "string" || typeof propose !== "function") {
-    const detail = `it takes a name and a function, policy("mine", ({ pool }) => ({ steps: [...] })), not ${Options.kindOf(name)} and ${Options.kindOf(propose)}.`
+    const detail = `it needs a name and a function, policy("mine", ({ pool }) => ({ steps: [...] })), not ${Options.kindOf(name)} and ${Options.kindOf(propose)}.`
     throw new Options.OptionsError({ what: "policy", detail })
   }
   Options.check("policy", { checks, revise }, options)

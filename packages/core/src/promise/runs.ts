@@ -427,7 +427,7 @@ export const streamAnswer = <A = unknown>(options: ConductOptions<A>): AnswerStr
     }
     const { answer, detail, ending } = await result
     if (state?.isContradicted === true)
-      throw new Error("A retry answered otherwise than the text so far: see `result`.")
+      throw new Error("A retry returned different text than the stream so far. Use `result`.")
     if (answer === undefined && ending !== "interrupted")
       throw new Error(detail ?? `The run ended without an answer: ${ending}.`)
   }

@@ -110,7 +110,7 @@ const noAnswer = (worker: string, given: unknown): WorkerError => {
     kind === "an object" ? "an object without a text" : `${kind.replace("a list", "an array")} instead of text`
   return new WorkerError({
     worker,
-    reason: { _tag: "Defect", detail: `it gave ${what}; return a string or { text, usage }` }
+    reason: { _tag: "Defect", detail: `it returned ${what}; return a string or { text, usage }` }
   })
 }
 

@@ -95,7 +95,7 @@ const byGrader = (grader: Grader, { answer, task }: Checked) =>
   Effect.map(
     settle(() => grader.grade(task, answer)),
     (grade: Partial<Grade> | undefined) =>
-      grade?.correct === true ? undefined : reasonOf(grade, `${grader.name} says that it is wrong.`)
+      grade?.correct === true ? undefined : reasonOf(grade, `${grader.name} graded it as wrong.`)
   )
 
 /** What a function says, in the turn in which it is asked where it gives no promise. */

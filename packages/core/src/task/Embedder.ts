@@ -27,7 +27,7 @@ export class EmbedderError extends Data.TaggedError("EmbedderError")<{
   readonly detail: string
 }> {
   override get message(): string {
-    return `${this.embedder} embedded nothing: ${this.detail}`
+    return `${this.embedder} returned no embeddings: ${this.detail}`
   }
 }
 
@@ -40,7 +40,7 @@ const checked = (name: string, texts: number, points: ReadonlyArray<ArrayLike<nu
   if (points.length === texts && lengths.size <= 1) {
     return Effect.succeed(points.map((point) => Float32Array.from(point)))
   }
-  const detail = `it gave ${points.length} points of ${[...lengths].join(" and ")} numbers for ${texts} texts.`
+  const detail = `it returned ${points.length} vectors of ${[...lengths].join(" and ")} numbers for ${texts} texts.`
   return Effect.fail(new EmbedderError({ embedder: name, detail }))
 }
 
@@ -167,7 +167,7 @@ const point = (text: string, dimensions: number): Float32Array => {
 export const hashed = (options: { readonly dimensions?: number | undefined } = {}): Embedder => {
   const dimensions = options.dimensions ?? 512
   if (!Number.isInteger(dimensions) || dimensions < 1) {
-    throw new RangeError(`An embedder needs a whole number of dimensions from 1; ${dimensions} were asked for.`)
+    throw new RangeError(`The number of dimensions must be a whole number of at least 1, not ${dimensions}.`)
   }
   return {
     name: `hashed-${dimensions}`,

@@ -33,7 +33,7 @@ export class GraderError extends Data.TaggedError("GraderError")<{
   readonly detail: string
 }> {
   override get message(): string {
-    return `The ${this.grader} grader gave no verdict on ${this.task}: ${this.detail}.`
+    return `Grader ${this.grader} returned no verdict on ${this.task}: ${this.detail}.`
   }
 }
 

@@ -183,31 +183,32 @@ const isBase64 = (text: string): boolean =>
 const mediaProblem = (what: "picture" | "file", part: object): string | undefined => {
   const { data, mediaType, url } = part as { readonly [Member in "data" | "mediaType" | "url"]?: unknown }
   if (data === undefined) {
-    if (url === undefined) return `a ${what} has a url, or data with its mediaType`
+    if (url === undefined) return `a ${what} needs a url, or data with a mediaType`
     return isText(url) && URL.canParse(url)
       ? undefined
-      : `the url of a ${what} is an address, as https://example.com/a.png`
+      : `the url of a ${what} must be a URL such as https://example.com/a.png`
   }
   if (!isText(mediaType) || !/^[\w.+-]+\/[\w.+-]+/.test(mediaType))
-    return `the data of a ${what} has a mediaType, as image/png`
-  if (what === "picture" && !mediaType.startsWith("image/")) return `${mediaType} is no picture; it may be a file`
-  if (!isText(data) && !(data instanceof Uint8Array)) return `the data of a ${what} is bytes, or their base64`
+    return `the data of a ${what} needs a mediaType such as image/png`
+  if (what === "picture" && !mediaType.startsWith("image/")) return `${mediaType} is not an image type; use a file part`
+  if (!isText(data) && !(data instanceof Uint8Array)) return `the data of a ${what} must be bytes or base64`
   if (data.length === 0) return `the data of a ${what} is empty`
-  if (isText(data) && !isBase64(data)) return `the data of a ${what} is no base64`
+  if (isText(data) && !isBase64(data)) return `the data of a ${what} is not valid base64`
   return undefined
 }
 
 const problemOfPart = (part: unknown): string | undefined => {
-  if (typeof part !== "object" || part === null || !("type" in part)) return "parts are of type text, image or file"
-  if (part.type === "text") return "text" in part && isText(part.text) ? undefined : "a text part has a text"
+  if (typeof part !== "object" || part === null || !("type" in part))
+    return "the type of a part must be text, image or file"
+  if (part.type === "text") return "text" in part && isText(part.text) ? undefined : "a text part needs a text"
   if (part.type === "image") return mediaProblem("picture", part)
-  return part.type === "file" ? mediaProblem("file", part) : "parts are of type text, image or file"
+  return part.type === "file" ? mediaProblem("file", part) : "the type of a part must be text, image or file"
 }
 
 /** Why a value is no content of a message, in a few words; `undefined` where it is one. */
 export const problemOf = (content: unknown): string | undefined => {
   if (isText(content)) return undefined
-  if (!Array.isArray(content) || content.length === 0) return "content is a text, or a list of parts"
+  if (!Array.isArray(content) || content.length === 0) return "content must be a string or a list of parts"
   for (const part of content) {
     const problem = problemOfPart(part)
     if (problem !== undefined) return problem

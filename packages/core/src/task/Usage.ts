@@ -115,8 +115,8 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
     const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : `${value} ${limit}`)
     return needed === undefined
-      ? `The cost limit of ${show(allowed)} cannot be kept with ${worker === undefined ? "a worker" : `the worker "${worker}"`} of unknown price: give it \`pricing\`, or \`free\` if it costs nothing.`
-      : `The ${name} limit of ${show(allowed)} is reached: ${show(spent)} spent, and the next call may need up to ${show(needed)}. Raise the limit, or let answers have fewer tokens (maxOutputTokens).`
+      ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
+      : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent, and the next call needs up to ${show(needed)}. Raise the limit, or lower maxOutputTokens.`
   }
 }
 

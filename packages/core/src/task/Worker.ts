@@ -296,14 +296,14 @@ const explanations: {
   RateLimited: { retryable: true, what: "is rate limited", todo: "wait, or lower the concurrency" },
   Overloaded: { retryable: true, what: "is overloaded", todo: "wait, or let another worker take over" },
   Timeout: { retryable: true, what: "did not answer in time", todo: "raise the time limit, or use another worker" },
-  Network: { retryable: true, what: "could not be reached", todo: "check the connection and the base URL" },
-  Malformed: { retryable: true, what: "sent an answer that cannot be read", todo: "retry, or report it to its vendor" },
+  Network: { retryable: true, what: "is unreachable", todo: "check the connection and the base URL" },
+  Malformed: { retryable: true, what: "sent an unreadable answer", todo: "retry, or report it to the vendor" },
   InvalidRequest: { retryable: false, what: "refused the request", todo: "check the settings of this worker" },
   Authentication: { retryable: false, what: "refused the credentials", todo: "check its API key" },
   Quota: { retryable: false, what: "has no quota left", todo: "check the account's billing" },
   ContentFiltered: { retryable: false, what: "filtered the content", todo: "rephrase, or use another worker" },
-  ContextTooLong: { retryable: false, what: "got more than its context holds", todo: "shorten the input" },
-  Defect: { retryable: false, what: "has a defect", todo: "mend its code" }
+  ContextTooLong: { retryable: false, what: "received more than its context window holds", todo: "shorten the input" },
+  Defect: { retryable: false, what: "threw an error", todo: "fix its code" }
 }
 
 const measures = ["retryAfterMillis", "afterMillis", "contextTokens", "neededTokens"] as const
@@ -316,7 +316,7 @@ const isMeasure = (value: unknown): boolean => typeof value === "number" && Numb
 const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   const said: Said = typeof reason === "object" && reason !== null ? reason : {}
   if (typeof said._tag !== "string" || !Object.hasOwn(explanations, said._tag)) {
-    return { _tag: "Defect", detail: `it failed for no known reason: ${messageOf(said._tag ?? reason)}` }
+    return { _tag: "Defect", detail: `it failed for an unknown reason: ${messageOf(said._tag ?? reason)}` }
   }
   const { detail } = said
   const words = typeof detail === "string" ? plain(detail) : undefined

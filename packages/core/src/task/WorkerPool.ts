@@ -29,11 +29,11 @@ export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
       case "Empty":
         return "A pool needs at least one worker."
       case "DuplicateId":
-        return `Two workers of the pool are called "${reason.id}": give one of them another id.`
+        return `Two workers of the pool have the id "${reason.id}". Change one of them.`
       case "UnknownId":
-        return `No worker of the pool is called "${reason.id}". Known: ${reason.known.join(", ")}.`
+        return `Worker "${reason.id}" is not in the pool. Workers: ${reason.known.join(", ")}.`
       case "SampleSize":
-        return `Cannot choose ${reason.count} of ${reason.size} workers: ask for 1 to ${reason.size}.`
+        return `Cannot choose ${reason.count} of ${reason.size} workers. Choose 1 to ${reason.size}.`
     }
   }
 }

@@ -49,7 +49,7 @@ const ofEffect = (schema: Schema.Codec<unknown, unknown>): Compiled => ({
 const withoutDialect = ({ $schema: _, ...schema }: JsonSchema): JsonSchema => schema
 
 const wrapOf: Readonly<Record<string, string>> = {
-  valibot: "toStandardJsonSchema(schema) of @valibot/to-json-schema gives one"
+  valibot: "use toStandardJsonSchema(schema) from @valibot/to-json-schema"
 }
 
 /** The first way of a library to give its JSON Schema: that of the standard, or a method that zod and arktype have. */
@@ -60,8 +60,8 @@ const jsonSchemaOf = (what: string, shape: StandardSchemaV1): JsonSchema => {
   const { jsonSchema, vendor = "its library" } = standard
   if (jsonSchema !== undefined) return atOnce("jsonSchema.input", () => jsonSchema.input({ target: "draft-2020-12" }))
   if (typeof convert === "function") return atOnce("its JSON Schema", () => convert.call(shape) as JsonSchema)
-  const hint = wrapOf[vendor] ?? "give a JSON Schema, or a library that does"
-  throw new ShapeError({ what, detail: `${vendor} gives no JSON Schema of it; ${hint}` })
+  const hint = wrapOf[vendor] ?? "use a JSON Schema, or a library that provides one"
+  throw new ShapeError({ what, detail: `${vendor} does not provide a JSON Schema for it; ${hint}` })
 }
 
 const verdictOf = (result: StandardSchemaV1.Result<unknown>): Effect.Effect<unknown, string> =>
@@ -108,7 +108,7 @@ export const compileShape = (what: string, shape: Shape): Effect.Effect<Compiled
   Effect.try({
     try: () => {
       if (!isObject(shape) && typeof shape !== "function") {
-        throw new ShapeError({ what, detail: "it is no schema" })
+        throw new ShapeError({ what, detail: "it is not a JSON Schema or a Standard Schema" })
       }
       const known = compiled.get(shape)
       if (known !== undefined) return known

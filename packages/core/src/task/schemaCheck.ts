@@ -133,7 +133,7 @@ const canonical = (value: unknown): string => {
 
 const valuesOf = (members: ReadonlyArray<unknown>): Values => {
   if (members.some((member) => typeof member === "string" && member.length > maxKeyCharacters)) {
-    throw new Error(`its enum or const has a text of more than ${maxKeyCharacters} characters`)
+    throw new Error(`its enum or const has a string of more than ${maxKeyCharacters} characters`)
   }
   const isPlain = (value: unknown) => typeof value !== "object" || value === null
   const shown = members.slice(0, 20).map((member) => (isPlain(member) ? kindOf(member) : short(canonical(member))))
@@ -170,7 +170,7 @@ const typeNames = ["string", "number", "integer", "boolean", "null", "object", "
 const typesIn = (type: unknown): ReadonlyArray<string> => {
   const given: ReadonlyArray<unknown> = Array.isArray(type) ? type : [type]
   const unknown = given.find((name) => !typeNames.includes(name as string))
-  if (unknown !== undefined) throw new Error(`its type ${kindOf(unknown)} is none of ${typeNames.join(", ")}`)
+  if (unknown !== undefined) throw new Error(`its type ${kindOf(unknown)} is not one of ${typeNames.join(", ")}`)
   return given as ReadonlyArray<string>
 }
 
@@ -236,12 +236,12 @@ interface Document {
 type Reader = (node: Node, value: unknown, document: Document) => void
 
 const listOf = (value: unknown, keyword: string, { node }: Document): ReadonlyArray<Node> => {
-  if (!Array.isArray(value)) throw new Error(`its ${keyword} is ${kindOf(value)} and must be a list of schemas`)
+  if (!Array.isArray(value)) throw new Error(`its ${keyword} must be a list of schemas, not ${kindOf(value)}`)
   return value.map((one) => node(one, keyword))
 }
 
 const entriesOf = (value: unknown, keyword: string): ReadonlyArray<readonly [string, unknown]> => {
-  if (!isFields(value)) throw new Error(`its ${keyword} is ${kindOf(value)} and must be an object of schemas`)
+  if (!isFields(value)) throw new Error(`its ${keyword} must be an object of schemas, not ${kindOf(value)}`)
   return Object.entries(value)
 }
 
@@ -342,7 +342,7 @@ const read = (root: Fields) => {
     const found = known.get(schema)
     if (found !== undefined) return found
     if (typeof schema !== "boolean" && !isFields(schema)) {
-      throw new Error(`its ${keyword} has ${kindOf(schema)} where a schema must be`)
+      throw new Error(`its ${keyword} contains ${kindOf(schema)} instead of a schema`)
     }
     const node = new Node(schema)
     known.set(schema, node)
@@ -353,7 +353,7 @@ const read = (root: Fields) => {
 
   const target = (reference: unknown): Node => {
     const schema = typeof reference === "string" ? resolve(reference) : undefined
-    if (schema === undefined) throw new Error(`its reference ${kindOf(reference)} leads to no schema in it`)
+    if (schema === undefined) throw new Error(`its reference ${kindOf(reference)} does not point to a schema in it`)
     const node = nodeOf(schema, `reference ${kindOf(reference)}`)
     node.isTarget = true
     return node
@@ -405,7 +405,7 @@ const expandedSize = (root: Node): number => {
       throw new Error(`with its references followed it is nested more than ${maxSchemaDepth} levels deep`)
     }
     const at = path.get(node)
-    if (at !== undefined && at >= since) throw new Error("its references lead back to themselves without end")
+    if (at !== undefined && at >= since) throw new Error("its references form an endless loop")
     if (at !== undefined) return
     path.set(node, depth)
     for (const child of inPlace(node)) {
@@ -827,7 +827,7 @@ const unexpected = (node: Node, value: unknown, key: string | number): Problem =
 const textOf = (path: Path, text: string): string =>
   path.length === 0 ? text : `${text}\n  at ${path.map((key) => `[${short(JSON.stringify(key))}]`).join("")}`
 
-const tooLarge = "It cannot be checked: it has too many parts for its schema"
+const tooLarge = "The value cannot be checked, because it has too many parts for its schema"
 
 /** Reads a schema. Throws an error whose message says what is wrong with it. */
 export const make = (document: Fields): SchemaCheck => {

@@ -123,16 +123,16 @@ const describe = (reason: WorkflowErrorReason): string => {
     case "UnequalLengths":
       return `The lists differ in length: ${reason.workers} workers, ${reason.subtasks} subtasks, ${reason.access} access lists.`
     case "WorkerOutOfRange":
-      return `Step ${reason.step} names worker ${reason.worker}; ${range(reason.poolSize)}.`
+      return `Step ${reason.step}: worker ${reason.worker} does not exist; ${range(reason.poolSize)}.`
     case "AccessNotBackward":
-      return `Step ${reason.step} lists step ${reason.index} in its access list; a step sees only earlier steps.`
+      return `Step ${reason.step}: access list contains step ${reason.index}, but a step can see only earlier steps.`
     case "AccessOutOfRange":
-      return `Step ${reason.step} lists ${reason.index} in its access list, which is no step index.`
+      return `Step ${reason.step}: access list contains ${reason.index}, which is not a step index.`
     case "EarlierOutOfRange":
-      return `Step ${reason.step} sees step ${reason.earlier.step} of round ${reason.earlier.round}, which was not before it.`
+      return `Step ${reason.step}: access list contains step ${reason.earlier.step} of round ${reason.earlier.round}, which did not run before it.`
     case "UnknownCheck": {
-      const known = reason.known.length === 0 ? "there is none" : `there is ${reason.known.join(", ")}`
-      return `Step ${reason.step} names the check ${reason.check}; ${known}.`
+      const known = reason.known.length === 0 ? "no checks are configured" : `checks: ${reason.known.join(", ")}`
+      return `Step ${reason.step}: check "${reason.check}" does not exist; ${known}.`
     }
   }
 }
@@ -191,8 +191,8 @@ const malformation = (workflow: unknown): string | undefined => {
 
 const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>): string => {
   const meant = nearest(worker, ids)
-  const hint = meant === undefined ? `there are ${ids.join(", ")}` : `did you mean "${meant}"?`
-  return `Step ${step} names worker "${worker}", which is not in the pool: ${hint}`
+  const hint = meant === undefined ? `workers: ${ids.join(", ")}` : `did you mean "${meant}"?`
+  return `Step ${step}: worker "${worker}" is not in the pool; ${hint}`
 }
 
 /**

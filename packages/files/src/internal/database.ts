@@ -125,17 +125,17 @@ export type Unopened =
 export const explain = (reason: Unopened, cure: string): string => {
   switch (reason._tag) {
     case "Unsupported":
-      return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
+      return "needs node:sqlite, which this runtime does not have. Use Node 22.19 or newer"
     case "Unwritable":
-      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+      return `cannot be written (${reason.detail}). Check the path, its permissions and the free space`
     case "Full":
-      return "cannot be written: no space is left on its disk, free some"
+      return "cannot be written, because the disk is full. Free some space"
     case "Foreign":
-      return "is a file of something else, or its beginning is damaged, and was left as it is: name another file"
+      return "is not a Divisi file, or its header is damaged. The file was not changed. Choose another file"
     case "Newer":
-      return "was written by a newer version of Divisi: update, or name another file"
+      return "was written by a newer version of Divisi. Update Divisi, or choose another file"
     case "Damaged":
-      return `is damaged (${reason.detail}): ${cure}`
+      return `is damaged (${reason.detail}). ${cure}`
   }
 }
 

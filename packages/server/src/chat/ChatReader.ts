@@ -18,7 +18,7 @@ const messagesOf = (
 ): Request["messages"] => {
   const [list, field] = Turns.listIn(body, ["messages", "input"])
   const messages = Turns.read(list, field, "chat", reading, tools)
-  if (!isReadonlyArrayNonEmpty(messages)) throw invalid("messages", "messages must have at least one message.")
+  if (!isReadonlyArrayNonEmpty(messages)) throw invalid("messages", "messages must contain at least one message.")
   return messages
 }
 

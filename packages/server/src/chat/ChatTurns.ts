@@ -48,7 +48,7 @@ const addResult = (conversation: Conversation.Conversation, message: Json.JsonOb
       content: Content.read(message.content, `${field}.content`, conversation.reading, "tool")
     },
     field,
-    (call) => `${field} answers the tool call ${call}, which no message before it makes.`
+    (call) => `${field} answers tool call ${call}, but no earlier message contains that call.`
   )
 
 /** Roles by the names of other vendors and of LangChain. */

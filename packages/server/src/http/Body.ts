@@ -22,13 +22,13 @@ export interface Options {
 }
 
 const tooLarge = (maxBytes: number): ApiError =>
-  new ApiError({ kind: "too-large", message: `The body of a request may have ${maxBytes} bytes at most.` })
+  new ApiError({ kind: "too-large", message: `The request body is too large. The maximum is ${maxBytes} bytes.` })
 
 /** A body of up to so many bytes is read as it comes. */
 const smallBytes = 2 ** 16
 
 const unreadable = (): ApiError =>
-  new ApiError({ kind: "invalid-request", message: "The body of the request cannot be read." })
+  new ApiError({ kind: "invalid-request", message: "The request body cannot be read." })
 
 /** A body that was received, and is not read yet. */
 export interface Received {
@@ -50,13 +50,13 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch {
-    throw new ApiError({ kind: "invalid-request", message: "The body of the request is no JSON." })
+    throw new ApiError({ kind: "invalid-request", message: "The request body is not valid JSON." })
   }
 }
 
 const objectOf = (value: unknown): JsonObject => {
   if (isObject(value)) return value
-  throw new ApiError({ kind: "invalid-request", message: "The body of the request must be an object of JSON." })
+  throw new ApiError({ kind: "invalid-request", message: "The request body must be a JSON object." })
 }
 
 /** Puts texts where their marks are. */

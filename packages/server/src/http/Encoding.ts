@@ -35,11 +35,11 @@ export const read = (header: string | undefined): ReadonlyArray<string> | ApiErr
     .map((name) => name.trim().toLowerCase())
     .filter((name) => !plain.has(name))
   if (names.length > maxEncodings) {
-    return unsupported(`A body may have ${maxEncodings} encodings at most, and this one has ${names.length}.`)
+    return unsupported(`The request body has ${names.length} encodings. The maximum is ${maxEncodings}.`)
   }
   const unknown = names.find((name) => !Object.hasOwn(decoders, name))
   if (unknown === undefined) return names.toReversed()
-  return unsupported(`The Content-Encoding "${unknown.slice(0, 40)}" is not known here. Use gzip, deflate, br or zstd.`)
+  return unsupported(`Content-Encoding "${unknown.slice(0, 40)}" is not supported. Use gzip, deflate, br or zstd.`)
 }
 
 /** Receives a body piece by piece. */
@@ -65,8 +65,7 @@ const one = (name: string, maxBytes: number, sink: Sink): Decoder => {
   let stream: Transform | undefined
   let bytes = 0
   let isOver = false
-  const broken = () =>
-    new ApiError({ kind: "invalid-request", message: `The body of the request is no valid ${name}.` })
+  const broken = () => new ApiError({ kind: "invalid-request", message: `The request body is not valid ${name}.` })
   const stop = (tell: () => void) => {
     if (isOver) return
     isOver = true
@@ -85,7 +84,7 @@ const one = (name: string, maxBytes: number, sink: Sink): Decoder => {
       if (isOver) return
       bytes += piece.length
       if (bytes > maxBytes) {
-        const message = `The body of a request may have ${maxBytes} bytes at most once it is decompressed.`
+        const message = `The decompressed request body is too large. The maximum is ${maxBytes} bytes.`
         return stop(() => sink.fail(new ApiError({ kind: "too-large", message })))
       }
       if (!sink.take(piece)) stop(() => undefined)

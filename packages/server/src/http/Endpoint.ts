@@ -57,7 +57,7 @@ const patienceMillis = 2_000
 /** A request that comes while the server is going down. */
 export const draining = new ApiError({
   kind: "overloaded",
-  message: "This server is going down: send the request again, to another one or in a moment.",
+  message: "The server is shutting down. Retry in a moment, or send the request to another server.",
   retryAfterMillis: 1_000
 })
 
@@ -97,7 +97,7 @@ export const withBody = <A>(
 
 /** A mistake of this server. */
 export const mistake = (id: string): ApiError =>
-  new ApiError({ kind: "server", message: `This server made a mistake. Its log says which: request ${id}.` })
+  new ApiError({ kind: "server", message: `Internal server error. The server log has the details of request ${id}.` })
 
 /** The id of a request that has no segment. */
 export const idHeaders = (id: string) => ({ "x-request-id": id, "request-id": id })
@@ -157,7 +157,7 @@ export const teamOf = ({ models }: Pick<Offer, "models">, caller: Caller, reques
   if (Models.mayName(model, caller.models)) {
     return Models.team(Models.allowed(models, caller.workers), model, choice, isHousekeeping(request))
   }
-  const message = `This key may not use the model "${model}", but ${caller.models?.join(", ")}.`
+  const message = `This API key does not allow model "${model}". Allowed models: ${caller.models?.join(", ")}.`
   throw new ApiError({ kind: "permission", message, field: "model" })
 }
 

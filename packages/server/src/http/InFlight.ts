@@ -32,7 +32,7 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight =
 
   const refusal = (owner: string, bytes: number): ApiError | undefined => {
     if ((callers.get(owner) ?? 0) + bytes > callerInFlightBytes) {
-      const message = `This key has ${callerInFlightBytes} bytes of requests in flight: wait until some are answered.`
+      const message = `This API key has ${callerInFlightBytes} bytes of requests in flight. Wait until some are answered.`
       return new ApiError({ kind: "rate-limit", message, retryAfterMillis })
     }
     return large + bytes > inFlightBytes ? full : undefined
@@ -81,6 +81,6 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight =
 
 const full = new ApiError({
   kind: "overloaded",
-  message: "This server has too many bytes of requests in flight: send the request again in a moment.",
+  message: "The server has too many bytes of requests in flight. Retry in a moment.",
   retryAfterMillis
 })

@@ -143,7 +143,7 @@ export class JsonScan {
   #textProblem(): ApiError | undefined {
     const { mediaBytes, textBytes } = this.#limits
     if (this.#textBytes <= textBytes) return undefined
-    if (!isMedia(this.#head)) return tooLarge(`A text of the request has more than ${textBytes} bytes.`)
+    if (!isMedia(this.#head)) return tooLarge(`A string of the request has more than ${textBytes} bytes.`)
     if (this.#textBytes <= mediaBytes) return undefined
     return tooLarge(`An inline image or file of the request has more than ${mediaBytes} bytes.`)
   }
@@ -185,6 +185,6 @@ export class JsonScan {
 }
 
 const exceeds = (what: string): ApiError =>
-  new ApiError({ kind: "invalid-request", message: `The body of the request cannot be read. ${what}` })
+  new ApiError({ kind: "invalid-request", message: `The request body cannot be read. ${what}` })
 
 const tooLarge = (message: string): ApiError => new ApiError({ kind: "too-large", message })

@@ -22,25 +22,25 @@ const ofProxies = new RegExp(
   "i"
 )
 
-const makeKey = "make a key with `divisi key make <name>`"
+const makeKey = "create a key with `divisi key make <name>`"
 
 const problemOf = (headers: Headers, origins: Origins.Origins): string | undefined => {
   const { host, origin } = headers
   if (host !== undefined && !isLoopback(host)) {
-    return `it answers to the names localhost and 127.0.0.1 only. To use another name, ${makeKey}.`
+    return `only the host names localhost and 127.0.0.1 are allowed. To use another name, ${makeKey}.`
   }
   const isNamed = origin !== undefined && origins.has(origin)
   if (origin !== undefined && !isNamed) {
-    return `it refuses web pages. To allow this one, start the server with \`--allow-origin ${Origins.shown(origin)}\`, or ${makeKey}.`
+    return `web pages are rejected. To allow this one, start the server with \`--allow-origin ${Origins.shown(origin)}\`, or ${makeKey}.`
   }
   const site = headers["sec-fetch-site"]
   if (site !== undefined && site !== "none" && !isNamed) {
-    return `it refuses requests that a web page starts (Sec-Fetch-Site). To allow a page, start the server with \`--allow-origin <origin>\`, or ${makeKey}.`
+    return `requests from web pages are rejected (Sec-Fetch-Site). To allow a page, start the server with \`--allow-origin <origin>\`, or ${makeKey}.`
   }
   const proxy = Object.keys(headers).find((name) => ofProxies.test(name))
   return proxy === undefined
     ? undefined
-    : `it refuses requests that a proxy passes on (${proxy}). To put it behind a proxy, ${makeKey}.`
+    : `requests through a proxy are rejected (${proxy}). To use a proxy, ${makeKey}.`
 }
 
 /** Why a server without keys refuses a request; `undefined` if it answers it. */
@@ -50,6 +50,6 @@ export const refusal = (headers: Headers, origins: Origins.Origins): ApiError | 
     ? undefined
     : new ApiError({
         kind: "permission",
-        message: `This server has no keys, so it answers programs on its own machine only: ${problem}`
+        message: `This server has no API keys, so it serves only programs on its own machine: ${problem}`
       })
 }

@@ -48,13 +48,13 @@ const content = (schema: JsonObject, type = "application/json"): JsonObject => (
 const text: JsonObject = { type: "string" }
 
 const failures: Readonly<Record<string, string>> = {
-  400: "It cannot be read.",
-  401: "It needs a key that is known.",
-  403: "The key, or the place that it comes from, does not allow it.",
-  404: "There is none, or it is somebody else's.",
-  413: "It is too large.",
-  429: "It came too soon, or a budget is spent.",
-  500: "The server made a mistake, or its journal cannot be used."
+  400: "The request cannot be read.",
+  401: "A valid API key is required.",
+  403: "The API key or the origin of the request does not allow it.",
+  404: "Not found, or owned by another key.",
+  413: "The request is too large.",
+  429: "A rate limit is exceeded, or a budget is spent.",
+  500: "Internal error, or the journal is unavailable."
 }
 
 const failing = (...statuses: ReadonlyArray<number>): JsonObject =>
@@ -75,7 +75,7 @@ const theRun: JsonObject = {
   name: "id",
   in: "path",
   required: true,
-  description: "As x-divisi-run of its responses says it",
+  description: "The id from the response header x-divisi-run",
   schema: { type: "string", minLength: 1 }
 }
 
@@ -83,14 +83,14 @@ const paths = (): JsonObject => ({
   "/v1/runs": {
     get: {
       operationId: "listRuns",
-      summary: "The runs of the key, the last begun first",
+      summary: "Lists the runs of the key, newest first",
       parameters: [
         inQuery(OwnSchemas.limit),
-        { name: "after", in: "query", description: "The id of the run before the first", schema: text },
+        { name: "after", in: "query", description: "Return the runs after the run with this id", schema: text },
         {
           name: "owner",
           in: "query",
-          description: "The id of another key, or all, for a key with the right admin; the key itself by default",
+          description: "The id of another key, or all; needs the right admin (default: the key itself)",
           schema: text
         }
       ],
@@ -100,7 +100,7 @@ const paths = (): JsonObject => ({
   "/v1/runs/{id}": {
     get: {
       operationId: "getRun",
-      summary: "A run with its transcript",
+      summary: "Returns a run with its transcript",
       parameters: [theRun],
       responses: { ...ok("The run", content(refTo("WholeRun"))), ...failing(401, 403, 404, 429, 500) }
     }
@@ -108,11 +108,11 @@ const paths = (): JsonObject => ({
   "/v1/runs/{id}/events": {
     get: {
       operationId: "followRun",
-      summary: "The events of a run as server-sent events, until it has ended; the data of each is a RunEvent",
+      summary: "Streams the events of a run as server-sent events until the run ends; each data field is a RunEvent",
       parameters: [
         theRun,
         inQuery(OwnSchemas.from),
-        { name: "last-event-id", in: "header", description: "The number of the last event that was read", schema: text }
+        { name: "last-event-id", in: "header", description: "The number of the last event received", schema: text }
       ],
       responses: { ...ok("The events", content(text, "text/event-stream")), ...failing(400, 401, 403, 404, 429, 500) }
     }
@@ -120,16 +120,16 @@ const paths = (): JsonObject => ({
   "/v1/runs/{id}/rating": {
     post: {
       operationId: "rateRun",
-      summary: "Says how good an answer was",
+      summary: "Rates an answer",
       parameters: [theRun],
       requestBody: { required: true, content: content(refTo("Rating")) },
-      responses: { ...ok("What was kept", content(refTo("Rated"))), ...failing(400, 401, 403, 404, 413, 429, 500) }
+      responses: { ...ok("The stored rating", content(refTo("Rated"))), ...failing(400, 401, 403, 404, 413, 429, 500) }
     }
   },
   "/health/live": {
     get: {
       operationId: "isLive",
-      summary: "Whether the process answers",
+      summary: "Reports whether the process responds",
       security: [],
       responses: ok("It does", content(refTo("Health")))
     }
@@ -137,18 +137,21 @@ const paths = (): JsonObject => ({
   "/health/ready": {
     get: {
       operationId: "isReady",
-      summary: "Whether requests are taken",
+      summary: "Reports whether the server accepts requests",
       security: [],
       responses: {
-        ...ok("They are", content(refTo("Health"))),
-        503: { description: "It is going down, or cannot reach its database", content: content(refTo("Health")) }
+        ...ok("The server accepts requests", content(refTo("Health"))),
+        503: {
+          description: "The server is shutting down, or its database is unreachable",
+          content: content(refTo("Health"))
+        }
       }
     }
   },
   "/metrics": {
     get: {
       operationId: "readMetrics",
-      summary: "What was counted, for Prometheus",
+      summary: "Metrics for Prometheus",
       responses: { ...ok("Metrics", content(text, "text/plain")), ...failing(401, 403, 429) }
     }
   }
@@ -160,7 +163,7 @@ export const make = (): JsonObject => ({
   info: {
     title: "Divisi",
     version: String(Wire.version),
-    description: "The server's own endpoints. Those of models are Chat Completions, Responses and Messages."
+    description: "The server's own endpoints. Models are available through Chat Completions, Responses and Messages."
   },
   // Without keys there is nobody to let in.
   security: [{}, { key: [] }],

@@ -20,14 +20,14 @@ export const mostListed = 100
 /** How many runs are listed. */
 export const limit: Parameter = {
   name: "limit",
-  description: `How many runs: ${defaultLimit} by default, and ${mostListed} at most`,
+  description: `Number of runs (default ${defaultLimit}, maximum ${mostListed})`,
   schema: wholeNumber
 }
 
 /** Where the events of a run begin. */
 export const from: Parameter = {
   name: "from",
-  description: "The number of the first event, from 0; Last-Event-ID counts before it",
+  description: "The number of the first event, from 0; Last-Event-ID takes precedence",
   schema: wholeNumber
 }
 

@@ -37,7 +37,7 @@ const isNamed = (name: string, { id }: Worker): boolean =>
 /** The worker that answers. Throws an `ApiError` if the caller may use none, or none is called so. */
 const workerOf = (models: Models.Options, caller: Caller, endpoint: ForwardEndpoint, asked: string) => {
   if (!Models.mayName(asked, caller.models)) {
-    const message = `This key may not use the model "${asked}", but ${caller.models?.join(", ")}.`
+    const message = `This API key does not allow model "${asked}". Allowed models: ${caller.models?.join(", ")}.`
     throw new ApiError({ kind: "permission", message, field: "model" })
   }
   const { aliases = {}, pool } = Models.allowed(models, caller.workers)
@@ -47,8 +47,8 @@ const workerOf = (models: Models.Options, caller: Caller, endpoint: ForwardEndpo
   if (worker !== undefined) return worker
   const message =
     able.length === 0
-      ? `This server has no ${endpoint}: no worker of its pool has them. Add one of an OpenAI-compatible vendor, as in --pool openai:text-embedding-3-small.`
-      : `There is no model "${asked}" for ${endpoint} here. There are: ${able.map(({ id }) => id).join(", ")}.`
+      ? `No worker of this server supports ${endpoint}. Add one of an OpenAI-compatible vendor, such as --pool openai:text-embedding-3-small.`
+      : `Model "${asked}" does not support ${endpoint}. Models: ${able.map(({ id }) => id).join(", ")}.`
   throw new ApiError({ kind: "not-found", field: "model", message })
 }
 

@@ -21,21 +21,21 @@ const known = [
 const foreign: ReadonlyArray<readonly [pattern: RegExp, says: string]> = [
   [
     /:(?:streamGenerateContent|generateContent|countTokens|embedContent)$/,
-    " Gemini's own API is not spoken here. Use a client of OpenAI, with a base URL that ends with /v1, or of Anthropic."
+    " The Gemini API is not supported. Use an OpenAI client with a base URL that ends in /v1, or an Anthropic client."
   ],
   [
     /^\/api\/(?:chat|generate|tags|show|embed|embeddings|version|ps)$/,
-    " Ollama's own API is not spoken here. Use a client of OpenAI, with a base URL that ends with /v1."
+    " The Ollama API is not supported. Use an OpenAI client with a base URL that ends in /v1."
   ],
   [
     /^\/openai\/(?:deployments|v1|responses)\b/,
-    " Azure's paths are not known here. Use a client of OpenAI, with a base URL that ends with /v1; the deployment is the model."
+    " Azure paths are not supported. Use an OpenAI client with a base URL that ends in /v1 and the deployment as the model."
   ],
   [
     /^\/model\/[^/]+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/,
-    " Bedrock's API is not spoken here. Use a client of OpenAI, with a base URL that ends with /v1, or of Anthropic."
+    " The Bedrock API is not supported. Use an OpenAI client with a base URL that ends in /v1, or an Anthropic client."
   ],
-  [/^\/v1\/engines\//, " Engines are not known here. Use /v1/chat/completions with a model."]
+  [/^\/v1\/engines\//, " Engines are not supported. Use /v1/chat/completions with a model."]
 ]
 
 /** Part of a path that a hint is made from: a longer one is not a typing mistake. */
@@ -56,7 +56,7 @@ export const hint = (path: string): string => {
   if (other !== undefined) return other[1]
   const found = path.length > maxCharacters ? undefined : meant(path)
   if (found === undefined) return ""
-  const base = /^\/v1\/(?!messages)/.test(found) ? " The base URL of an OpenAI client ends with /v1." : ""
-  const anthropic = found.startsWith("/v1/messages") ? " The base URL of an Anthropic client has no /v1." : ""
+  const base = /^\/v1\/(?!messages)/.test(found) ? " The base URL of an OpenAI client must end in /v1." : ""
+  const anthropic = found.startsWith("/v1/messages") ? " The base URL of an Anthropic client must not end in /v1." : ""
   return ` Did you mean ${found}?${base}${anthropic}`
 }

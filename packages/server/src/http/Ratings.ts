@@ -106,7 +106,7 @@ const stepOf = (value: unknown, field: string): { readonly round: number; readon
 
 const noteOf = (value: unknown, field: string): string => {
   const note = Json.text(value, field)
-  if (note.length > mostCharacters) throw invalid(field, `${field} may have ${mostCharacters} characters at most.`)
+  if (note.length > mostCharacters) throw invalid(field, `${field} must have at most ${mostCharacters} characters.`)
   if (note.includes("\0") || !note.isWellFormed()) {
     throw invalid(field, `${field} must be well-formed Unicode without NUL.`)
   }
@@ -118,7 +118,7 @@ export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
   const rating = Json.optional(body.rating, "rating", thumb)
   const score = Json.optional(body.score, "score", Json.number(0, 1))
   if ((rating === undefined) === (score === undefined)) {
-    throw invalid("score", 'Give either rating, "up" or "down", or score, from 0 to 1.')
+    throw invalid("score", 'Send either rating ("up" or "down") or score (from 0 to 1).')
   }
   return {
     score: rating ?? score!,
@@ -132,7 +132,7 @@ export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
 // The endpoint
 // -------------------------------------------------------------------------------------------------------------------
 
-const keepsNone = new ApiError({ kind: "not-found", message: "This server keeps no ratings." })
+const keepsNone = new ApiError({ kind: "not-found", message: "This server does not store ratings." })
 
 /** The worker, or the team, whose answer is rated. Fails where there is none. */
 const workerOf = (
@@ -146,14 +146,12 @@ const workerOf = (
   if (outcome !== undefined) return Effect.succeed(outcome.worker)
   const outages = isAnswered && step === undefined ? StepFailure.outagesOf(transcript) : []
   if (outages.length > 0) {
-    return Effect.fail(
-      invalid("step", `A worker failed in the run ${id}, so only its answered steps can be rated: give step.`)
-    )
+    return Effect.fail(invalid("step", `A worker failed in run ${id}, so only answered steps can be rated. Send step.`))
   }
   return Effect.fail(
     isAnswered && step !== undefined
-      ? invalid("step", `The run ${id} has no answered step ${step.step} in its round ${step.round}.`)
-      : invalid("id", `The run ${id} has no answer that could be rated.`)
+      ? invalid("step", `Run ${id} has no answered step ${step.step} in round ${step.round}.`)
+      : invalid("id", `Run ${id} has no answer to rate.`)
   )
 }
 
@@ -171,7 +169,7 @@ const counter = () => {
       const answer = `${rater} ${step === undefined ? "" : `${step.round}.${step.step}`} ${run}`
       const count = (counts.get(answer) ?? 0) + 1
       if (count > mostPerAnswer) {
-        const message = `This key has rated this answer ${mostPerAnswer} times: its last rating counts, and no more are taken.`
+        const message = `This API key has already rated this answer ${mostPerAnswer} times. Its last rating counts; further ones are rejected.`
         return Effect.fail(new ApiError({ kind: "rate-limit", message }))
       }
       counts.delete(answer)
@@ -189,7 +187,7 @@ const needsRight: ReadonlySet<Outcome.Source> = new Set(["grader", "check"])
 
 const mayRate = ({ rights }: Caller, { source }: Pick<Rating, "source">): Effect.Effect<void, ApiError> => {
   if (!needsRight.has(source) || Rights.has(rights, "rate")) return Effect.void
-  const message = `Only a key with the right "rate" may rate as ${source}: \`divisi key make <name> --rights rate\`.`
+  const message = `Rating as ${source} needs an API key with the right "rate".`
   return Effect.fail(new ApiError({ kind: "permission", message, field: "source" }))
 }
 

@@ -31,8 +31,7 @@ type Response = HttpServerResponse.HttpServerResponse
 /** The value of `owner` that stands for all keys. */
 const everyone = "all"
 
-const unknown = (id: string) =>
-  new ApiError({ kind: "not-found", message: `There is no run "${id}" here.`, field: "id" })
+const unknown = (id: string) => new ApiError({ kind: "not-found", message: `Run "${id}" does not exist.`, field: "id" })
 
 const unusable = (error: Journal.JournalError) =>
   Failure.isUnreachable(error) ? Failure.unreachable : new ApiError({ kind: "server", message: error.message })
@@ -75,7 +74,7 @@ const listedOwner = ({ owner, rights }: Caller, url: URL): Effect.Effect<string 
   const wanted = url.searchParams.get("owner") ?? owner
   if (wanted === owner) return Effect.succeed(owner)
   if (Rights.has(rights, "admin")) return wanted === everyone ? Effect.undefined : nameIn(url, "owner")
-  const message = 'Only a key with the right "admin" may list the runs of other keys.'
+  const message = 'Listing the runs of other keys needs an API key with the right "admin".'
   return Effect.fail(new ApiError({ kind: "permission", message, field: "owner" }))
 }
 

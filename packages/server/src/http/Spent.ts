@@ -8,7 +8,7 @@ import { ApiError } from "../wire/ApiError.ts"
 const refused = new ApiError({
   kind: "quota",
   message:
-    "The budget of this key is spent: ask whoever runs this server for more, or wait until its day or month ends."
+    "The budget of this API key is spent. Wait until the next day or month, or ask the server's operator to raise the limit."
 })
 
 const isOver = (

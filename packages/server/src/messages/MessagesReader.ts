@@ -23,7 +23,7 @@ const messagesOf = (
   const system = Content.textOf(body.system, "system", reading, "system")
   const [list, field] = Turns.listIn(body, ["messages", "input"])
   const said = Turns.read(list, field, "messages", reading, tools)
-  if (!isReadonlyArrayNonEmpty(said)) throw invalid("messages", "messages must have at least one message.")
+  if (!isReadonlyArrayNonEmpty(said)) throw invalid("messages", "messages must contain at least one message.")
   return system === "" ? said : [{ role: "system", content: system }, ...said]
 }
 

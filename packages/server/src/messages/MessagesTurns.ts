@@ -62,7 +62,7 @@ const addResult = (conversation: Conversation.Conversation, block: Json.JsonObje
       isError: Json.optional(block.is_error, `${field}.is_error`, Json.flag)
     },
     field,
-    (call) => `${field} is the result of the tool_use ${call}, which no message before it has.`
+    (call) => `${field} is the result of tool_use ${call}, but no earlier message contains it.`
   )
 
 /** What an agent says beside results for the model to know, and no person has said. */

@@ -28,7 +28,7 @@ const lost = (id: string): ApiError =>
   new ApiError({
     kind: "not-found",
     field: "thread.previous_message_id",
-    message: `The message ${id} is not kept here: send the whole conversation.`
+    message: `Message ${id} is not stored on this server. Send the whole conversation.`
   })
 
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])

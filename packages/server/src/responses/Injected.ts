@@ -43,7 +43,7 @@ const outputs = ["function_call_output", "custom_tool_call_output"]
 const checked = ({ awaited }: Open, value: unknown, field: string): Json.JsonObject => {
   const item = Json.object(value, field)
   if (!outputs.includes(String(item.type))) throw invalid(field, `${field}.type must be one of ${outputs.join(", ")}.`)
-  if (!awaited.has(item.call_id)) throw invalid(field, `The response waits for no call ${String(item.call_id)}.`)
+  if (!awaited.has(item.call_id)) throw invalid(field, `The response has no pending call ${String(item.call_id)}.`)
   return item
 }
 

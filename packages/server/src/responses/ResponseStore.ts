@@ -115,7 +115,7 @@ const unknown = (id: string): ApiError =>
   new ApiError({ kind: "not-found", field: "response_id", message: `Response with id '${id}' not found.` })
 
 const gone = (id: string): ApiError =>
-  invalid("previous_response_id", `Previous response with id '${id}' not found: send the whole conversation.`)
+  invalid("previous_response_id", `Previous response with id '${id}' not found. Send the whole conversation.`)
 
 /** Makes a store. */
 export const make = Effect.fnUntraced(function* ({
@@ -208,7 +208,7 @@ export const make = Effect.fnUntraced(function* ({
       const output = kept === undefined ? [] : (bodyOf(kept).output as ReadonlyArray<JsonObject>)
       const item = [...(kept?.input ?? []), ...output].find((one) => one.id === id)
       return item === undefined
-        ? Effect.fail(invalid("input", `Item with id '${id}' not found: send the item itself.`))
+        ? Effect.fail(invalid("input", `Item with id '${id}' not found. Send the item itself.`))
         : Effect.succeed(item)
     })
   }
@@ -239,7 +239,7 @@ export const make = Effect.fnUntraced(function* ({
       if (body.conversation !== undefined && body.conversation !== null) {
         return yield* invalid(
           "conversation",
-          "This server keeps no conversations: use previous_response_id, or send all of it."
+          "This server does not store conversations. Use previous_response_id, or send the whole conversation."
         )
       }
       return body

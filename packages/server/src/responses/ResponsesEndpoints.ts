@@ -88,10 +88,10 @@ const inputOf = ({ input }: ResponseStore.Kept, request: Incoming): Response => 
 const cancel = (kept: ResponseStore.Kept): Effect.Effect<Response, ApiError> => {
   const { segment } = kept
   if (segment.about.body.background !== true) {
-    return Effect.fail(invalid("response_id", "Only a response that was made with background: true can be cancelled."))
+    return Effect.fail(invalid("response_id", "Only a response created with background: true can be cancelled."))
   }
   if (kept.isBegun === true && !segment.isOver()) {
-    return Effect.fail(invalid("response_id", "This response is in progress on another server: cancel it there."))
+    return Effect.fail(invalid("response_id", "This response is in progress on another server. Cancel it there."))
   }
   if (!segment.isOver()) kept.isCancelled = true
   return Effect.map(segment.stop, () => Respond.json(ResponseStore.bodyOf(kept)))

@@ -100,7 +100,7 @@ const addVendorCall = (conversation: Adding, item: Json.JsonObject, field: strin
   const hasResult = Object.keys(results).length > 0
   if (item.call_id === undefined && !hasResult) {
     reading.notice(
-      `${field} was left out: items of the type ${Options.kindOf(item.type)} hold nothing that a worker could read.`
+      `${field} was omitted, because items of type ${Options.kindOf(item.type)} contain nothing for workers.`
     )
     return
   }
@@ -141,14 +141,16 @@ const addOther = (conversation: Adding, item: Json.JsonObject, field: string): v
   if (type.endsWith("_output")) addResult(conversation, item, vendorOutput(item), field)
   else if (type.endsWith("_call") && type !== "image_generation_call") addVendorCall(conversation, item, field)
   else
-    conversation.reading.notice(`${field} was left out: items of the type ${Options.kindOf(item.type)} are not read.`)
+    conversation.reading.notice(
+      `${field} was omitted, because items of type ${Options.kindOf(item.type)} are not supported.`
+    )
 }
 
 /** Adds the summary that stands for all that came before it. Only the server that encrypted it can read it. */
 const addSummary = ({ messages, reading }: Adding, item: Json.JsonObject, field: string): void => {
   const summary = summaryOf(item)
   if (summary === undefined) {
-    reading.notice(`${field} was left out: another server encrypted it, so workers do not know what it sums up.`)
+    reading.notice(`${field} was omitted, because it was encrypted by another server; its summary is lost to workers.`)
   } else messages.push({ role: "developer", content: `Summary of the conversation so far:\n${summary}` })
 }
 

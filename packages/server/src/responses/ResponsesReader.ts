@@ -19,7 +19,7 @@ const messagesOf = (
 ): Request["messages"] => {
   const [list, field] = Turns.listIn(body, ["input", "messages"])
   const said = Turns.read(list, field, "responses", reading, tools)
-  if (!isReadonlyArrayNonEmpty(said)) throw invalid("input", "input must have at least one message.")
+  if (!isReadonlyArrayNonEmpty(said)) throw invalid("input", "input must contain at least one message.")
   const instructions = Content.textOf(body.instructions, "instructions", reading, "system")
   return instructions === "" ? said : [{ role: "system", content: instructions }, ...said]
 }
@@ -35,7 +35,7 @@ const sealsIn = (input: unknown): ReadonlyArray<string> =>
 /** How verbose an answer is: a preference that no worker gets. */
 const noteVerbosity = (text: Json.JsonObject, reading: Reading.Reading) => {
   if (text.verbosity === undefined || text.verbosity === null || text.verbosity === "medium") return
-  reading.notice("text.verbosity was left out: no worker gets it.")
+  reading.notice("text.verbosity is not supported and was ignored.")
 }
 
 /** Reads a request whose input stands in it whole. Throws an `ApiError`. */

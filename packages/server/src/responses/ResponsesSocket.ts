@@ -154,7 +154,7 @@ const inject = (
     if (isTaken) return JSON.stringify({ type: "response.inject.created", response_id, sequence_number })
     const isKnown = (yield* own.has(response_id, owner)) || (yield* store.has(response_id, owner))
     const error = isKnown
-      ? { code: "response_already_completed", message: `Response '${response_id}' waits for nothing.` }
+      ? { code: "response_already_completed", message: `Response '${response_id}' is not waiting for tool results.` }
       : { code: "response_not_found", message: `Response with id '${response_id}' not found.` }
     return JSON.stringify({ type: "response.inject.failed", response_id, sequence_number, error, input })
   })

@@ -263,7 +263,7 @@ const finish = (before: ResponsesState, part: Extract<Part, { readonly type: "fi
 const summarized = (state: ResponsesState, summary: string, part: Extract<Part, { readonly type: "finish" }>): Step => {
   if (part.reason === "length") return finish(state, part)
   if (part.reason === "refusal" || summary.trim() === "") {
-    const error = { code: "server_error", message: "The model wrote no summary: send the request again." }
+    const error = { code: "server_error", message: "The model returned no summary. Retry the request." }
     const failed = { ...state, progress: { status: "failed", error, finish: part } } as const
     return [failed, [{ type: Types.failed, response: objectOf(failed) }]]
   }

@@ -34,23 +34,23 @@ const misconfigured: Row = {
 const rows: { readonly [T in WorkerErrorReason["_tag"]]: Row } = {
   RateLimited: {
     kind: "rate-limit",
-    words: "is at the rate limit of its provider: wait, then send the request again.",
+    words: "has reached its provider's rate limit. Retry later.",
     retryAfterMillis: 1_000
   },
   Overloaded: {
     kind: "overloaded",
-    words: "is overloaded or unavailable at its provider: send the request again.",
+    words: "is overloaded or unavailable at its provider. Retry the request.",
     retryAfterMillis: 1_000
   },
-  Timeout: { kind: "timeout", words: "did not answer in time: send the request again." },
-  Network: { kind: "upstream", words: "could not be reached by this server: send the request again." },
-  Malformed: { kind: "upstream", words: "sent an answer that this server cannot read: send the request again." },
+  Timeout: { kind: "timeout", words: "did not answer in time. Retry the request." },
+  Network: { kind: "upstream", words: "is unreachable from this server. Retry the request." },
+  Malformed: { kind: "upstream", words: "sent a response that this server cannot read. Retry the request." },
   InvalidRequest: { kind: "invalid-request" },
   Authentication: account,
   Quota: account,
   ContentFiltered: { kind: "content-filtered" },
   ContextTooLong: { kind: "context-too-long" },
-  Defect: { kind: "server", words: "failed because of a mistake in this server's code or configuration." }
+  Defect: { kind: "server", words: "failed because of an error in this server's code or configuration." }
 }
 
 /** A model or deployment that the provider does not know: the operator named it, not the client. */
@@ -102,14 +102,14 @@ const workerErrorOf = (error: unknown): WorkerError | undefined => {
 /** Of a run that nobody came back for, or whose server is going down. */
 export const stopped = new ApiError({
   kind: "overloaded",
-  message: "The run was stopped before it had an answer: send the request again.",
+  message: "The run was stopped before it produced an answer. Retry the request.",
   retryAfterMillis: 1000
 })
 
 /** Of a request that needs a database which is away. */
 export const unreachable = new ApiError({
   kind: "overloaded",
-  message: "The database of this server cannot be reached at the moment: send the request again.",
+  message: "The server's database is unreachable. Retry the request.",
   retryAfterMillis: 5000
 })
 
@@ -123,7 +123,7 @@ export const isUnreachable = (error: unknown): boolean => {
 
 /** The error behind a run that failed, was stopped or ran out of its budget. */
 export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
-  const message = detail ?? "The run gave no answer."
+  const message = detail ?? "The run ended without an answer."
   if (ending === "budget") {
     const isTime = (error as BudgetExceeded | undefined)?.limit === "durationMillis"
     return new ApiError({ kind: isTime ? "timeout" : "quota", message })
@@ -132,7 +132,7 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
     const kind = "overloaded" as const
     return new ApiError({
       kind,
-      message: "The run was stopped, as this server is going down: send the request again.",
+      message: "The run was stopped because the server is shutting down. Retry the request.",
       retryAfterMillis: 1000
     })
   }

@@ -42,7 +42,7 @@ export const check = Effect.fnUntraced(function* (
   if (first?.type !== "run-started" || first.task.metadata?.request === request) return
   return yield* invalid(
     "Idempotency-Key",
-    "This Idempotency-Key was used with another request within the last 24 hours. Repeat that request as it was, or use a new key."
+    "This Idempotency-Key was used with a different request within the last 24 hours. Repeat that request unchanged, or use a new key."
   )
 })
 

@@ -68,7 +68,7 @@ const planOf = (
     const who = `${step + 1}. ${named(pool, worker)}${step === steps.length - 1 && answer !== "majority" ? " answers" : ""}`
     return notes === "full" && subtask !== "" ? `${who}: ${subtask}` : who
   })
-  const end = answer === "majority" ? "; the answer that most agree on counts" : ""
+  const end = answer === "majority" ? "; the majority answer is final" : ""
   return notes === "full"
     ? `Plan of ${steps.length} steps${end}:\n${lines.join("\n")}`
     : `Plan of ${steps.length} steps: ${lines.join(", ")}${end}`
@@ -84,8 +84,8 @@ type Told<Type extends RunEvent.RunEvent["type"]> = Extract<RunEvent.RunEvent, {
 
 /** What a policy made of answers that failed their checks; of another plan, the plan itself is told. */
 const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undefined => {
-  if (decision === "go-on") return "It goes on all the same"
-  return decision === "stop" ? `The answer of step ${answer!.step + 1} stands` : undefined
+  if (decision === "go-on") return "The plan continues"
+  return decision === "stop" ? `The answer of step ${answer!.step + 1} is final` : undefined
 }
 
 /** Maximum number of notes about the progress of tools in a segment. */
@@ -225,7 +225,8 @@ const failedStep = ({ by, reason, reassignedTo, round, step, worker }: StepFailu
 
 const brokenOff = new ApiError({
   kind: "upstream",
-  message: "The answer broke off, and the worker answered otherwise when it was asked again: send the request again."
+  message:
+    "The stream was interrupted and the retried call returned different text, so the answer cannot be continued. Retry the request."
 })
 
 /** What a client should know of an event: a setting that a worker could not take, or that another worker answered. */

@@ -87,7 +87,7 @@ export interface Segments {
 const failed = (id: string, cause: unknown): ApiError =>
   new ApiError({
     kind: "server",
-    message: `This server made a mistake. Its log says which: request ${id}.`,
+    message: `Internal server error. The server log has the details of request ${id}.`,
     cause
   })
 

@@ -184,7 +184,7 @@ export const prepare = Effect.fnUntraced(function* (
   if (tools.length === 0 && toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none") {
     return yield* invalid(
       "tool_choice",
-      "tool_choice asks for a tool, but the request offers none that can be called here."
+      "tool_choice requires a tool, but the request has no tool that this server supports."
     )
   }
   // From memory, which ends with its process, only a run is continued that calls tools of its client or that a key names.

@@ -107,7 +107,7 @@ export const addResult = (
   if (callId === undefined || name === undefined) {
     throw invalid(
       field,
-      `${noCall(result.callId ?? Options.kindOf(result.tool))} Send its call as well, or leave it out.`
+      `${noCall(result.callId ?? Options.kindOf(result.tool))} Send the call too, or omit the result.`
     )
   }
   open.delete(callId)
@@ -121,7 +121,7 @@ export const addResult = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /** What a worker reads of a call that has no result. */
-const noResult = "There is no result: the call was interrupted, or its result was lost."
+const noResult = "No result: the call was interrupted, or its result was lost."
 
 /** A turn that calls tools, with the results that have come for it. */
 interface Turn {
@@ -168,7 +168,7 @@ export const messagesOf = ({ messages, reading }: Conversation): ReadonlyArray<M
     if (turn === undefined) return [message]
     const unanswered = turn.calls.filter(({ id }) => turn.open.has(id))
     for (const { id, name } of unanswered) {
-      reading.notice(`The tool call ${id.slice(0, 80)} (${name}) has no result: workers get a note in its place.`)
+      reading.notice(`Tool call ${id.slice(0, 80)} (${name}) has no result. Workers get a note instead.`)
     }
     return [message, ...turn.results, ...unanswered.map(missing)]
   })

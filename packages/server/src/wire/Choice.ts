@@ -67,7 +67,7 @@ export const isCommented = (body: Json.JsonObject, headers: Headers): boolean =>
   const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
   const way = headers["x-divisi-notes-as"] ?? Json.optional(own.notes_as, "divisi.notes_as", Json.text) ?? "reasoning"
   if (way === "reasoning" || way === "commentary") return way === "commentary"
-  throw invalid("divisi.notes_as", "divisi.notes_as, and x-divisi-notes-as, must be reasoning or commentary.")
+  throw invalid("divisi.notes_as", "divisi.notes_as and x-divisi-notes-as must be reasoning or commentary.")
 }
 
 /**

@@ -107,13 +107,13 @@ const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role:
     return partsOf(part.content, `${field}.content`, reading, role)
   const kind = Options.kindOf(part.type)
   if (role === "user" && typeof part.type === "string" && unreadable.has(part.type)) {
-    throw invalid(`${field}.type`, `${field}.type must be a text, an image or a file: ${kind} is not read.`)
+    throw invalid(`${field}.type`, `${field}.type must be a text, an image or a file; ${kind} is not supported.`)
   }
   if (role === "tool") {
-    reading.notice(`${field}: content of the type ${kind} was passed on as JSON.`)
+    reading.notice(`${field}: content of type ${kind} was passed on as JSON.`)
     return textPart(JSON.stringify(part))
   }
-  reading.notice(`${field} was left out: content of the type ${kind} is not read.`)
+  reading.notice(`${field} was omitted, because content of type ${kind} is not supported.`)
   return []
 }
 
@@ -169,7 +169,7 @@ export const partsOf = (value: unknown, field: string, reading: Reading, role: R
   if (typeof value === "number" || typeof value === "boolean") return textPart(String(value))
   // A tool may give anything: it is passed on as it is written.
   if (role === "tool") return textPart(JSON.stringify(value))
-  throw invalid(field, `${field} must be a text or a list of parts, and is ${Options.kindOf(value)}.`)
+  throw invalid(field, `${field} must be a string or a list of parts, not ${Options.kindOf(value)}.`)
 }
 
 /** The parts of a content. */
@@ -189,6 +189,6 @@ export const read = (value: unknown, field: string, reading: Reading, role: Role
 export const textOf = (value: unknown, field: string, reading: Reading, role: Role): string => {
   const parts = partsOf(value, field, reading, role)
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
-  if (texts.length < parts.length) reading.notice(`${field}: images and files of the role ${role} were left out.`)
+  if (texts.length < parts.length) reading.notice(`${field}: images and files of role ${role} were omitted.`)
   return texts.join("\n")
 }

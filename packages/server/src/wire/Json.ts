@@ -13,7 +13,10 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 const wrong = (field: string, what: string, value: unknown): never => {
-  throw invalid(field, `${field} must be ${what}, and is ${value === undefined ? "missing" : Options.kindOf(value)}.`)
+  throw invalid(
+    field,
+    `${field} ${value === undefined ? `is missing; it must be ${what}` : `must be ${what}, not ${Options.kindOf(value)}`}.`
+  )
 }
 
 /** An object. */
@@ -42,7 +45,7 @@ export const name = (value: unknown, field: string): string => {
   throw invalid(
     field,
     name.length > maxNameCharacters
-      ? `${field} may have ${maxNameCharacters} characters at most.`
+      ? `${field} must have at most ${maxNameCharacters} characters.`
       : `${field} must be well-formed Unicode without NUL.`
   )
 }

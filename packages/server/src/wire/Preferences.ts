@@ -23,9 +23,9 @@ import type { Settings } from "./Wire.ts"
  */
 type Fate = { readonly setting: keyof Settings } | "read" | "silent" | "omitted" | { readonly refusal: string }
 
-const another = "must be 1: a team gives one answer. Send the request again for another."
-const noProbabilities = "a team has no probabilities of its answer's tokens."
-const noGrammars = "must be absent: this server holds answers to JSON schemas alone. Send response_format."
+const another = "must be 1, because a team returns one answer. Repeat the request for another."
+const noProbabilities = "a team has no token probabilities."
+const noGrammars = "is not supported: only JSON schemas can constrain answers. Use response_format."
 
 const limit = { setting: "maxOutputTokens" } as const
 const stopping = { setting: "stopSequences" } as const
@@ -96,9 +96,9 @@ const fates: { readonly [Name in Dialects.Fields.Name]: Fate } = {
   best_of: { refusal: `best_of ${another}` },
   logprobs: { refusal: `logprobs must be false: ${noProbabilities}` },
   top_logprobs: { refusal: `top_logprobs must be 0: ${noProbabilities}` },
-  audio: { refusal: "audio must be absent: this server answers with text. Remove the field." },
+  audio: { refusal: "audio is not supported: this server returns text. Remove the field." },
   modalities: "read",
-  prompt: { refusal: "prompt must be absent: this server stores no prompts. Send instructions and input." },
+  prompt: { refusal: "prompt is not supported: this server stores no prompts. Send instructions and input." },
   messages: "read",
   input: "read",
   instructions: "read",
@@ -131,10 +131,10 @@ const review = (body: Json.JsonObject, reading: Reading): void => {
     const value = body[field.name]
     if (isNeutral(field, value)) continue
     if (field.refusal !== undefined) throw invalid(field.name, field.refusal)
-    reading.notice(`${field.name} was left out: no worker gets it.`)
+    reading.notice(`${field.name} is not supported and was ignored.`)
   }
   if (Array.isArray(body.modalities) && body.modalities.some((mode) => mode !== "text")) {
-    throw invalid("modalities", "modalities must be text alone: this server answers with text.")
+    throw invalid("modalities", "modalities must be only text, because this server returns text.")
   }
   if (Array.isArray(body.include) && body.include.includes(probabilities)) {
     throw invalid("include", `include must not have ${probabilities}: ${noProbabilities}`)
@@ -183,7 +183,7 @@ const efforts: ReadonlySet<string> = new Set(["minimal", "low", "medium", "high"
 const thinkingWord = (word: string, field: string): Reasoning | undefined => {
   if (Object.hasOwn(thinkingWords, word)) return thinkingWords[word]
   if (efforts.has(word)) return OpenAi.reasoningOf(word)
-  throw invalid(field, `${field} must be an object, an effort, or enabled or disabled, and is ${Options.kindOf(word)}.`)
+  throw invalid(field, `${field} must be an object, an effort, enabled or disabled, not ${Options.kindOf(word)}.`)
 }
 
 /** `thinking` of Messages, and of the servers that took it over. */

@@ -51,7 +51,7 @@ export const preference = <A>(
     return read(value, field)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    reading.notice(`${field} was left out. ${error.message}`)
+    reading.notice(`${field} was omitted. ${error.message}`)
     return undefined
   }
 }

@@ -58,7 +58,7 @@ const formatOf = (value: unknown, field: string): Tool.OutputFormat => {
     default:
       throw invalid(
         `${field}.type`,
-        `${field}.type must be text, json_object or json_schema, and is ${Options.kindOf(format.type)}.`
+        `${field}.type must be text, json_object or json_schema, not ${Options.kindOf(format.type)}.`
       )
   }
 }
@@ -72,7 +72,7 @@ const structured = (value: unknown, field: string): Tool.OutputFormat | undefine
   if (json !== undefined || other === undefined) return json
   throw invalid(
     `${field}.${other}`,
-    `${field}.${other} must be absent: this server holds answers to JSON schemas alone. Send ${field}.json.`
+    `${field}.${other} is not supported: only JSON schemas can constrain answers. Use ${field}.json.`
   )
 }
 

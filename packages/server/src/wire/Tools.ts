@@ -83,7 +83,7 @@ const distinct = (tools: Tools, reading: Reading): Tools => {
     const { definition, name, namespace } = tool
     const own = nameOf(name, namespace)
     if (given.has(own)) {
-      reading.notice(`A second tool with the name ${own.slice(0, 80)} was not offered.`)
+      reading.notice(`A second tool named ${own.slice(0, 80)} was ignored.`)
       return []
     }
     given.add(own)
@@ -216,7 +216,7 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
     case undefined:
     case null:
       if (!isHosted(tool)) return [functionOf(tool, field, namespace)]
-      reading.notice(`${field} was not offered: ${Object.keys(tool)[0]} runs at its vendor, not here.`)
+      reading.notice(`${field} was ignored, because ${Object.keys(tool)[0]} runs at its vendor, not on this server.`)
       return []
     case "namespace": {
       if (namespace !== undefined) break
@@ -227,7 +227,7 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
     }
   }
   reading.notice(
-    `${field} was not offered: a tool of the type ${Options.kindOf(tool.type)} runs at its vendor, not here.`
+    `${field} was ignored, because tools of type ${Options.kindOf(tool.type)} run at their vendor, not on this server.`
   )
   return []
 }
@@ -287,7 +287,7 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
   if (typeof value === "string") {
     throw invalid(
       field,
-      `${field} must be auto, none, required or a tool that the request offers: ${Options.kindOf(value)}.`
+      `${field} must be auto, none, required or a tool of the request, not ${Options.kindOf(value)}.`
     )
   }
   const choice = Json.object(value, field)
@@ -307,7 +307,7 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
   if (typed !== undefined) return { tools, toolChoice: typed }
   throw invalid(
     `${field}.type`,
-    `${field} asks for a tool of the type ${Options.kindOf(choice.type)}, which cannot be offered here.`
+    `${field} requires a tool of type ${Options.kindOf(choice.type)}, which this server does not support.`
   )
 }
 

@@ -56,7 +56,7 @@ export const read = (
     for (const [name, sha256] of Object.entries(state.files)) {
       const file = path.join(folder, name)
       if ((yield* Checksum.ofFile(file)).sha256 !== sha256) {
-        return yield* Effect.fail(new Error(`${name} is not what was written`))
+        return yield* Effect.fail(new Error(`${name} does not match its checksum`))
       }
     }
     return state

@@ -49,7 +49,7 @@ export const unusable =
     if (reason._tag === "Full") return new RunFolderError({ folder, reason: { _tag: "Full" } })
     const isLost = reason._tag === "Damaged" || reason._tag === "Foreign"
     const detail = isLost
-      ? `${Layout.keptRollouts} is damaged. Delete it: rollouts since the last checkpoint are then paid for again.`
+      ? `${Layout.keptRollouts} is damaged. Delete it; rollouts since the last checkpoint are then paid for again.`
       : message
     return new RunFolderError({ folder, reason: { _tag: "Failed", detail } })
   }

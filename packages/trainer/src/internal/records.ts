@@ -89,10 +89,10 @@ const stateFlaw = (checkpoint: number) => (value: object) => {
     (reference === undefined ? undefined : Shape.flaw(reference, saved, "reference")) ??
     (best === undefined ? undefined : Shape.flaw(best, { iteration: 0, score: 0 }, "best"))
   if (flaw !== undefined) return flaw
-  if (iteration !== checkpoint) return `it is that of checkpoint ${iteration}`
-  if (![phase, phaseIteration, position, best?.iteration ?? 0].every(isCount)) return "its counts are none"
+  if (iteration !== checkpoint) return `it belongs to checkpoint ${iteration}`
+  if (![phase, phaseIteration, position, best?.iteration ?? 0].every(isCount)) return "its counts are invalid"
   const leading = [engine.reference, reference?.reference ?? "", ...Object.keys(files)].find(leadsAway)
-  return leading === undefined ? undefined : `${leading} leads out of its folder`
+  return leading === undefined ? undefined : `${leading} points outside its folder`
 }
 
 /** Reads where a run stood at a checkpoint. */
@@ -108,7 +108,7 @@ export const state = (folder: string, checkpoint: number): Layout.TrainerState =
 export const best = (folder: string): Layout.Best | undefined => {
   const flawOf = (value: object) =>
     Shape.flaw(value, { iteration: 0, score: 0 }, "") ??
-    (isCount((value as Layout.Best).iteration) ? undefined : "its iteration is no count")
+    (isCount((value as Layout.Best).iteration) ? undefined : "its iteration is not a whole number")
   return fs.existsSync(path.join(folder, Layout.best)) ? (read(folder, Layout.best, flawOf) as Layout.Best) : undefined
 }
 
@@ -116,8 +116,8 @@ const begin: Layout.Mark = { phase: 0, position: 0 }
 
 const spentFlaw = (value: object): string | undefined => {
   const { costUsd, mark = begin } = value as Partial<Layout.Spent>
-  if (typeof costUsd !== "number" || !(costUsd >= 0)) return "it holds no USD"
-  return [mark?.phase, mark?.position].every(isCount) ? undefined : "its mark is none"
+  if (typeof costUsd !== "number" || !(costUsd >= 0)) return "it has no cost in USD"
+  return [mark?.phase, mark?.position].every(isCount) ? undefined : "its mark is invalid"
 }
 
 /** Reads what a run has spent. */
@@ -128,6 +128,6 @@ export const spent = (folder: string): Layout.Spent => {
     return { costUsd: costUsd!, mark }
   } catch (error) {
     const { message } = error as Error
-    throw new Error(`${message}. Delete it to count only what the last checkpoint says was spent.`)
+    throw new Error(`${message}. Delete it to count only the cost recorded in the last checkpoint.`)
   }
 }

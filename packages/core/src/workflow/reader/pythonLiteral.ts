@@ -124,7 +124,7 @@ const readNumber = (reader: Reader): Literal | Failure => {
   return { type: "integer", value, signed: false, at: start }
 }
 
-const noInteger = "a number that is no integer"
+const noInteger = "a number that is not an integer"
 
 /** A forgiving reader takes `1.0` for 1. */
 const readFloat = (reader: Reader, at: number, written: string): Literal => {

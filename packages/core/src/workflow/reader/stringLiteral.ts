@@ -65,7 +65,7 @@ const readOctal = (reader: Reader, at: number): string => {
 
 const refuseEscape = (reader: Reader, at: number, length: number, expected: string): string | Failure => {
   if (!reader.forgiving) return failAt(reader, at, expected, `"${reader.text.slice(at, at + length)}"`)
-  reader.notes.add("Kept a backslash as it stands where there is no such escape.")
+  reader.notes.add("Read a backslash literally, because its escape does not exist.")
   reader.at = at + 1
   return "\\"
 }
@@ -141,7 +141,7 @@ const readQuote = (reader: Reader, at: number, delimiter: Delimiter): 0 | 1 | 3 
   if (delimiter.triple) return text[at + 1] === text[at] && text[at + 2] === text[at] ? 3 : 0
   if (!forgiving || endsString(reader, at)) return 1
   if (text[at - 1] === "[") return unclosed(reader, delimiter.open, delimiter, "a string that swallows a list")
-  reader.notes.add("Kept a quote within a string that was not escaped.")
+  reader.notes.add("Read an unescaped quote as part of a string.")
   return 0
 }
 
@@ -151,7 +151,7 @@ const readBreak = (reader: Reader, at: number, delimiter: Delimiter): Failure | 
   if (delimiter.triple) return undefined
   if (!reader.forgiving) return unclosed(reader, at, delimiter)
   if (reader.isHead(reader.at)) return unclosed(reader, delimiter.open, delimiter, "a string that swallows a list")
-  reader.notes.add("Kept a line break within a string.")
+  reader.notes.add("Read a line break as part of a string.")
   return undefined
 }
 
