@@ -113,12 +113,12 @@ describe("an answer", () => {
       const { choices } = await client.chat.completions.create(ask("How much?"))
       const message = choices[0]!.message as { readonly content: string; readonly reasoning_content?: string }
       assert.strictEqual(message.content, "2")
-      const lines = message.reasoning_content!.split("\n").filter((line) => /check|stands/.test(line))
+      const lines = message.reasoning_content!.split("\n").filter((line) => /check|is final/.test(line))
       assert.deepStrictEqual(lines, [
         `Step 1 of 2: a failed the check number${colon}`,
         "Step 1 of 2: b passed the check number",
         `Step 2 of 2: a failed the check number${colon}`,
-        "The answer of step 1 stands"
+        "The answer of step 1 is final"
       ])
     })
   })

@@ -203,7 +203,7 @@ describe("a summary of what came before", () => {
     "that another server encrypted (%s) is left out with a notice",
     async (type) => {
       const { messages, notices } = await summed({ type, encrypted_content: "gAAAAABo-of-another-server" })
-      assert.include(notices, "input[0] was left out")
+      assert.include(notices, "input[0] was omitted")
       assert.notInclude(messages, "gAAAA")
     }
   )

@@ -299,8 +299,8 @@ describe("a request that fails", () => {
         return error.message
       }
       const { max_tokens: _, ...unlimited } = ask("Hm")
-      assert.match(await post(unlimited), /^max_tokens must be/)
-      assert.match(await post({ ...ask("Hm"), messages: [] }), /^messages must have/)
+      assert.match(await post(unlimited), /^max_tokens is missing; it must be/)
+      assert.match(await post({ ...ask("Hm"), messages: [] }), /^messages must contain/)
       const odd = { role: "user", content: [{ type: "input_audio" }] }
       assert.match(await post({ ...ask("Hm"), messages: [odd] }), /^messages\.0\.content\.0\.type must be/)
     }))

@@ -97,7 +97,7 @@ describe("embeddings", () => {
       await serving(alone(worker("chatter", said("?"))), async ({ client }) => {
         const none = await thrown(client.embeddings.create({ model: "divisi", input: "a" }))
         assert.strictEqual(none.status, 404)
-        assert.include(none.message, "no worker of its pool has them")
+        assert.include(none.message, "No worker of this server supports embeddings")
       })
     }))
 

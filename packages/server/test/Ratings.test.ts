@@ -141,7 +141,7 @@ describe("ratings", () => {
       const status = async (source: string, who?: string) => (await rate(place, { score: 0, source }, who)).status
       assert.strictEqual(await status("grader"), 403)
       assert.strictEqual(await status("check"), 403)
-      assert.include(await (await rate(place, { score: 0, source: "grader" })).text(), "--rights rate")
+      assert.include(await (await rate(place, { score: 0, source: "grader" })).text(), "needs an API key with the right")
       assert.strictEqual(await status("grader", "Bearer grader"), 404, "another key's run")
       assert.strictEqual(await status("grader", "Bearer admin"), 403)
       assert.isEmpty(kept)
@@ -186,6 +186,6 @@ describe("ratings", () => {
       const { response } = await client.chat.completions.create(request).withResponse()
       const answer = await rate(`${url}/runs/${response.headers.get("x-divisi-run")}/rating`, { rating: "up" })
       assert.strictEqual(answer.status, 404)
-      assert.include((await answer.json()).error.message, "keeps no ratings")
+      assert.include((await answer.json()).error.message, "does not store ratings")
     }))
 })
