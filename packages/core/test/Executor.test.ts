@@ -187,7 +187,7 @@ describe("promise 4: a budget is never exceeded", () => {
       // What a step said of its subtask is no answer to the question: it stands in the transcript.
       assert.strictEqual(result.answer, undefined)
       assert.strictEqual(transcript.rounds[0]!.steps[1]!.text, "one two")
-      assert.include(result.detail, "cost limit of 13 USD is reached")
+      assert.include(result.detail, "the cost limit is 13 USD")
       assert.deepStrictEqual(
         transcript.rounds[0]!.steps.map((step) => step.state),
         ["answered", "answered", "failed", "skipped"]
@@ -217,7 +217,7 @@ describe("promise 4: a budget is never exceeded", () => {
       const workflow = { steps: [step(0)] }
       const limited = yield* runWith({ workers, workflow, budget: { costUsd: 1 } })
       assert.strictEqual(limited.result.ending, "budget")
-      assert.include(limited.result.detail, "unknown price")
+      assert.include(limited.result.detail, "no known price")
       const unlimited = yield* runWith({ workers, workflow, budget: { tokens: 10_000 } })
       assert.strictEqual(unlimited.result.ending, "answered")
       assert.strictEqual(unlimited.result.spend.unpricedCalls, 1)

@@ -194,7 +194,7 @@ describe("a run with a journal", () => {
       const books = vendor()
       const result = yield* run(Journal.makeMemory(memory), { pool: poolOf(books) })
       assert.strictEqual(result.ending, "failed")
-      assert.match(result.detail!, /process \d+ carries on/)
+      assert.match(result.detail!, /owned by process \d+/)
       assert.strictEqual(books.asked.length, 0)
     })
   )

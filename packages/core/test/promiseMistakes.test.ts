@@ -19,7 +19,7 @@ describe("mistakes of plain JavaScript", () => {
     ["no options", () => conduct!(), `${missing} undefined.`],
     ["a question alone", () => conduct!("What?"), `${missing} "What?".`],
     ["no question", () => conduct!({ pool: ask.pool, policy: ask.policy }), 'conduct: "question" is missing'],
-    ["an empty question", () => conduct!({ ...ask, question: " " }), 'conduct: "question" must be a text'],
+    ["an empty question", () => conduct!({ ...ask, question: " " }), 'conduct: "question" must be a string'],
     ["no pool", () => conduct!({ ...ask, pool: undefined }), 'conduct: "pool" is missing: a list of workers.'],
     [
       "one worker for a pool",
