@@ -71,7 +71,7 @@ describe("a transcript that carries a checksum", () => {
 
   it("is not read as another one", () => {
     const damaged = text.replace(/"at": \d/, (at) => `${at.slice(0, -1)}9`)
-    assert.include(failure(damaged), "it does not match its checksum")
+    assert.include(failure(damaged), "its checksum does not match")
   })
 })
 

@@ -36,7 +36,7 @@ describe("a run that ends before its first call", { concurrent: true }, () => {
     inProject(async (cwd) => {
       const { code, errors, output } = await divisi(["run", "Why?", "--max-cost", "1"], { cwd })
       assert.deepStrictEqual([code, output], [3, ""], errors)
-      assert.match(errors, /the worker "judge" of unknown price: give it `pricing`/)
+      assert.match(errors, /worker "judge" has no known price\. Set `pricing`/)
     }))
 
   for (const STOP of ["config", "policy"]) {

@@ -198,7 +198,7 @@ describe.concurrent("divisi run", () => {
           }
         )
         assert.deepStrictEqual([code, JSON.parse(readFileSync(file, "utf8")).ending], [1, "interrupted"])
-        assert.include(errors, "divisi: Cannot write the output: no space is left on the disk")
+        assert.include(errors, "divisi: Cannot write the output: the disk is full")
         assert.notInclude(errors, "    at ")
       })
   )

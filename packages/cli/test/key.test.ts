@@ -63,7 +63,7 @@ describe("divisi key", () => {
       const make = (...flags: ReadonlyArray<string>) => divisi(["key", "make", "ci", "--keys", file, ...flags])
       const wrong = await make("--rights", "rate,admn")
       assert.strictEqual(wrong.code, 2)
-      expect(wrong.errors).toContain('--rights: There is no right "admn". Did you mean admin?')
+      expect(wrong.errors).toContain('--rights: Right "admn" does not exist. Did you mean admin?')
       expect((await make("--rights", "write")).errors).toContain("Rights are rate and admin.")
       assert.isFalse(fs.existsSync(file))
       await make()

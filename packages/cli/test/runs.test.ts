@@ -54,12 +54,12 @@ describe("a journal that cannot be opened", () => {
         refusal("serve", path.join(text, "runs.sqlite"))
       ])
       for (const { code, output } of [inFolder, ofText, serving]) assert.deepStrictEqual([code, output], [1, ""])
-      const why = ": check the path, its permissions and the space that is left.\n"
+      const why = ". Check the path, its permissions and the free space.\n"
       assert.strictEqual(inFolder.errors, `divisi: The journal ${folder} cannot be written (it is a folder)${why}`)
-      assert.match(ofText.errors, /^divisi: The journal .*text is a file of something else, .*: name another file\.\n$/)
+      assert.match(ofText.errors, /^divisi: The journal .*text is not a Divisi journal, .*Choose another file\.\n$/)
       assert.strictEqual(
         serving.errors,
-        `divisi: The journal ${text}/runs.sqlite cannot be written (${text} is no folder)${why}`
+        `divisi: The journal ${text}/runs.sqlite cannot be written (${text} is not a folder)${why}`
       )
     }))
 
@@ -70,7 +70,7 @@ describe("a journal that cannot be opened", () => {
       assert.strictEqual(code, 1)
       assert.match(
         errors,
-        /^divisi: The journal \/proc\/nope\/x\.sqlite cannot be written \(.*there is no such file or folder.*\n$/
+        /^divisi: The journal \/proc\/nope\/x\.sqlite cannot be written \(.*the file or folder does not exist.*\n$/
       )
     }
   })

@@ -122,7 +122,7 @@ describe("divisi serve", () => {
   it("listens on no other address without keys, and says so in a line", async () => {
     const { code, errors } = await divisi(["serve", "--host", "0.0.0.0", "--port", "0", "--config", "none"])
     assert.strictEqual(code, 1)
-    expect(errors).toMatch(/^divisi: Without keys this server listens on this machine alone, and not on 0\.0\.0\.0/)
+    expect(errors).toMatch(/^divisi: Refusing to listen on 0\.0\.0\.0 without API keys/)
   })
 
   it("prints what clients need, and serves nothing", async () => {

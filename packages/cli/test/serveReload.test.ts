@@ -113,12 +113,12 @@ describe("names of models", () => {
     assert.isUndefined(problem({ "gpt-4o": "divisi-fast", mine: "worker/openai:gpt-5" }))
     assert.strictEqual(
       problem({ mine: "openai:gpt-5" }),
-      '"mine" stands for "openai:gpt-5", which is no model here: did you mean worker/openai:gpt-5?'
+      '"mine" is an alias of "openai:gpt-5", which is not a model of this server; did you mean worker/openai:gpt-5?'
     )
     expect(problem({ mine: "divisi-fats" })).toMatch(/did you mean divisi-fast\?/)
-    expect(problem({ mine: "claude" })).toMatch(/there are divisi, divisi-fast, worker\/openai:gpt-5, worker\/local$/)
-    expect(problem({ divisi: "divisi-fast" })).toMatch(/is the name of a model already/)
-    expect(problem({ "a:-b": "divisi" })).toMatch(/leaves workers out/)
+    expect(problem({ mine: "claude" })).toMatch(/models: divisi, divisi-fast,  worker\/openai:gpt-5, worker\/local$/)
+    expect(problem({ divisi: "divisi-fast" })).toMatch(/is already the name of a model/)
+    expect(problem({ "a:-b": "divisi" })).toMatch(/excludes workers/)
   })
 
   it("are refused before anything listens, and those of the command line win", async () => {
@@ -127,7 +127,7 @@ describe("names of models", () => {
     assert.strictEqual(code, 2)
     assert.strictEqual(
       errors,
-      'divisi: --alias: "gpt-4o" stands for "divisi-fats", which is no model here: did you mean divisi-fast?\n'
+      'divisi: --alias: "gpt-4o" is an alias of "divisi-fats", which is not a model of this server; did you mean divisi-fast?\n'
     )
   })
 

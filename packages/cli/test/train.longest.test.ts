@@ -109,7 +109,7 @@ describe.concurrent("a run that was trained", () => {
       assert.strictEqual(readFileSync(path.join(cwd, "page.html"), "utf8"), page)
       const missing = await divisi(["train", "report", "b"], { cwd })
       assert.deepStrictEqual([missing.code, missing.output], [2, ""])
-      assert.include(missing.errors, "There is no training run in b")
+      assert.include(missing.errors, "No training run in b")
 
       const exported = await divisi(["train", "export", "a", "--to", "gguf", "--out", "x.gguf"], { cwd })
       assert.strictEqual(exported.code, 2)

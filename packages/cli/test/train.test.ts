@@ -155,6 +155,6 @@ describe("the recipe of the training page", () => {
     inFolder(async (cwd) => {
       const { code, errors } = await divisi(["train", "--recipe", "misspelt", ...ours], { cwd })
       assert.strictEqual(code, 2)
-      assert.match(errors, /The recipe misspelt: there is no option "evaluateevery".*"evaluateEvery"/)
+      assert.match(errors, /The recipe misspelt: option "evaluateevery".*"evaluateEvery"/)
     }))
 })

@@ -162,7 +162,7 @@ describe.concurrent("what is missing", () => {
     assert.strictEqual(cache.code, 2)
     assert.include(
       cache.errors,
-      "package.json is a file of something else, or its beginning is damaged, and was left as it is"
+      "package.json is not a Divisi file, or its header is damaged. The file was not changed"
     )
   })
 })

@@ -232,7 +232,7 @@ const pathText = (keys: ReadonlyArray<PropertyKey>): string =>
 const sentence = (message: string) =>
   message
     .replace(/^Expected/, "expected")
-    .replace(/ (?:a )?string$/, " a string")
+    .replace(/ string$/, " a text")
     .replace(/ (number|boolean)$/, " a $1")
     .replace(/ (array|object)$/, " an $1")
     .replaceAll(" | ", " or ")
