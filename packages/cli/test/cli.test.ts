@@ -248,7 +248,11 @@ describe.concurrent("the config", () => {
       'import "not-installed-anywhere"\nexport default {}\n',
       /^divisi: .*not-installed-anywhere.*Install it.*\n$/
     ],
-    ["a thrown error", 'throw new Error("my own problem")\n', /^divisi: divisi\.config\.ts, line 1, threw .*my own problem\n$/],
+    [
+      "a thrown error",
+      'throw new Error("my own problem")\n',
+      /^divisi: divisi\.config\.ts, line 1, threw .*my own problem\n$/
+    ],
     ["no default export", "export const maxSteps = 3\n", /^divisi: divisi\.config\.ts has no default export.*\n$/],
     [
       "a wrong field",

@@ -141,7 +141,10 @@ describe("ratings", () => {
       const status = async (source: string, who?: string) => (await rate(place, { score: 0, source }, who)).status
       assert.strictEqual(await status("grader"), 403)
       assert.strictEqual(await status("check"), 403)
-      assert.include(await (await rate(place, { score: 0, source: "grader" })).text(), "needs an API key with the right")
+      assert.include(
+        await (await rate(place, { score: 0, source: "grader" })).text(),
+        "needs an API key with the right"
+      )
       assert.strictEqual(await status("grader", "Bearer grader"), 404, "another key's run")
       assert.strictEqual(await status("grader", "Bearer admin"), 403)
       assert.isEmpty(kept)
