@@ -116,7 +116,7 @@ describe("names of models", () => {
       '"mine" is an alias of "openai:gpt-5", which is not a model of this server; did you mean worker/openai:gpt-5?'
     )
     expect(problem({ mine: "divisi-fats" })).toMatch(/did you mean divisi-fast\?/)
-    expect(problem({ mine: "claude" })).toMatch(/models: divisi, divisi-fast, {2}worker\/openai:gpt-5, worker\/local$/)
+    expect(problem({ mine: "claude" })).toMatch(/models: divisi, divisi-fast, worker\/openai:gpt-5, worker\/local$/)
     expect(problem({ divisi: "divisi-fast" })).toMatch(/is already the name of a model/)
     expect(problem({ "a:-b": "divisi" })).toMatch(/excludes workers/)
   })
