@@ -9,7 +9,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "first-answer",
       { slug: "own-pool", label: "Your own pool" },
       { slug: "providers", label: "Real models" },
-      { slug: "tools", label: "Tools, images, shapes" },
+      { slug: "tools", label: "Tools, images, structured output" },
       "mcp",
       "budgets",
       "durable-runs",

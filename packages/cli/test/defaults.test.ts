@@ -99,7 +99,7 @@ const none = { DIVISI_OUTCOMES: "none", DIVISI_ROUTER: "/nonexistent/router.json
 
 describe("the default of a pool that the page describes", () => {
   it("is tried here for each pool of its table", () => {
-    assert.deepStrictEqual(documented(), [...Object.keys(cases), "a pool of which you have rated runs"])
+    assert.deepStrictEqual(documented(), [...Object.keys(cases), "a pool whose runs you have rated"])
   })
 
   describe.each(Object.entries(cases))("of %s", (_, { answer, calls, isOfCommandLine, policy, pool }) => {
