@@ -1,13 +1,14 @@
 /**
- * What a server costs that stands before a model: our own beside a bare hop of `node:http` and other gateways, with the
- * same upstream and the same load, each a process of its own, one after another in each round. Prints JSON.
+ * Measures the overhead of a gateway in front of a model: this server, a bare `node:http` proxy and other gateways,
+ * with the same upstream and the same load. Each is a separate process, and each round runs them one after another.
+ * Prints JSON.
  *
  * `node --conditions=@divisi/source bench/gateway.ts [--requests 4000] [--rounds 3] [--connections 32] [--seconds 60]
  * [--peers llms,portkey,litellm] [--served sqlite,postgres] [--folder DIR] [--memory 0]`
  *
- * Times of a request are those of one connection, over those of the upstream asked without a gateway. CPU and memory are
- * those of the gateway's process, from /proc, so both are absent elsewhere than on Linux. `--memory N` sends N requests to
- * our own server at last, and says how large it was on the way. `--served` has `divisi serve` beside it, as it is installed.
+ * Request times are for one connection, in addition to the upstream's time without a gateway. CPU and memory of the
+ * gateway's process are read from /proc, so both are absent on systems other than Linux. `--memory N` finally sends N
+ * requests to this server and reports its memory on the way. `--served` adds an installed `divisi serve`.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import fs from "node:fs"
@@ -198,7 +199,7 @@ const rows = contenders.map(({ name, running }) => {
   }
 })
 
-/** A whole answer of one worker, a stream of a Conductor, and a response that is kept. */
+/** A whole answer of one worker, a Conductor stream, and a stored response. */
 const kinds = [
   { path: "/v1/chat/completions", body: bodyOf("worker/up", false) },
   { path: "/v1/chat/completions", body: bodyOf("divisi", true) },

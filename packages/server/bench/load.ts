@@ -1,10 +1,11 @@
 /**
- * The load of the bench, a process of its own: so many requests over so many connections that are kept, each of which
- * waits for its answer. It reads as little of HTTP as is needed, so that what is measured is not the load. Prints JSON.
+ * Load generator of the bench, a separate process: a number of requests over a number of keep-alive connections, one
+ * request at a time on each. It parses only as much HTTP as needed, so that the bench does not measure the generator.
+ * Prints JSON.
  */
 import * as Net from "node:net"
 
-/** What is sent. */
+/** The load to send. */
 export interface Load {
   readonly port: number
   readonly path: string
@@ -16,7 +17,7 @@ export interface Load {
   readonly seconds: number
 }
 
-/** What came of it; times in milliseconds. */
+/** Results of a load; times in milliseconds. */
 export interface Loaded {
   readonly requests: number
   readonly failed: number

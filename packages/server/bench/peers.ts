@@ -1,4 +1,6 @@
-/** Other gateways of the bench: they are installed into a folder of their own, and are no dependency of anything here. */
+/**
+ * Other gateways of the bench. They are installed into a separate folder and are not dependencies of this repository.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import fs from "node:fs/promises"
 import * as Net from "node:net"
@@ -13,17 +15,17 @@ export interface Running {
   readonly port: number
 }
 
-/** A gateway of others. */
+/** A third-party gateway. */
 export interface Peer {
   readonly name: string
-  /** What its clients send with every request. */
+  /** Headers that its clients send with every request. */
   readonly headers: (upstream: number) => Readonly<Record<string, string>>
   readonly model: string
   readonly install: (folder: string) => Promise<unknown>
   readonly start: (folder: string, upstream: number, port: number) => Promise<ChildProcess>
 }
 
-/** A port that nobody listens on now. */
+/** Returns a free port. */
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = Net.createServer()
@@ -99,7 +101,7 @@ export const peers: ReadonlyArray<Peer> = [
         process.execPath,
         ["node_modules/@portkey-ai/gateway/build/start-server.js", "--headless", `--port=${port}`],
         folder,
-        // It calls no address of this machine unless it is told that it may.
+        // By default, it refuses to call local addresses.
         { TRUSTED_CUSTOM_HOSTS: `127.0.0.1,localhost,127.0.0.1:${upstream}` }
       )
   },

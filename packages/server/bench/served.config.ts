@@ -1,4 +1,4 @@
-/** What `divisi serve` is configured with in the bench: one worker over the lean wire, and a plan of one step. */
+/** Configuration of `divisi serve` in the bench: one worker over the lean wire, and a one-step plan. */
 import { openaiCompatible } from "@divisi/providers-openai"
 
 export default {

@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url"
 import { PostgresServer } from "@divisi/testkit/journals"
 import type { Running } from "./peers.ts"
 
-/** Where it keeps runs, keys and what they have spent. */
+/** Stores for runs, keys and their spending. */
 export const keepings = ["sqlite", "postgres"] as const
 
 type Keeping = (typeof keepings)[number]
 
-/** What keeps it, and how to remove that. */
+/** Creates the store; also returns how to remove it. */
 const place = async (keeping: Keeping, folder: string) => {
   if (keeping === "sqlite") {
     return { flags: ["--journal", path.join(folder, "runs.sqlite")], environment: {}, remove: () => {} }
@@ -21,7 +21,7 @@ const place = async (keeping: Keeping, folder: string) => {
   return { flags: [], environment: { DIVISI_DATABASE: url }, remove: stop }
 }
 
-/** Starts it before an upstream. What it has kept goes with it. */
+/** Starts it in front of an upstream. Stopping it removes its stored data. */
 export const start = async (keeping: Keeping, upstream: number): Promise<Running> => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-bench-"))
   const { environment, flags, remove } = await place(keeping, folder)

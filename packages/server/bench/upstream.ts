@@ -1,6 +1,7 @@
 /**
- * The upstream of the bench, a process of its own: it speaks Chat Completions and says the same to everybody, whole or in
- * twenty pieces. What it sends is made once, so that it costs next to nothing beside what is measured. Prints its port.
+ * Upstream of the bench, a separate process: it speaks Chat Completions and sends every client the same answer, whole
+ * or in twenty chunks. The answer is built once, so that its cost is negligible compared with the measured time. Prints
+ * its port.
  */
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"

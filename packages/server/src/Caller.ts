@@ -8,13 +8,13 @@ import type { Headers } from "./wire/Choice.ts"
 
 /** The owner of a request. */
 export interface Caller {
-  /** The name of its key. Runs belong to it: nobody else can bring them results of tools. */
+  /** The name of the caller's key. The caller owns its runs: no other caller can send tool results to them. */
   readonly owner: string
   /** The workers that may work for it; all when absent. */
   readonly workers?: ReadonlyArray<string> | undefined
   /** The models that it may name; all when absent. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** What else it may do (`Rights.all`); nothing by default. */
+  /** Further rights (`Rights.all`); none by default. */
   readonly rights?: ReadonlyArray<string> | undefined
   /** The account that its runs are charged to. */
   readonly ledger?: Budget.Ledger | undefined

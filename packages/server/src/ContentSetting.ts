@@ -10,8 +10,8 @@ import { ApiError, invalid } from "./wire/ApiError.ts"
 export const values = ["full", "none"] as const
 
 /**
- * `"full"` stores content where the other options say so. `"none"` holds content in memory only, and keeps it out of logs
- * and of the pages of runs.
+ * `"full"` stores content if the other options enable it. `"none"` holds content in memory only, and omits it from logs
+ * and from the pages of runs.
  */
 export type ContentSetting = (typeof values)[number]
 

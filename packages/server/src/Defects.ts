@@ -20,7 +20,7 @@ export interface About {
 /** Reports a defect, an error or a `Cause`. */
 export type Report = (part: Part, about: About, cause: unknown) => void
 
-/** Where defects go. */
+/** Options for reporting defects. */
 export interface Options {
   readonly log: (text: string) => void
   readonly count: (part: Part) => void

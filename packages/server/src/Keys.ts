@@ -1,9 +1,8 @@
 /**
  * Keys: who may ask a server, for which workers and models, and for how much.
  *
- * A key's secret is shown once, when it is made. What is kept of it is a hash, and secrets are compared by their hashes
- * in a time that says nothing of them. Where keys are kept, and what their budgets are counted on, is for others to
- * say.
+ * A key's secret is shown once, at creation. Only its hash is stored, and secrets are compared by their hashes in
+ * constant time. The caller of this module supplies the store for keys and the accounts for their budgets.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { Budget } from "@divisi/core"
@@ -38,7 +37,7 @@ export const schema = Schema.Struct({
   workers: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The models that it may name; all when absent. */
   models: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** What else it may do (`Rights.all`); nothing when absent. */
+  /** Further rights (`Rights.all`); none if absent. */
   rights: Schema.optionalKey(Schema.Array(Schema.String)),
   /** USD. A day and a month are those of UTC. */
   limits: Schema.Struct({
@@ -53,16 +52,16 @@ export const schema = Schema.Struct({
 /** A key. */
 export type Key = typeof schema.Type
 
-/** What a key is made of. */
+/** The settings of a new key. */
 export type Allowed = Omit<Key, "id" | "hash" | "createdAt" | "revokedAt">
 
-/** Where keys are kept, and the accounts that they spend on. */
+/** Stores of keys and of the accounts that they spend on. */
 export interface Options {
   /** Finds a key by its id. It is asked at each request, so that what is revoked is refused at once. */
   readonly find: (id: string) => Effect.Effect<Key | undefined, ApiError>
   /** The account of a key with limits; none for one without. */
   readonly ledger: (key: Key, now: number) => Effect.Effect<Budget.Ledger | undefined, ApiError>
-  /** Where requests and tokens of a minute are counted; by this process alone when absent. */
+  /** Counts requests and tokens per minute; if absent, each process counts separately. */
   readonly paces?: Pace.Paces | undefined
 }
 
@@ -72,26 +71,26 @@ export interface Options {
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest()
 
-/** Makes a key. The secret cannot be found again from what is kept. */
+/** Creates a key. The secret cannot be recovered from the stored data. */
 export const make = (allowed: Allowed, now: number): { readonly key: Key; readonly secret: string } => {
   const id = CallId.random().slice(-8)
   const secret = `divisi_${id}_${CallId.random()}${CallId.random()}`
   return { secret, key: { ...allowed, id, hash: hashOf(secret).toString("hex"), createdAt: now } }
 }
 
-/** The id that a secret names; `undefined` of what is no secret. */
+/** Returns the key id in a secret; `undefined` if the text is not a secret. */
 const idIn = (secret: string): string | undefined => /^divisi_([0-9A-Za-z]{8})_[0-9A-Za-z]{44}$/.exec(secret)?.[1]
 
 const nobody = Buffer.alloc(32)
 
-/** Whether a secret is that of a key; where there is no key, it takes as long to say so. */
+/** Whether a secret belongs to a key. Takes the same time if the key does not exist. */
 const matches = (secret: string, key: Key | undefined): boolean => {
   const kept = key === undefined ? nobody : Buffer.from(key.hash, "hex")
   return timingSafeEqual(hashOf(secret), kept.length === 32 ? kept : nobody) && key !== undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Who asks
+// Callers
 // -------------------------------------------------------------------------------------------------------------------
 
 const refused = (message: string) => new ApiError({ kind: "authentication", message })

@@ -1,4 +1,4 @@
-/** What a server counts of its requests, in Prometheus' form: nothing of what was asked or answered. */
+/** Request metrics of a server in Prometheus format. They contain no content of requests or answers. */
 import type { Resilience } from "@divisi/core"
 import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
@@ -23,7 +23,7 @@ const boundaries = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
 const counter = (name: string, description: string, attributes: Labels) =>
   Metric.counter(name, { description, attributes, incremental: true })
 
-/** What is counted of requests that have these labels in common. */
+/** The counters for requests with the same labels. */
 const of = (labels: Labels, ending: Labels) => ({
   requests: counter("divisi_requests_total", "Completed requests, by wire, model, status and ending", {
     ...labels,
@@ -64,7 +64,7 @@ const closedText = (closed: ReadonlyArray<Resilience.ClosedProvider>): string =>
   return closed.length === 0 ? "" : `\n${PrometheusMetrics.formatUnsafe(context)}`
 }
 
-/** Metrics with all counts at 0. What is no model is counted as `other`, since clients may name anything. */
+/** Returns metrics with all counts at 0. Unknown models are counted as `other`, since clients can send any name. */
 export const make = (isModel: (name: string) => boolean): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())
   // A metric works its labels out once. There are as many as there are wires, models, statuses and endings.
@@ -81,7 +81,7 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
 
   const log: RequestLog.Log = (entry) => {
     const { ending = "none", model = "none", status, wire } = entry
-    // Who is left out behind a model's name may be anybody.
+    // The workers excluded after a model's name are unbounded, so they are not a label.
     const [name] = Choice.ofModel(model)
     const metrics = counted(wire, isModel(name) ? name : "other", `${status}`, ending)
     metrics.requests.updateUnsafe(1, context)

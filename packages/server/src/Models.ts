@@ -20,15 +20,15 @@ export interface Options {
    * The policy of `divisi-fast`; by default it asks the cheapest language model of the pool, or else the first worker.
    */
   readonly fast?: Policy | undefined
-  /** Who does the housekeeping of agents that ask `divisi` for titles and the like: `divisi-fast` by default. */
+  /** Handles housekeeping requests of agents, such as titles, that name `divisi`: `divisi-fast` by default. */
   readonly housekeeping?: "fast" | "as-asked" | undefined
-  /** Policies that a request may name in the place of that of `divisi`, by their names. */
+  /** Policies by name. A request can name one to replace the policy of `divisi`. */
   readonly policies?: Readonly<Record<string, Policy>> | undefined
   /** Other names of models, e.g. `gpt-4o` for `divisi`. {@link problemOf} says what is wrong with them. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
 }
 
-/** What answers a request. */
+/** The workers and the policy that answer a request. */
 export interface Team {
   readonly policy: Policy | undefined
   readonly pool: WorkerPool.WorkerPool
@@ -51,7 +51,7 @@ export const names = (
   return [...own, ...Object.keys(aliases).filter((name) => own.includes(aliases[name]!))]
 }
 
-/** What is wrong with the aliases, as a clause; `undefined` where each stands for a model that there is. */
+/** Returns the problem with the aliases as a clause; `undefined` if each one names an existing model. */
 export const problemOf = ({ aliases = {}, pool }: Options): string | undefined => {
   const own = names({ pool })
   for (const [name, target] of Object.entries(aliases)) {
@@ -132,7 +132,9 @@ const namedPolicy = ({ policies = {} }: Options, name: string): Policy => {
   throw invalid("divisi.policy", `Policy "${name}" is not available: ${hint}.`)
 }
 
-/** What a caller may use of them. Throws an `ApiError` where its key allows none of the workers. */
+/**
+ * Returns the part of the options that a caller can use. Throws an `ApiError` if its key allows none of the workers.
+ */
 export const allowed = (options: Options, workers: ReadonlyArray<string> | undefined): Options => {
   if (workers === undefined) return options
   const made = WorkerPool.make(options.pool.workers.filter(({ id }) => workers.includes(id)))
@@ -141,13 +143,13 @@ export const allowed = (options: Options, workers: ReadonlyArray<string> | undef
   throw new ApiError({ kind: "permission", message })
 }
 
-/** Whether a caller may name a model, whoever is left out behind it. */
+/** Whether a caller can name a model, regardless of the workers excluded after the name. */
 export const mayName = (asked: string, models: ReadonlyArray<string> | undefined): boolean =>
   models?.includes(Choice.ofModel(asked)[0]) ?? true
 
 /**
- * Who answers a request for a model: what is housekeeping, and asked of the Conductor, goes to the fast one. Throws an
- * `ApiError` where there is no such model, or nobody is left.
+ * Resolves the team that answers a request. Housekeeping requests to the Conductor go to the fast model. Throws an
+ * `ApiError` if the model does not exist or no worker is eligible.
  */
 export const team = (options: Options, asked: string, choice: Choice.Choice, isHousekeeping = false): Team => {
   const [named] = Choice.ofModel(asked)

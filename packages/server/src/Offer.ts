@@ -1,6 +1,7 @@
 /**
- * What a server offers: who answers, and how runs go. It may be replaced while the server runs: each request is answered
- * by the offer that there was when it came, and what an offer holds can be let go once nothing that it has begun goes on.
+ * The offer of a server: the models and run settings that it answers with. It can be replaced while the server runs:
+ * each request uses the offer that was current on arrival. The resources of a replaced offer can be released
+ * once its last request has ended.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,7 @@ export interface Offer {
   readonly isModel: (name: string) => boolean
   /** Runs what was begun with it. */
   readonly use: <A>(run: Effect.Effect<A>) => Effect.Effect<A>
-  /** Says that nothing more is begun with it, and waits until nothing goes on. */
+  /** Marks it as replaced and waits until everything that was started with it has ended. */
   readonly retire: Effect.Effect<void>
 }
 

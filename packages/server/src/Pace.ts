@@ -1,7 +1,7 @@
 /**
- * How fast somebody may ask: requests and tokens of a minute. Each is a bucket that fills evenly, and holds what is
- * allowed in one minute. What is known only afterwards, such as the tokens of an answer, may leave it in debt, which is
- * waited off.
+ * Rate limits: requests and tokens per minute. Each is a token bucket with the capacity of one minute. Usage that is
+ * known only afterwards, such as the tokens of an answer, can overdraw a bucket; the next request then waits until it
+ * has refilled.
  */
 
 import * as Clock from "effect/Clock"
@@ -18,13 +18,13 @@ export interface Limits {
   readonly tokensPerMinute?: number | undefined
 }
 
-/** What there was too much of, and for how long it is to be waited, in milliseconds. */
+/** The exceeded limit and the time to wait, in milliseconds. */
 export interface Refusal {
   readonly of: "requests" | "tokens"
   readonly waitMillis: number
 }
 
-/** The paces of those who ask: counted by this server, or where several count together. */
+/** Rate limits of all callers, counted by this server or shared between servers. */
 export interface Paces {
   /** Takes a request of a name; or says why none may be made now, and takes nothing. */
   readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, ApiError>
@@ -71,7 +71,7 @@ const takeFrom = (bucket: Bucket, amount: number, now: number): void => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Paces that this process counts alone. Those of a name begin anew where its limits were changed. */
+/** Rate limits that this process counts alone. If the limits of a name change, its buckets start full. */
 export const memory = (): Paces => {
   const known = new Map<
     string,

@@ -1,4 +1,4 @@
-/** What a server says of each request when it is over: never what was asked or answered. */
+/** The log entry for a request, written when it has ended. It contains no content of requests or answers. */
 import type { Segment } from "./segment/Segments.ts"
 import type { Kind } from "./wire/ApiError.ts"
 import { type FailedStep, type FinishReason, totalOf } from "./wire/Wire.ts"
@@ -34,7 +34,7 @@ export interface Entry {
 /** Called with the entry of each request when it is over. It should return quickly. */
 export type Log = (entry: Entry) => void
 
-/** A request that goes on. */
+/** A request in flight. */
 export interface Open {
   readonly at: number
   readonly wire: string
@@ -47,8 +47,8 @@ export interface Open {
 }
 
 /**
- * Tells of a request that is over. What was begun for it and goes on, as its client went away or did not wait, is told once
- * that is over, too: it is paid all the same.
+ * Logs a request that has ended. If its run continues because the client disconnected or did not wait, the run is
+ * logged when it ends, since it is paid for as well.
  */
 export const tell = (log: Log, open: Open, status: number, now: number, isCut: boolean): void => {
   const { isFirst = false, segment } = open

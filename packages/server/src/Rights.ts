@@ -17,7 +17,7 @@ export const all = Object.keys(descriptions) as ReadonlyArray<Right>
 export const has = (rights: ReadonlyArray<string> | undefined, right: Right): boolean =>
   rights?.includes(right) === true
 
-/** What is wrong with a list of rights, in a sentence; `undefined` if all of them exist. */
+/** Returns the problem with a list of rights as a sentence; `undefined` if all of them exist. */
 export const problemOf = (rights: ReadonlyArray<string>): string | undefined => {
   const unknown = rights.find((right) => !all.some((one) => one === right))
   if (unknown === undefined) return undefined

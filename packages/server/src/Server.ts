@@ -58,7 +58,7 @@ import type { Wire } from "./wire/Wire.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Who answers, and how: what may be replaced while a server runs. */
+/** The models and run settings of a server, which can be replaced while it runs. */
 export interface Replaceable extends Models.Options {
   /** How runs go. A worker that fails for good is replaced by the next unless `reassign` says otherwise. */
   readonly settings?: RunSettings | undefined
@@ -69,13 +69,13 @@ export interface Replaceable extends Models.Options {
 /** The options of a server. */
 export interface Options extends Replaceable {
   /**
-   * Where runs are kept, so that those that wait for results of tools can go on; in memory by default, where the oldest
-   * are dropped when all take more than 32 MiB.
+   * Stores runs so that suspended runs can resume. In memory by default, where the oldest are evicted if all together
+   * exceed 32 MiB.
    */
   readonly journal?: Journal.Journal | undefined
   /** Whether what it needs is there, such as a database; always by default. `/health/ready` asks it. */
   readonly isReady?: Effect.Effect<boolean> | undefined
-  /** Where responses are kept that are asked for again or gone on from, besides memory, which has 64 MiB for them. */
+  /** Stores responses for later retrieval and continuation, in addition to memory, which has 64 MiB for them. */
   readonly responses?: Archive | undefined
   /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
   readonly authenticate?: Authenticate | undefined
@@ -88,21 +88,23 @@ export interface Options extends Replaceable {
   readonly origins?: ReadonlyArray<string> | undefined
   /** An account that all runs share. */
   readonly ledger?: Budget.Ledger | undefined
-  /** How long a run goes on whose client is gone, in milliseconds; 30,000 by default, 0 stops it at once. */
+  /**
+   * How long a run continues after its client has disconnected, in milliseconds. Default: 30,000; 0 stops it
+   * immediately.
+   */
   readonly graceMillis?: number | undefined
   /** How often something is sent while nothing happens, in milliseconds; 15,000 by default. */
   readonly heartbeatMillis?: number | undefined
   /** The largest number of bytes of a request's body; 32 MiB by default. It wins over `limits`. */
   readonly maxBodyBytes?: number | undefined
-  /** What a request may have: its depth, its values, the length of its texts, bytes in flight. */
+  /** Limits of a request: its depth, its values, the length of its texts, bytes in flight. */
   readonly limits?: Limits.Given | undefined
   /**
-   * The state of a run that waits for tools is sealed with it and given to clients that carry it, so that the run goes on
-   * also where its journal does not know it any more. Servers of one secret go on with each other's runs; by default it is
-   * a random one, which ends with the process.
+   * Seals the state of suspended runs for clients that carry it, so that a run can resume even if its journal is gone.
+   * Servers with the same secret resume each other's runs. By default, the secret is random and ends with the process.
    */
   readonly secret?: Redacted.Redacted | undefined
-  /** Hears the events of all runs. */
+  /** Receives the events of all runs. */
   readonly listener?: RunEvent.Listener | undefined
   /** Called with each request when it is over; nothing of what was asked or answered is in it. */
   readonly log?: RequestLog.Log | undefined
@@ -112,7 +114,7 @@ export interface Options extends Replaceable {
    * not stored, and the pages of runs and the log have no text of requests or answers.
    */
   readonly content?: ContentSetting.ContentSetting | undefined
-  /** Keeps what clients say of their runs (`POST /v1/runs/{id}/rating`); without it, there is no such endpoint. */
+  /** Stores clients' ratings of their runs (`POST /v1/runs/{id}/rating`); without it, the endpoint does not exist. */
   readonly keepRating?: Ratings.Keep | undefined
 }
 
@@ -157,12 +159,12 @@ export interface Server {
   >
   /** Refuses new requests, and waits for those under way to be answered, for at most `millis` milliseconds. */
   readonly drain: (millis: number) => Effect.Effect<void>
-  /** How many runs go on. */
+  /** Returns the number of active runs. */
   readonly running: () => number
   /**
-   * Answers otherwise from the next request on. What goes on ends as it was begun, and a run that waits for tools goes on
-   * with who answers then. Gives what waits until nothing goes on that was begun before: what the options before hold can
-   * be let go then.
+   * Replaces the options from the next request on. Running requests finish with the old options; suspended runs resume
+   * with the new ones. The returned effect completes when the old options are no longer in use, so their resources can
+   * be released.
    */
   readonly replace: (options: Replaceable) => Effect.Effect<Effect.Effect<void>>
 }
@@ -198,14 +200,14 @@ const modelOf = (id: string, created: number) => ({
 
 const notFound = (message: string, field?: string): ApiError => new ApiError({ kind: "not-found", message, field })
 
-/** How errors are said where no wire has the request: as Anthropic does on its paths, as OpenAI does on all others. */
+/** The error format if no wire has the request: Anthropic's on its paths, OpenAI's on all others. */
 const errorsOf = (url: string): Pick<Wire<unknown>, "error"> =>
   url.startsWith("/v1/messages") ? messages : { error: OpenAi.errorBody }
 
 const isUnknownRoute = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** The model that a path names, as it stands where it cannot be read. */
+/** Returns the model that a path names; the raw text if it cannot be decoded. */
 const namedIn = (url: string): string => {
   const name = url.replace(/\?.*$/, "").slice("/v1/models/".length)
   try {

@@ -19,8 +19,8 @@ const keeping = () => {
   }
 }
 
-describe("responses that are kept on disk", () => {
-  it("are there after a restart: as they were, to go on from, to list and to delete", async () => {
+describe("responses stored on disk", () => {
+  it("survive a restart: they can be read, continued, listed and deleted", async () => {
     const { responses, texts } = keeping()
     const first = await serving({ ...alone(worker("a", said("forty-", "two"))), responses }, ({ client }) =>
       client.responses.create({ model: "divisi", input: "6 times 7?", instructions: "Be short." })
@@ -44,7 +44,7 @@ describe("responses that are kept on disk", () => {
     })
   })
 
-  it("are not, where the client does not want them stored, and of a failure is kept what failed", async () => {
+  it("are not stored if the client opts out; of a failure, the failed request is stored", async () => {
     const { responses, texts } = keeping()
     const failing = ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Authentication" } }] })
     const failed = await serving({ ...alone(failing), responses }, async ({ client, url }) => {
@@ -62,13 +62,13 @@ describe("responses that are kept on disk", () => {
     })
   })
 
-  it("say of one in the background that its server was killed, and not that it never was", async () => {
+  it("report that the server of a background response was killed, not that it is unknown", async () => {
     const { responses, texts } = keeping()
     const hanging = { ...alone(worker("a", { hang: true })), responses }
     const [id, left] = await serving(hanging, async ({ client }) => {
       const { id } = await client.responses.create({ model: "divisi", input: "?", background: true })
       assert.strictEqual((await client.responses.retrieve(id)).status, "in_progress")
-      // As it stands on the disk at this moment.
+      // A snapshot of the disk.
       return [id, new Map(texts)] as const
     })
     const killed = keeping()

@@ -1,4 +1,4 @@
-/** What a client sends is bounded before anything reads it, on every wire and in every encoding. */
+/** Requests are bounded before they are parsed, on every wire and in every encoding. */
 import { connect } from "node:net"
 import * as zlib from "node:zlib"
 import { Budget, Seed } from "@divisi/core"
@@ -256,7 +256,7 @@ describe("an encoded body", () => {
       }
     }))
 
-  it("is decompressed, too, where its client waits to be told to continue", () =>
+  it("is decompressed also if its client waits for 100 Continue", () =>
     serving(server(), async ({ port }) => {
       const sent = zlib.gzipSync(body)
       const socket = connect(port, "127.0.0.1")
@@ -425,7 +425,7 @@ describe("a WebSocket", () => {
   const authenticate = (headers: Readonly<Record<string, string | undefined>>) =>
     Effect.succeed({ owner: headers.authorization ?? "" })
 
-  it("is closed if its frame is beyond the limit, with a code that says so", () =>
+  it("is closed with a specific code if its frame exceeds the limit", () =>
     serving({ ...server(), authenticate, limits: { frameBytes: 1_000 } }, async ({ port }) => {
       const { closed, socket } = opened(port, "alice")
       socket.write(headOf(1_001))

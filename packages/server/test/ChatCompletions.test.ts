@@ -193,7 +193,7 @@ describe("an answer", () => {
 })
 
 describe("tools", () => {
-  it("are asked for by the last step, and its run goes on with their results", () => {
+  it("are called by the last step, and its run resumes with their results", () => {
     const [a, b] = [worker("a", said("one")), worker("b", said("two"))]
     const c = worker("c", asks(["weather", { city: "Rome" }], ["weather", { city: "Oslo" }]), said("Rome is warmer."))
     return serving(team(a, b, c), async ({ client }) => {
@@ -227,7 +227,7 @@ describe("tools", () => {
     })
   })
 
-  it("come whole in a stream, after what was said before them", () =>
+  it("arrive whole in a stream, after the text before them", () =>
     serving(
       alone(
         worker("a", {
@@ -272,7 +272,7 @@ describe("tools", () => {
     })
   })
 
-  it("without a result are answered with a note that there is none", () => {
+  it("without a result are answered with a note that the result is missing", () => {
     const a = worker("a", asks(["weather", { city: "Rome" }]), said("It stays unknown."))
     return serving(alone(a), async ({ client }) => {
       const request = { ...ask("Weather?"), tools: [weather] }
@@ -289,7 +289,7 @@ describe("tools", () => {
     })
   })
 
-  it("of a run that nobody knows any more are answered from the conversation", () => {
+  it("of an unknown run are answered from the conversation", () => {
     const a = worker("a", said("Warm."))
     return serving(alone(a), async ({ client }) => {
       const id = "call_0000000000000000000000_000000"
@@ -350,7 +350,7 @@ describe("a request that fails", () => {
       }
     ))
 
-  it("says who might have worked where nobody is left", () =>
+  it("lists the possible workers if none is eligible", () =>
     serving(alone(worker("a", said("?")), worker("b", said("!"))), async ({ client }) => {
       const error = await thrown(
         client.chat.completions.create({ ...ask("Hm"), model: "divisi:-a" }, { headers: { "x-divisi-only": "a" } })
@@ -400,7 +400,7 @@ describe("who works", () => {
   })
 })
 
-describe("a client that comes again", () => {
+describe("a client that reconnects", () => {
   const slow: ScriptedWorker.Reply = {
     delayMillis: 30,
     parts: [

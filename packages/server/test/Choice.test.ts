@@ -54,7 +54,7 @@ describe("who works is chosen by", () => {
       }))
   }
 
-  it("what its key allows, too: what is left of both works, and where nobody is, the error says why", () => {
+  it("its key's allowance, too: only workers allowed by both work, and if none remains, the error gives the reason", () => {
     const authenticate = () => Effect.succeed({ owner: "me", workers: ["b", "c"] })
     return serving({ ...options(), authenticate }, async ({ url }) => {
       for (const path of Object.keys(wires) as Array<keyof typeof wires>) {
@@ -140,7 +140,7 @@ describe("the seed of a run is chosen by", () => {
       }))
   }
 
-  it("nothing that is no whole number", () =>
+  it("a value that is not a whole number", () =>
     serving(options(), async ({ url }) => {
       for (const seed of ["", "1.5", "-1", "many"]) {
         const { status } = await asking(url, "responses")("divisi", { headers: { "x-divisi-seed": seed } })

@@ -51,7 +51,7 @@ const child = spawn(
   { stdio: ["pipe", "pipe", "inherit"] }
 )
 
-/** What the server has printed and no test has read. */
+/** Output of the server that no test has read yet. */
 const printed: Array<string> = []
 let rest = ""
 child.stdout.setEncoding("utf8").on("data", (text: string) => {

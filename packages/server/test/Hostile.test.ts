@@ -45,14 +45,14 @@ const bodies: ReadonlyArray<string> = [
   "\\u0000\\uffff"
 ]
 
-describe("what nobody should send", () => {
-  it("is refused in the client's fault, and the server goes on", () =>
+describe("malformed requests", () => {
+  it("returns a 4xx status, and the server keeps serving", () =>
     serving(alone(worker("a", said("here"))), async ({ client, url }) => {
       for (const path of paths) {
         for (const body of bodies) {
           const response = await fetch(`${url}/${path}`, { method: "POST", body })
           const { error } = await response.json()
-          // What cannot be answered can be counted.
+          // A request that cannot be answered can still be counted.
           const isCounted = path === "messages/count_tokens" && response.status === 200
           const isRefused = response.status >= 400 && response.status < 500 && typeof error?.message === "string"
           assert.isTrue(isCounted || isRefused, `${response.status} ${path} ${body.slice(0, 80)}`)

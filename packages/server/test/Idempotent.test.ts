@@ -49,7 +49,7 @@ describe("an Idempotency-Key", () => {
     }
   }
 
-  it("of one owner is another than that of others", () => {
+  it("of one owner does not match the key of another", () => {
     const headers = { "idempotency-key": "k" }
     assert.notStrictEqual(Idempotent.runOf("a", headers), Idempotent.runOf("b", headers))
     assert.strictEqual(Idempotent.runOf("a", headers), Idempotent.runOf("a", headers))

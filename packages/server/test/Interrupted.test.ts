@@ -56,7 +56,7 @@ const post = async (url: string, wire: Wire, list: ReadonlyArray<Body>, more: Bo
   return { text, body: JSON.parse(text), notices: response.headers.get("x-divisi-notices") ?? "" }
 }
 
-/** What the worker was asked, message by message: the role, and of results the call. */
+/** The messages that the worker received: the role, and for results the call. */
 const rolesOf = (messages: ReadonlyArray<object>) =>
   messages.map((message) => {
     const { callId, role } = message as { readonly role: string; readonly callId?: string }
@@ -107,7 +107,7 @@ describe.each(all)("a conversation on the wire of %s", (wire) => {
     })
   })
 
-  it("goes on with a run of which only some calls were answered", () => {
+  it("resumes a run if only some of its calls were answered", () => {
     const a = worker("a", asks(["look", {}], ["look", {}]), said("Fine."))
     return serving(alone(a), async ({ url }) => {
       const tools = [wires[wire].tool("look")]

@@ -36,7 +36,7 @@ const outcome = async (asking: Promise<OpenAI.ChatCompletion>): Promise<readonly
   )
 
 describe("a key", () => {
-  it("lets its owner in and nobody else, and what is kept of it is no secret", async () => {
+  it("admits only its owner, and the stored data contains no secret", async () => {
     const { authenticate, keys, make } = keeping()
     const secret = make()
     await serving({ ...alone(worker("a", said("me"))), authenticate }, async (server) => {
@@ -131,7 +131,7 @@ describe("a key", () => {
     })
   })
 
-  it("asks no faster than it may, and is told when to ask again", async () => {
+  it("is rate limited, and the error says when to retry", async () => {
     const { authenticate, make } = keeping()
     const [slow, thrifty] = [make({ requestsPerMinute: 2 }), make({ tokensPerMinute: 5 })]
     await serving({ ...alone(worker("a", said("me"))), authenticate }, async (server) => {

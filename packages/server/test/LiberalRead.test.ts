@@ -22,7 +22,7 @@ interface Answered {
     readonly error?: { readonly message: string }
     readonly [field: string]: unknown
   }
-  /** What the worker received; absent where it was not called. */
+  /** The worker's request; absent if the worker was not called. */
   readonly request: WorkerRequest | undefined
 }
 
@@ -68,7 +68,7 @@ describe("preferences", () => {
     }
   })
 
-  it("that ask for the default are no matter for a notice", async () => {
+  it("that request the default cause no notice", async () => {
     const plain = { temperature: null, top_p: 1, service_tier: "auto", user: "u", store: false, metadata: {}, n: 1 }
     for (const path of paths) assert.strictEqual((await send(path, plain)).notices, "", path)
   })
@@ -102,7 +102,7 @@ describe("preferences", () => {
     }
   })
 
-  it("are no demands: what a client must get is refused where no worker has it", async () => {
+  it("are not demands: a demand is refused if no worker supports it", async () => {
     const demands: ReadonlyArray<object> = [
       { n: 2 },
       { best_of: 3 },
@@ -212,7 +212,7 @@ describe("content", () => {
     }
   })
 
-  it("is refused where two fields have it and the wire's own is no list", async () => {
+  it("is refused if two fields have it and the wire's own is not a list", async () => {
     for (const path of ["chat/completions", "messages"] as const) {
       assert.strictEqual((await send(path, { messages: "not-an-array", input: 42 })).status, 400, path)
       assert.strictEqual((await send(path, { messages: "Why?" })).status, 200, path)
@@ -238,7 +238,7 @@ describe("content", () => {
     }
   })
 
-  it("that only a person can hear is refused in a user's turn", async () => {
+  it("that contains audio only is refused in a user's turn", async () => {
     for (const path of paths) {
       const messages = [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "", format: "wav" } }] }]
       const { body, status } = await send(path, path === "responses" ? { input: messages } : { messages })

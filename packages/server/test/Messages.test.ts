@@ -22,7 +22,7 @@ describe("a message", () => {
       assert.closeTo(more.cost_usd!, 0.111, 1e-9)
     }))
 
-  it("counts tokens of the cache beside the others, as Anthropic does", () => {
+  it("counts cache tokens separately, as Anthropic does", () => {
     const cached = { inputTokens: 100, outputTokens: 5, cachedInputTokens: 60, cacheWriteTokens: 30 }
     const a = worker("a", {
       parts: [

@@ -4,7 +4,7 @@ import { serving } from "./serving.ts"
 import { alone, asks, said, team, usage, worker } from "./teams.ts"
 
 describe("tools", () => {
-  it("are asked for by the last step, and its run goes on with their results", () => {
+  it("are called by the last step, and its run resumes with their results", () => {
     const [a, b] = [worker("a", said("one")), worker("b", said("two"))]
     const c = worker("c", asks(["weather", { city: "Rome" }], ["weather", { city: "Oslo" }]), said("Rome is warmer."))
     return serving(team(a, b, c), async ({ anthropic }) => {

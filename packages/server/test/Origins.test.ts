@@ -1,4 +1,4 @@
-/** Who may use a server without keys: programs on this machine, and the pages that an option names. */
+/** Access to a server without keys: programs on this machine, and the pages that an option names. */
 import { request } from "node:http"
 import { connect } from "node:net"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"

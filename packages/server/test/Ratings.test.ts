@@ -22,7 +22,7 @@ const rate = (url: string, body: unknown, authorization = "Bearer none") =>
   })
 
 describe("ratings", () => {
-  it("of a run and of its steps are kept with who answered", () => {
+  it("of a run and of its steps are stored with the worker that answered", () => {
     const { kept, keepRating } = keeping()
     const workers = [worker("a", said("one")), worker("b", said("two")), worker("c", said("three"))]
     return serving({ ...team(...workers), keepRating }, async ({ client, url }) => {
@@ -69,7 +69,7 @@ describe("ratings", () => {
     })
   })
 
-  it("are refused in the form of other errors where they say nothing, and kept nowhere", () => {
+  it("are refused in the usual error format if they are empty, and are not stored", () => {
     const { kept, keepRating } = keeping()
     const options = { ...alone(worker("a", said("one"), asks(["look", {}]))), keepRating }
     return serving(options, async ({ client, url }) => {
@@ -184,7 +184,7 @@ describe("ratings", () => {
     })
   })
 
-  it("are not taken where nobody keeps them", () =>
+  it("are not accepted if there is no store", () =>
     serving(alone(worker("a", said("one"))), async ({ client, url }) => {
       const { response } = await client.chat.completions.create(request).withResponse()
       const answer = await rate(`${url}/runs/${response.headers.get("x-divisi-run")}/rating`, { rating: "up" })

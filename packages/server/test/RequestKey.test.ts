@@ -1,4 +1,4 @@
-/** Which requests are the same: a client that sends one again is to find what it has begun, and nobody else is. */
+/** Equality of requests: a retry is attached to the run that it started; another client's request is not. */
 import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"

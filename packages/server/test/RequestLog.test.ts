@@ -47,7 +47,7 @@ describe("the log of requests", () => {
     assert.closeTo(entry.costUsd, 0.074, 1e-9)
   })
 
-  it.each([true, false])("says the status that its client was told (a stream: %s)", async (stream) => {
+  it.each([true, false])("logs the status that its client received (a stream: %s)", async (stream) => {
     const { first, log } = logging()
     const refused = await serving({ ...alone(worker("a", refuses)), log }, async ({ url }) =>
       fetch(`${url}/chat/completions`, { method: "POST", body: body(stream) })
@@ -55,7 +55,7 @@ describe("the log of requests", () => {
     assert.deepStrictEqual([refused.status, (await first()).status], [400, 400])
   })
 
-  it("says what a client has used that went away, once its run has gone on to the end", async () => {
+  it("logs the usage of a disconnected client once its run has ended", async () => {
     const { entries, first, log } = logging()
     const { c, options } = twoAnd({
       parts: [
@@ -72,7 +72,7 @@ describe("the log of requests", () => {
   })
 
   it.each([true, false])(
-    "says what a run has used that was stopped, as nobody came back (a stream: %s)",
+    "logs the usage of a run that was stopped because no client reconnected (a stream: %s)",
     async (stream) => {
       const { first, log } = logging()
       const { c, options } = twoAnd({ hang: true })
@@ -87,7 +87,7 @@ describe("the log of requests", () => {
     }
   )
 
-  it("says of a connection for many responses that its client went away", async () => {
+  it("logs that the client of a connection for many responses disconnected", async () => {
     const { first, log } = logging()
     const { c, options } = twoAnd({ hang: true })
     await serving({ ...options, log, graceMillis: 1, heartbeatMillis: 10 }, async ({ url }) => {

@@ -13,7 +13,7 @@ const ended = (id: string) => {
 const kibi = 2 ** 10
 
 describe("the responses that a server keeps in memory", () => {
-  it("are as many as there is room for with all that each takes, the last ones; those that go on stay", () =>
+  it("are limited by their total size, the latest ones retained; active ones stay", () =>
     Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {

@@ -190,7 +190,7 @@ describe("a stream", () => {
 })
 
 describe("tools", () => {
-  it("are asked for by the last step, and its run goes on with their results", () => {
+  it("are called by the last step, and its run resumes with their results", () => {
     const [a, b] = [worker("a", said("one")), worker("b", said("two"))]
     const c = worker("c", asks(["weather", { city: "Rome" }], ["weather", { city: "Oslo" }]), said("Rome is warmer."))
     return serving(team(a, b, c), async ({ client }) => {
@@ -298,7 +298,7 @@ describe("a request that fails", () => {
 })
 
 describe("tokens of a request", () => {
-  it("are counted without asking anybody", () => {
+  it("are counted without a worker call", () => {
     const a = worker("a", said("?"))
     return serving(alone(a), async ({ client }) => {
       const { input_tokens } = await client.responses.inputTokens.count(ask("0123456789ab"))

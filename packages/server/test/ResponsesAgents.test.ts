@@ -52,7 +52,7 @@ describe("the items of a response", () => {
     })
   })
 
-  it("name the worker whose answer stands where it is known at the end alone", () => {
+  it("name the worker whose answer was accepted if it is known only at the end", () => {
     const { pool } = three()
     const { policy } = team(...pool.workers)
     return serving({ pool, policy, settings: { recursion: 1 } }, async ({ client }) => {

@@ -1,4 +1,4 @@
-/** Notes as commentary: messages beside the answer, for clients that tell the two apart. */
+/** Notes as commentary: separate messages for clients that distinguish them from the answer. */
 import type OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import { ask, notes, streamed, thrown, types, weather } from "./responses.ts"
@@ -43,7 +43,7 @@ describe("notes as commentary", () => {
     })
   })
 
-  it("are nobody's words when they come back, as others' commentary is", () => {
+  it("have no author when they come back, like any other commentary", () => {
     const c = worker("c", said("three"), said("four"))
     return serving(team(worker("a", said("one")), worker("b", said("two")), c), async ({ client }) => {
       const first = await client.responses.create({ ...ask("How much?"), ...commented })
@@ -59,7 +59,7 @@ describe("notes as commentary", () => {
     })
   })
 
-  it("go on where a run does, and what is said before a tool is called is commentary, too", () => {
+  it("continue when a run resumes, and text before a tool call is commentary, too", () => {
     const words = asks(["weather", { city: "Bern" }]) as { readonly parts: ReadonlyArray<object> }
     const looks = { parts: [{ type: "text", text: "I look. " }, ...words.parts] } as ReturnType<typeof asks>
     const workers = [worker("a", said("one")), worker("b", said("two")), worker("c", looks, said("Rain"))]
@@ -67,7 +67,7 @@ describe("notes as commentary", () => {
       const asked = { model: "divisi", tools: [weather], ...commented }
       const first = await client.responses.create({ ...asked, input: "Bern?" })
       const said = phasesOf(first.output)
-      // Which of two steps that go on at once ends first is nobody's business.
+      // The order in which two concurrent steps end is not relevant.
       assert.sameDeepMembers(said.slice(0, 3), told)
       assert.deepStrictEqual(said.slice(3), [["commentary", "I look. "], ["function_call"]])
       const call = first.output.find((item) => item.type === "function_call")!

@@ -66,7 +66,7 @@ const inject = (responseId: string, ...input: ReadonlyArray<object>) => ({
 const typesOf = (items: ReadonlyArray<Item> = []) => items.map(({ type }) => type)
 
 describe("results that come while a response is open", () => {
-  it("have it go on, as one response, with the run that asked for them", () => {
+  it("continue its run, as one response", () => {
     const [a, b] = [worker("a", said("one")), worker("b", said("two"))]
     const c = worker(
       "c",
@@ -94,20 +94,20 @@ describe("results that come while a response is open", () => {
         ...["function_call", "function_call_output", "function_call", "function_call_output", "message"]
       ])
       assert.strictEqual(completed.id, id)
-      // Of the worker that answers the last turn is the answer's, and all else is beside it.
+      // The usage of the last turn's worker is the answer's; the rest is orchestration.
       assert.deepInclude(completed.divisi, { calls: 5 })
       assert.strictEqual(
         completed.usage.output_tokens + completed.usage.output_tokens_details.orchestration_output_tokens!,
         15
       )
-      // Nobody who had answered was asked again.
+      // No worker was called twice.
       assert.deepStrictEqual([a.calls.length, b.calls.length, c.calls.length], [1, 1, 3])
       const kept = await client.responses.retrieve(id)
       assert.deepStrictEqual(typesOf(kept.output as unknown as ReadonlyArray<Item>), typesOf(completed.output))
     })
   })
 
-  it("may come one by one, and are gone on from as all others are", () => {
+  it("can arrive one by one, and can be continued from like any other response", () => {
     const a = worker("a", asks(["weather", { city: "Oslo" }], ["weather", { city: "Rome" }]), said("rain"), said("yes"))
     return serving(alone(a), async ({ client, url }) => {
       const { next, send } = await connect(url)

@@ -5,8 +5,8 @@ import { ask, eventsOf, slow, thrown, types, until, weather } from "./responses.
 import { serving } from "./serving.ts"
 import { alone, asks, said, worker } from "./teams.ts"
 
-describe("a response that is kept", () => {
-  it("is gone on from by its id, with all that was said, and tools go on with their run", () => {
+describe("a stored response", () => {
+  it("can be continued by its id with its whole conversation, and tools resume their run", () => {
     const a = worker("a", said("Hello Ann"), asks(["weather", { city: "Rome" }]), said("Warm."))
     return serving(alone(a), async ({ client }) => {
       const first = await client.responses.create({ ...ask("I am Ann"), instructions: "Be kind." })
@@ -43,7 +43,7 @@ describe("a response that is kept", () => {
     })
   })
 
-  it("can be asked for again and deleted, and is not there where its client does not want it kept", () =>
+  it("can be retrieved and deleted, and does not exist if its client does not want it stored", () =>
     serving(alone(worker("a", said("Hi"), said("Ho"))), async ({ client }) => {
       const made = await client.responses.create(ask("Greet"))
       const again = await client.responses.retrieve(made.id)
@@ -70,7 +70,7 @@ describe("a response that is kept", () => {
 })
 
 describe("a response in the background", () => {
-  it("is answered at once, goes on without its client, and can be asked for until it is done", () =>
+  it("returns immediately, continues without its client, and can be polled until it is done", () =>
     serving({ ...alone(worker("a", slow)), graceMillis: 0 }, async ({ client }) => {
       const made = await client.responses.create({ ...ask("Work"), background: true })
       assert.strictEqual(made.status, "queued")

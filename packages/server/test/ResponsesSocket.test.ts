@@ -55,7 +55,7 @@ describe("a connection for many responses", () => {
       )
     }))
 
-  it("goes on from a response that is not stored, tools included, and no other connection does", () => {
+  it("continues from a response that is not stored, tools included, but only on this connection", () => {
     const a = worker("a", said("Hello Ann"), asks(["weather", {}]), said("Warm."))
     return serving(alone(a), async ({ url }) => {
       const first = await connect(url)
@@ -73,7 +73,7 @@ describe("a connection for many responses", () => {
     })
   })
 
-  it("forgets a response that was gone on from in vain", () =>
+  it("removes a response if continuing from it failed", () =>
     serving(alone(worker("a", said("Hello"), said("again"))), async ({ url }) => {
       const { ask } = await connect(url)
       const begun = (await ask({ input: "Greet", store: false })).at(-1)?.response
@@ -84,7 +84,7 @@ describe("a connection for many responses", () => {
       assert.deepInclude(gone?.error as object, { code: "previous_response_not_found" })
     }))
 
-  it("is not open to pages of other origins, and a plain request for it is told what it is", () =>
+  it("rejects pages of other origins, and describes itself to a plain request", () =>
     serving(alone(worker("a", said("Hello"))), async ({ url }) => {
       const plain = await fetch(`${url}/responses`)
       assert.strictEqual(plain.status, 426)

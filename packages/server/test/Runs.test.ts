@@ -22,7 +22,7 @@ const eventsIn = (text: string) =>
     })
 
 describe("runs", () => {
-  it("are listed, shown and told, from any event on", () =>
+  it("are listed, shown and streamed, from any event on", () =>
     serving(team(worker("a", said("one")), worker("b", said("two")), worker("c", said("three"))), async (server) => {
       const { response } = await server.client.chat.completions.create(request).withResponse()
       const id = response.headers.get("x-divisi-run")
@@ -69,7 +69,7 @@ describe("runs", () => {
     })
   })
 
-  it("are told while they go on, to their end", () => {
+  it("are streamed while active, to their end", () => {
     const { promise: until, resolve: goOn } = Promise.withResolvers<void>()
     const parts: ReadonlyArray<WorkerPart> = [
       { type: "text", text: "three" },
@@ -98,7 +98,7 @@ describe("runs", () => {
     })
   })
 
-  it("are listed by the page, the last begun first, and those of others stand between them", () =>
+  it("are listed by page, the latest first, skipping the runs of other owners", () =>
     serving(
       {
         ...alone(worker("a", said("one"))),
@@ -136,7 +136,7 @@ describe("runs", () => {
       }
     ))
 
-  it("of others are not there", () =>
+  it("of other owners are not found", () =>
     serving(
       {
         ...alone(worker("a", said("one"))),
@@ -154,7 +154,7 @@ describe("runs", () => {
       }
     ))
 
-  it("that wait for tools go on in the next process, and nothing is asked twice", async () => {
+  it("that are suspended resume in the next process, and no worker is called twice", async () => {
     const memory = Journal.memory()
     const [a, b] = [worker("a", said("one")), worker("b", said("two"))]
     const c = worker("c", asks(["look", {}]), said("seen"))
@@ -174,7 +174,7 @@ describe("runs", () => {
     assert.deepStrictEqual([a.calls.length, b.calls.length, c.calls.length], [1, 1, 2])
   })
 
-  it("that was killed while it streamed goes on when it is asked again, and nobody who has answered is asked twice", async () => {
+  it("that was killed while streaming resumes on a retry, and no answered worker is called twice", async () => {
     const [a, b, c] = [worker("a", said("one")), worker("b", said("two")), worker("c", { hang: true }, said("back"))]
     const memory = Journal.memory()
     const first = Journal.makeMemory(memory)
@@ -190,7 +190,7 @@ describe("runs", () => {
       for await (const { choices } of await client.chat.completions.create(asked)) {
         text += choices[0]?.delta.content ?? ""
       }
-      // Who asks the same again on purpose gets an answer of its own.
+      // A deliberate repetition gets its own answer.
       await client.chat.completions.create(asked).then(async (stream) => {
         for await (const _ of stream);
       })

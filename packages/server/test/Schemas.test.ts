@@ -44,7 +44,7 @@ describe("a schema that expands without end", () => {
           })
           const { error } = await response.json()
           if ("tools" in body) {
-            // What a client's tool takes is the client's to check: its schema is passed on as it is.
+            // The client validates the input of its tools, so their schema is passed on unchanged.
             assert.strictEqual(response.status, 200, path)
             continue
           }

@@ -92,7 +92,7 @@ describe("a vendor that", () => {
       })
     ))
 
-  it("hangs each time ends with an error that says so, after as many calls as are allowed", () =>
+  it("hangs each time ends with an error that states the cause, after the allowed number of calls", () =>
     vendor(hangs["sends no headers"]!, 9, (baseURL, log) =>
       serving(
         { ...alone(workerAt(baseURL)), settings: { ...settings, retry: { maxAttempts: 2 } } },

@@ -38,7 +38,7 @@ const textOf = (events: string): string =>
     .map((line) => JSON.parse(line.slice(6)).choices[0].delta.content ?? "")
     .join("")
 
-/** Sends a request, and reads nothing before it is let go. */
+/** Sends a request, and reads nothing until it is resumed. */
 const slowly = (port: number, body: string, reads: Promise<unknown>): Promise<string> =>
   new Promise((resolve, reject) => {
     const received: Array<Buffer> = []
@@ -53,7 +53,7 @@ const slowly = (port: number, body: string, reads: Promise<unknown>): Promise<st
     socket.on("end", () => resolve(Buffer.concat(received).toString()))
   })
 
-/** A chunked body without what stands between its chunks. */
+/** Removes the chunk framing from a body. */
 const unchunked = (response: string): string => {
   const bytes = Buffer.from(response.slice(response.indexOf("\r\n\r\n") + 4))
   const texts: Array<Buffer> = []

@@ -46,7 +46,7 @@ describe("tools that several steps ask for", () => {
     const { options, workers } = made()
     return serving(options, async ({ client }) => {
       const { answer, turns } = await talk(client, {})
-      // Who asks first is told first.
+      // The first client is answered first.
       assert.deepStrictEqual(
         turns.map((calls) => calls.toSorted()),
         [['{"at":1}', '{"at":2}', '{"at":3}']]
@@ -57,7 +57,7 @@ describe("tools that several steps ask for", () => {
     })
   })
 
-  it("come one after another to a client that takes one at a time, and nobody is asked twice", () => {
+  it("arrive one after another for a client that handles one at a time, and no worker is called twice", () => {
     const { options, workers } = made()
     return serving(options, async ({ client }) => {
       const { answer, turns } = await talk(client, { parallel_tool_calls: false })
@@ -109,7 +109,7 @@ describe("tools that a run within a step asks for", () => {
 })
 
 describe("tools of which some are allowed", () => {
-  it("are those alone that workers are told of, on both of OpenAI's wires", () => {
+  it("are the only tools that workers receive, on both of OpenAI's wires", () => {
     const a = worker("a", said("one"), said("two"))
     return serving(alone(a), async ({ client }) => {
       const [look, go] = ["look", "go"].map((name) => ({ type: "function" as const, name }))

@@ -1,4 +1,4 @@
-/** What coding agents send with every request, in front of a server that nothing is known of. */
+/** Requests of coding agents, sent to a server with an unknown name. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { openaiCompatible } from "@divisi/providers-openai"

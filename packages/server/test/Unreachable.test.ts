@@ -36,8 +36,8 @@ const leaving = () => {
 const tools = [{ type: "function", function: { name: "look" } }]
 const question = { role: "user", content: "Where?" }
 
-describe("a server whose database is away", () => {
-  it("says so with 503 and when to come again, begins no run anew, and goes on once it is back", async () => {
+describe("a server with an unreachable database", () => {
+  it("returns 503 with a retry time, restarts no run, and resumes once it is reachable", async () => {
     const { set, ...options } = leaving()
     const a = worker("a", asks(["look", {}]), said("left"), said("another"))
     await serving({ ...alone(a), ...options }, async ({ url }) => {

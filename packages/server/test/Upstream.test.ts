@@ -10,7 +10,7 @@ const head = (response: ServerResponse) => response.writeHead(200, { "content-ty
 const chunk = (content: string): string =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content } }] })}\n\n`
 
-/** What an upstream does to an answer that has begun. */
+/** Upstream failures after an answer has started. */
 const faults: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "cuts it": (response) => {
     head(response).write(chunk("It is "))
@@ -60,7 +60,7 @@ const withJson = (response: ServerResponse, length?: number) =>
     ...(length !== undefined && { "content-length": length })
   })
 
-/** What an upstream sends in the place of an answer that nobody streams. */
+/** Upstream failures instead of an answer that is not streamed. */
 const wholeFaults: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "cuts it": (response) => {
     withJson(response, 1_000).write(whole("It is ").slice(0, 40))
@@ -86,7 +86,7 @@ const workerAt = (baseURL: string) =>
 
 const messages = [{ role: "user", content: "What is it?" }]
 
-/** Each wire's request, what its streams end with, and how one that broke off says so. */
+/** For each wire: its request, the end of its streams, and its error for a stream that broke off. */
 const wires = [
   ["chat/completions", { messages }, "data: [DONE]", '"finish_reason":"error"'],
   ["responses", { input: "What is it?" }, "event: response.completed", "event: response.failed"],

@@ -42,7 +42,7 @@ const critic: Critic.Critic = {
 interface Case {
   readonly policy: Policy.Policy
   readonly settings?: RunSettings
-  /** What the workers say; each reads ten times as much as the one before. */
+  /** The workers' texts; each worker reads ten times as much as the one before. */
   readonly says?: ReadonlyArray<string>
   readonly answer: number
   readonly orchestration: number

@@ -40,7 +40,7 @@ const resultOf = (output: ReadonlyArray<Readonly<Record<string, string>>>, text:
 })
 
 describe("the state of a run that its client carries", () => {
-  it("leads back to it on any server of the same secret, and nobody is asked twice", async () => {
+  it("resumes it on any server with the same secret, and no worker is called twice", async () => {
     const { counts, pool } = three(asks(["lookup", {}]), asks(["lookup", {}]), said("found"))
     const ask = elsewhere(pool, secret)
     const question = { role: "user", content: "Where?" }
@@ -116,7 +116,7 @@ describe("the state of a run that its client carries", () => {
   })
 })
 
-describe("a run that its user has gone on without", () => {
+describe("a run whose user continued without it", () => {
   it("ends as interrupted, and its results lead to an answer still", () => {
     const { pool } = three(asks(["lookup", {}]), said("new"), said("again"))
     const journal = Journal.makeMemory()
@@ -139,7 +139,7 @@ describe("a run that its user has gone on without", () => {
 })
 
 describe("a reference to an item", () => {
-  it("stands for the item of a response that is kept", () => {
+  it("replaces the item of a stored response", () => {
     const { counts, pool } = three(asks(["lookup", {}]), said("found"))
     return serving(pool, async ({ client }) => {
       const shared = { model: "divisi", tools: [lookup] }

@@ -1,4 +1,4 @@
-/** Requests that nobody should send, made of true ones by a seed: the same seed makes the same request. */
+/** Malformed requests, derived from valid ones by a seed: the same seed produces the same request. */
 import { Seed } from "@divisi/core"
 
 /** A request of raw bytes. */

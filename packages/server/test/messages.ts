@@ -1,4 +1,4 @@
-/** What tests of Messages share. */
+/** Shared helpers for tests of Messages. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { MessageParam, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import { assert } from "vitest"

@@ -1,4 +1,4 @@
-/** What tests of Responses share. */
+/** Shared helpers for tests of Responses. */
 import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import OpenAI from "openai"
 import type { ResponseStreamEvent } from "openai/resources/responses/responses"
@@ -34,7 +34,7 @@ export const thrown = async (promise: Promise<unknown>): Promise<InstanceType<ty
   return error as InstanceType<typeof OpenAI.APIError>
 }
 
-/** The events of a stream, and whether its end was said. Each has the name that its line gives it. */
+/** Returns the events of a stream, and whether its end was sent. Each has the name in its `event` line. */
 export const eventsOf = async (response: Response) => {
   assert.strictEqual(response.status, 200)
   const blocks = (await response.text()).split("\n\n").filter((block) => block !== "")

@@ -6,7 +6,7 @@ import type { Worker, WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type * as NodeServer from "../src/NodeServer.ts"
 
-/** What each answer uses. */
+/** Usage of each answer. */
 export const usage = { inputTokens: 7, outputTokens: 3 }
 
 /** An answer in pieces. */

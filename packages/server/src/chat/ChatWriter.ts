@@ -21,7 +21,7 @@ export interface ChatState {
   readonly about: About
   /** Whether the client wants to know at the end what was used; all other chunks then say that they do not. */
   readonly hasUsage: boolean
-  /** What a chunk of text has before and behind its text: they are most of a stream, and differ in nothing else. */
+  /** The text before and after the text of a chunk. It makes up most of a stream and differs only in the text. */
   readonly around: readonly [before: string, behind: string]
   /** How many tools were called. */
   readonly toolCalls: number
@@ -48,7 +48,7 @@ const legacyCall = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonOb
 const reasonOf = (reason: FinishReason, isLegacy: boolean): string =>
   isLegacy && reason === "tool-calls" ? Dialects.Endings.legacyCall : Dialects.Endings.wordOf.chat[reason]
 
-/** The tokens of the answer as Chat Completions counts them, those of the orchestration beside them, and the cost of all. */
+/** Returns the answer's tokens as Chat Completions counts them, the tokens of the orchestration, and the total cost. */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => {
   const own = Dialects.UsageFields.chatUsage(answer)
   return {
@@ -106,7 +106,7 @@ export const begin = (about: About): Written<ChatState> => {
   return [state, chunk(state, choice({ role: "assistant", content: "", refusal: null }))]
 }
 
-/** What goes out for a part. */
+/** Returns the output for a part. */
 export const write = (state: ChatState, part: Part): Written<ChatState> => {
   switch (part.type) {
     case "text":

@@ -14,7 +14,7 @@ import type { Limits } from "./Limits.ts"
 import { Pieces } from "./Pieces.ts"
 import * as Turns from "./Turns.ts"
 
-/** Whose body is read, and where its bytes are counted. */
+/** The owner of the request and the counter for its bytes. */
 export interface Options {
   readonly limits: Limits
   readonly owner: string
@@ -153,7 +153,7 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
     done(body)
   }
   const fail = (error: ApiError) => {
-    // What is refused is dropped at once, so that it does not refuse others.
+    // A refused body is released immediately, so that it does not cause the refusal of other requests.
     held.release()
     pieces.clear()
     finish(Effect.fail(error))
@@ -213,7 +213,7 @@ const generic = Effect.fnUntraced(function* (
   return yield* Effect.ensuring(all, Effect.sync(into.close))
 })
 
-/** So much of a body that was refused is let pass, so that its client reads why and can go on using its connection. */
+/** Bytes of a refused body to read and discard, so that its client can read the error and reuse its connection. */
 const discardedBytes = 64 * 2 ** 20
 
 const discard = (message: IncomingMessage): void => {
@@ -265,7 +265,7 @@ export const receive = (request: Request, options: Options): Effect.Effect<Recei
     if (Number(headers["content-length"]) > bodyBytes) return Effect.fail(tooLarge(bodyBytes))
     const encodings = Encoding.read(headers["content-encoding"])
     if (encodings instanceof ApiError) return Effect.fail(encodings)
-    // A client that waits to be told to continue is told so by whoever serves.
+    // The HTTP server itself answers `Expect: 100-continue`.
     const isPlain = source instanceof IncomingMessage && headers.expect === undefined && !source.readableEnded
     return isPlain ? ofNode(source, encodings, options) : generic(request, encodings, options)
   })

@@ -56,11 +56,11 @@ export interface Decoder {
   /** With `false` it has enough for the moment, and calls `more` when it can take the next one. */
   readonly write: (piece: Buffer, more: () => void) => boolean
   readonly end: () => void
-  /** Lets go of what it holds. */
+  /** Releases its resources. */
   readonly close: () => void
 }
 
-/** Undoes one encoding. What comes out of it is bounded, also where another encoding follows. */
+/** Undoes one encoding. Its output is bounded even if another encoding follows. */
 const one = (name: string, maxBytes: number, sink: Sink): Decoder => {
   let stream: Transform | undefined
   let bytes = 0
@@ -108,7 +108,7 @@ const one = (name: string, maxBytes: number, sink: Sink): Decoder => {
   }
 }
 
-/** Undoes encodings, one after another, into a sink; `undefined` if there are none. */
+/** Returns a decoder that undoes encodings, one after another, into a sink; `undefined` without encodings. */
 export const decoder = (names: ReadonlyArray<string>, maxBytes: number, sink: Sink): Decoder | undefined => {
   const [first, ...rest] = names
   if (first === undefined) return undefined

@@ -32,13 +32,13 @@ import * as Spent from "./Spent.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What all endpoints share. */
+/** Dependencies shared by all endpoints. */
 export interface Context {
-  /** Who answers now, and how. */
+  /** Returns the current offer. */
   readonly offer: () => Offer
   readonly segments: Segments
   readonly authenticate: Authenticate
-  /** What a request may have. */
+  /** Limits of a request. */
   readonly limits: Limits
   /** Begins to count the bytes of a request in flight. */
   readonly inFlight: () => Held
@@ -135,7 +135,7 @@ const streamed = <State>(
 ): Effect.Effect<Response> =>
   Effect.flatMap(segment.begun(patienceMillis), () => {
     const headers = headersOf(segment.about)
-    // Before anything was said, an error still has a status of its own.
+    // Before any output was sent, an error can still set the status.
     const error = segment.parts.length === 1 ? errorOf(segment.parts) : undefined
     if (error === undefined) return Respond.stream(request, wire, segment, headers, (isCut) => end(200, isCut))
     end(error.status, false)
@@ -151,7 +151,7 @@ const whole = <State>(request: IncomingRequest, wire: Wire<State>, segment: Segm
     return Respond.whole(request, wire.whole(segment.about, segment.parts), { ...headers, ...failedIn(segment.parts) })
   })
 
-/** Who answers a request of a caller. Throws an `ApiError`. */
+/** Resolves the team for a caller's request. Throws an `ApiError`. */
 export const teamOf = ({ models }: Pick<Offer, "models">, caller: Caller, request: Request): Models.Team => {
   const { choice, model } = request
   if (Models.mayName(model, caller.models)) {
@@ -161,7 +161,7 @@ export const teamOf = ({ models }: Pick<Offer, "models">, caller: Caller, reques
   throw new ApiError({ kind: "permission", message, field: "model" })
 }
 
-/** Tells what a segment has used once it is over, however it ends. */
+/** Reports the usage of a segment when it ends, for whatever reason. */
 const telling = ({ onUsed }: Caller, segment: Segment, now: () => number): void => {
   if (onUsed === undefined) return
   segment.onOver(() => {
@@ -180,11 +180,11 @@ const reporting = ({ defects }: Context, owner: string, path: string, { about, p
   defects("run", { id, path, owner, status: error.status, runId }, error.cause ?? error)
 }
 
-/** What a wire keeps of requests and their responses, for later ones. */
+/** Storage of a wire for requests and their responses, which later requests refer to. */
 export interface Keeping {
-  /** The body with what it refers to in its place. */
+  /** Returns the body with its references resolved. */
   readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
-  /** Hears of the segment of a body that was recalled. */
+  /** Receives the segment of a body that was recalled. */
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
   /** The body of the response, where the segment is not waited for. */
   readonly atOnce: (segment: Segment) => JsonObject | undefined
@@ -192,10 +192,10 @@ export interface Keeping {
 
 const nothing: Keeping = { recall: Effect.succeed, keep: () => Effect.void, atOnce: () => undefined }
 
-/** A response that may have several segments, as the results of its tools come while it goes on. */
+/** A response that can have several segments, because the results of its tools arrive while it is open. */
 export interface Joining {
   readonly about: About
-  /** The body of its request, with what it refers to in its place. */
+  /** The body of its request with references resolved. */
   readonly body: JsonObject
   /** Its first segment. */
   readonly turn: Turn.Prepared
@@ -307,7 +307,7 @@ export const make =
         isEnded = true
         RequestLog.tell(context.log, logged, status, now(), isCut)
       }
-      /** A reader, a store, the key check or a writer is wrong: nothing else is told of it. */
+      /** A defect in a reader, a store, the key check or a writer. It is not reported elsewhere. */
       const broken = (cause: Cause.Cause<never>) => {
         const id = logged.segment?.about.id ?? CallId.random()
         const { method, url } = incoming

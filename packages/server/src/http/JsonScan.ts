@@ -49,7 +49,7 @@ export class JsonScan {
   #otherBytes = 0
   #offset = 0
   #mediaBytes = 0
-  /** Where long inline images and files begin and end, in bytes. */
+  /** Start and end of long inline images and files, in bytes. */
   readonly media: Array<readonly [from: number, to: number]> = []
 
   constructor(limits: Limits) {
@@ -88,7 +88,7 @@ export class JsonScan {
     return undefined
   }
 
-  /** Goes on in a text, and returns where it ends. */
+  /** Continues in a text, and returns the position of its end. */
   #text(bytes: Uint8Array, from: number): number {
     if (this.#head.length < headBytes) this.#readHead(bytes, from)
     let at = from
@@ -132,7 +132,7 @@ export class JsonScan {
     this.#mediaBytes += this.#textBytes
   }
 
-  /** What is not an inline image or file is bounded, too, in all. */
+  /** The total size of everything else is bounded, too. */
   #plainProblem(): ApiError | undefined {
     const { plainBytes } = this.#limits
     const open = this.#isInText && isMedia(this.#head) ? this.#textBytes : 0

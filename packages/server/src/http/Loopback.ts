@@ -1,6 +1,6 @@
 /**
- * The requests that a server without keys answers: those of programs on this machine. A page in a browser, a host name
- * that someone points at this machine, and a proxy that passes on the requests of others are refused.
+ * Restricts a server without keys to requests from programs on this machine. Browser pages, host names that point to
+ * this machine, and forwarded requests of proxies are refused.
  */
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"

@@ -165,7 +165,7 @@ export const make = (): JsonObject => ({
     version: String(Wire.version),
     description: "The server's own endpoints. Models are available through Chat Completions, Responses and Messages."
   },
-  // Without keys there is nobody to let in.
+  // A server can run without keys.
   security: [{}, { key: [] }],
   paths: paths(),
   components: { securitySchemes: { key: { type: "http", scheme: "bearer" } }, schemas: schemasOf() }

@@ -11,7 +11,7 @@ export interface Parameter {
 
 const wholeNumber = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** How many runs are listed, where nobody says. */
+/** Number of runs listed by default. */
 export const defaultLimit = 20
 
 /** The most runs that are listed at once; a higher limit is read as this. */
@@ -24,7 +24,7 @@ export const limit: Parameter = {
   schema: wholeNumber
 }
 
-/** Where the events of a run begin. */
+/** The number of the first event to return. */
 export const from: Parameter = {
   name: "from",
   description: "The number of the first event, from 0; Last-Event-ID takes precedence",
@@ -66,7 +66,7 @@ export const Runs = Schema.Struct({
   last_id: Schema.NullOr(Schema.String)
 })
 
-/** How it stands with the server. */
+/** State of the server. */
 export const Health = Schema.Struct({
   status: Schema.Literals(["ok", "draining", "unavailable"]),
   /** Providers that no call is sent to for a while, and when one call tries again. */

@@ -83,7 +83,7 @@ const usageReader = () => {
     take: (bytes: Uint8Array) => {
       tail = (tail + decoder.decode(bytes, { stream: true })).slice(-8_192)
     },
-    /** What was used; the upper bound if the vendor reports nothing, or more than that. */
+    /** Returns the tokens used; the upper bound if the vendor reports nothing or more than that. */
     end: (bound: Usage.Usage): Usage.Usage => {
       const inputTokens = last("prompt_tokens")
       const outputTokens = last("completion_tokens") ?? 0

@@ -20,7 +20,7 @@ import * as Runs from "./Runs.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is said of a run, or of one of its steps. */
+/** A rating of a run or of one of its steps. */
 export interface Rating {
   /** 0 to 1. */
   readonly score: number
@@ -29,7 +29,7 @@ export interface Rating {
   readonly step?: { readonly round: number; readonly step: number } | undefined
   /** The id of the key that rates. Its later rating of the same answer replaces this one. */
   readonly rater: string
-  /** What the rater has to say, of at most {@link mostCharacters}. */
+  /** The rater's comment, of at most {@link mostCharacters}. */
   readonly note?: string | undefined
   /** When it was rated, in milliseconds since 1970. */
   readonly at: number
@@ -38,10 +38,10 @@ export interface Rating {
 /** Keeps a rating of a run that was answered. */
 export type Keep = (transcript: Transcript.Transcript, rating: Rating) => Effect.Effect<void, ApiError>
 
-/** What the endpoint stands on. */
+/** Dependencies of the endpoint. */
 export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits" | "inFlight" | "lane"> {
   readonly journal: Journal.Journal
-  /** Absent where no ratings are kept. */
+  /** Absent if ratings are not stored. */
   readonly keep: Keep | undefined
   /** With `"none"` no ratings are stored, as they are about stored runs. */
   readonly content?: ContentSetting.ContentSetting | undefined
@@ -65,13 +65,13 @@ const besides = {
   note: optional(Schema.String.check(Schema.isMaxLength(mostCharacters)))
 }
 
-/** What a body may say, for those who are told: `read` says of what it refuses in which field it is wrong. */
+/** The schema of a body, for documentation. `read` names the invalid field in its errors. */
 export const ratingSchema = Schema.Union([
   Schema.Struct({ rating: Schema.Literals(["up", "down"]), score: Schema.optionalKey(Schema.Null), ...besides }),
   Schema.Struct({ score, rating: Schema.optionalKey(Schema.Null), ...besides })
 ])
 
-/** What is said of a rating that was kept. */
+/** The response to a stored rating. */
 export const ratedSchema = Schema.Struct({
   object: Schema.Literal("run.rating"),
   run: Schema.String,
@@ -113,7 +113,7 @@ const noteOf = (value: unknown, field: string): string => {
   return note
 }
 
-/** What a body says. Throws an `ApiError`. */
+/** Reads the body of a rating. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
   const rating = Json.optional(body.rating, "rating", thumb)
   const score = Json.optional(body.score, "score", Json.number(0, 1))
@@ -134,7 +134,7 @@ export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
 
 const keepsNone = new ApiError({ kind: "not-found", message: "This server does not store ratings." })
 
-/** The worker, or the team, whose answer is rated. Fails where there is none. */
+/** The worker or team whose answer is rated. Fails if it does not exist. */
 const workerOf = (
   transcript: Transcript.Transcript | undefined,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * What the same request has the same of, however it is written: a client whose connection broke off sends it again, and is
- * to find what it has begun.
+ * Deduplication key: it is equal for equal requests, regardless of formatting. A client that repeats a request after a
+ * lost connection is attached to the run that it started.
  *
  * Two requests are the same if they are of one owner, are read the same, and agree in the plain values of the fields that
  * are not read (`user`, `store`), and of the objects among them (`metadata`). So the order of keys counts for nothing, and
@@ -37,7 +37,7 @@ const plainOf = (fields: JsonObject): ReadonlyArray<readonly [string, unknown]> 
       return [[name, typeof value === "string" ? shortened(value) : value] as const]
     })
 
-/** What counts of the fields that are not read into the request; `null` is as good as none. */
+/** Returns the fields that are not read into the request; `null` counts as absent. */
 const restOf = (body: JsonObject, said: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   const rest = Object.fromEntries(
     Object.entries(body)
@@ -68,6 +68,6 @@ export const make = (
   return createHash("sha256").update(text).digest("base64")
 }
 
-/** Whether a client says that it has sent this request before, or names it so that it can be told. */
+/** Whether the client marked the request as a retry or named it. */
 export const isRepeated = (headers: Headers): boolean =>
   identifying.some((header) => headers[header] !== undefined) || Number(headers["x-stainless-retry-count"] ?? 0) > 0

@@ -58,7 +58,10 @@ const generic = <State>(wire: Wire<State>, segment: Segment, headers: Headers, o
   )
 }
 
-/** Node's own response is written to as it is, at a fraction of the cost. Who serves it finds that it has been sent. */
+/**
+ * Writes to Node's own response directly, at a fraction of the cost. The code that serves it finds that it has been
+ * sent.
+ */
 const toNode = <State>(
   wire: Wire<State>,
   segment: Segment,
@@ -70,7 +73,7 @@ const toNode = <State>(
     response.writeHead(200, { "content-type": contentType, ...headers })
     return segment.follow((parts, isLast, goOn) => {
       const text = write(parts)
-      // Whose client is gone is interrupted in a moment.
+      // If the client has disconnected, this fiber is about to be interrupted.
       if (response.destroyed) return false
       if (isLast) response.end(text)
       else if (text !== "" && !response.write(text)) {
@@ -116,7 +119,7 @@ export const whole = (
   return sent
 }
 
-/** Sends a segment as a stream; `onEnd` is told when it is over, and whether its client went away before. */
+/** Sends a segment as a stream. Calls `onEnd` when it is over, with whether the client disconnected before. */
 export const stream = <State>(
   request: HttpServerRequest.HttpServerRequest,
   wire: Wire<State>,

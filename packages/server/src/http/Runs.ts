@@ -18,7 +18,7 @@ import * as OpenAi from "../wire/OpenAi.ts"
 import * as OwnSchemas from "./OwnSchemas.ts"
 import * as Respond from "./Respond.ts"
 
-/** What these endpoints stand on. */
+/** Dependencies of these endpoints. */
 export interface Context {
   readonly journal: Journal.Journal
   readonly authenticate: Authenticate
@@ -69,7 +69,7 @@ const nameIn = (url: URL, name: string): Effect.Effect<string | undefined, ApiEr
     : Effect.fail(invalid(name, `${name} must be well-formed Unicode without NUL, of at most 1,000 characters.`))
 }
 
-/** Whose runs a list has, by its query: `undefined` for all. */
+/** Returns the owner whose runs the query lists: `undefined` for all. */
 const listedOwner = ({ owner, rights }: Caller, url: URL): Effect.Effect<string | undefined, ApiError> => {
   const wanted = url.searchParams.get("owner") ?? owner
   if (wanted === owner) return Effect.succeed(owner)

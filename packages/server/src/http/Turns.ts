@@ -17,8 +17,8 @@ export const next = (resume: () => void): void => {
 }
 
 /**
- * Hears each piece that a connection receives, before its reader does, and lets it read one piece in a turn. The reader
- * still pauses and resumes the connection as it likes.
+ * Calls `hear` for each chunk that a connection receives, before its reader, which gets one chunk per turn. The reader
+ * can still pause and resume the connection.
  */
 export const pace = (connection: Readable, hear: (bytes: number) => void): void => {
   const pause = connection.pause.bind(connection)

@@ -12,7 +12,7 @@ import type { Request } from "../wire/Wire.ts"
 import { errorBody } from "./MessagesError.ts"
 import { readCounted } from "./MessagesReader.ts"
 
-/** Four characters a token, where nobody can tell. */
+/** Estimate if no worker can count: four characters per token. */
 const estimated = ({ messages, tools }: Request): number => {
   const told = tools.length === 0 ? "" : JSON.stringify(tools)
   return Usage.estimateUsage([...messages, { role: "system", content: told }], "").inputTokens

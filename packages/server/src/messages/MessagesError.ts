@@ -8,7 +8,7 @@ const messageOf = ({ kind, message }: ApiError): string =>
     ? `${Dialects.Failures.tooLong}: ${message}`
     : message
 
-/** What clients tell a thread by that is not kept: they send the whole conversation then. */
+/** The detail by which clients recognize that a thread is not stored; they then send the whole conversation. */
 const detailsOf = ({ field, kind }: ApiError): JsonObject =>
   kind === "not-found" && field === "thread.previous_message_id" ? { details: { error_code: "thread_not_found" } } : {}
 

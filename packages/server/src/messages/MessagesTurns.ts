@@ -8,7 +8,7 @@ import * as Tools from "../wire/Tools.ts"
 
 type Blocks = ReadonlyArray<Json.JsonObject>
 
-/** The blocks of a content; a text is one, and `null` is none. */
+/** Returns the blocks of a content: a string is one block, and `null` is empty. */
 const blocksOf = (content: unknown, field: string): Blocks => {
   if (content === undefined || content === null) return []
   if (typeof content === "string") return [{ type: "text", text: content }]
@@ -65,7 +65,7 @@ const addResult = (conversation: Conversation.Conversation, block: Json.JsonObje
     (call) => `${field} is the result of tool_use ${call}, but no earlier message contains it.`
   )
 
-/** What an agent says beside results for the model to know, and no person has said. */
+/** Whether a part is a reminder that an agent adds to results for the model, rather than text of a person. */
 const isReminder = (part: ContentPart): boolean =>
   part.type === "text" && /^\s*<system-reminder>[\s\S]*<\/system-reminder>\s*$/.test(part.text)
 
@@ -83,7 +83,7 @@ const addBeside = (messages: Array<Message>, more: ReadonlyArray<ContentPart>): 
   return true
 }
 
-/** Adds a user's turn: the results of tools, and what is said. */
+/** Adds a user's turn: tool results and text. */
 const addUser = (conversation: Conversation.Conversation, content: unknown, field: string): void => {
   const { messages, reading } = conversation
   const blocks = blocksOf(content, field)

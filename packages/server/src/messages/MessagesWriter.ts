@@ -40,7 +40,7 @@ const ending = ({ reason, stopSequence }: Finish): JsonObject => ({
 
 const unended: JsonObject = { stop_reason: null, stop_sequence: null, stop_details: null, container: null }
 
-/** What the answer used, what the orchestration used beside it, and the cost of all. */
+/** Returns the answer's usage, the usage of the orchestration, and the total cost. */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
   ...Dialects.Messages.reported(answer),
   server_tool_use: null,
@@ -51,7 +51,7 @@ const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage
   unpriced_calls: unpricedCalls
 })
 
-/** What the beginning says of it: nothing is known yet. */
+/** Usage at the start of a message, before any is known. */
 const unused: JsonObject = {
   input_tokens: 0,
   cache_creation_input_tokens: 0,
@@ -81,7 +81,7 @@ const message = ({ id, request }: About, content: ReadonlyArray<JsonObject>, end
 /** The state of the run: clients send blocks of this kind back as they are. */
 const carried = (state: string): JsonObject => ({ type: "redacted_thinking", data: state })
 
-/** Clients send thinking back with its signature. This one says whose it is; nobody reads it again. */
+/** Clients send thinking back with its signature. This one names the run; it is never read. */
 const signatureOf = ({ runId }: About): string => Buffer.from(`divisi:${runId}`).toString("base64")
 
 const text = (said: string): JsonObject => ({ type: "text", text: said })
@@ -108,7 +108,7 @@ const argumentsOf = ({ arguments: given }: ToolCall): string => {
   return isObjectText(given) ? given : JSON.stringify({ INVALID_JSON: given })
 }
 
-/** What a part says within a block; `undefined` where it is no piece of one. */
+/** Returns the delta of a part within a block; `undefined` if the part does not belong in a block. */
 const pieceOf = (about: About, part: Part): readonly [of: "text" | "thinking", piece: string] | undefined => {
   if (part.type === "text" || part.type === "refusal") return ["text", part.text]
   return part.type === "note" && showsThinking(about) ? ["thinking", `${part.text}\n`] : undefined
@@ -161,7 +161,7 @@ export const begin = (about: About): Written<MessagesState> => [
   named(Dialects.Messages.events.messageStart, { message: message(about, [], unended, unused) })
 ]
 
-/** What goes out for a part. */
+/** Returns the output for a part. */
 export const write = (state: MessagesState, part: Part): Written<MessagesState> => {
   const piece = pieceOf(state.about, part)
   if (piece !== undefined) {

@@ -1,6 +1,7 @@
 /**
- * Threads of Messages: conversations that the server holds, so that each request sends what is new alone. A request with
- * `thread: { type: "create" }` begins one, `{ type: "continue", previous_message_id }` goes on from a response of it.
+ * Threads of Messages: conversations stored by the server, so that each request sends only the new messages. A request
+ * with `thread: { type: "create" }` starts one; `{ type: "continue", previous_message_id }` continues from one of its
+ * responses.
  */
 import * as Effect from "effect/Effect"
 import * as Body from "../http/Body.ts"
@@ -10,10 +11,10 @@ import { ApiError } from "../wire/ApiError.ts"
 import { isObject, type JsonObject, name, sizeOf } from "../wire/Json.ts"
 import { whole } from "./MessagesWriter.ts"
 
-/** What a response can be gone on from with. */
+/** The data needed to continue from a response. */
 interface Kept {
   readonly owner: string
-  /** What it answers: rules, tools and the whole conversation. */
+  /** The answered request: rules, tools and the whole conversation. */
   readonly body: JsonObject
   readonly segment: Segment
   readonly characters: number

@@ -6,9 +6,9 @@ import { ApiError } from "../wire/ApiError.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { About, Part } from "../wire/Wire.ts"
 
-/** Keeps texts by name. What cannot be kept or found is told by whoever keeps it. */
+/** Stores texts by name. The implementation reports its own failures to store or read. */
 export interface Archive {
-  /** Fails where it cannot be said at the moment whether there is one. */
+  /** Fails if the archive currently cannot determine whether the text exists. */
   readonly get: (name: string) => Effect.Effect<string | undefined, ApiError>
   readonly set: (name: string, text: string) => Effect.Effect<void>
   readonly remove: (name: string) => Effect.Effect<void>
@@ -27,7 +27,7 @@ export interface Record {
 /** The version of what is written. */
 const version = 1
 
-/** What has ended and is only written down: what it said, and nothing of what said it. */
+/** A segment restored from the archive: its parts only, without the run that produced it. */
 const told = (about: About, parts: ReadonlyArray<Part>): Segment => ({
   about,
   parts,
@@ -74,7 +74,7 @@ const plain = (part: Part): unknown => {
   return { type: "error", error: { kind, message, field, retryAfterMillis } }
 }
 
-/** What is written down of a segment. */
+/** The stored form of a segment. */
 type Written = Omit<Record, "segment"> & { readonly segment: Pick<Segment, "about" | "parts"> }
 
 /** A response as text. */

@@ -1,4 +1,4 @@
-/** Compaction: a worker writes what a conversation comes to, for the client to send in its place. */
+/** Compaction: a worker summarizes a conversation, and the client sends the summary instead of it. */
 import { textOf, type Wire } from "../wire/Wire.ts"
 import * as CompactionItem from "./CompactionItem.ts"
 import * as ResponseObject from "./ResponseObject.ts"

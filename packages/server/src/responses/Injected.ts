@@ -1,6 +1,6 @@
 /**
- * Responses that go on over the tools that they ask for: the results come on the same connection while the response is
- * open, and its run goes on with them. It is `response.inject` of OpenAI's beta of responses by several agents.
+ * Responses that continue across tool calls: the client sends the results on the same connection while the response is
+ * open, and its run continues with them. It is `response.inject` of OpenAI's beta of responses by several agents.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import * as Usage from "@divisi/core/Usage"
@@ -15,7 +15,7 @@ import { itemsOf } from "./ResponseStore.ts"
 import { whole } from "./ResponsesWriter.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
-// Where results are handed in
+// Delivery of results
 // -------------------------------------------------------------------------------------------------------------------
 
 type Items = ReadonlyArray<Json.JsonObject>
@@ -28,11 +28,13 @@ interface Open {
   readonly done: Deferred.Deferred<Items | undefined>
 }
 
-/** Where the results of one connection are handed in. */
+/** Delivers the results that arrive on one connection. */
 export interface Desk {
   /** Waits for the results of calls; `undefined` where the response is to end with its calls instead. */
   readonly results: (responseId: string, calls: ReadonlyArray<ToolCall>) => Effect.Effect<Items | undefined>
-  /** Hands results in; returns false where no such response waits. Throws an `ApiError` where they are none of its own. */
+  /**
+   * Delivers results; returns false if no such response is pending. Throws an `ApiError` if they do not belong to it.
+   */
   readonly give: (responseId: string, items: ReadonlyArray<unknown>) => boolean
   /** Has a response that waits end with its calls, as its client has something else to say. */
   readonly end: () => void
@@ -77,12 +79,12 @@ export const desk = (isOther: () => boolean): Desk => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Segments that go on
+// Continued segments
 // -------------------------------------------------------------------------------------------------------------------
 
 type Finish = Extract<Part, { readonly type: "finish" }>
 
-/** What two segments used: the answer is that of the second. */
+/** Returns the usage of two segments together: the answer's usage is that of the second one. */
 const bothUsed = (first: SegmentUsage, second: SegmentUsage): SegmentUsage => ({
   answer: second.answer,
   orchestration: Usage.addUsage(totalOf(first), second.orchestration),

@@ -3,7 +3,7 @@ import { Dialects } from "@divisi/provider-kit"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import { type About, type Part, runOf, type SegmentUsage } from "../wire/Wire.ts"
 
-/** What has come of a response so far. */
+/** The state of a response so far. */
 export interface Progress {
   readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled"
   readonly output: ReadonlyArray<JsonObject>
@@ -14,7 +14,7 @@ export interface Progress {
   readonly error?: JsonObject | undefined
 }
 
-/** The tokens of the answer as Responses counts them, those of the orchestration beside them, and the cost of all. */
+/** Returns the answer's tokens as Responses counts them, the tokens of the orchestration, and the total cost. */
 export const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => {
   const own = Dialects.UsageFields.responsesUsage(answer)
   return {
@@ -57,7 +57,7 @@ const reasoningOf = (reasoning: unknown): JsonObject => {
   return { ...given, effort: given.effort ?? null, summary: given.summary ?? null }
 }
 
-/** What a response repeats of its request. */
+/** Returns the request fields that a response repeats. */
 const asked = (body: JsonObject): JsonObject => ({
   previous_response_id: body.previous_response_id ?? null,
   instructions: body.instructions ?? null,

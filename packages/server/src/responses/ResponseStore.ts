@@ -1,6 +1,6 @@
 /**
- * The responses that a server keeps: for `previous_response_id`, for those who ask for one again, and for those that go
- * on in the background. They are kept in memory, where the oldest go if there are too many, and in an archive if there is one.
+ * Stored responses: for `previous_response_id`, for retrieval, and for background responses. They are stored in memory,
+ * which evicts the oldest if there are too many, and in an archive if one is set.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -19,11 +19,11 @@ import { whole } from "./ResponsesWriter.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A response that is kept. */
+/** A stored response. */
 export interface Kept {
   readonly id: string
   readonly owner: string
-  /** All that it answers, what it goes on from included. */
+  /** The complete input, including the input of previous responses. */
   readonly input: ReadonlyArray<JsonObject>
   readonly segment: Segment
   readonly characters: number
@@ -34,23 +34,23 @@ export interface Kept {
 
 /** The responses of a server. */
 export interface ResponseStore {
-  /** A body whose input stands in it whole. Fails where it goes on from what is not kept. */
+  /** Returns the body with its complete input. Fails if it continues from a response that is not stored. */
   readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
   /** Keeps a response, if its client does not say otherwise. The body is one that was recalled. */
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
-  /** A response of an owner. Fails where there is none. */
+  /** Returns a response of an owner. Fails if it does not exist. */
   readonly get: (id: string, owner: string) => Effect.Effect<Kept, ApiError>
   readonly has: (id: string, owner: string) => Effect.Effect<boolean, ApiError>
   readonly forget: (id: string) => Effect.Effect<void>
 }
 
-/** What is kept, and how much. */
+/** Settings of the store. */
 export interface Options {
   /** The oldest responses that are over go where they have more characters. */
   readonly maxCharacters: number
-  /** Whether those are kept, too, that their clients do not want stored; false by default. */
+  /** Whether to store responses that their clients do not want stored, too; false by default. */
   readonly keepsAll?: boolean | undefined
-  /** Where they are kept beside, so that they survive this process; nowhere when absent. */
+  /** An additional store that survives this process; none if absent. */
   readonly archive?: Archive.Archive | undefined
   /** Whether the response of a run is still to come from its server; false by default. */
   readonly isAwaited?: ((run: string) => Effect.Effect<boolean, ApiError>) | undefined
@@ -97,13 +97,13 @@ export const itemsOf = (input: unknown): ReadonlyArray<JsonObject> => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The body of a response that is kept, as far as it has come. */
+/** Returns the body of a stored response so far. */
 export const bodyOf = ({ isCancelled, segment }: Kept): JsonObject => {
   const body = whole(segment.about, segment.parts)
   return isCancelled ? { ...body, status: "cancelled", error: null } : body
 }
 
-/** What a response needs besides its texts, in characters: about what small ones were measured to take. */
+/** Size of a response besides its texts, in characters: about as measured for small ones. */
 const overhead = 4096
 
 const sizeOf = (parts: ReadonlyArray<Part>): number =>
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* ({
   const scope = yield* Effect.scope
   /** In the order in which they came. */
   const all = new Map<string, Kept>()
-  /** Those that went on when they were last looked at. */
+  /** Responses that were running when last checked. */
   const running = new Set<string>()
   let characters = 0
 
@@ -157,7 +157,7 @@ export const make = Effect.fnUntraced(function* ({
     }
   }
 
-  /** A response that memory has let go of, or that another process has kept. */
+  /** Returns a response that memory has evicted, or that another process has stored. */
   const recalled = (id: string): Effect.Effect<Kept | undefined, ApiError> => {
     if (archive === undefined || !/^resp_[0-9A-Za-z]{1,64}$/.test(id)) return Effect.undefined
     const stored = Effect.map(archive.get(id), (text) => {
@@ -191,7 +191,7 @@ export const make = Effect.fnUntraced(function* ({
       )
     })
 
-  /** Writes a response down once it is over, before its client is told so. */
+  /** Stores a response when it is over, before its client is notified. */
   const write = (archive: Archive.Archive, kept: Kept) =>
     kept.segment.onEnd((last) =>
       Effect.suspend(() => {
@@ -275,7 +275,7 @@ export const make = Effect.fnUntraced(function* ({
       const isInBackground = about.body.background === true
       const reading = !isInBackground
         ? Effect.void
-        : // Somebody reads it to its end, so that it goes on when its client has gone.
+        : // A reader that reads to the end keeps it running after its client has disconnected.
           Effect.asVoid(Effect.forkIn(segment.over, scope))
       if (archive === undefined) return reading
       // Other servers read that it is in progress, and that it was stopped once this process was killed.

@@ -1,4 +1,4 @@
-/** What can be asked of a response that is kept: itself, its events, its input, its end. */
+/** Endpoints of stored responses: the response itself, its events, its input, and cancelling it. */
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -21,7 +21,7 @@ type Response = HttpServerResponse.HttpServerResponse
 // Creation
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Responses are kept, and those of the background are not waited for. */
+/** Stores responses; requests in the background return before they are done. */
 export const keeping = ({ keep, recall }: ResponseStore.ResponseStore): Endpoint.Keeping => ({
   recall,
   keep,
@@ -39,7 +39,7 @@ export const recalling = ({ recall }: ResponseStore.ResponseStore): Endpoint.Kee
 })
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is kept
+// Stored responses
 // -------------------------------------------------------------------------------------------------------------------
 
 const addressOf = ({ url }: Incoming): URL => new URL(url, "http://localhost")
@@ -55,7 +55,7 @@ const wholeOf = (parameters: URLSearchParams, name: string, least: number): numb
   throw invalid(name, `${name} must be a whole number of at least ${least}.`)
 }
 
-/** The events from a number on, also of a response that goes on. */
+/** Streams the events after a given number, also for a response that is still running. */
 const streamOf = ({ segment }: ResponseStore.Kept, request: Incoming, after: number): Effect.Effect<Response> => {
   const wire = { ...responses, begin: (about: typeof segment.about) => beginAfter(about, after) }
   return Respond.stream(request, wire, segment, {}, () => {})
@@ -101,7 +101,7 @@ const cancel = (kept: ResponseStore.Kept): Effect.Effect<Response, ApiError> => 
 // Endpoints
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The endpoints of responses that are kept. */
+/** The endpoints of stored responses. */
 export const make = (context: Endpoint.Context, store: ResponseStore.ResponseStore) => {
   /** Answers the owner of a response. */
   const of =

@@ -38,7 +38,7 @@ const noteVerbosity = (text: Json.JsonObject, reading: Reading.Reading) => {
   reading.notice("text.verbosity is not supported and was ignored.")
 }
 
-/** Reads a request whose input stands in it whole. Throws an `ApiError`. */
+/** Reads a request with a complete input. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
   const reading = Reading.make(Reading.bracketed)
   const model = Json.name(body.model, "model")

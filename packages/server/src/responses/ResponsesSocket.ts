@@ -44,7 +44,7 @@ const errorFrame = (error: ApiError): string => {
 const textOf = (frame: Uint8Array | string): string =>
   typeof frame === "string" ? frame : Buffer.from(frame).toString("utf8")
 
-/** What every request of a connection has of its headers: they do not say of one that it is another's repetition. */
+/** Headers that all requests of a connection share. Retry headers are omitted, since they apply to a single request. */
 const shared = (headers: Headers): Headers => ({
   ...headers,
   "idempotency-key": undefined,
@@ -69,7 +69,7 @@ const lifeMillis = 3_600_000
 const ownCharacters = 8 * 2 ** 20
 
 interface Connection {
-  /** Where results are handed in for a response that goes on. */
+  /** Delivers results to an open response. */
   readonly desk: Injected.Desk
   /** The number of the last event that was sent. */
   lastNumber: number
@@ -81,7 +81,7 @@ interface Connection {
   readonly send: (frames: ReadonlyArray<string>) => Effect.Effect<void, Socket.SocketError>
 }
 
-/** What goes on from a response of this connection finds it here, from any other in the store. */
+/** A request that continues from a response of this connection finds it here; other requests use the store. */
 const keepingOf = ({ own, store }: Connection): Endpoint.Keeping => ({
   recall: (body, owner) => {
     const previous = body.previous_response_id
@@ -138,7 +138,7 @@ const requestOf = ({ received: { body } }: Frame): Json.JsonObject => {
   throw invalid("type", "type must be response.create.")
 }
 
-/** Hands results in at once, whatever is being said meanwhile. What is not taken is given back. */
+/** Delivers results immediately, even while output is sent. Results that are not accepted are returned. */
 const inject = (
   connection: Connection,
   owner: string,
@@ -164,7 +164,7 @@ const inject = (
   )
 }
 
-/** Answers one frame. What goes on from a response in vain cannot be tried again: that response is forgotten here. */
+/** Answers one frame. If continuing from a response fails, it cannot be retried: the response is removed here. */
 const turn = (connection: Connection, frame: Frame): Effect.Effect<void, Socket.SocketError> =>
   Effect.clockWith((clock) => {
     const { context, desk, headers, own, send } = connection
@@ -233,7 +233,7 @@ const connect = Effect.fnUntraced(function* (
       return yield* Effect.ensuring(inject(connection, owner, body), Effect.sync(frame.held.release))
     }
     held.add(frame.held)
-    // Who asks for something else has the response that waits end with its calls.
+    // If the client sends another request, the pending response ends with its calls.
     desk.end()
     yield* Queue.offer(frames, frame)
   })

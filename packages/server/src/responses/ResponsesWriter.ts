@@ -14,7 +14,7 @@ import * as ResponseObject from "./ResponseObject.ts"
 
 const Types = Dialects.ResponsesEvents.events
 
-/** An item that goes on: a message with one part, or reasoning with notes. */
+/** An open item: a message with one part, or reasoning with notes. */
 type Open =
   | {
       readonly type: "message"
@@ -43,7 +43,7 @@ export interface ResponsesState {
 /** An event without its number. */
 type Event = { readonly type: string } & JsonObject
 
-/** What a part makes of a state, and the events that say so. */
+/** The state after a part, and the events to send. */
 type Step = readonly [state: ResponsesState, events: ReadonlyArray<Event>]
 
 /** The object that a state is. */
@@ -63,7 +63,7 @@ const itemId = (prefix: string, { about, output }: ResponsesState): string => `$
 const partOf = (part: "output_text" | "refusal", text: string): JsonObject =>
   part === "refusal" ? { type: part, refusal: text } : { type: part, text, annotations: [], logprobs: [] }
 
-/** What a message is: an answer, or said beside it. It is told only to clients that want notes as such messages. */
+/** Kind of a message: the answer, or commentary. It is sent only to clients that want notes as such messages. */
 type Phase = "commentary" | "final_answer"
 
 const messageOf = (
@@ -90,7 +90,7 @@ const done = (state: ResponsesState, item: JsonObject, events: ReadonlyArray<Eve
   [...events, { type: Types.itemDone, output_index: state.output.length, item }]
 ]
 
-/** Ends the item that is open. A message whose tools follow was no answer yet. */
+/** Ends the open item. A message that is followed by tool calls was not an answer. */
 const close = (
   state: ResponsesState,
   status: "completed" | "incomplete" = "completed",
@@ -126,7 +126,7 @@ const added = ({ output }: ResponsesState, item: JsonObject): Event => ({
   item
 })
 
-/** A piece of what is said. */
+/** Adds a piece of text. */
 const say = (before: ResponsesState, part: "output_text" | "refusal", text: string, by: string | undefined): Step => {
   const isOpen = before.open?.type === "message" && before.open.part === part
   const [state, closed] = isOpen ? [before, []] : close(before)
@@ -145,7 +145,7 @@ const say = (before: ResponsesState, part: "output_text" | "refusal", text: stri
   return [{ ...state, open: { type: "message", part, text: said, by } }, [...closed, ...begun, piece]]
 }
 
-/** Something that is said whole, beside the answer. */
+/** Adds a complete text outside the answer. */
 const comment = (before: ResponsesState, text: string, by: string | undefined): Step => {
   const [ready, closed] = close(before)
   const [said, events] = say(ready, "output_text", text, by)
@@ -235,7 +235,7 @@ const given = (before: ResponsesState, told: JsonObject): Step => {
 // Ends
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Codes by which clients tell what to do about a response that failed. */
+/** Error codes by which clients decide how to handle a failed response. */
 const errorOf = (error: ApiError): JsonObject => {
   const { code } = OpenAi.errorOf(error)
   const isTold = error.kind === "context-too-long" || error.kind === "quota" || error.kind === "rate-limit"
@@ -298,7 +298,7 @@ const answer = (state: ResponsesState, part: Part): Step => {
       return carry(state, part.state)
     case "finish":
       return finish(state, part)
-    // What is open stays so: a stream that broke off must not look whole.
+    // Open items stay open: a stream that broke off must not look complete.
     case "error": {
       const failed = { ...state, progress: { status: "failed", error: errorOf(part.error) } } as const
       return [failed, [{ type: Types.failed, response: objectOf(failed) }]]
@@ -360,8 +360,8 @@ export const beginAfter = (about: About, after: number): Written<ResponsesState>
 export const begin = (about: About): Written<ResponsesState> => beginAfter(about, -1)
 
 /**
- * What goes out for a part. A sign of life repeats the last number: the numbers of a response's events are the same to
- * whoever reads it, so that each can go on where another broke off.
+ * Returns the output for a part. A heartbeat repeats the last number: event numbers of a response are the same for all
+ * readers, so that each can resume where another broke off.
  */
 export const write = (state: ResponsesState, part: Part): Written<ResponsesState> => {
   if (part.type !== "heartbeat") return numbered(state, step(state, part))

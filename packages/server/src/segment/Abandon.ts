@@ -1,10 +1,10 @@
-/** Ends runs that wait for what will not come: the user has gone on without them. */
+/** Ends suspended runs whose results will not arrive because the user has continued without them. */
 import { Journal, Transcript } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { ownerIn } from "./Owner.ts"
 
-/** Ends a run of an owner that waits, as interrupted. One that has ended or goes on is left as it is. */
+/** Ends a suspended run of an owner as interrupted. Leaves runs that have ended or are active unchanged. */
 export const abandon = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   runId: string,

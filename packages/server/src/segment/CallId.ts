@@ -1,6 +1,5 @@
 /**
- * The way back to a run: it stands in the ids of the tool calls that a client is to answer, the one field that every wire
- * has to repeat.
+ * Encodes the run in the ids of the tool calls that a client answers: the only field that every wire must repeat.
  *
  * An id is `call_`, the run's 22 letters and digits, `_`, and six that stand for the call within its run. So it is 34
  * characters of letters, digits and `_`, which all three wires allow.
@@ -42,13 +41,13 @@ export const random = (): string => {
 /** The id of a run that a text names. */
 export const of = (text: string): string => base62(createHash("sha256").update(text).digest(), 22)
 
-/** What stands for a call within its run. */
+/** Returns the short name of a call within its run. */
 const placeOf = (id: string): string => base62(createHash("sha256").update(id).digest().subarray(0, 8), 6)
 
 /** The id that a client gets for a call that its run knows as `id`. */
 export const make = (runId: string, id: string): string => `call_${runId}_${placeOf(id)}`
 
-/** The run that an id leads to; `undefined` where it is nobody's here. */
+/** Returns the run that an id refers to; `undefined` if the id is not from this server. */
 export const runOf = (callId: string): string | undefined => /^call_([0-9A-Za-z]{22})_[0-9A-Za-z]{6}$/.exec(callId)?.[1]
 
 /** Which of a run's calls an id means. */

@@ -6,7 +6,7 @@ import type { BudgetExceeded } from "@divisi/core/Usage"
 import type { WorkerError, WorkerErrorReason } from "@divisi/core/Worker"
 import { ApiError, type Kind } from "../wire/ApiError.ts"
 
-/** What a client gets for an upstream failure of one class. */
+/** The client's error for one class of upstream failures. */
 interface Row {
   readonly kind: Kind
   /** The message, after the worker's name. Absent where the provider's words are about the client's own request. */
@@ -99,14 +99,14 @@ const workerErrorOf = (error: unknown): WorkerError | undefined => {
   return undefined
 }
 
-/** Of a run that nobody came back for, or whose server is going down. */
+/** Error of a run whose clients have disconnected, or whose server is shutting down. */
 export const stopped = new ApiError({
   kind: "overloaded",
   message: "The run was stopped before it produced an answer. Retry the request.",
   retryAfterMillis: 1000
 })
 
-/** Of a request that needs a database which is away. */
+/** Error of a request that needs an unreachable database. */
 export const unreachable = new ApiError({
   kind: "overloaded",
   message: "The server's database is unreachable. Retry the request.",

@@ -1,4 +1,4 @@
-/** What a conversation says of runs: the results of tools that it ends with, and the run that waits for them. */
+/** Finds runs in a conversation: the tool results at its end, and the suspended run that they belong to. */
 import type { Message, ToolMessage } from "@divisi/core/Message"
 import * as CallId from "./CallId.ts"
 
@@ -12,7 +12,7 @@ export interface Results {
 const lastCalls = (messages: ReadonlyArray<Message>): number =>
   messages.findLastIndex((message) => message.role === "assistant" && (message.toolCalls ?? []).length > 0)
 
-/** The run whose calls were answered, or not, and that the user has gone on without: nobody has said anything since. */
+/** Returns the run whose calls the user has skipped by continuing, if no answer came since. */
 export const leftIn = (messages: ReadonlyArray<Message>): string | undefined => {
   const at = lastCalls(messages)
   const asked = messages[at]

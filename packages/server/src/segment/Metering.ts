@@ -1,10 +1,10 @@
-/** What a segment of a run uses, and how much of that is the answer's: a fold of the run's events. */
+/** Usage of a segment of a run, and the share of the answer: a fold of the run's events. */
 import type { RunEvent } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import type { SegmentUsage } from "../wire/Wire.ts"
 import * as Place from "./Place.ts"
 
-/** Where what is no step's stands: plans, and what judges. */
+/** Key for usage outside of steps: plans and judges. */
 const elsewhere = ""
 
 /** The events that do not change which step answers. */
@@ -33,13 +33,16 @@ type WithoutAnswerChange =
   | "critic-answered"
   | "run-finished"
 
-/** Tells which steps answer: the last of a round, or one whose answer stands; of several rounds, that of the best. */
+/**
+ * Determines the steps that answer: the last one of a round, or the one whose answer was accepted; of several rounds,
+ * those of the best one.
+ */
 const answering = () => {
   interface Round {
     readonly place: string
     score: number
   }
-  /** By what stands before the steps of a run: its round that goes on, and its best that is over. */
+  /** By the path before the steps of a run: its active round, and its best completed one. */
   const running = new Map<string, Round>()
   const best = new Map<string, Round>()
 
@@ -53,7 +56,7 @@ const answering = () => {
       }
       case "round-revised":
         if (event.answer !== undefined) {
-          // It is the run's, whatever critics have said of others.
+          // It is the run's answer, regardless of critics' scores for other answers.
           running.set(path, { place: Place.of(path, event.answer), score: Number.POSITIVE_INFINITY })
         }
         return
@@ -85,7 +88,7 @@ const answering = () => {
   return { take, places }
 }
 
-/** Adds up what a segment uses. Every token stands in one event. */
+/** Adds up the usage of a segment. Every token is in exactly one event. */
 export const make = () => {
   const answers = answering()
   const used = new Map<string, Usage.Usage>()

@@ -1,4 +1,4 @@
-/** Whose a run is. */
+/** The owner of a run. */
 import type { RunEvent } from "@divisi/core"
 
 /** The owner that the first event of a run names; the server gives it to each. */

@@ -1,11 +1,11 @@
-/** Where a step stands among those of its run and of the runs that are nested in it, as a text. */
+/** The address of a step among the steps of its run and of nested runs, as a text. */
 import type { RunEvent } from "@divisi/core"
 
-/** The place of a step, behind what stands before the steps of its run. */
+/** Returns the address of a step, after the path before the steps of its run. */
 export const of = (path: string, { round, step }: { readonly round: number; readonly step: number }): string =>
   `${path}${round}.${step}`
 
-/** Tells of each event what stands before the steps of its run: nothing, or the step that it is nested in, and a slash. */
+/** Returns for each event the path before the steps of its run: empty, or the parent step and a slash. */
 export const paths = () => {
   const known = new Map<string, string>()
   return (event: RunEvent.RunEvent): string => {

@@ -1,6 +1,6 @@
 /**
- * Requests without an `Idempotency-Key` that are sent again: the run that answered them before, or still does, is found in
- * the journal by what they ask, on whichever server that was. What was paid for is not paid for again.
+ * Retries without an `Idempotency-Key`: the run that answered the request before, or still does, is found in the
+ * journal by the request, on whichever server that was. Nothing is paid for twice.
  */
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ const limits = { stoppedMillis: 3_600_000, endedMillis: 60_000 }
 /** How often it is looked again whether an owner lives that may have ended with the database. */
 const againMillis = 250
 
-/** What is known of the request. */
+/** The known facts about the request. */
 export interface Asked {
   readonly request: string
   readonly owner: string

@@ -1,9 +1,9 @@
 /**
- * The state of a run that waits, sealed, so that a client can carry it: whoever has the key of the server goes on with the
- * run, also where its journal has let go of it or is another.
+ * Sealed state of suspended runs, which clients can carry. Any server with the key can resume the run, even if its
+ * journal has evicted the run or is a different one.
  *
- * A seal holds what one segment has added to the journal of its run. A client sends all seals of a turn back with its
- * history, and together they are the whole journal. The question is not in them, as it stands in the history itself.
+ * A seal holds the entries that one segment added to its run's journal. A client returns all seals of a turn with its
+ * history; together they are the whole journal. The question is omitted, since it is in the history itself.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
@@ -17,13 +17,13 @@ import { isObject } from "../wire/Json.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What one segment has added to the journal of its run. */
+/** The journal entries that one segment added. */
 export interface Piece {
   readonly runId: string
   /** How many entries the journal had before. */
   readonly from: number
   readonly entries: ReadonlyArray<Journal.Entry>
-  /** How many messages the question has, which stand in the client's history, and their hash. */
+  /** Number of messages in the question, which are in the client's history, and their hash. */
   readonly messages: number
   readonly hash: string
 }
@@ -50,7 +50,7 @@ const limits = { characters: 65_536, bytes: 4 * 2 ** 20 }
 const isPiece = (value: unknown): value is Piece =>
   isObject(value) && typeof value.runId === "string" && Array.isArray(value.entries)
 
-/** Makes a sealer of a secret; one of no secret is known to nobody else, and ends with its process. */
+/** Creates a sealer from a secret. Without a secret, it uses a random one, which ends with the process. */
 export const make = (secret: Redacted.Redacted = Redacted.make(randomBytes(32).toString("hex"))): Sealer => {
   const key = Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", "divisi: the state of a run", 32))
 
@@ -92,7 +92,7 @@ const hashOf = (messages: ReadonlyArray<Message>): string =>
 
 type Messages = Extract<RunEvent.RunEvent, { readonly type: "run-started" }>["task"]["messages"]
 
-/** The entries with other messages in the place of the question's. */
+/** Returns the entries with the question's messages replaced. */
 const withQuestion = (
   entries: ReadonlyArray<Journal.Entry>,
   runId: string,
@@ -109,7 +109,7 @@ const withQuestion = (
 
 const unasked: Messages = [{ role: "user", content: "" }]
 
-/** The seal of a run that waits: of what its journal has from an entry on. */
+/** Seals a suspended run: its journal from an entry on. */
 export const take = Effect.fnUntraced(function* (
   { seal }: Sealer,
   journal: Journal.Journal,

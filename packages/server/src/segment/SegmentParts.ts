@@ -1,8 +1,8 @@
 /**
  * The parts of one segment of a run: a fold of the run's events.
  *
- * A run that is resumed tells its events from the beginning. What earlier segments have said is left out: a segment
- * begins where the last of the results that it was given has been heard.
+ * A resumed run replays its events from the start. The output of earlier segments is skipped: a segment starts after
+ * the last of its tool results.
  */
 import { AnswerText, type RunEvent, type StepFailure, type Workflow } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
@@ -20,10 +20,10 @@ import * as StopText from "./StopText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much of the work a client is shown: nothing, who does what, or all that is said. */
+/** How much of the work a client sees: nothing, the assignments, or all texts. */
 export type Notes = "off" | "titles" | "full"
 
-/** What a segment is. */
+/** Options of a segment. */
 export interface Options {
   readonly maxRounds: number
   readonly notes: Notes
@@ -82,7 +82,7 @@ export const isNote = (text: string): boolean =>
 
 type Told<Type extends RunEvent.RunEvent["type"]> = Extract<RunEvent.RunEvent, { readonly type: Type }>
 
-/** What a policy made of answers that failed their checks; of another plan, the plan itself is told. */
+/** Returns the policy's revision after failed checks, as text; a new plan is reported by itself. */
 const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undefined => {
   if (decision === "go-on") return "The plan continues"
   return decision === "stop" ? `The answer of step ${answer!.step + 1} is final` : undefined
@@ -173,7 +173,7 @@ const noting = (notes: Notes) => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Who says what
+// Speakers
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Knows whose a text of the run is: of the step that it comes from, or of whom the answer is. */
@@ -193,10 +193,10 @@ const speaking = () => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Where a segment begins
+// Start of a segment
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Hears the results that begin a segment; says of each event whether it belongs to it. */
+/** Consumes the results that start a segment; returns for each event whether it belongs to the segment. */
 const beginning = (given: ReadonlyArray<string>) => {
   const awaited = new Set(given)
   return (event: RunEvent.RunEvent, path: string): boolean => {
@@ -229,7 +229,7 @@ const brokenOff = new ApiError({
     "The stream was interrupted and the retried call returned different text, so the answer cannot be continued. Retry the request."
 })
 
-/** What a client should know of an event: a setting that a worker could not take, or that another worker answered. */
+/** Returns the notice for an event: a setting that a worker does not support, or that another worker answered. */
 const noticeOf = (event: RunEvent.RunEvent): string | undefined => {
   if (event.type === "step-notice") return `${event.worker}: ${event.notice}`
   return event.type === "step-reassigned"
@@ -246,7 +246,7 @@ export const make = (options: Options): SegmentParts => {
   // A text that is not of its shape is asked for again: nothing of it can be sent before it is.
   let answer = AnswerText.start({ maxRounds: isShaped ? Number.POSITIVE_INFINITY : maxRounds })
   let stop = StopText.start(stopSequences)
-  /** What stands between what was said before a tool was called and what follows. */
+  /** The separator between the text before a tool call and the text after it. */
   let gap = ""
   let isBegun = false
   const notices = new Set<string>()

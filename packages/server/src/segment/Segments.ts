@@ -1,9 +1,8 @@
 /**
- * The segments that this process knows: those that go on, and for a while those that have ended.
+ * Segments in this process: active ones, and recently ended ones.
  *
- * A segment is read from its first part by however many requests ask for it: a client that comes again, as its connection
- * broke off, attaches to what it has begun and pays nothing more. A segment whose clients have all gone goes on for a
- * while, and is then stopped.
+ * Any number of requests can read a segment from its first part: a client that reconnects after a lost connection
+ * attaches to its segment at no extra cost. A segment without clients continues for a grace period and is then stopped.
  */
 import * as Cause from "effect/Cause"
 import * as Channel from "effect/Channel"
@@ -24,18 +23,21 @@ import * as Failure from "./Failure.ts"
 /** A part of a run that one request asks for. */
 export interface Segment {
   readonly about: About
-  /** All that was said, from the first part on. */
+  /** All parts, from the first one on. */
   readonly parts: ReadonlyArray<Part>
   readonly isOver: () => boolean
-  /** Calls `hear` once it is over, before its readers know: who hears is none of them. */
+  /** Calls `hear` when it is over, before its readers are notified. */
   readonly onOver: (hear: () => void) => void
-  /** Has its last parts written before its readers are told them; where it is over, at once, without parts. */
+  /**
+   * Has its last parts written before its readers receive them. If it is already over, calls `write` immediately,
+   * without parts.
+   */
   readonly onEnd: (write: (last: ReadonlyArray<Part>) => Effect.Effect<void>) => Effect.Effect<void>
   /** The parts from the first on, in batches of those that have come meanwhile; and a heartbeat where none come. */
   readonly read: Stream.Stream<ReadonlyArray<Part>>
   /** Gives its parts to a function as they come, as `read` does, but past the machinery of a stream. */
   readonly follow: (take: Take) => Effect.Effect<void>
-  /** Waits until all was said, as one of its readers. */
+  /** Waits for the end, counted as one of its readers. */
   readonly over: Effect.Effect<void>
   /** Waits for a first part, or for its end, at most so long. */
   readonly begun: (millis: number) => Effect.Effect<void>
@@ -43,26 +45,26 @@ export interface Segment {
   readonly stop: Effect.Effect<void>
 }
 
-/** Takes parts, and whether they are the last. Where it returns false, the next ones wait until it calls `goOn`. */
+/** Takes parts, and whether they are the last. If it returns false, the next ones wait until it calls `goOn`. */
 export type Take = (parts: ReadonlyArray<Part>, isLast: boolean, goOn: () => void) => boolean
 
-/** How long segments are kept, and how many. */
+/** Limits on the time and number of stored segments. */
 export interface Options {
-  /** How long a segment goes on without a client, in milliseconds. */
+  /** How long a segment continues without a client, in milliseconds. */
   readonly graceMillis: number
   /** How often something is sent where nothing happens, in milliseconds. */
   readonly heartbeatMillis: number
   /** How long a segment that has ended can be asked for again, in milliseconds. */
   readonly keptMillis: number
-  /** How many characters of ended segments and of their requests are kept at most. */
+  /** Maximum number of characters retained for ended segments and their requests. */
   readonly keptCharacters: number
   /** Called for a mistake in what writes the last parts down. */
   readonly defect?: ((about: About, cause: unknown) => void) | undefined
 }
 
-/** What asks for a segment. */
+/** A request for a segment. */
 export interface Asking {
-  /** What the same request has the same of: who asks, and what. */
+  /** Deduplication key: caller and request body. */
   readonly key: string
   /** Whether the client says that it has asked before. Otherwise it attaches only to what its client has left. */
   readonly isRepeated: boolean
@@ -76,7 +78,7 @@ export interface Asking {
 /** The segments of a server. */
 export interface Segments {
   readonly open: (asking: Asking) => Effect.Effect<Segment>
-  /** How many go on. */
+  /** Returns the number of active segments. */
   readonly running: () => number
 }
 
@@ -100,7 +102,7 @@ const sizeOf = (part: Part): number =>
         ? JSON.stringify(part.item).length
         : 0
 
-/** What a segment needs besides its texts, in characters: more than there are in most. */
+/** Size of a segment besides its texts, in characters: an estimate above most measured ones. */
 const overhead = 4096
 
 const isLast = ({ type }: Part): boolean => type === "finish" || type === "error"
@@ -109,18 +111,18 @@ const heartbeat: ReadonlyArray<Part> = [{ type: "heartbeat" }]
 
 type Write = (last: ReadonlyArray<Part>) => Effect.Effect<void>
 
-/** What the segments of a server share. */
+/** State shared by the segments of a server. */
 interface Host {
   readonly options: Options
   readonly scope: Scope.Scope
   readonly now: () => number
-  /** Hears that a segment is over. */
+  /** Called when a segment is over. */
   readonly ended: (segment: Kept, last: Part) => void
 }
 
 /**
- * A segment as it is kept. Once it is over it holds what was said and nothing of who ran it or waited for it: of those that
- * are over there are thousands.
+ * A segment as it is stored. When it is over, it retains its output but neither its run nor its readers, because there
+ * are thousands of ended segments.
  */
 class Kept implements Segment {
   readonly key: string
@@ -132,7 +134,7 @@ class Kept implements Segment {
   characters: number
   overAt: number | undefined = undefined
   readonly #host: Host
-  /** How many of the parts somebody has: those are not written on. */
+  /** Number of parts that a reader has received; those are not extended. */
   #given = 0
   /** Those that wait for the next part, or for the last part alone. */
   readonly #waiting = new Set<() => void>()
@@ -173,7 +175,7 @@ class Kept implements Segment {
         this.#tell(last)
         return Effect.void
       }
-      // What is written down is what is told.
+      // Stored parts count as delivered.
       this.#given = this.parts.length
       const written = Effect.suspend(() =>
         Effect.forEach(writing, (write) => write(this.isOver() ? [] : last), { discard: true })
@@ -204,7 +206,7 @@ class Kept implements Segment {
     }
   }
 
-  /** Pieces of text that come before anybody has the first of them are one: whoever reads has less to do. */
+  /** Text deltas that arrive before the first is read are merged, which saves work for readers. */
   #add(part: Part) {
     const { parts } = this
     this.characters += sizeOf(part)
@@ -224,7 +226,7 @@ class Kept implements Segment {
     for (const wake of ending) wake()
   }
 
-  /** What comes in one turn is told at once: a packet of a vendor holds many pieces. */
+  /** Deltas of one turn are delivered together, because a vendor's packet holds many. */
   readonly #told = (): void => {
     this.#isTelling = false
     for (const wake of [...this.#waiting]) wake()
@@ -380,7 +382,7 @@ class Kept implements Segment {
       : Effect.asVoid(Effect.forkIn(this.#abandoned, this.#host.scope))
   }
 
-  /** Stops what nobody has come back to. */
+  /** Stops a segment without clients. */
   get #abandoned(): Effect.Effect<void> {
     return Effect.andThen(
       Effect.sleep(this.#host.options.graceMillis),
@@ -393,7 +395,7 @@ class Kept implements Segment {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes the segments of a server. Those that go on are stopped when the scope closes. */
+/** Creates the segments of a server. Active segments are stopped when the scope closes. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Segments, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
@@ -411,8 +413,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
 
   /**
-   * Lets go of what has ended too long ago, and of the oldest where there is too much. It does so now and then, and lets go
-   * of a few more: a map walks past all that it has let go of each time.
+   * Evicts expired segments, then the oldest until the size limit holds. Evicts in batches, because iterating a `Map`
+   * skips every deleted entry again.
    */
   const sweep = () => {
     const isFull = characters > options.keptCharacters
@@ -431,7 +433,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     running -= 1
     if (known.get(segment.key) !== segment) return
     characters += segment.characters
-    // What went wrong is tried again when it is asked for again.
+    // Failed segments are retried on the next request.
     if (type === "error") forget(segment)
   }
 

@@ -1,5 +1,5 @@
 /**
- * Ends a text before the first of some sequences. What may be the beginning of one is held back until it is known.
+ * Ends a text before the first of several sequences. A possible start of a sequence is held back until it is resolved.
  */
 
 /** How far a text has come. */
@@ -42,5 +42,5 @@ export const take = (state: StopText, piece: string): readonly [state: StopText,
   return [{ ...state, held: text.slice(text.length - kept) }, text.slice(0, text.length - kept)]
 }
 
-/** What was held back, once nothing more comes. */
+/** Returns the text held back, at the end of the input. */
 export const end = ({ held }: StopText): string => held

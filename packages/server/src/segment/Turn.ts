@@ -1,9 +1,9 @@
 /**
  * Answers requests with runs of a Conductor: a user's turn is a run, a request a segment of it.
  *
- * A request that brings the results of tools goes on with the run that waits for them, from its journal; where that has
- * let go of it, from its state in the client's history. Where neither leads to it, or the client asks otherwise than
- * before, the conversation is answered by a new run: what the client has in its history is enough. It is never an error.
+ * A request with tool results resumes the suspended run from its journal, or from the state in the client's history if
+ * the journal has evicted it. If neither has the run, or the client's request has changed, a new run answers the
+ * conversation: the client's history is sufficient. It is never an error.
  */
 import { type Budget, Journal, type RunEvent, type Tool } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -34,24 +34,24 @@ import * as SegmentParts from "./SegmentParts.ts"
 export interface Options {
   readonly settings: RunSettings
   readonly journal: Journal.Journal
-  /** The same where it is in memory: what has no way back is kept in it more cheaply. */
+  /** The same journal if it is in memory: it stores runs that cannot be resumed more cheaply. */
   readonly recent?: Journal.MemoryJournal | undefined
   readonly notes: SegmentParts.Notes
-  /** Seals the state of runs that wait, for clients to carry. */
+  /** Seals the state of suspended runs, for clients to carry. */
   readonly sealer: Seal.Sealer
   /** An account that all runs share. */
   readonly ledger?: Budget.Ledger | undefined
-  /** Hears the events of all runs. What it throws stops nothing. */
+  /** Receives the events of all runs. Its exceptions are ignored. */
   readonly listener?: RunEvent.Listener | undefined
 }
 
 /** A request with who answers it. */
 export interface Turn {
-  /** What the same request has the same of. */
+  /** Deduplication key. */
   readonly key: string
   readonly request: Request
   readonly team: Team
-  /** Whose it is: results of tools lead back to runs of the same owner alone. */
+  /** The owner: tool results resume only runs of the same owner. */
   readonly owner: string
   /** The account of its owner. */
   readonly ledger?: Budget.Ledger | undefined
@@ -63,7 +63,7 @@ export interface Turn {
   readonly isRepeated?: boolean | undefined
 }
 
-/** A run that a request goes on with. */
+/** A run that a request resumes. */
 interface Resumption {
   readonly runId: string
   readonly results: Readonly<Record<string, Tool.Given>>
@@ -104,14 +104,14 @@ const toolsOf = ({ settings }: Options, { request }: Turn): ReadonlyArray<Tool.T
   return [...own, ...request.tools.filter(({ name }) => !names.has(name)).map(ClientTool.make)]
 }
 
-/** The run that a conversation goes on with, if its journal knows it and it is of the same owner. */
+/** Returns the run that a conversation resumes, if its journal has it and the owner is the same. */
 const resumptionOf = Effect.fnUntraced(function* (
   { journal }: Options,
   { owner, request }: Turn,
   found: History.Results,
   pieces: ReadonlyArray<Seal.Piece>
 ): Effect.fn.Return<Resumption | undefined, ApiError> {
-  // A run that nobody can read just now is not begun anew, which would be paid for twice.
+  // If a run cannot be read at the moment, it is not restarted, because it would be paid for twice.
   const read = Effect.catch(journal.read(found.runId), (error) =>
     Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed([])
   )
@@ -136,7 +136,10 @@ const beforeOf = ({ journal, recent }: Options, { isRepeated, key, owner }: Turn
     ? Effect.undefined
     : Repeats.find(journal, { request: key, owner, isRepeated })
 
-/** Why a resumed run did not go on: its journal, what it was begun with, or that its user had gone on without it. */
+/**
+ * Whether a resumed run could not continue: because of its journal, because its options changed, or because its user
+ * had continued without it.
+ */
 const cannotGoOn = ({ ending, error }: Conductor.RunResult): boolean => {
   const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
   if (ending === "interrupted") return true
@@ -152,7 +155,7 @@ export interface Prepared {
   readonly run: (tell: Tell) => Effect.Effect<ReadonlyArray<Part>>
 }
 
-/** Makes spans of a run below the span of its request, where somebody takes them: nothing of what is asked or said. */
+/** Creates spans of a run below the span of its request if tracing is on. They contain no content. */
 const spans: Effect.Effect<Telemetry.SpanRecorder | undefined> = Effect.flatMap(Effect.tracer, (tracer) =>
   tracer === Tracer.nativeTracer
     ? Effect.undefined
@@ -161,10 +164,10 @@ const spans: Effect.Effect<Telemetry.SpanRecorder | undefined> = Effect.flatMap(
       )
 )
 
-/** Nobody is at hand who could allow a tool. */
+/** No person is available to approve a tool. */
 const approve = () => Effect.succeed(false)
 
-/** Makes a turn ready: finds the run that it goes on with, or begins one. */
+/** Prepares a turn: resumes its run, or starts one. */
 export const prepare = Effect.fnUntraced(function* (
   options: Options,
   turn: Turn
@@ -191,7 +194,7 @@ export const prepare = Effect.fnUntraced(function* (
   const isKept = options.recent === undefined || tools.length > 0 || named !== undefined
   const shared: Conductor.RunOptions = {
     ledger: turn.ledger,
-    // Beside the owner's account: whatever is really paid is charged to both.
+    // Every payment is charged to this account in addition to the owner's.
     payer: options.ledger === undefined ? undefined : { account: options.ledger },
     journal: isKept ? options.journal : undefined,
     tools: tools.length === 0 ? undefined : tools,
@@ -209,7 +212,7 @@ export const prepare = Effect.fnUntraced(function* (
   ) => {
     const parts = SegmentParts.make({
       maxRounds: conductor.maxRounds,
-      // Who wants nothing thought is shown nothing of it.
+      // If the client turned reasoning off, notes are off, too.
       notes: request.settings.reasoning?.type === "off" ? "off" : options.notes,
       isShaped: request.output !== undefined && request.output.type !== "text",
       stopSequences: request.settings.stopSequences,
@@ -229,7 +232,7 @@ export const prepare = Effect.fnUntraced(function* (
     })
   }
 
-  /** The last parts; the state of a run that waits stands before its calls, for clients that carry it. */
+  /** Returns the last parts. The state of a suspended run precedes its calls, for clients that carry it. */
   const ended = (parts: SegmentParts.SegmentParts, result: Conductor.RunResult) => {
     const last = parts.end(result)
     if (result.ending !== "suspended" || !request.carriesState) return Effect.succeed(last)

@@ -120,7 +120,7 @@ export const addResult = (
 // Repairing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a worker reads of a call that has no result. */
+/** The result that a worker sees for a call without one. */
 const noResult = "No result: the call was interrupted, or its result was lost."
 
 /** A turn that calls tools, with the results that have come for it. */

@@ -70,7 +70,7 @@ export const listIn = (
   const [own, other] = names
   const field = body[own] == null && body[other] != null ? other : own
   const value = body[field]
-  // Of two fields, one of which is no list, nobody can say which one is meant.
+  // If both fields are set and one is not a list, the intent is ambiguous.
   const isOnly = body[own] == null || body[other] == null
   const isOne = typeof value === "string" || Json.isObject(value)
   if (isOne && (isOnly || own === "input")) return [[value], field]

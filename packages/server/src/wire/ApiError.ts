@@ -1,11 +1,11 @@
 /**
- * What goes wrong with a request, whichever wire it came on. Each wire says it in its own form; what a kind means and
- * whether trying again can help is the same on all.
+ * Errors of requests on all wires. Each wire has its own format; the meaning of a kind, and whether a retry can help,
+ * are the same on all.
  */
 import { Dialects } from "@divisi/provider-kit"
 import * as Data from "effect/Data"
 
-/** What kind of error it is. */
+/** Kinds of errors. */
 export type Kind = Dialects.Failures.Kind
 
 /** The longest message of an error: it may quote what a client, or a worker, has sent. */

@@ -1,11 +1,11 @@
 /**
- * Who may work on a request, for how much and by which plan: what a client chooses, by a header, a field of the body, its
- * metadata, or behind the name of the model. All that is said counts together: who is left out anywhere is left out.
+ * A client's choice of workers, budget and plan: by a header, a field of the body, its metadata, or after the name of
+ * the model. All of them apply together: a worker excluded in one place is excluded.
  */
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 
-/** What a client chooses. */
+/** The client's choice. */
 export interface Choice {
   /** The workers that alone may work; all when absent. */
   readonly only?: ReadonlyArray<string> | undefined
@@ -15,7 +15,7 @@ export interface Choice {
   readonly costUsd?: number | undefined
   /** The name of the policy that plans; the server's own when absent. */
   readonly policy?: string | undefined
-  /** What all that is random in the run follows from. */
+  /** Seed of all randomness in the run. */
   readonly seed?: number | undefined
 }
 

@@ -121,7 +121,7 @@ const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role:
 export const partOf = (value: unknown, field: string, reading: Reading, role: Role): Parts => {
   if (value === null) return []
   if (typeof value === "string") return textPart(value)
-  // What a tool gave is never lost, whatever it is.
+  // A tool's output is never dropped, whatever its form.
   if (role === "tool" && !Json.isObject(value)) return textPart(JSON.stringify(value))
   const part = Json.object(value, field)
   switch (part.type) {

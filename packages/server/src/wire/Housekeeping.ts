@@ -1,9 +1,9 @@
 /**
- * The housekeeping of agents and chat windows: they ask for a title, a topic, tags or a line of summary beside what their
- * user asks, of the same model. No team is worth that.
+ * Housekeeping requests of agents and chat windows: besides answers, they request a title, a topic, tags or a one-line
+ * summary from the same model. A team is not worth its cost for these.
  *
- * It is told by what a program says, not by what a person may: the instructions of a `system` message, or the form in
- * which such requests are written. Whoever offers tools, or asks for much, means more.
+ * It is recognized by text that programs write: the instructions of a `system` message, or the form of such requests.
+ * Requests with tools or with long outputs do not count.
  */
 import { text } from "@divisi/core/Message"
 import type { Request } from "./Wire.ts"
@@ -29,7 +29,7 @@ const mostCharacters = 4_000
 export const isHousekeeping = ({ messages, settings, tools }: Request): boolean => {
   const isMore = tools.length > 0 || (settings.maxOutputTokens ?? 0) > mostTokens || messages.at(-1)?.role === "tool"
   if (isMore) return false
-  // A probe of whether there is anybody.
+  // A probe for availability.
   if (settings.maxOutputTokens === 1) return true
   return messages.some((message) => {
     const words = text(message)

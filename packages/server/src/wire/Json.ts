@@ -1,6 +1,6 @@
 /**
- * Reads JSON that a client sent. What has to be there and is not, or is something else, throws an `ApiError` that names
- * the field; fields that nobody knows are nobody's business.
+ * Reads JSON sent by clients. A required field that is missing or has the wrong type throws an `ApiError` that names
+ * it; unknown fields are ignored.
  */
 import { Options } from "@divisi/core"
 import { invalid } from "./ApiError.ts"

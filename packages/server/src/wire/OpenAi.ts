@@ -1,4 +1,4 @@
-/** What OpenAI's two wires share: how errors are said, how pictures and files are written, and effort. */
+/** Shared parts of OpenAI's two wires: errors, images, files, and effort. */
 import type { ContentPart, Source } from "@divisi/core/Message"
 import type { Reasoning } from "@divisi/core/Worker"
 import { Dialects } from "@divisi/provider-kit"
@@ -11,7 +11,7 @@ const codes: Readonly<Record<string, string>> = {
   "invalid-request previous_response_id": "previous_response_not_found"
 }
 
-/** What stands under `error`. */
+/** Returns the object under `error`. */
 export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => {
   const [type, code] = Dialects.Failures.forms[kind].openai
   return {
@@ -25,7 +25,7 @@ export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => 
 /** The body of an error. */
 export const errorBody = (error: ApiError): Json.JsonObject => ({ error: errorOf(error) })
 
-/** Where a picture or a file is: a `data:` URL holds its bytes. */
+/** Returns the source of an image or a file: a `data:` URL holds its bytes. */
 export const sourceOf = (url: string, field: string): Source => {
   if (!url.startsWith("data:")) return { url }
   const comma = url.indexOf(",")
@@ -48,7 +48,7 @@ export const fileOf = (file: Json.JsonObject, field: string): ContentPart => {
   return name === undefined ? { type: "file", ...source } : { type: "file", name, ...source }
 }
 
-/** How much is to be thought. Words that nobody knows mean as much as there is. */
+/** Returns the reasoning effort. Unknown words mean the maximum. */
 export const reasoningOf = (effort: string | undefined): Reasoning | undefined => {
   if (effort === undefined) return undefined
   if (effort === "none") return { type: "off" }

@@ -1,7 +1,7 @@
 /**
- * What becomes of the fields of a request. A worker that has a preference gets it, any other worker answers without it,
- * and a notice says what was left out. Without a worker that meets a demand, the request is refused. Clients send the
- * fields of one vendor on the wire of another, so all fields are read on all wires.
+ * Handling of request fields. A worker that supports a preference gets it; other workers answer without it, and a
+ * notice lists the omission. If no worker meets a demand, the request is refused. Clients send the fields of one vendor
+ * on the wire of another, so all fields are read on all wires.
  */
 
 import { Options } from "@divisi/core"
@@ -14,12 +14,13 @@ import { preference, type Reading } from "./Reading.ts"
 import type { Settings } from "./Wire.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
-// What becomes of each field
+// Handling of each field
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * What this server does with a field: it becomes a setting of workers, it is read elsewhere (messages, tools, shapes), it
- * says nothing about the answer (`silent`), no worker gets it (`omitted`, with a notice), or it is refused with a reason.
+ * How this server handles a field: it becomes a setting of workers, it is read elsewhere (messages, tools, shapes), it
+ * does not affect the answer (`silent`), it is not passed on (`omitted`, with a notice), or it is refused with a
+ * reason.
  */
 type Fate = { readonly setting: keyof Settings } | "read" | "silent" | "omitted" | { readonly refusal: string }
 

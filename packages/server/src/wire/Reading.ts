@@ -1,6 +1,6 @@
 /**
- * How a request is read: liberally. A part of it that this server does not know, or a preference that it cannot follow,
- * is left out, and a notice in the response says so.
+ * Lenient reading of requests. Parts that this server does not know, and preferences that it cannot follow, are
+ * omitted, and a notice in the response lists them.
  */
 import { ApiError } from "./ApiError.ts"
 

@@ -42,7 +42,7 @@ const named = (format: Json.JsonObject, field: string): Tool.OutputFormat => {
   }
 }
 
-/** A format with a type. Some servers take the schema of `json_object` beside it. */
+/** A format with a type. Some servers accept a schema with `json_object`. */
 const formatOf = (value: unknown, field: string): Tool.OutputFormat => {
   // Some clients send the type alone.
   const format = typeof value === "string" ? { type: value, schema: undefined } : Json.object(value, field)

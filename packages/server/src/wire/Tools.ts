@@ -1,7 +1,7 @@
 /**
  * Reads the tools and the tool choice of a request. Clients mix the vendors' forms, so each documented form is read on
  * every wire: functions of Chat Completions (nested) and Responses (flat), the legacy `functions`, custom tools,
- * namespaces, tools of Messages, MCP and Gemini. A tool that runs at a vendor cannot be offered, and a notice says so.
+ * namespaces, tools of Messages, MCP and Gemini. Tools that run at a vendor are omitted with a notice.
  *
  * Sources: https://developers.openai.com/api/docs/guides/function-calling,
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview,
@@ -319,7 +319,7 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
 export const isLegacy = (body: Json.JsonObject): boolean =>
   (body.tools === undefined || body.tools === null) && Array.isArray(body.functions)
 
-/** Tools that stand in the input of Responses: Codex adds them as an item (`additional_tools`). */
+/** Returns the tools in the input of Responses: Codex adds them as an item (`additional_tools`). */
 const additionalIn = (input: unknown, reading: Reading): Tools =>
   (Array.isArray(input) ? input : []).flatMap((item, at) =>
     Json.isObject(item) && item.type === "additional_tools" && item.tools != null

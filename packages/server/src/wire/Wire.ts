@@ -20,7 +20,7 @@ import type { JsonObject } from "./Json.ts"
 // In
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a client wants its answer made. What is absent is as the server has it. */
+/** The client's settings for its answer. The server's defaults apply to absent ones. */
 export interface Settings {
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
@@ -43,15 +43,15 @@ export interface Request {
   readonly settings: Settings
   readonly choice: Choice
   readonly isStreamed: boolean
-  /** Whether notes are shown as what the assistant says beside its answer, where the wire can tell the two apart. */
+  /** Whether notes are shown as commentary of the assistant, if the wire can distinguish it from the answer. */
   readonly isCommented?: boolean | undefined
-  /** Whether it is said of each part who it is by, where the wire can say so. */
+  /** Whether each part names its worker, if the wire supports it. */
   readonly isTagged?: boolean | undefined
   /** The states of runs that the client's history holds, in its order. */
   readonly seals: ReadonlyArray<string>
-  /** Whether the client carries the state of a run that waits, and sends it back. */
+  /** Whether the client carries the state of a suspended run and sends it back. */
   readonly carriesState: boolean
-  /** What of the request was left out, in sentences for people. */
+  /** Omitted parts of the request, in sentences for people. */
   readonly notices: ReadonlyArray<string>
 }
 
@@ -59,14 +59,14 @@ export interface Request {
 // Out
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a segment of a run used, and what that cost. */
+/** Usage and cost of a segment of a run. */
 export interface SegmentUsage {
   /**
-   * What the step that answers has read and written. It is what a client takes the length of its conversation from, and
-   * what its limit of tokens holds for; of several steps that vote, the first.
+   * Input and output of the step that answers. Clients derive the length of their conversation from it, and their token
+   * limit applies to it; if several steps vote, it is the first.
    */
   readonly answer: Usage
-  /** What planning used, and the steps whose answer is not the run's. */
+  /** Usage of planning, and of steps whose answer is not the run's. */
   readonly orchestration: Usage
   /** USD, over the calls whose price is known. */
   readonly costUsd: number
@@ -81,7 +81,7 @@ export type FailedStep = Pick<StepFailure.StepFailure, "round" | "step" | "by" |
 /** Why a segment ended. `tool-calls`: it waits for the results of tools, which the next request brings. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "refusal" | "stop-sequence"
 
-/** Who a part is by: a worker, where that is asked for. */
+/** The worker of a part, if the client wants it. */
 interface By {
   readonly by?: string | undefined
 }
@@ -89,17 +89,17 @@ interface By {
 /** A piece of what a segment of a run has to say. The last part is `finish` or `error`, and there is one of them. */
 export type Part =
   | ({ readonly type: "text"; readonly text: string } & By)
-  /** What happens meanwhile, in a line for people: the plan, or a step that has ended. */
+  /** Progress, in a line for people: the plan, or a step that has ended. */
   | ({ readonly type: "note"; readonly about: "plan" | "step"; readonly text: string } & By)
-  /** What is said instead of an answer. */
+  /** Text instead of an answer. */
   | ({ readonly type: "refusal"; readonly text: string } & By)
   /** A tool for the client to run. Its id leads back to the run. */
   | ({ readonly type: "tool-call" } & ToolCall & By)
-  /** The result of a tool that has come while the response goes on, as its wire has it. */
+  /** The result of a tool that arrived while the response is open, in the form of its wire. */
   | { readonly type: "given"; readonly item: JsonObject }
   /** The sealed state of the run, which waits for the tools that follow: for the client to carry. */
   | { readonly type: "state"; readonly state: string }
-  /** Nothing has happened for a while: something must be sent, so that the client goes on waiting. */
+  /** A period without output: something must be sent so that the client does not time out. */
   | { readonly type: "heartbeat" }
   | {
       readonly type: "finish"
@@ -113,13 +113,13 @@ export type Part =
       readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
       /** How long it took. */
       readonly durationMillis: number
-      /** What of the request workers could not take, in sentences for people. */
+      /** Parts of the request that workers do not support, in sentences for people. */
       readonly notices?: ReadonlyArray<string> | undefined
     }
-  /** There is no answer, or it breaks off here. What was used is paid all the same; absent where nothing was begun. */
+  /** There is no answer, or it breaks off here. Usage is still charged; absent if nothing was started. */
   | { readonly type: "error"; readonly error: ApiError; readonly usage?: SegmentUsage | undefined }
 
-/** What a response says besides the parts. */
+/** The metadata of a response besides its parts. */
 export interface About {
   /** Letters and digits; a wire puts its own prefix before it. */
   readonly id: string
@@ -148,7 +148,7 @@ export interface Wire<State> {
   readonly read: (body: JsonObject, headers: Headers) => Request
   /** The beginning of a stream. */
   readonly begin: (about: About) => Written<State>
-  /** What goes out for a part. After the last part the stream is over. */
+  /** Returns the output for a part. After the last part the stream is over. */
   readonly write: (state: State, part: Part) => Written<State>
   /** The body of a response that is not streamed. Its last part is `finish`. */
   readonly whole: (about: About, parts: ReadonlyArray<Part>) => JsonObject
