@@ -4,7 +4,7 @@ import { build } from "../../tsup.base.ts"
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number]
 
-/** What nearly every program loads. */
+/** Modules that nearly every program loads. */
 const loop = ["run/Conductor", "policy/Baselines", "events/AnswerText", "telemetry/Telemetry", "events/Transcript"].map(
   (name) => path.resolve(`src/${name}.ts`)
 )
@@ -20,7 +20,7 @@ const together: Plugin = {
     onResolve({ filter: /./ }, ({ kind, namespace, path: file, resolveDir }) => {
       const isEntry = kind === "entry-point" || (kind === "dynamic-import" && file.startsWith("."))
       if (isEntry) return { path: path.resolve(resolveDir, file), namespace: "entry" }
-      // What is imported for nothing else is left out, unless it is said to have side effects.
+      // A module that is imported but unused is left out, unless it is marked as having side effects.
       return namespace === "entry" ? { path: file, sideEffects: true } : undefined
     })
     onLoad({ filter: /./, namespace: "entry" }, ({ path: file }) => ({

@@ -15,7 +15,7 @@ import { makeCorpus, makeWorkflows } from "./workflowTextCorpus.ts"
 
 const rules = { poolSize: 1000, maxSteps: 1000, allowEmpty: true }
 
-/** What Python makes of each text: `ast.parse`, `ast.literal_eval` for each assignment, then the rules of a workflow. */
+/** Python's reading of each text: `ast.parse`, `ast.literal_eval` for each assignment, then the rules of a workflow. */
 const oracle = `
 import ast, json, sys, warnings
 

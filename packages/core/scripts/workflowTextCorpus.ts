@@ -80,7 +80,7 @@ const lead = [..."0123456789"]
 
 type Make = () => string
 
-/** What makes the pieces of a text; `oddities` is the share of pieces that are wrong. */
+/** Returns a generator of pieces of text. `oddities` is the share of pieces that are wrong. */
 const makePieces = (random: Random, oddities: number) => {
   const { below, chance, many, pick } = random
   const odd = () => chance(oddities)

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import { isA, messageOf } from "./Thrown.ts"
 
-/** What a function of a user may give for an `A`. */
+/** A value of type `A` as a user's function may return it: plain, as a promise or as an effect. */
 export type Given<A, E = never> = A | PromiseLike<A> | Effect.Effect<A, E>
 
 const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>

@@ -11,7 +11,7 @@ export type Defined<A> = A extends unknown
   : never
 
 /**
- * The record without the keys whose value is `undefined`; the record itself where there is none.
+ * Returns the record without the keys whose value is `undefined`, or the record itself if it has no such keys.
  *
  * **Example**
  *

@@ -30,7 +30,7 @@ export const isSame = (one: string, other: string): boolean => bare(one) === bar
 /** At most this many letters may be wrong: one in three, and never more than three. */
 const allowed = (word: string): number => Math.min(3, Math.floor(word.length / 3))
 
-/** Where one word begins with the other, it is an unfinished one, or one with its unit. */
+/** If one word begins with the other, it is unfinished or has a unit appended. */
 const isBeginning = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one))
 

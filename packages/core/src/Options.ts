@@ -43,7 +43,7 @@ export type ShapeOf<A> = { readonly [Option in keyof A]-?: Row }
 /** Returns what is wrong with options that are valid one by one, as a sentence, or `undefined`. */
 export type Rule = (options: Readonly<Record<string, unknown>>) => string | undefined
 
-/** What a table holds besides its rows. */
+/** The parts of a table other than its rows. */
 export interface Notes {
   /** The options that must be given. */
   readonly required?: ReadonlyArray<string> | undefined
@@ -151,7 +151,7 @@ export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words
   return Object.assign(check, { words })
 }
 
-/** What passes any of the checks. */
+/** Returns a check that accepts values that pass any of the given checks. */
 export const either =
   (...checks: ReadonlyArray<Check>): Check =>
   (value) => {
@@ -175,7 +175,7 @@ export const recordOf = (each: Row): Each => ({ kind: "record", each })
 /** Objects with an option, e.g. `type`, that decides which others there are. */
 export const variants = (by: string, of: Variants["of"]): Variants => ({ kind: "variants", by, of })
 
-/** The rule that an option has an effect only together with one of others. */
+/** A rule for an option that has an effect only together with one of several other options. */
 export const needs =
   (option: string, ...others: ReadonlyArray<string>): Rule =>
   (options) =>

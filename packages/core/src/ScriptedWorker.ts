@@ -1,7 +1,4 @@
-/**
- * A worker that follows a script and records every call: the double that tests and examples use at the front door,
- * where a real worker would stand.
- */
+/** A worker that follows a script and records every call. Tests and examples use it instead of a real worker. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Tables from "./Options.ts"
@@ -9,7 +6,7 @@ import * as Message from "./task/Message.ts"
 import { free, type Pricing, pricingShape } from "./task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart, type WorkerRequest } from "./task/Worker.ts"
 
-/** What one call does: answer with a text, fail, hang for ever, or stream exactly these parts. */
+/** The behavior of one call: answer with a text, fail, hang forever, or stream exactly these parts. */
 export type Reply =
   | string
   | { readonly fail: WorkerErrorReason }
@@ -26,7 +23,7 @@ export interface ScriptedWorker extends Worker {
   readonly running: () => number
 }
 
-/** What a scripted worker is made of. */
+/** Options for creating a scripted worker. */
 export interface Options {
   readonly id: string
   readonly description?: string | undefined

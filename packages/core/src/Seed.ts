@@ -1,9 +1,9 @@
 /**
  * Seeded randomness for pure functions: the same seed gives the same choices, on every machine.
  *
- * A seed is a number, and {@link derive} makes another of it for each part. {@link index} and {@link shuffle} make one
- * choice; for many, {@link draw} gives a source of draws, and {@link below}, {@link chance}, {@link pick} and
- * {@link shuffled} choose by any source. What they choose is part of recorded figures and never changes.
+ * A seed is a number, and {@link derive} makes a separate one for each part. {@link index} and {@link shuffle} make one
+ * choice. For many choices, {@link draw} returns a random source, and {@link below}, {@link chance}, {@link pick} and
+ * {@link shuffled} accept any source. Recorded figures depend on their results, which therefore never change.
  */
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
@@ -23,8 +23,8 @@ const mix = (hash: number): number => {
 }
 
 /**
- * As {@link derive}, but seeds of neighbouring parts are unrelated, and lie in 0 to 2^30 - 1, so that a small
- * number can be added to one.
+ * Like {@link derive}, but seeds of neighboring parts are unrelated. They are in the range 0 to 2^30 - 1, so that a
+ * small number can be added to one.
  */
 export const spread = (seed: number, ...parts: ReadonlyArray<string | number>): number =>
   mix(hash(seed, parts)) & 0x3fffffff

@@ -23,7 +23,7 @@ export const messageOf = (thrown: unknown): string => {
   }
 }
 
-/** An object of others may throw when it is asked what it is. */
+/** A third-party object may throw when its type is inspected. */
 export const isA = <A>(value: unknown, type: new (...args: never) => A): value is A => {
   try {
     return value instanceof type

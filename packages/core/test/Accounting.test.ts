@@ -1,4 +1,4 @@
-/** What was asked is what is told is what is charged, however a run ends. */
+/** A run's requests, events and charges agree, however it ends. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ import type { Access } from "../src/workflow/Workflow.ts"
 
 const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 }
 
-/** A worker that counts how often it was asked, whether or not anybody then waits for its answer. */
+/** A worker that counts its calls, whether or not its answer is awaited. */
 const worker = (id: string, replies: ScriptedWorker.Options["replies"] = [`answer of ${id}`], latencyMillis = 0) => {
   const scripted = ScriptedWorker.make({ id, pricing, replies, latencyMillis })
   let asked = 0
@@ -192,7 +192,7 @@ describe("a call that its provider's gate refuses", () => {
     enter: (worker) => Effect.fail(new WorkerError({ worker: worker.id, reason: { _tag: "Overloaded" } }))
   }
 
-  it.effect("is told as one that was not asked, counts nowhere and keeps nothing reserved", () =>
+  it.effect("is reported as not sent, is not counted and releases its reservation", () =>
     Effect.gen(function* () {
       const asked = worker("a")
       const ledger = Budget.make({ tokens: 12_000 })

@@ -27,7 +27,7 @@ interface Scene {
   readonly reassign?: Resilience.Reassign | undefined
 }
 
-/** Runs a scene; what was told, piece by piece, and whether all of it was told before the run had ended. */
+/** Runs a scene. Returns the emitted pieces, and whether all were emitted before the run ended. */
 const play = Effect.fnUntraced(function* ({ answer: vote, reassign = "never", recursion = 0, steps, workers }: Scene) {
   const pool = WorkerPool.makeUnsafe(
     Object.entries(workers).map(([id, replies]) => ScriptedWorker.make({ id, replies }))
@@ -66,7 +66,7 @@ describe("AnswerText", () => {
           { worker: 1, subtask: "", access: "all" }
         ]
       })
-      // What comes together is one piece.
+      // Deltas that arrive together are one piece.
       assert.deepStrictEqual(live, ["answer"])
       assert.deepStrictEqual(pieces, live)
     })
@@ -104,7 +104,7 @@ describe("AnswerText", () => {
     })
   )
 
-  it.live("says so when a second call says something else", () =>
+  it.live("reports that a second call has a different answer", () =>
     Effect.gen(function* () {
       const { pieces, state } = yield* play({ workers: { a: [cut("Hello"), { parts: said("Good ", "day") }] } })
       assert.deepStrictEqual(pieces, ["Hello"])
@@ -112,7 +112,7 @@ describe("AnswerText", () => {
     })
   )
 
-  it.live("says so when the second answer is shorter than what was told", () =>
+  it.live("reports that the second answer is shorter than the emitted text", () =>
     Effect.gen(function* () {
       const { pieces, state } = yield* play({ workers: { a: [cut("Hello"), { parts: said("Hell") }] } })
       assert.deepStrictEqual(pieces, ["Hello"])

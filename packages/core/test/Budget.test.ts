@@ -195,7 +195,7 @@ describe("Budget", () => {
     })
   )
 
-  it.effect("what can never fit fails at once, and says so", () =>
+  it.effect("fails a request that can never fit at once, with the reason", () =>
     Effect.gen(function* () {
       const ledger = Budget.make({ tokens: 100 })
       yield* ledger.reserve({ costUsd: 0, tokens: 90 })
@@ -207,7 +207,7 @@ describe("Budget", () => {
     })
   )
 
-  it.effect("free calls go on when the money is spent", () =>
+  it.effect("allows free calls when the money is spent", () =>
     Effect.gen(function* () {
       const ledger = Budget.make({ costUsd: 1 })
       yield* ledger.settle(yield* ledger.reserve({ costUsd: 1, tokens: 5 }), used(5, 1))
@@ -237,7 +237,7 @@ describe("Budget", () => {
     })
   )
 
-  it.effect("what is spent beside calls leaves so much less for them, in all accounts above, and wakes who waits", () =>
+  it.effect("reduces the room for calls by other spending, in all accounts above, and wakes the waiting calls", () =>
     Effect.gen(function* () {
       const shared = Budget.make({ costUsd: 1 })
       const ledger = Budget.make({}, shared)

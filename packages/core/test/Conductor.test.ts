@@ -98,7 +98,7 @@ describe("recursion", () => {
     })
   )
 
-  it.effect("an empty workflow is no answer in the first round", () =>
+  it.effect("an empty workflow is not an answer in the first round", () =>
     Effect.gen(function* () {
       const { result } = yield* run({ workers: [worker("a")], policy: sequence({ steps: [] }).policy, recursion: 2 })
       assert.strictEqual(result.ending, "failed")
@@ -106,7 +106,7 @@ describe("recursion", () => {
     })
   )
 
-  it.effect("a round whose last step failed is told to the policy, which can ask somebody else", () =>
+  it.effect("a round whose last step failed is reported to the policy, which can call another worker", () =>
     Effect.gen(function* () {
       const { contexts, policy } = sequence(ask(0), ask(1, "Then you."), { steps: [] })
       const workers = [worker("a", [{ fail: { _tag: "Quota", detail: "none left" } }]), worker("b")]
@@ -131,7 +131,7 @@ describe("recursion", () => {
     })
   )
 
-  it.effect("a step in the middle that failed is told, too", () =>
+  it.effect("a failed step in the middle is reported, too", () =>
     Effect.gen(function* () {
       const workflow: Workflow = {
         steps: [
@@ -147,7 +147,7 @@ describe("recursion", () => {
     })
   )
 
-  it.effect("no answer cannot be let stand, and is the end after the last round", () =>
+  it.effect("a missing answer cannot be confirmed, and ends the run after the last round", () =>
     Effect.gen(function* () {
       const broken = () => [worker("a", [{ fail: { _tag: "Quota" } }])]
       const stands = yield* run({ workers: broken(), policy: sequence(ask(0), { steps: [] }).policy, recursion: 2 })
@@ -315,7 +315,7 @@ describe("a critic", () => {
 })
 
 describe("what can go wrong", () => {
-  it.effect("a policy in code that breaks a rule is told which", () =>
+  it.effect("a policy in code that breaks a rule receives the name of the rule", () =>
     Effect.gen(function* () {
       const policy = Policy.fixed("bad", () => ({ steps: [{ worker: 0, subtask: "x", access: [0] }] }))
       const { result } = yield* run({ workers: [worker("a")], policy })
@@ -405,7 +405,7 @@ describe("streams and services", () => {
     )
   )
 
-  it.effect("a cached answer costs nothing and is told as cached", () =>
+  it.effect("a cached answer is free and reported as cached", () =>
     Effect.gen(function* () {
       const workers = [worker("a")]
       const once = run({ workers, policy: Baselines.single(0), seed: 1 })
@@ -419,7 +419,7 @@ describe("streams and services", () => {
     }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
   )
 
-  it.effect("a worker without seeds is asked without one, and its answers are kept by sample", () =>
+  it.effect("a worker without seeds is called without one, and its answers are cached by sample", () =>
     Effect.gen(function* () {
       const seeded = worker("seeded")
       const unseeded = worker("unseeded")

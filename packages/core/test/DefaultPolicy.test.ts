@@ -40,7 +40,7 @@ describe("a pool without a policy", () => {
     })
   )
 
-  it.effect("of several language models is answered by the strongest alone, and the run says so", () =>
+  it.effect("of several language models is answered by the strongest alone, and the run gives the reason", () =>
     Effect.gen(function* () {
       const { result, round, transcript } = yield* run(priced("small", 1), priced("large", 10))
       assert.strictEqual(result.answer, "large")
@@ -71,7 +71,7 @@ describe("a pool without a policy", () => {
     })
   )
 
-  it.effect("is planned for by its strongest language model where others are none", () =>
+  it.effect("is planned for by its strongest language model if the other workers are not models", () =>
     Effect.gen(function* () {
       const { result, transcript } = yield* run(tool, chat("model", plan), { ...tool, id: "second" })
       assert.strictEqual(result.answer, "7")

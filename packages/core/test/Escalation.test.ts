@@ -29,7 +29,7 @@ const ran = (
 const failing: ScriptedWorker.Reply = { fail: { _tag: "ContentFiltered" } }
 
 describe("checked", () => {
-  it.effect("asks nobody else where the answer passes", () =>
+  it.effect("calls no other worker if the answer passes", () =>
     Effect.gen(function* () {
       const workers = [says("cheap", "42"), says("strong", "no")] as const
       const { answer, asked, spend } = yield* ran(Escalation.checked("cheap", "strong", Grader.exact), workers)
@@ -109,7 +109,7 @@ describe("checked", () => {
     })
   )
 
-  it("refuses what is no check", () => {
+  it("rejects a value that is not a check", () => {
     assert.throws(
       () => Escalation.checked(0, 1, "grader" as never),
       /must be a function, a grader, a critic or a worker/
@@ -118,7 +118,7 @@ describe("checked", () => {
 })
 
 describe("agreed", () => {
-  it.effect("asks two, and nobody else where their final answers are the same", () =>
+  it.effect("calls only two workers if their final answers agree", () =>
     Effect.gen(function* () {
       const workers = [says("a", "So the answer is 42."), says("b", "\\boxed{42}"), says("c", "no")] as const
       const { answer, asked } = yield* ran(Escalation.agreed("a", "b", "c"), workers)

@@ -66,7 +66,7 @@ const paidIn = (events: ReadonlyArray<RunEvent>) => {
 describe("promise 1: a step starts the moment the last step it can see has ended", () => {
   it.effect("wall time is the critical path, not the sum and not the levels", () =>
     Effect.gen(function* () {
-      // Two chains of unequal pace side by side: by levels they would take 60 + 60 + 60.
+      // Two chains of unequal speed in parallel: by levels they would take 60 + 60 + 60.
       const workers = [
         worker("slow-first", undefined, { latencyMillis: 60 }),
         worker("fast-first", undefined, { latencyMillis: 10 }),
@@ -94,7 +94,7 @@ describe("promise 1: a step starts the moment the last step it can see has ended
 })
 
 describe("promise 2: a worker sees exactly its question, its access list and its subtask", () => {
-  it.effect("access lists are obeyed, in step order, and reasoning is nobody's", () =>
+  it.effect("access lists are obeyed, in step order, and reasoning is not shown to any step", () =>
     Effect.gen(function* () {
       const secret = worker("thinker", [
         {
@@ -107,7 +107,7 @@ describe("promise 2: a worker sees exactly its question, its access list and its
       ])
       const workers = [secret, worker("b"), worker("c"), worker("d")]
       const workflow = { steps: [step(0), step(1), step(2, [0]), step(3, [2, 0])] }
-      // Step 1 is of no use to anybody; it is run here to show that nobody sees it.
+      // The answer of step 1 is unused; the step is run here to show that no other step sees it.
       const { transcript } = yield* runWith({ workers, workflow, skipUnseen: false })
       const last = "Question:\nWhy?\n\nSubtask:\nsubtask of"
       assert.deepStrictEqual(contents(workers[1]!), [`${last} 1`])
@@ -146,7 +146,7 @@ describe("promise 2: a worker sees exactly its question, its access list and its
   )
 })
 
-describe("promise 3: a step whose answer nobody can see is not paid for", () => {
+describe("promise 3: a step whose answer no step can see is not paid for", () => {
   const workflow = { steps: [step(0), step(1), step(2, [1])] }
 
   it.effect("it is recorded as skipped", () =>
@@ -184,7 +184,7 @@ describe("promise 4: a budget is never exceeded", () => {
       // Each call may cost 10 and costs 2: after two, 4 + 10 is more than 13.
       assert.strictEqual(result.ending, "budget")
       assert.strictEqual(result.spend.costUsd, 4)
-      // What a step said of its subtask is no answer to the question: it stands in the transcript.
+      // An answer to a subtask is not an answer to the question: it is only in the transcript.
       assert.strictEqual(result.answer, undefined)
       assert.strictEqual(transcript.rounds[0]!.steps[1]!.text, "one two")
       assert.include(result.detail, "the cost limit is 13 USD")
@@ -224,7 +224,7 @@ describe("promise 4: a budget is never exceeded", () => {
     })
   )
 
-  it.effect("time is a limit, too: the answer so far is kept", () =>
+  it.effect("time is a limit, too: the answer so far is returned", () =>
     Effect.gen(function* () {
       const workers = [worker("a", ["early"], { latencyMillis: 10 }), worker("b", [{ hang: true }])]
       const { result } = yield* runWith({
@@ -320,7 +320,7 @@ describe("promise 5: retried, then reassigned, then reported or ended", () => {
     })
   )
 
-  it.effect("or ends the run, stopping what runs beside it", () =>
+  it.effect("or ends the run, stopping concurrent steps", () =>
     Effect.gen(function* () {
       const workers = [worker("a", [{ fail: { _tag: "Quota" } }]), worker("b", [{ hang: true }]), worker("c")]
       const { result } = yield* runWith({

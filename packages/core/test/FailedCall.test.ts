@@ -75,7 +75,7 @@ describe("what is thrown", () => {
     }
   })
 
-  it("shows the innermost cause beside the words of the outer error, and not megabytes of a page", () => {
+  it("shows the innermost cause next to the words of the outer error, and not megabytes of a page", () => {
     const cause = failed("getaddrinfo ENOTFOUND api.example", { code: "ENOTFOUND" })
     assert.strictEqual(
       FailedCall.fromThrown(new TypeError("fetch failed", { cause }))?.detail,

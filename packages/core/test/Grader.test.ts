@@ -13,7 +13,7 @@ describe("Grader", () => {
     })
   )
 
-  it.effect("exact reads an answer of a million full stops before anybody loses patience", () =>
+  it.effect("exact reads an answer of a million full stops quickly", () =>
     Effect.gen(function* () {
       const stops = ".".repeat(1_000_000)
       const task = Task.make({ question: "?", reference: `x${stops}x` })

@@ -39,7 +39,7 @@ const scripted = (said: ReadonlyArray<Said>, changes: Partial<Policy.Context> = 
 }
 
 describe("LanguagePolicy", () => {
-  it.effect("refuses where the model says that nobody can answer, and no fallback stands in", () =>
+  it.effect("refuses if the model declines the task, without trying the fallback", () =>
     Effect.gen(function* () {
       const { attempts, context } = scripted(["Nobody can."])
       const policy = LanguagePolicy.make({
@@ -169,7 +169,7 @@ describe("LanguagePolicy", () => {
     })
   )
 
-  it.effect("can let the previous answer stand in a recursive round alone", () =>
+  it.effect("can confirm the previous answer only in a recursive round", () =>
     Effect.gen(function* () {
       const empty = "model_id = []\nsubtasks = []\naccess_list = []"
       const previous = {

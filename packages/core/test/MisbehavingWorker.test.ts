@@ -1,4 +1,4 @@
-/** What workers and their vendors send is held to what can be, and ends a call with words. */
+/** Output of workers and vendors is validated, and invalid output ends a call with a reason. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -78,7 +78,7 @@ describe("a usage that cannot be", () => {
     ["more reasoning than the output", { ...counted, reasoningTokens: 91 }, "reasoningTokens: 91", counted]
   ]
   for (const [name, reported, said, kept] of cases) {
-    it.effect(`is estimated, and that is said: ${name}`, () =>
+    it.effect(`is replaced by an estimate and reported: ${name}`, () =>
       Effect.gen(function* () {
         const { result, usage } = yield* run(reporting(reported))
         assert.strictEqual(result.ending, "answered")
@@ -143,7 +143,7 @@ describe("a usage that cannot be", () => {
     )
   }
 
-  it.effect("of a price below zero is a price that nobody knows, which no cost limit lets pass", () =>
+  it.effect("treats a negative price as unknown, so a cost limit rejects the worker", () =>
     Effect.gen(function* () {
       const cheap = {
         ...reporting({ inputTokens: 10, outputTokens: 90 }),
@@ -156,7 +156,7 @@ describe("a usage that cannot be", () => {
   )
 })
 
-describe("parts that are none", () => {
+describe("invalid parts", () => {
   const finish = { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } }
   for (const [text, kind] of [
     [4, "number"],
@@ -164,7 +164,7 @@ describe("parts that are none", () => {
     [undefined, "undefined"],
     [null, "object"]
   ] as const) {
-    it.effect(`a text that is no string (${JSON.stringify(text)}) is malformed`, () =>
+    it.effect(`a text that is not a string (${JSON.stringify(text)}) is malformed`, () =>
       Effect.gen(function* () {
         const { lost, result } = yield* run(sending([{ type: "text", text }, finish]))
         assert.strictEqual(result.ending, "failed")
@@ -183,7 +183,7 @@ describe("parts that are none", () => {
     })
   )
 
-  it.effect("a finish reason that is none counts as another", () =>
+  it.effect("an invalid finish reason counts as another", () =>
     Effect.gen(function* () {
       for (const reason of ["constructor", "__proto__", 7, null, () => "stop"]) {
         const { step } = yield* run(reporting({ inputTokens: 1, outputTokens: 1 }, reason))
@@ -282,7 +282,7 @@ describe("a worker whose code is wrong", () => {
   ]
   for (const [name, error, words] of thrown) {
     for (const how of ["fails", "dies", "throws"] as const) {
-      it.effect(`has a defect, which is charged and told: it ${how} with ${name}`, () =>
+      it.effect(`has a defect, which is charged and reported: it ${how} with ${name}`, () =>
         Effect.gen(function* () {
           const worker: Worker = {
             id: "a",

@@ -19,5 +19,5 @@ describe("the nearest known word", () => {
     assert.isUndefined(nearest(given, settings))
   )
 
-  it("is none where nothing is known", () => assert.isUndefined(nearest("cost", [])))
+  it("returns undefined without known names", () => assert.isUndefined(nearest("cost", [])))
 })

@@ -13,7 +13,7 @@ interface Recorded {
   readonly startedAt: number
 }
 
-/** What OpenTelemetry's own set-up is to a program: a provider of tracers, here one that keeps spans. */
+/** OpenTelemetry as a program sets it up: a tracer provider, here one that stores spans. */
 const collect = () => {
   const spans: Array<Recorded> = []
   const startSpan = (name: string, options: api.SpanOptions = {}, context = api.context.active()): api.Span => {
@@ -70,7 +70,7 @@ describe("openTelemetry", () => {
     }
   })
 
-  it("is beside onEvent, says errors, and leaves texts out", async () => {
+  it("works alongside onEvent, reports errors, and leaves texts out", async () => {
     const { api, spans } = collect()
     const answer = () => {
       throw new Error("a secret of mine")

@@ -87,7 +87,7 @@ describe("An outcome", () => {
     })
   )
 
-  it.effect("of a step is its worker's, and there is none of a step that nobody answered", () =>
+  it.effect("of a step is credited to its worker, and is undefined for a step without an answer", () =>
     Effect.gen(function* () {
       const transcript = yield* transcriptOf(Baselines.bestOf({ n: 2 }))
       const second = Outcome.fromTranscript(transcript, { ...scored, score: 0, step: { round: 0, step: 1 } })!

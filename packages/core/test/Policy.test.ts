@@ -59,7 +59,7 @@ describe("every fixed policy", () => {
     )
   }
 
-  it.effect("lets the previous answer stand, unless a critic objected", () =>
+  it.effect("confirms the previous answer, unless a critic objected", () =>
     Effect.gen(function* () {
       const policy = Baselines.single(1)
       const answer = { type: "answered" as const, text: "so" }
@@ -70,7 +70,7 @@ describe("every fixed policy", () => {
     })
   )
 
-  it.effect("is tried again where there is no answer that could stand", () =>
+  it.effect("is tried again if there is no answer to confirm", () =>
     Effect.gen(function* () {
       const policy = Baselines.single(1)
       const answer = { type: "failed" as const, message: "overloaded" }
@@ -189,7 +189,7 @@ describe("withFallback", () => {
   })
   const workerError = (_tag: "Overloaded" | "Authentication") => new WorkerError({ worker: "model", reason: { _tag } })
 
-  it.effect("asks the fallback when the policy fails, and says so before what the fallback says", () =>
+  it.effect("calls the fallback when the policy fails, and gives the reason before the fallback's notes", () =>
     Effect.gen(function* () {
       const noted: Policy.Policy = {
         ...Baselines.single(1),

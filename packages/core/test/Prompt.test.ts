@@ -168,7 +168,7 @@ describe("conductorMessages", () => {
     assert.include(question(other), "[system] Be kind.")
   })
 
-  it("shows examples that obey the rules they stand under", () => {
+  it("shows examples that obey the rules shown with them", () => {
     const sets = [Prompt.outOfDistributionExamples, Prompt.mixedExamples, Prompt.inDistributionExamples]
     for (const examples of sets) {
       assert.strictEqual(examples.length, 4)
@@ -195,7 +195,7 @@ describe("conductorMessages", () => {
     assert.match(system(context(), { access: "fine-grained" }).match(lists)!.join("\n"), /\[0, 1, 2\]/)
   })
 
-  it("fills in what a user wrote as it stands", () => {
+  it("fills in the user's text unchanged", () => {
     const asked = "What does {answer} mean in $& templates, and {question}?"
     assert.include(question(context({ task: Task.make(asked) })), `Question:\n${asked}\n`)
   })

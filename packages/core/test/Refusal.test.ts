@@ -1,4 +1,4 @@
-/** What declines to answer has not answered: a model, a filter of its vendor, or the policy. */
+/** A refusal is not an answer, whether from a model, a vendor's filter, or the policy. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -34,7 +34,7 @@ const run = Effect.fnUntraced(function* (
 })
 
 describe("a refusal", () => {
-  it.effect("is no answer: the run says who declined, and how", () =>
+  it.effect("is not an answer: the run names the worker that declined, and its words", () =>
     Effect.gen(function* () {
       const worker = declining("shy")
       const { result, transcript } = yield* run(Baselines.single(0), [worker])
@@ -85,7 +85,7 @@ describe("a refusal", () => {
     })
   )
 
-  it.effect("is told to the policy of the next round, which can ask another", () =>
+  it.effect("is reported to the policy of the next round, which can call another worker", () =>
     Effect.gen(function* () {
       const seen: Array<Policy.Previous | undefined> = []
       const policy = Policy.planned("one after the other", ({ previous, round }) => {
@@ -100,7 +100,7 @@ describe("a refusal", () => {
     })
   )
 
-  it.effect("of a policy ends the run before anybody is asked, and nobody stands in", () =>
+  it.effect("of a policy ends the run before any worker is called, without a fallback", () =>
     Effect.gen(function* () {
       const policy: Policy.Policy = {
         name: "modest",

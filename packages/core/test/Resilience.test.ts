@@ -62,7 +62,7 @@ describe("reassign", () => {
   const error = new WorkerError({ worker: "b", reason: overloaded })
   const failure = (...tried: ReadonlyArray<number>) => ({ pool, failed: tried.at(-1)!, tried, error })
 
-  it("gives a step to nobody unless told so", () => {
+  it("reassigns a step only if configured", () => {
     expect(Effect.runSync(Resilience.reassign("never", failure(0)))).toBeUndefined()
   })
 
@@ -72,7 +72,7 @@ describe("reassign", () => {
     expect(Effect.runSync(Resilience.reassign("next", failure(1, 2, 0)))).toBeUndefined()
   })
 
-  it("starts with the first worker when the one that failed stands outside the pool", () => {
+  it("starts with the first worker when the one that failed is outside the pool", () => {
     expect(Effect.runSync(Resilience.reassign("next", failure(3)))).toBe(1)
     expect(Effect.runSync(Resilience.reassign("next", failure(3, 1, 2, 0)))).toBeUndefined()
   })

@@ -34,7 +34,7 @@ const counter = () => {
   return { state, compute }
 }
 
-/** Lets all fibers go on as far as they can. */
+/** Lets all fibers run as far as they can. */
 const settle = Effect.yieldNow.pipe(Effect.repeat({ times: 60 }))
 
 describe("key", () => {
@@ -72,7 +72,7 @@ describe("key", () => {
     expect(new Set(keys).size).toBe(2 * variants.length)
   })
 
-  it("differs with a worker's own settings, in whatever order they stand", () => {
+  it("differs with a worker's own settings, in any order", () => {
     const keys = [
       undefined,
       { temperature: 0.2 },
@@ -255,7 +255,7 @@ describe("lookup", () => {
     })
   )
 
-  it.effect("answers every caller that is not interrupted, whatever fails and whoever goes", () =>
+  it.effect("answers every caller that is not interrupted, whichever callers fail or leave", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 60; seed++) {
         const cache = ResponseCache.makeMemory({ maxEntries: 2 })

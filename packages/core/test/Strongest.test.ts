@@ -118,7 +118,7 @@ describe("The first day of a pool", () => {
       })
     )
 
-    it.effect("lets the strongest one's answer stand where none passes, and says so", () =>
+    it.effect("uses the strongest worker's answer if none passes, and reports it", () =>
       Effect.gen(function* () {
         const pool = poolOf(priced("small", 1), priced("large", 10))
         const { answer, asked, ending, rounds } = yield* checked(pool, "nobody says this")

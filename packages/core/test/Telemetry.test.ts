@@ -321,7 +321,7 @@ describe("recorder", () => {
     })
   )
 
-  it("ignores runs whose beginning it has not heard", () => {
+  it("ignores runs whose start it has not received", () => {
     const { spans, tracer } = collector()
     const recorder = Telemetry.recorder(tracer)
     recorder.listener({ type: "round-started", runId: "r", at: 0, round: 0 })

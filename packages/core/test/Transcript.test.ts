@@ -149,7 +149,7 @@ describe("Transcript", () => {
       const whole = Transcript.fromEvents(timed)!
       assert.strictEqual(Transcript.endOf(whole), timed.at(-1)!.at)
       for (const [index, { at }] of timed.entries()) {
-        // When pieces of a text came is not kept.
+        // The arrival times of text pieces are not recorded.
         const known = timed.slice(0, index + 1).filter(({ type }) => type !== "step-delta")
         assert.deepStrictEqual(Transcript.at(whole, at), Transcript.fromEvents(known), `after event ${index}`)
       }
@@ -157,7 +157,7 @@ describe("Transcript", () => {
     })
   )
 
-  it("starts a completion anew in every attempt", () => {
+  it("restarts a completion in every attempt", () => {
     const delta = (attempt: number, text: string): RunEvent => ({
       type: "completion-delta",
       runId: "run",

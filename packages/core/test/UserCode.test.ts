@@ -1,4 +1,4 @@
-/** What users write for the promise API may be wrong: a run ends with words, and loses nothing that was paid. */
+/** User code of the promise API may be wrong: a run ends with a reason, and retains everything that was paid. */
 import { Logger } from "effect"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
@@ -62,7 +62,7 @@ describe("a worker's function", () => {
     })
   }
 
-  it("that yields what is no text has the same defect", async () => {
+  it("that yields a value other than text has the same defect", async () => {
     const result = await ask(async function* () {
       yield "for"
       yield undefined as unknown as string
@@ -165,7 +165,7 @@ describe("a listener", () => {
     await new Promise((resolve) => setImmediate(resolve))
   })
 
-  it("that throws is told in a warning at the end of the run", async () => {
+  it("that throws is reported in a warning at the end of the run", async () => {
     const said: Array<unknown> = []
     const logger = Logger.make(({ message }) => said.push(message))
     const conductor = Conductor.make({

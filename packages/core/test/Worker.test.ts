@@ -21,7 +21,7 @@ describe("Usage.cost", () => {
     assert.strictEqual(Usage.cost({ inputPerMillion: 2, outputPerMillion: 0 }, usage), 2)
   })
 
-  it("does not know what nobody knows", () => {
+  it("leaves unknown values undefined", () => {
     assert.isUndefined(Usage.cost(undefined, Usage.noUsage))
     assert.strictEqual(Usage.cost(Usage.free, { inputTokens: 5, outputTokens: 5 }), 0)
   })

@@ -25,7 +25,7 @@ const slow = (): Worker & Pick<ScriptedWorker.ScriptedWorker, "calls"> => {
   }
 }
 
-/** What stands in one store, whoever has made it. */
+/** The contents of one store, whichever run wrote them. */
 const makeStore = () => {
   const entries = new Map<string, ResponseCache.Entry>()
   const store: ResponseCache.Store = {
@@ -63,7 +63,7 @@ const run = Effect.fnUntraced(function* (
 const untimed = (events: ReadonlyArray<RunEvent>) => events.map(({ at: _, ...event }) => event)
 
 describe("an answer in pieces", () => {
-  it.effect("is told packet by packet: what comes together is one piece, in its order", () =>
+  it.effect("is emitted per packet: deltas that arrive together are one piece, in order", () =>
     Effect.gen(function* () {
       const piece = (type: "text" | "reasoning", text: string): WorkerPart => ({ type, text })
       const packets: ReadonlyArray<ReadonlyArray<WorkerPart>> = [
@@ -90,7 +90,7 @@ describe("an answer in pieces", () => {
 })
 
 describe("a found answer", () => {
-  it.effect("that counts as made gives the run that made it, failures, cost and time included, and asks nobody", () =>
+  it.effect("that is charged from the cache repeats the run with its failures, cost and time, without a call", () =>
     Effect.gen(function* () {
       const worker = slow()
       const { store } = makeStore()
@@ -108,12 +108,12 @@ describe("a found answer", () => {
       assert.deepStrictEqual(runFinished(restAgain), runFinished(rest))
       const finished = again.events.find((event) => event.type === "step-finished")
       assert.strictEqual(finished?.durationMillis, 110)
-      // Who pays is charged once.
+      // The payer is charged once.
       assert.deepStrictEqual(account.spent(), paid)
     })
   )
 
-  it.effect("that counts as made has to fit the run's own budget, as it did when it was made", () =>
+  it.effect("that is charged from the cache has to fit the run's own budget, as the original call did", () =>
     Effect.gen(function* () {
       const { store } = makeStore()
       const account = Budget.make()
@@ -137,7 +137,7 @@ describe("a found answer", () => {
 })
 
 describe("a payer", () => {
-  it.effect("is told of each attempt that was paid for, and of an answer under its key before it is kept", () =>
+  it.effect("is notified of each paid attempt, and of an answer under its key before it is cached", () =>
     Effect.gen(function* () {
       const { entries, store } = makeStore()
       const told: Array<readonly [number | undefined, string | undefined, boolean]> = []
@@ -174,7 +174,7 @@ describe("a payer", () => {
   )
 })
 
-describe("a call for which nobody says how much may be written", () => {
+describe("a call without an output limit", () => {
   const asked = Effect.fnUntraced(function* (
     about: Partial<Worker>,
     options: Omit<Conductor.Options, "policy" | "pool">
@@ -187,7 +187,7 @@ describe("a call for which nobody says how much may be written", () => {
   })
 
   it.effect(
-    "may write 8,192 tokens on a limited account, fewer where its model can, and 4,096 where nobody knows",
+    "may write 8,192 tokens on a limited account, fewer if its model allows fewer, and 4,096 if its limits are unknown",
     () =>
       Effect.gen(function* () {
         const budget = { tokens: 10_000 }

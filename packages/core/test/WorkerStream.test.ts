@@ -77,7 +77,7 @@ describe("a call that sends nothing", () => {
     )
   }
 
-  it.effect("is not one that goes on sending, however long that takes, nor any where it is turned off", () =>
+  it.effect("does not apply to a stream that keeps sending, however long that takes, or if it is turned off", () =>
     Effect.gen(function* () {
       for (const settings of [{ worker: { silenceMillis: 5_000 } }, { worker: { silenceMillis: 0 } }]) {
         const { calls, worker } = hanging(0, 4_000)

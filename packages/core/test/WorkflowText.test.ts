@@ -122,7 +122,7 @@ describe("tolerant reading", () => {
     expect(compared).toBeGreaterThan(400)
   })
 
-  it("finds the lists in prose and code fences, and says so", () => {
+  it("finds the lists in prose and code fences, and notes it", () => {
     const text = `Two calls. The form is model_id = [...], so:\n\n\`\`\`python\n${plan}\n\`\`\`\nThat is all (a=[1]).`
     expect(read(text)).toEqual(planned)
     expect(notesOf(text)).toEqual(["Ignored the text around the lists."])
@@ -187,7 +187,7 @@ describe("tolerant reading", () => {
     expect(notesOf(`${draft}\n\nNo, better:\n${plan}`)).toContain("Took the last of 2 sets of lists.")
   })
 
-  it("falls back to the set before one that is cut off, and says so", () => {
+  it("falls back to the set before one that is cut off, and notes it", () => {
     const text = `${plan}\n\nOr:\nmodel_id = [2, 3]\nsubtasks = ["Plan again, and`
     expect(read(text)).toEqual(planned)
     expect(notesOf(text)).toContain("Ignored a later subtasks list that cannot be read.")
@@ -239,7 +239,7 @@ describe("errors", () => {
     )
   })
 
-  it("stand where a list cannot be read", () => {
+  it("are at the position where a list cannot be read", () => {
     expect(read(plan.replace("0]", "zero]"))).toBe('Line 1, column 16: expected a value, found "zero".')
     expect(readStrict('model_id = [0]\r\nsubtasks = ["é😀\n"]')).toBe(
       'Line 2, column 16: expected a closing quote ("), found the end of the line.'
@@ -255,7 +255,7 @@ describe("errors", () => {
     expect(readStrict(`model_id = [01]`)).toContain("expected a number without leading zeros")
   })
 
-  it("stand at the element that breaks a rule, and hold the broken rule", () => {
+  it("are at the element that breaks a rule, and hold the broken rule", () => {
     const outOfRange = failureOf(plan.replace("0]", "9]"))
     expect([outOfRange.line, outOfRange.column, outOfRange.expected]).toEqual([1, 16, "a worker from 0 to 6"])
     expect(outOfRange.reason).toEqual({
@@ -351,7 +351,7 @@ describe("write", () => {
     expect(WorkflowText.write({ steps: [] })).toBe("model_id = []\nsubtasks = []\naccess_list = []\n")
   })
 
-  it("escapes what cannot stand or be seen in a string", () => {
+  it("escapes invalid and invisible characters of a string", () => {
     const subtask = "\0\x01\n\r\t\"'\\\u0085\u2028\ufeff\ud800é😀"
     expect(WorkflowText.write({ steps: [{ worker: 0, subtask, access: [] }] }).split("\n")[1]).toBe(
       String.raw`subtasks = ["\x00\x01\n\r\t\"'\\\x85\u2028\ufeff\ud800é😀"]`

@@ -94,12 +94,12 @@ describe("an answer of a shape", () => {
     assert.deepStrictEqual(value, { at: 3 })
   })
 
-  it("may stand in a block of code: the answer is the JSON alone", async () => {
+  it("may be in a block of code: the answer is the JSON alone", async () => {
     const { worker } = saying(['```json\n{"name":"Ulm"}\n```'])
     assert.strictEqual((await ask([worker], city)).answer, '{"name":"Ulm"}')
   })
 
-  it("is asked for again with what is wrong, and every call is told and paid", async () => {
+  it("is requested again with the problem, and every call is reported and paid", async () => {
     const { asked, worker } = saying(["Ulm!", '{"town":"Ulm"}', '{"name":"Ulm"}'])
     const { spend, transcript, value } = await ask([worker], city)
     assert.deepStrictEqual([value, spend.calls, asked.length], [{ name: "Ulm" }, 3, 3])
@@ -114,7 +114,7 @@ describe("an answer of a shape", () => {
     )
   })
 
-  it("fails the step when it stays another, and what was paid is told", async () => {
+  it("fails the step if its shape stays wrong, and reports the payment", async () => {
     const { asked, worker } = saying(["Ulm!"])
     const { detail, ending, spend } = await ask([worker], city)
     assert.deepStrictEqual([ending, spend.calls, asked.length], ["failed", 3, 3])
@@ -133,7 +133,7 @@ describe("an answer of a shape", () => {
     assert.deepStrictEqual((await ask([worker], { type: "json" })).value, [1, 2])
   })
 
-  it("may have patterns in its schema, which the worker is told of", async () => {
+  it("may have patterns in its schema, which the worker receives", async () => {
     const { asked, worker } = saying(['{"name":"Ulm"}'])
     const schema = { type: "object", properties: { name: { type: "string", pattern: "^[A-Z]" } }, required: ["name"] }
     assert.deepStrictEqual((await ask([worker], { ...city, schema })).value, { name: "Ulm" })
@@ -172,7 +172,7 @@ describe("pictures and files", () => {
   const look = (pool: ConductOptions["pool"], more: Partial<ConductOptions> = {}) =>
     conduct({ question: picture, pool, policy: single(0), ...more })
 
-  it("reach a worker that sees them, beside its subtask", async () => {
+  it("reach a worker that sees them, next to its subtask", async () => {
     const { asked, worker } = saying(["A cat."], { images: true })
     const subtask = policy("subtask", () => ({ steps: [{ worker: 0, subtask: "Name it.", access: [] }] }))
     await look([worker], { policy: subtask })
@@ -198,7 +198,7 @@ describe("pictures and files", () => {
     ])
   })
 
-  it("end a run before anything is paid where nobody in the pool takes them", async () => {
+  it("end a run before anything is paid if no worker of the pool takes them", async () => {
     const { asked, worker } = saying(["A cat."], {})
     const { detail, ending } = await look([worker])
     assert.deepStrictEqual([ending, asked.length], ["failed", 0])
@@ -273,7 +273,7 @@ describe("instructions of a worker", () => {
   })
 })
 
-describe("answers that are kept", () => {
+describe("stored answers", () => {
   it("are those of one role and one shape alone", async () => {
     let calls = 0
     const cache = ResponseCache.makeMemory({ maxEntries: 10 })

@@ -57,7 +57,7 @@ const standard = (validate: unknown) => ({
 
 type Callback = () => unknown
 
-/** What gives the callback to a run, and how that ends where it fails. */
+/** Ways to pass the callback to a run, and the ending of the run if the callback fails. */
 const places: Readonly<Record<string, readonly [options: (callback: Callback) => unknown, ending: RegExp]>> = {
   "a tool": [(execute) => tools({ execute }), /^answered: The tool failed: boom/],
   "a tool without tool()": [

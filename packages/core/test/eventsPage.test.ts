@@ -36,7 +36,7 @@ describe("the page of events", () => {
     await expect(page).toMatchFileSnapshot("../../../docs/reference/events.md")
   })
 
-  it("says of each event that journals leave out that they do", () => {
+  it("states for each event whether journals leave it out", () => {
     for (const { description, type } of rows) {
       const isLeftOut = description.includes("Journals do not store it.")
       assert.strictEqual(isLeftOut, isTransient({ type } as Parameters<typeof isTransient>[0]), type)

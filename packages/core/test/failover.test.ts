@@ -18,7 +18,7 @@ const ask = (options: Pick<Parameters<typeof conduct>[0], "policy" | "reassign" 
   conduct({ question: "Who?", ...options })
 
 describe("a worker that fails for good", () => {
-  it("is replaced by the next one by default, and the transcript says so", async () => {
+  it("is replaced by the next one by default, as the transcript reports", async () => {
     const { answer, ending, transcript } = await ask({ pool: [down("a"), down("b"), up("c")], policy: one })
     assert.deepStrictEqual([ending, answer], ["answered", "from c"])
     assert.deepStrictEqual(
@@ -50,7 +50,7 @@ describe("a worker that fails for good", () => {
     }
   })
 
-  it("is replaced where a setting says so, whoever named it", async () => {
+  it("is replaced if a setting allows it, whether the policy or the caller named it", async () => {
     const { answer } = await ask({ pool: [down("a"), up("b")], policy: single("a"), reassign: "next" })
     assert.strictEqual(answer, "from b")
   })

@@ -12,7 +12,7 @@ import * as WorkerPool from "../src/task/WorkerPool.ts"
 import { eventsIn, killedAt, timeless } from "./processes.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
-// What runs
+// Fixtures
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A vendor with its own books: what each worker was asked, and what it has answered. */
@@ -77,7 +77,7 @@ const run = (journal: Journal.Journal, options: Options, runOptions: Conductor.R
 // -------------------------------------------------------------------------------------------------------------------
 
 describe("a run with a journal", () => {
-  it.live("that is killed at any write goes on where it was, and is the run that it would have been", () =>
+  it.live("that is killed at any write resumes where it was, and matches the uninterrupted run", () =>
     Effect.gen(function* () {
       const whole = Journal.memory()
       yield* run(Journal.makeMemory(whole), { pool: poolOf(vendor(), []) })
@@ -95,7 +95,7 @@ describe("a run with a journal", () => {
           kills += 1
           const known = Journal.makeMemory(memory)
           const paid = (yield* known.read("r")).filter(({ type }) => type === "answered").length
-          // What it had in flight comes to nobody.
+          // Its calls in flight are lost.
           yield* Effect.sleep(15)
           const before = books.answered.length
           const result = yield* run(known, { pool })
@@ -106,7 +106,7 @@ describe("a run with a journal", () => {
           assert.strictEqual(books.answered.length - before, 5 - paid)
           const lost = events.filter(({ type }) => type === "call-lost")
           assert.strictEqual(result.spend.calls, 5 + lost.length)
-          // What the vendor has charged is never more than what the run says it may have cost.
+          // The vendor has never charged more than the run says it may have cost.
           assert.isAtMost(books.answered.length, result.spend.costUsd)
         }
       }
@@ -265,7 +265,7 @@ describe("a run with a journal", () => {
     })
   )
 
-  it.live("whose journal breaks stops with its reason, and goes on when the journal is well", () =>
+  it.live("whose journal breaks stops with its reason, and resumes when the journal works again", () =>
     Effect.gen(function* () {
       const memory = Journal.memory()
       const process = Journal.makeMemory(memory)
@@ -286,7 +286,7 @@ describe("a run with a journal", () => {
   )
 
   it.live(
-    "asks the vendor for an answer that it goes on with, and pays it once; anew where the vendor knows it no more",
+    "fetches the vendor's answer on resume and pays it once, and makes a new call if the vendor no longer has that answer",
     () =>
       Effect.gen(function* () {
         const finish = { type: "finish", reason: "stop", usage: { inputTokens: 3, outputTokens: 4 } } as const
@@ -327,7 +327,7 @@ describe("a run with a journal", () => {
       })
   )
 
-  it.live("takes nothing more from a worker until its handle is kept, and tells it which call it makes", () =>
+  it.live("takes nothing more from a worker until its handle is stored, and passes it the id of its call", () =>
     Effect.gen(function* () {
       const memory = Journal.memory()
       const kept: Array<ReadonlyArray<string>> = []
@@ -360,7 +360,7 @@ describe("a run with a journal", () => {
     })
   )
 
-  it.live("charges a call in doubt at its worst case, tells it, and does with it what is asked for", () =>
+  it.live("charges an unconfirmed call at its worst case, reports it, and handles it as configured", () =>
     Effect.gen(function* () {
       const doubtful = Effect.fnUntraced(function* (
         onUnconfirmedCall: "again" | "fail" | "reassign",

@@ -74,7 +74,7 @@ const counting = (isRepeatable: boolean) => {
 }
 
 describe("tools of a run with a journal", () => {
-  it.live("are not called again for a result that is known, and in doubt only where they may be", () =>
+  it.live("are not called again for a known result, and unconfirmed calls only if they are repeatable", () =>
     Effect.gen(function* () {
       const whole = Journal.memory()
       const pool = () => [clerk("a", ["sum", "mean"]).worker, clerk("b", ["mean"]).worker]
@@ -153,7 +153,7 @@ describe("tools of a run with a journal", () => {
         ["0.0.0.1"]
       )
       assert.deepStrictEqual((yield* summary).waitsFor, ["mean (0.0.0.1)"])
-      // Who gives nothing changes nothing.
+      // A resume without results changes nothing.
       yield* going()
       assert.deepStrictEqual((yield* summary).waitsFor, ["mean (0.0.0.1)"])
       const next = yield* going({ "0.0.0.1": "2" })
@@ -168,7 +168,7 @@ describe("tools of a run with a journal", () => {
       assert.strictEqual((yield* summary).waitsFor, undefined)
       assert.strictEqual(Journal.stateOf(yield* summary), "answered")
       assert.deepStrictEqual([a.asked.length, b.asked.length, result.spend.calls], [2, 2, 4])
-      // Whoever listens to the last segment hears the whole run.
+      // A listener of the last segment receives the whole run.
       assert.deepStrictEqual(timeless(heard), timeless(yield* eventsIn(memory)))
       const again = yield* going({ "0.1.0.0": "6" })
       assert.strictEqual(again.answer, "5")
@@ -176,7 +176,7 @@ describe("tools of a run with a journal", () => {
     })
   )
 
-  it.live("give the same run, whether it goes on from its journal or from its transcript", () =>
+  it.live("give the same run, whether it resumes from its journal or from its transcript", () =>
     Effect.gen(function* () {
       const tools = [...counting(true).tools, Tool.make({ name: "ask", input: empty })]
       const pool = () => [clerk("a", ["sum", "ask"]).worker, clerk("b", ["mean"]).worker]
@@ -197,7 +197,7 @@ describe("tools of a run with a journal", () => {
   )
 })
 
-describe("a run that goes on from its transcript", () => {
+describe("a run that resumes from its transcript", () => {
   it.live("keeps what the calls cost that were stopped", () =>
     Effect.gen(function* () {
       const { worker } = clerk("a", [])
@@ -228,7 +228,7 @@ describe("a run that goes on from its transcript", () => {
     })
   )
 
-  it.live("is kept by a journal that had not seen it, whole", () =>
+  it.live("is stored whole by a journal that did not contain it", () =>
     Effect.gen(function* () {
       const tools = [Tool.make({ name: "ask", input: empty })]
       const pool = () => [clerk("a", ["ask"]).worker, clerk("b", ["ask"]).worker]
@@ -249,7 +249,7 @@ describe("a run that goes on from its transcript", () => {
     })
   )
 
-  it.live("of an unknown run is none, and says so", () =>
+  it.live("of an unknown run fails with the reason", () =>
     Effect.gen(function* () {
       const result = yield* make([clerk("a", []).worker], []).resume({ runId: "x" }, { journal: Journal.makeMemory() })
       assert.strictEqual(result.ending, "failed")

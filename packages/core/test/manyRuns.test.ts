@@ -1,4 +1,4 @@
-/** Runs beside others, and runs that are stopped wherever they are. */
+/** Concurrent runs, and runs that are stopped at any point. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

@@ -16,7 +16,7 @@ const begun = (run: string): Journal.Entry => {
 }
 
 describe("a journal in memory with a limit", () => {
-  it.effect("lets go of the oldest at once, however many there are", () =>
+  it.effect("evicts the oldest at once, however many there are", () =>
     Effect.gen(function* () {
       const memory = Journal.memory({ maxBytes: 20_000 })
       const journal = Journal.makeMemory(memory)
@@ -35,7 +35,7 @@ describe("a journal in memory with a limit", () => {
     })
   )
 
-  it.effect("keeps what goes on, and what was gone on with last", () =>
+  it.effect("retains running runs, and those resumed last", () =>
     Effect.gen(function* () {
       const journal = Journal.makeMemory(Journal.memory({ maxBytes: 1_900 }))
       const write = Effect.fnUntraced(function* (run: string) {
@@ -55,7 +55,7 @@ describe("a journal in memory with a limit", () => {
     })
   )
 
-  it.effect("tells of a run that it has only heard of as of one that it has kept", () =>
+  it.effect("lists a run that it only received events of like a stored one", () =>
     Effect.gen(function* () {
       const heard = Journal.makeMemory()
       const kept = Journal.makeMemory()

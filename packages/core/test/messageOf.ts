@@ -1,4 +1,4 @@
-/** What a mistake of plain JavaScript is told. */
+/** Returns the message for an error in plain JavaScript code. */
 export const messageOf = async (mistake: () => unknown): Promise<string> => {
   try {
     const given = await mistake()

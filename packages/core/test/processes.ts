@@ -5,7 +5,7 @@ import type { RunEvent } from "../src/events/RunEvent.ts"
 import * as Transcript from "../src/events/Transcript.ts"
 import * as Journal from "../src/journal/Journal.ts"
 
-/** A transcript without what depends on time, and without what was lost in doubt. */
+/** Returns a transcript without its times and unconfirmed calls. */
 export const timeless = (events: ReadonlyArray<RunEvent>): unknown =>
   JSON.parse(JSON.stringify(Transcript.fromEvents(events)), (key, value) => {
     if (/At$|^at$|Millis$/.test(key)) return undefined
@@ -16,7 +16,7 @@ export const timeless = (events: ReadonlyArray<RunEvent>): unknown =>
 export const eventsIn = (memory: Journal.Memory, run = "r") =>
   Effect.map(Journal.makeMemory(memory).read(run), Journal.eventsOf)
 
-/** A process that is killed before or after it has written so many batches: nothing of it goes on. */
+/** Returns a process that is killed before or after the given number of writes; nothing of it survives. */
 export const killedAt = (memory: Journal.Memory, count: number, isAfter: boolean) =>
   Effect.gen(function* () {
     const process = Journal.makeMemory(memory)

@@ -41,7 +41,7 @@ describe("conduct", () => {
     assert.strictEqual(counted.transcript.rounds[0]?.steps[0]?.finishReason, "length")
   })
 
-  it("tells what a worker threw, and retries what it says can be retried", async () => {
+  it("reports the exception of a worker, and retries it if it is retryable", async () => {
     const broken = promise.worker({
       id: "broken",
       answer: () => {
@@ -304,7 +304,7 @@ describe("streamAnswer", () => {
   })
 })
 
-describe("what is shared and kept", () => {
+describe("shared and stored state", () => {
   it("holds runs together to the limits of a ledger", async () => {
     const ledger = promise.ledger({ calls: 2 })
     const endings = [
@@ -318,7 +318,7 @@ describe("what is shared and kept", () => {
     )
   })
 
-  it("saves a transcript and reads it again, and says why another text is none", async () => {
+  it("saves a transcript and reads it again, and rejects another text with a reason", async () => {
     const { transcript } = await promise.conduct(ask)
     assert.deepStrictEqual(await promise.decodeTranscript(promise.encodeTranscript(transcript)), transcript)
     assert.include(await messageOf(() => promise.decodeTranscript("{")), "The transcript is not JSON")

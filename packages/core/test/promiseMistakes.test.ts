@@ -101,7 +101,7 @@ describe("mistakes of plain JavaScript", () => {
     assert.include(await messageOf(mistake), message)
   })
 
-  it("are an OptionsError; an option that is undefined is none", async () => {
+  it("are an OptionsError; an undefined option counts as absent", async () => {
     const error = await promise.conduct({ ...ask, budget: { costUSD: 1 } } as never).catch((error: unknown) => error)
     assert.instanceOf(error, promise.OptionsError)
     const options = { ...ask, budgt: undefined, retry: undefined }
@@ -157,7 +157,7 @@ describe("a worker in a plan", () => {
     assert.strictEqual((await promise.conduct({ question: "Why?", pool, policy: fixed })).answer, "second")
   })
 
-  it("may be named by its id where a policy plans anew", async () => {
+  it("may be named by its id when a policy re-plans", async () => {
     const revising = promise.policy(
       "anew",
       () => ({ steps: [{ worker: "a", subtask: "", access: [], check: { by: "never", onFailure: "revise" } }] }),

@@ -222,7 +222,7 @@ const told = (run: (listener: (event: RunEvent) => void) => Effect.Effect<Conduc
     return Effect.map(run(recorder.listener), (result) => ({ result, transcript: recorder.transcript()! }))
   })
 
-/** What a transcript says was paid, as its run says it was. */
+/** The payments in a transcript match those of its run. */
 const paysWhatItSays = ({ result, transcript }: Told) => {
   const paid = Transcript.payments(transcript)
   assert.strictEqual(paid.filter(({ calls }) => calls > 0).length, result.spend.calls)
@@ -233,7 +233,7 @@ type Start = (options: Partial<Conductor.Options>) => {
   readonly again: (before: Told) => Effect.Effect<Told>
 }
 
-/** A run that is kept in a journal, and one that is resumed from its transcript. */
+/** A run that is stored in a journal, and one that is resumed from its transcript. */
 const kinds = (conductorOf: (more: Partial<Conductor.Options>) => Conductor.Conductor["Service"]) => {
   const inJournal: Start = (more) => {
     const memory = Journal.memory()

@@ -113,7 +113,7 @@ describe("the account of a run that is resumed", () => {
     }
   )
 
-  it("is charged once for a cached answer that counts as made, and for the failures before it", async () => {
+  it("is charged once for a cached answer with its original cost, and for the failures before it", async () => {
     let asked = 0
     const answer = () => {
       asked += 1

@@ -54,7 +54,7 @@ const ran = (
     const task = { question: "What is 6 times 7?", reference: "42" }
     const result = yield* conductor.run(task, { ...runOptions, listener: (event) => void events.push(event) })
     const transcript = Transcript.fromEvents(events)!
-    // Whatever is told can be written and read.
+    // All events can be written and read.
     assert.isTrue(Result.isSuccess(Wire.readTranscript(JSON.parse(Wire.encodeTranscript(transcript)))))
     assert.deepStrictEqual(
       Transcript.spendSoFar({ ...transcript, spend: undefined } as never).costUsd,
@@ -80,7 +80,7 @@ const typesOf = (events: ReadonlyArray<RunEvent>, ...types: ReadonlyArray<string
 describe("a step with a check", () => {
   const chain = { steps: [step(0, [], "Multiply.", check()), step(1, "all", "Say it.")] }
 
-  it.effect("goes on where it passes, and nobody is asked", () =>
+  it.effect("continues if it passes, without a call to the policy", () =>
     Effect.gen(function* () {
       const revise = () => assert.fail("nothing has failed")
       const { answer, transcript } = yield* ran(writes(chain, revise), [says("a", "42"), says("b", "It is 42.")])
@@ -142,7 +142,7 @@ describe("a step with a check", () => {
     })
   )
 
-  it.effect("goes on, or stops with an answer of a step, as the policy says", () =>
+  it.effect("continues, or stops with an answer of a step, as the policy decides", () =>
     Effect.gen(function* () {
       const workers = () => [says("a", "six"), says("b", "It is 6.")] as const
       const on = yield* ran(
@@ -158,7 +158,7 @@ describe("a step with a check", () => {
       )
       assert.deepStrictEqual([stopped.answer, stopped.asked, stopped.rounds.length], ["six", [1, 0], 1])
       assert.deepInclude(stopped.transcript.rounds[0]!.steps[1], { state: "skipped", detail: "revised" })
-      // Who cannot say what is to be done stops nothing.
+      // An invalid revision stops nothing.
       const wrong: Policy.Revision = { type: "stop", answer: { round: 0, step: 1 } }
       const none = yield* ran(
         writes(chain, () => wrong),
@@ -169,7 +169,7 @@ describe("a step with a check", () => {
     })
   )
 
-  it.effect("plans anew at most as often as is allowed, and then goes on as it is", () =>
+  it.effect("re-plans at most as often as allowed, and then continues unchanged", () =>
     Effect.gen(function* () {
       for (const [revisions, rounds] of [
         [undefined, 3],
@@ -193,7 +193,7 @@ describe("a step with a check", () => {
     })
   )
 
-  it.effect("asks the next worker where it says so, with all that was paid in its record", () =>
+  it.effect("calls the next worker if configured, with all payments in its record", () =>
     Effect.gen(function* () {
       const workflow = { steps: [step(1, [], "Multiply.", check("next"))] }
       const workers = [
@@ -221,7 +221,7 @@ describe("a step with a check", () => {
     })
   )
 
-  it.effect("only notes what was found where it says so", () =>
+  it.effect("only notes the verdict if configured", () =>
     Effect.gen(function* () {
       const workflow = { steps: [step(0, [], "", check("continue"))] }
       const { answer, transcript } = yield* ran(writes(workflow), [says("a", "six")])
@@ -338,7 +338,7 @@ describe("a run that is resumed", () => {
     })
   )
 
-  it.live("asks who takes over from an answer that was told before its check had ended", () =>
+  it.live("asks the worker that takes over from an answer that was emitted before its check had ended", () =>
     Effect.gen(function* () {
       const journal = Journal.makeMemory()
       const slow = { ...journal, append: (batch: Journal.Batch) => Effect.delay(journal.append(batch), 20) }
@@ -358,7 +358,7 @@ describe("a run that is resumed", () => {
       const { answer, spend } = yield* conductor.resume({ runId: "r" }, { journal })
       assert.strictEqual(answer, "42")
       const { spend: _, ...transcript } = Transcript.fromEvents(Journal.eventsOf(yield* journal.read("r")))!
-      // What was told twice is counted once.
+      // A duplicate report is counted once.
       assert.strictEqual(Transcript.spendSoFar(transcript).costUsd, spend.costUsd)
       const { checks, state, text, turns } = transcript.rounds[0]!.steps[0]!
       assert.deepStrictEqual([state, text, turns?.map(({ text }) => text)], ["answered", "42", ["six"]])
@@ -403,7 +403,7 @@ describe("a language policy", () => {
         assert.include(shown, part)
       }
       assert.deepStrictEqual(last.calls[0]!.messages.map(({ content }) => content).slice(0, 2), ["Multiply.", "six"])
-      // What it wrote in the middle of the round stands in that round.
+      // A completion written during a round belongs to that round.
       assert.deepStrictEqual(
         transcript.rounds.map(({ completions }) => completions.length),
         [2, 0]
@@ -439,7 +439,7 @@ describe("a language policy", () => {
     })
   )
 
-  it.effect("is told where an answer cannot stand", () =>
+  it.effect("is notified if an answer cannot be confirmed", () =>
     Effect.gen(function* () {
       const { answer, asked, model } = yield* stopping(plan(...named('[["0.1"]]')), plan(...named("[]")))
       assert.deepStrictEqual([answer, asked], ["6", [1, 1]])
@@ -460,7 +460,7 @@ describe("a language policy", () => {
     })
   )
 
-  it.effect("goes on with three empty lists, and is told of no checks that there are not", () =>
+  it.effect("continues with three empty lists, and sees no checks in a run without checks", () =>
     Effect.gen(function* () {
       const model = says(
         "planner",

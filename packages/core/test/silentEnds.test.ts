@@ -153,7 +153,7 @@ describe("withFallback", () => {
 })
 
 describe("resume of a result", () => {
-  it("rejects, and never throws at once, for what is no result", async () => {
+  it("rejects, and never throws synchronously, for an invalid result", async () => {
     const asks = worker({
       id: "clerk",
       capabilities: { tools: true },

@@ -79,7 +79,7 @@ afterAll(() => {
   api.trace.disable()
 })
 
-/** What user code does: makes a span of its own, also after it has waited. */
+/** Typical user code: makes a span of its own, also after an await. */
 const mine = async (name: string) => {
   startSpan(`${name} at once`).end()
   await new Promise((resolve) => setImmediate(resolve))

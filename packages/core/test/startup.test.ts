@@ -1,4 +1,7 @@
-/** What a program loads for its first answer: each module costs its start half a millisecond, and streams 26. */
+/**
+ * The modules that a program loads for its first answer: each module costs its start half a millisecond, and streams
+ * 26.
+ */
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -38,7 +41,7 @@ const effectRun = `
   const { answer } = await Effect.runPromise(Conductor.make({ policy, pool }).run("Why?"))
   if (answer !== "42") throw new Error(answer)`
 
-/** What is loaded only by who uses it. */
+/** Modules that are loaded only when used. */
 const unused = ["Stream", "Channel", "Queue", "Schema", "SchemaAST", "HttpClient", "Wire", "WorkflowText", "Prompt"]
 
 describe("a first run", () => {

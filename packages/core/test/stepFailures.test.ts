@@ -79,7 +79,7 @@ describe("failures of a run", () => {
     )
   })
 
-  it("are none if none failed", async () => {
+  it("are empty if none failed", async () => {
     const result = await conduct({ ...shared, pool: [answerer] })
     assert.deepStrictEqual([result.failures, StepFailure.summaryOf(result.failures)], [[], undefined])
   })

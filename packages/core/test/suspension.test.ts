@@ -89,7 +89,7 @@ describe("a tool without a handler", () => {
     expect(result.detail).toBe("It waits for lookup (0.0.0.0), lookup (0.1.0.0).")
   })
 
-  it("goes on with its results, and nothing is asked or paid for twice", async () => {
+  it("resumes with its results, without calling or paying twice", async () => {
     const asked: Array<string> = []
     const events: Array<RunEvent> = []
     const first = await conduct({ ...wideOptions(asked), onEvent: (event) => events.push(event) })
@@ -127,7 +127,7 @@ describe("a tool without a handler", () => {
     assert.strictEqual(asked.length, 6)
   })
 
-  it("goes on in another process from the transcript", async () => {
+  it("resumes in another process from the transcript", async () => {
     const asked: Array<string> = []
     const first = await conduct(wideOptions(asked))
     const transcript = await decodeTranscript(encodeTranscript(first.transcript))
@@ -137,7 +137,7 @@ describe("a tool without a handler", () => {
     assert.strictEqual(asked.length, 6)
   })
 
-  it("goes on where calls failed, were tried again and handed over, as it was", async () => {
+  it("resumes unchanged if calls failed, were retried and handed over", async () => {
     let failures = 0
     const asked: Array<string> = []
     const broken = worker({
@@ -169,7 +169,7 @@ describe("a tool without a handler", () => {
     assert.deepStrictEqual([step!.lost.length, step!.reassigned.length], [2, 1])
   })
 
-  it("waits within a nested run, and goes on there", async () => {
+  it("waits within a nested run, and resumes there", async () => {
     const asked: Array<string> = []
     const pool = [asker("a", asked)]
     const nesting = policy("nesting", ({ self }) => ({

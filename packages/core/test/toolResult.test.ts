@@ -1,4 +1,4 @@
-/** What a tool may give: every value is read for what it is, or refused by the name of its type. */
+/** The values that a tool may return: each is read by its type, or refused by the name of its type. */
 import { Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ const note = (error: unknown) => void unhandled.push(error)
 beforeAll(() => void process.on("unhandledRejection", note))
 afterAll(() => void process.off("unhandledRejection", note))
 
-/** What the worker was shown. */
+/** Returns the text that the worker was shown. */
 const shown = async (execute: () => unknown, about: object = {}, make: (options: object) => Tool = tool as never) => {
   let result: unknown
   const asker = worker({

@@ -57,7 +57,7 @@ const run = (options: Omit<ConductOptions, "question"> & { readonly question?: C
 }
 
 describe("a tool with a handler", () => {
-  it("is run within its step, and its worker goes on with the result", async () => {
+  it("is run within its step, and its worker continues with the result", async () => {
     const inputs: Array<unknown> = []
     const { asked, worker } = scripted("a", [ask("weather"), "It is sunny."])
     const tools = [
@@ -95,7 +95,7 @@ describe("a tool with a handler", () => {
     assert.strictEqual(turn!.tools[0]!.content, "sunny")
   })
 
-  it("is told of what fails, throws, hangs, is no JSON or is too long, and the run goes on", async () => {
+  it("receives an error for a tool that fails, throws, hangs, or returns no JSON or too much, and the run continues", async () => {
     const circle: Record<string, unknown> = {}
     circle.self = circle
     const bad = {
@@ -124,7 +124,7 @@ describe("a tool with a handler", () => {
     }
   })
 
-  it("is not run with arguments that do not fit: the worker is told why", async () => {
+  it("is not run with arguments that do not fit: the worker receives the reason", async () => {
     let calls = 0
     const schemas = {
       "an Effect schema": Schema.Struct({ city: Schema.String }),
@@ -164,7 +164,7 @@ describe("a tool with a handler", () => {
     expect(detail).toMatch(/"weather"[\s\S]*toStandardJsonSchema/)
   })
 
-  it("that gives a picture which cannot be shown has failed, and its worker is told why", async () => {
+  it("that returns an unusable picture has failed, and its worker receives the reason", async () => {
     for (const part of [
       { type: "image", data: 5, mediaType: "image/png" },
       { type: "image" },
@@ -201,7 +201,7 @@ describe("a tool with a handler", () => {
     assert.deepStrictEqual(resultsIn(asked[1]!)[0]!.content, [{ type: "image", data: "iVA=", mediaType: "image/png" }])
   })
 
-  it("runs beside others of the same turn, whose results come in their order", async () => {
+  it("runs concurrently with others of the same turn, whose results arrive in order", async () => {
     const running: Array<string> = []
     const slow = tool({
       name: "slow",
@@ -261,7 +261,7 @@ describe("rounds of tools", () => {
     )
   })
 
-  it("go on with the worker that takes the step over, which sees what the tools gave", async () => {
+  it("continue with the worker that takes the step over, which sees the results of the tools", async () => {
     const first = scripted("a", [ask("weather"), ""], {})
     const second = scripted("b", ["from b", "sunny, says b"])
     let calls = 0
@@ -305,7 +305,7 @@ describe("who may call tools", () => {
   })
 })
 
-describe("what a policy is told of tools", () => {
+describe("a policy's view of tools", () => {
   const told = async (toolAccess: ConductOptions["toolAccess"]) => {
     const seen: Array<unknown> = []
     const { worker } = scripted("a", ["done"])
@@ -350,7 +350,7 @@ describe("approval", () => {
   const careful = (needsApproval: boolean | ((input: { city: string }) => boolean)) =>
     tool({ name: "weather", input: Schema.Struct({ city: Schema.String }), needsApproval, execute: () => "sunny" })
 
-  it("is asked for before a tool runs, and what is not allowed is told to the worker", async () => {
+  it("is requested before a tool runs, and the worker is notified of a denial", async () => {
     for (const isAllowed of [true, false]) {
       const { asked, worker } = scripted("a", [ask("weather"), "done"])
       const approved: Array<string> = []
@@ -367,7 +367,7 @@ describe("approval", () => {
     }
   })
 
-  it("is asked for where the tool's own function says so, and where that throws", async () => {
+  it("is requested if the tool's own function requires it or throws", async () => {
     for (const [needs, isAsked] of [
       [({ city }: { city: string }) => city === "Ulm", true],
       [() => false, false],
@@ -392,7 +392,7 @@ describe("approval", () => {
     }
   })
 
-  it("suspends the run where there is nobody to ask", async () => {
+  it("suspends the run if there is no approver", async () => {
     const { asked, worker } = scripted("a", [ask("weather"), "done"])
     const result = await run({ pool: [worker], tools: [careful(true)] })
     assert.strictEqual(result.ending, "suspended")

@@ -121,7 +121,7 @@ describe("the value of an answer", () => {
   })
 })
 
-describe("an output that is no schema", () => {
+describe("an output that is not a schema", () => {
   it.each([
     [{ type: "json-schema", nmae: "city", schema: jsonSchema }, /"output.nmae". Did you mean "output.name"\?/],
     [{ type: "json-schema", schema: jsonSchema }, /"output.name" is missing/],

@@ -2,9 +2,9 @@
  * The text of a run's answer as it is written: a fold of the run's events into pieces of text, for callers that cannot
  * take back what they have sent (an HTTP response, a model of another SDK).
  *
- * A piece is emitted only when no later step or round can replace it. When a call fails after some of its text was
- * emitted, the text of the retry is compared with it and emitted only from where it is new. What a worker says before it
- * calls a tool is emitted, too, and the answer follows it after an empty line.
+ * A piece is emitted only when no later step or round can replace it. If a call fails after some of its text was
+ * emitted, the text of the retry is compared with it and emitted only from the first difference. Text that a worker
+ * writes before it calls a tool is emitted, too; the answer follows it after an empty line.
  */
 
 import { defined } from "../Fields.ts"
@@ -18,7 +18,7 @@ import type { Of, RunEvent } from "./RunEvent.ts"
 /** How much of a run's answer has been emitted. */
 export interface AnswerText {
   readonly emitted: string
-  /** Where the answer begins in it: what a worker said before it called a tool stands before. */
+  /** The offset at which the answer begins. Text that the worker wrote before it called a tool precedes it. */
   readonly from: number
   /**
    * The run's answer differs from the emitted text: a call failed in the middle, and its retry answered differently.
@@ -32,7 +32,7 @@ export interface AnswerText {
   readonly step: number | undefined
   /** How many characters of the emitted text a retry has repeated; `undefined` while there is nothing to repeat. */
   readonly repeated: number | undefined
-  /** Whose answers the run has, in their order, each once; those of nested runs, too. */
+  /** The workers whose answers the run has, in order and without duplicates, including those of nested runs. */
   readonly workers: ReadonlyArray<string>
   readonly rounds: number
   /** Why the step that answers ended. */
@@ -93,7 +93,7 @@ const onDelta = (state: AnswerText, text: string): Emission => {
   return [{ ...state, emitted: emitted + news, repeated: undefined }, news]
 }
 
-/** What a worker says before it calls a tool stays. A text of the wrong shape is void, like that of a failed call. */
+/** Text that precedes a tool call remains. Text of the wrong shape is void, like the text of a failed call. */
 const onTurn = (state: AnswerText, { error }: Of<"turn-finished">): Emission => {
   const { emitted, from } = state
   if (emitted.length === from) return [state, ""]
@@ -208,7 +208,7 @@ export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished
   defined({
     runId: event.runId,
     ending: event.ending,
-    // Absent where there is none: models publish it as JSON, whose types have no `undefined`.
+    // Absent if there is no detail: models publish it as JSON, whose types do not have `undefined`.
     detail: event.detail,
     costUsd: event.spend.costUsd,
     unpricedCalls: event.spend.unpricedCalls,

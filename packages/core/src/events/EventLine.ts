@@ -29,8 +29,8 @@ type Silent =
   | "run-finished"
 
 /**
- * Returns the line of an event, or `undefined` if it has none. Steps are counted from 1. The line of a plan is followed by
- * one for each of its steps.
+ * Returns the line of an event, or `undefined` if it does not have one. Steps are counted from 1. The line of a plan is
+ * followed by one line for each of its steps.
  *
  * **Example**
  *

@@ -1,8 +1,9 @@
 /**
- * Outcomes: what the answer of a worker to a question came to. Routers learn from them who is good at what.
+ * Outcomes: how a worker's answer to a question was rated. Routers learn from them which worker is good at which kind
+ * of question.
  *
- * A transcript says who answered, at what price and in what time; how good that was is said later, by a grader, a check
- * or a person. {@link fromTranscript} puts the two together.
+ * A transcript records which worker answered, its cost and its time. A grader, a check or a person later rates the
+ * answer. {@link fromTranscript} combines the two.
  */
 import { defined } from "../Fields.ts"
 import * as Task from "../task/Task.ts"
@@ -17,20 +18,20 @@ import { paidForAnswer, type StepRecord, type Transcript } from "./Transcript.ts
 /** The version of outcomes on disk. */
 export const version = 1
 
-/** Who said how good an answer is, the most trustworthy first. */
+/** The sources of a rating, the most trustworthy first. */
 export const sources = ["grader", "check", "user", "implicit", "judge"] as const
 
 /** One of {@link sources}. */
 export type Source = (typeof sources)[number]
 
-/** Where an embedder puts a question: enough to learn from without its text. */
+/** The position of a question in an embedder's space: enough to learn from without the text. */
 export interface Place {
   readonly embedder: string
   /** The numbers of the point, 32 bits each, little-endian, in base64. */
   readonly point: string
 }
 
-/** What the answer of one worker to one question came to. */
+/** The outcome of one worker's answer to one question. */
 export interface Outcome {
   readonly version: typeof version
   /** When it was scored, in milliseconds since 1970. */
@@ -39,14 +40,14 @@ export interface Outcome {
   readonly run?: string
   /** Names the question: the same question has the same name in every outcome. */
   readonly question: string
-  /** What sort of question it is, where somebody said so: the family, the subject. */
+  /** The kind of question, if known: the family or the subject. */
   readonly kind?: string
-  /** The question itself, where it is kept. */
+  /** The text of the question, if it is stored. */
   readonly text?: string
   readonly place?: Place
   /** The id of the worker that answered, or of the team: see {@link fromTranscript}. */
   readonly worker: string
-  /** What answered for it, as the vendor names it in its response: a vendor may change a model under its name. */
+  /** The model that answered, as the vendor names it in its response: a vendor may change the model behind a name. */
   readonly model?: string
   /** 0 to 1. */
   readonly score: number
@@ -63,16 +64,16 @@ export interface Outcome {
 // From transcripts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is added to a transcript to make an outcome of it. */
+/** The rating and metadata that turn a transcript into an outcome. */
 export interface Options {
   /** 0 to 1. */
   readonly score: number
   readonly source: Source
   /** When it was scored, in milliseconds since 1970. */
   readonly at: number
-  /** What the score is of: one step's answer, by its round and place. The whole run when absent. */
+  /** The step that the score is for, by its round and index. If absent, the score is for the whole run. */
   readonly step?: { readonly round: number; readonly step: number } | undefined
-  /** Whether the question itself is kept; false by default. */
+  /** Whether to store the text of the question. Default: `false`. */
   readonly keepText?: boolean | undefined
   readonly place?: Place | undefined
 }
@@ -89,7 +90,7 @@ const carriedOut = (transcript: Transcript): ReadonlyArray<StepRecord> =>
 export const teamPrefix = "policy:"
 
 /**
- * The outcome of a run, or of one of its steps; `undefined` where nobody answered, or there is no such step.
+ * Returns the outcome of a run or of one of its steps. Returns `undefined` if there is no answer or no such step.
  *
  * **Details**
  *
@@ -142,7 +143,7 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
   }
   if (step !== undefined || steps.length === 0 || outagesOf(transcript).length > 0) return undefined
   const { durationMillis, policy, spend } = transcript
-  // Who wrote the plan is credited where one policy hands over to another.
+  // If one policy hands over to another, the author of the plan gets the credit.
   const isPriced = spend !== undefined && spend.unpricedCalls === 0
   return defined({
     ...common,

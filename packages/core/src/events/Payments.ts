@@ -14,7 +14,7 @@ import type {
 } from "./Transcript.ts"
 
 /**
- * What a call was for: a plan, a step whose answer is not the run's, the step that answers (of several that vote, the
+ * The purpose of a call: a plan, a step whose answer is not the run's, the step that answers (of several that vote, the
  * first), or the judgement of a check or a critic.
  */
 export type Purpose = "plan" | "step" | "answer" | "judgement"
@@ -60,7 +60,7 @@ const judgePayments = (answers: ReadonlyArray<CriticAnswer | CheckAnswer> = []):
 /** Whether a step's answer is that of its nested run, and not of a worker that took over from it. */
 export const isNested = ({ nested, reassigned }: StepRecord): boolean => nested !== undefined && reassigned.length === 0
 
-/** What answers a run within a step is for what the step is for. */
+/** Calls of a run nested in a step have the purpose of that step. */
 const within = (nested: Transcript, purpose: Purpose): ReadonlyArray<Payment> =>
   payments(nested).map((payment) => (payment.purpose === "answer" ? { ...payment, purpose } : payment))
 
@@ -74,8 +74,9 @@ const stepPayments = (step: StepRecord, purpose: Purpose): ReadonlyArray<Payment
 ]
 
 /**
- * What a step's answer took of the worker that gave it: the answer's call, and the turns before it in which it asked for
- * tools. `undefined` where there is no answer; without a cost where that of a call is unknown.
+ * Returns the usage of the worker that answered a step: the call that returned the answer, and the earlier turns in
+ * which the worker called tools. Returns `undefined` if there is no answer. The cost is absent if the cost of a call is
+ * unknown.
  */
 export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | undefined => {
   if (paid === undefined) return undefined
@@ -90,8 +91,9 @@ export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | 
 }
 
 /**
- * The step whose answer is the run's, as far as it has come: the last of its round (of several that vote, the first), or
- * the one whose answer stands. The round is the one that goes on, or else the last, or the best where a critic scored them.
+ * Returns the step whose answer is the run's answer so far: the last step of its round (of several that vote, the
+ * first), or the step whose answer was confirmed. The round is the current one, or else the last one, or the best one
+ * if a critic scored them.
  */
 const answering = ({ rounds }: Transcript): EarlierStep | undefined => {
   const planned = rounds.filter(({ steps }) => steps.length > 0)
@@ -120,7 +122,7 @@ export const payments = (transcript: Transcript): ReadonlyArray<Payment> => {
   })
 }
 
-/** What has been spent, and a call more. */
+/** Adds a call to the spend. */
 export const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
   usage: addUsage(spend.usage, paid.usage),
   costUsd: spend.costUsd + (paid.costUsd ?? 0),
@@ -128,17 +130,17 @@ export const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
   unpricedCalls: spend.unpricedCalls + (paid.costUsd === undefined ? calls : 0)
 })
 
-/** What a run has paid so far, nested runs included: `spend`, where it has ended. */
+/** Returns what a run has paid so far, including nested runs. For a finished run this is `spend`. */
 export const spendSoFar = (transcript: Transcript): Spend =>
   transcript.spend ?? payments(transcript).reduce(withPayment, noSpend)
 
 /**
- * What a run has paid so far to each worker, by its id; the parts add up to {@link spendSoFar}.
+ * Returns what a run has paid so far to each worker, by its id. The parts add up to {@link spendSoFar}.
  *
  * **Details**
  *
- * Calls that failed or were interrupted, and those of nested runs, count where they were made. The completions of a
- * language policy stand under the policy's name, which is its model's id unless it has another.
+ * Calls that failed or were interrupted, and calls of nested runs, count for the worker that was called. The
+ * completions of a language policy count under the policy's name, which by default is the id of its model.
  *
  * **Example**
  *

@@ -6,7 +6,8 @@
  * within their step. `at` is the wall clock in milliseconds since 1970.
  *
  * A run starts with `run-started` and ends with `run-finished`, whatever happens. When a Conductor is a worker in its
- * own pool, the nested run's events stand in the same stream under their own `runId`; `parent` says whose step it is.
+ * own pool, the events of the nested run are in the same stream under their own `runId`. `parent` identifies the step
+ * that the nested run belongs to.
  */
 import type * as Clock from "effect/Clock"
 import type { ToolCall } from "../task/Message.ts"
@@ -31,11 +32,11 @@ export const version = 1
 export interface PoolMember {
   readonly id: string
   readonly description?: string
-  /** Present where its price is play money: what it costs, nobody pays. */
+  /** Present if the price is play money, which is not paid. */
   readonly isPlay?: true
 }
 
-/** Where a nested run belongs. */
+/** The step that a nested run belongs to. */
 export interface Parent {
   readonly runId: string
   readonly round: number
@@ -79,8 +80,8 @@ export interface Attempt {
 
 /**
  * An event without its run and its time. Each is declared in its own file with its part of the transcript's fold, its
- * attributes in spans and its line for people; its schema is in the file beside that. An event that is added here is a
- * compile error wherever all events are handled, until it is handled there.
+ * span attributes and its line for display; its schema is in an adjacent file. Adding an event here causes a compile
+ * error wherever all events are handled, until it is handled there.
  */
 export type Body =
   | RunStarted
@@ -138,8 +139,9 @@ export type Type = RunEvent["type"]
 export type Of<T extends Type> = Extract<RunEvent, { readonly type: T }>
 
 /**
- * Takes events as they happen. It should not take long: the run waits for it. What it throws does not stop the run and
- * loses nothing of it: the run goes on, gives it the later events too, and logs a warning at its end.
+ * Receives events as they happen. It should return quickly, because the run waits for it. An exception does not stop
+ * the run or lose any of its data: the listener receives the later events, too, and a warning is logged at the end of
+ * the run.
  */
 export type Listener = (event: RunEvent) => void
 
@@ -147,8 +149,8 @@ export type Listener = (event: RunEvent) => void
 export type Emit = (body: Body) => void
 
 /**
- * Emits the events of a run to a listener. It stamps each event in place and does not copy it: nobody else holds the
- * object, and a run has many events.
+ * Emits the events of a run to a listener. It stamps each event in place and does not copy it, because there are no
+ * other references to the object and a run has many events.
  */
 export const emitter =
   (runId: string, clock: Clock.Clock, listener: Listener): Emit =>

@@ -80,8 +80,8 @@ export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): Read
         .map(({ failure }) => failure)
 
 /**
- * The failures of a run that its transcript tells of, those of nested runs included, in the order of rounds and steps,
- * as in `RunResult.failures`.
+ * Returns the failures that a run's transcript records, including nested runs, in the order of rounds and steps, as in
+ * `RunResult.failures`.
  */
 export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId">): ReadonlyArray<StepFailure> =>
   rounds.flatMap(({ lost, round, steps }) => {
@@ -99,9 +99,9 @@ const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>
   reassignedTo === undefined && !consequences.has(reason)
 
 /**
- * The failures of a run that say nothing about its plan or its answer: a vendor that is down, a refused key, no quota, a
- * rate limit, the network, a defect in a worker's code. A run with one is no evidence for or against its policy, and its
- * answer should not be graded.
+ * Returns the failures of a run that are unrelated to the quality of its plan or answer: an unavailable vendor, a
+ * refused key, an exhausted quota, a rate limit, the network, a defect in a worker's code. A run with such a failure is
+ * not evidence for or against its policy, and its answer should not be graded.
  *
  * **Details**
  *

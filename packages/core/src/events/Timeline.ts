@@ -1,4 +1,4 @@
-/** What a transcript was at a time: a view is a function of a transcript and a time. */
+/** The state of a transcript at a given time. A view is a function of a transcript and a time. */
 import { defined } from "../Fields.ts"
 import type { RoundRecord, StepRecord, ToolRecord, Transcript, TurnRecord } from "./Transcript.ts"
 
@@ -30,7 +30,7 @@ const lastOf = (round: RoundRecord): number =>
 export const endOf = ({ durationMillis, rounds, startedAt }: Transcript): number =>
   Math.max(startedAt + (durationMillis ?? 0), ...rounds.map(lastOf))
 
-/** Those that had come by a time; absent where there was none. */
+/** Returns the items that had arrived by a given time, or `undefined` if there are no such items. */
 const until = <A extends { readonly at: number }>(
   records: ReadonlyArray<A> | undefined,
   time: number

@@ -25,7 +25,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   })
 )
 
-/** What a check found. */
+/** The result of a check. */
 export const CheckRecord = schemaOf<TranscriptModels.CheckRecord>()(
   Schema.Struct({
     turn: Schema.Int,
@@ -51,7 +51,7 @@ export const CheckAnswer = schemaOf<TranscriptModels.CheckAnswer>()(
   })
 )
 
-/** What the policy said when answers had failed their checks. */
+/** The policy's decision after answers failed their checks. */
 export const RevisionRecord = schemaOf<TranscriptModels.RevisionRecord>()(
   Schema.Struct({
     at: Schema.Finite,
@@ -82,7 +82,7 @@ export const ToolRecord = schemaOf<TranscriptModels.ToolRecord>()(
   })
 )
 
-/** A turn of a step's worker after which it went on. */
+/** A turn of a step's worker that was not the last. */
 export const TurnRecord = schemaOf<TranscriptModels.TurnRecord>()(
   Schema.Struct({
     turn: Schema.Int,

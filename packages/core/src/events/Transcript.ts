@@ -21,7 +21,7 @@ import * as Timeline from "./Timeline.ts"
 
 export { isNested, paidForAnswer, payments, spendByWorker, spendSoFar, withPayment } from "./Payments.ts"
 
-/** What a call was for. */
+/** The purpose of a call. */
 export type Purpose = Payments.Purpose
 /** A call of a run, or a cached answer. */
 export type Payment = Payments.Payment
@@ -49,7 +49,7 @@ export interface LostCall extends Paid, Attempt {
   readonly by?: "check" | "critic"
 }
 
-/** What a check found of what a worker said. */
+/** The result of a check on a worker's answer. */
 export interface CheckRecord {
   /** Which check of the step it was, from 0. */
   readonly turn: number
@@ -72,20 +72,20 @@ export interface CheckAnswer extends Paid {
   readonly cached: boolean
 }
 
-/** What the policy said when answers had failed their checks. */
+/** The policy's decision after answers failed their checks. */
 export interface RevisionRecord {
   readonly at: number
   readonly policy: string
   readonly decision: "go-on" | "stop" | "re-plan"
-  /** The step whose answer stands, where it stopped. */
+  /** The step whose answer is used, if the policy stopped the run. */
   readonly answer?: EarlierStep
   readonly notes: ReadonlyArray<string>
   readonly durationMillis: number
 }
 
 /**
- * A turn of a step's worker after which the step went on: it asked for tools, was asked for another shape, or failed its
- * check and handed over.
+ * A turn of a step's worker that did not end the step: the worker called tools, was asked for another shape, or failed
+ * its check and handed over.
  */
 export interface TurnRecord {
   readonly turn: number
@@ -137,20 +137,20 @@ export interface StepRecord {
   readonly text: string
   readonly reasoning: string
   readonly finishReason?: FinishReason
-  /** What has answered, as the vendor names it in its response. */
+  /** The model that answered, as the vendor names it in its response. */
   readonly model?: string
   readonly cached?: boolean
-  /** What the answer used and cost. */
+  /** The usage and cost of the answer. */
   readonly paid?: Paid
   /** Absent when its worker answered at once. */
   readonly turns?: ReadonlyArray<TurnRecord>
   /** The tool calls that a suspended step waits for. */
   readonly waitingFor?: ReadonlyArray<WaitingCall>
-  /** What its workers were not shown, as they take none of it. */
+  /** Content that was withheld from workers because they do not accept it. */
   readonly notices?: ReadonlyArray<string>
-  /** What checks found, in their order; absent where there was none. */
+  /** The results of checks, in order; absent if there were no checks. */
   readonly checks?: ReadonlyArray<CheckRecord>
-  /** Absent where its checks asked nobody. */
+  /** Absent if the checks called no worker. */
   readonly checkAnswers?: ReadonlyArray<CheckAnswer>
   /** Calls of this step and of its checks that failed or were interrupted. */
   readonly lost: ReadonlyArray<LostCall>
@@ -203,22 +203,22 @@ export interface RoundRecord {
   readonly policy?: string
   /** When the workflow was proposed. */
   readonly plannedAt?: number
-  /** How long the plan took; a found completion that counts as made adds the time that it took. */
+  /** The duration of planning. A cached completion that is charged adds its original duration. */
   readonly planningMillis?: number
   readonly workflow?: Workflow
   readonly notes: ReadonlyArray<string>
   /** How likely this plan was, where its policy draws. */
   readonly probability?: number
   readonly steps: ReadonlyArray<StepRecord>
-  /** What the policy said when answers had failed their checks; absent where it was not asked. */
+  /** The policy's decisions after answers failed their checks; absent if it was not consulted. */
   readonly revisions?: ReadonlyArray<RevisionRecord>
   readonly grade?: GradeRecord
-  /** Absent when the critic asked nobody. */
+  /** Absent if the critic called no worker. */
   readonly criticAnswers?: ReadonlyArray<CriticAnswer>
-  /** Absent while the round goes on, and when it was cut short. */
+  /** Absent while the round is running, and if it was cut short. */
   readonly endedAt?: number
   readonly answer?: string
-  /** Whether the policy let the previous answer stand. */
+  /** Whether the policy confirmed the previous answer. */
   readonly confirmed: boolean
 }
 
@@ -251,7 +251,7 @@ export interface Transcript {
 export interface Recorder {
   /** Takes the next event. Events before the run's start, and those of other runs, change nothing. */
   readonly listener: Listener
-  /** What is known so far; `undefined` before the run has started. */
+  /** The transcript so far; `undefined` before the run has started. */
   readonly transcript: () => Transcript | undefined
 }
 

@@ -1,9 +1,9 @@
 /**
  * The wire: the schemas of what is written to disk or sent elsewhere, and how it is read back.
  *
- * Models are plain interfaces elsewhere so that a first run need not load Effect's schemas; the schema of each is
- * in a file of its own, held equal to its interface by the compiler. What is written carries {@link version}: unknown fields
- * are ignored on reading, so fields may be added within a version; another version is refused.
+ * Elsewhere, models are plain interfaces so that a first run does not load Effect's schemas. The schema of each model
+ * is in a separate file, and the compiler checks that it matches the interface. Written data carries {@link version}.
+ * Unknown fields are ignored on reading, so fields may be added within a version; another version is rejected.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -34,7 +34,7 @@ export const version = RunEventModels.version
 
 /** Something that was written cannot be read back. */
 export class WireError extends Data.TaggedError("WireError")<{
-  /** What was to be read, e.g. `transcript`. */
+  /** The kind of value that was expected, e.g. `transcript`. */
   readonly what: string
   readonly reason:
     | { readonly _tag: "Syntax"; readonly detail: string }

@@ -25,7 +25,7 @@ export interface CompletionFinished extends Paid {
   readonly cached: boolean
 }
 
-/** The record of the completion that an attempt writes; a new one if the attempt has none. */
+/** Returns the record of the completion of an attempt, or a new one if the attempt does not have one. */
 const recordOf = ({ completions }: OpenRound, attempt: number): Mutable<CompletionRecord> => {
   const open = completions.find((completion) => completion.attempt === attempt && completion.endedAt === undefined)
   if (open !== undefined) return open

@@ -43,7 +43,7 @@ export const heading = () => {
   let head: Head | undefined
   let costUsd = 0
   let calls = 0
-  /** What the steps wait for, without those that wait for a nested run. */
+  /** The calls that the steps wait for, without those that wait for a nested run. */
   const waiting = new Map<string, ReadonlyArray<string>>()
   const delegating = new Set<string>()
   const begin = ({ at, policy, pool, task }: Of<"run-started">) => {

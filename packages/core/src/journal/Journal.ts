@@ -1,13 +1,13 @@
 /**
- * Journals: where a run's events and its paid calls are kept, so that the run survives its process.
+ * Journals store a run's events and its paid calls, so that the run survives its process.
  *
- * To resume is to run again: the journal is the first source of answers, and what it does not have is asked for. Each
- * entry has a sequence number within its run, from 0 and without gaps. A process claims a run before it appends to it;
- * each claim has a higher epoch than the one before, and what comes with an older epoch is refused. What `append` has
- * acknowledged is there after a crash.
+ * To resume is to run again: the journal is the first source of answers, and only missing answers are requested. Each
+ * entry has a sequence number within its run, from 0 and without gaps. A process claims a run before it appends to it.
+ * Each claim has a higher epoch than the previous one, and entries with an older epoch are rejected. Acknowledged
+ * entries survive a crash.
  *
- * {@link makeMemory} keeps entries in memory; `DiskJournal` of `@divisi/files` keeps them in a SQLite file. Whoever
- * writes another journal holds it to `JournalContract` of `@divisi/testkit/journals`.
+ * {@link makeMemory} stores entries in memory; `DiskJournal` of `@divisi/files` stores them in a SQLite file. Other
+ * implementations should pass `JournalContract` of `@divisi/testkit/journals`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -25,7 +25,7 @@ export { makeMemory, memory } from "./MemoryJournal.ts"
 // Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
 /** Why a journal cannot be used. */
 export type JournalErrorReason = Errors.JournalErrorReason
-/** What journals in memory share: each journal over it stands for a process. */
+/** Memory that several journals share. Each journal over it represents a process. */
 export type Memory = InMemory.Memory
 /** A journal in memory. */
 export type MemoryJournal = InMemory.MemoryJournal
@@ -42,7 +42,7 @@ interface Attempt {
   readonly attempt: number
 }
 
-/** What is known of one call, in the order in which it happened. */
+/** The record of one call, in the order in which it happened. */
 export type CallEntry =
   /** Written before the call is sent: what is asked, and the most that it can cost. */
   | (Attempt & {
@@ -76,13 +76,16 @@ export type CallEntry =
 /** A thing that happened in a run. Pieces of answers and the progress of tools (`RunEvent.isTransient`) are never written. */
 export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
-  /** What `run-started` does not have: the seed that the caller gave, and the names of the tools that the policy saw. */
+  /**
+   * Data that `run-started` does not include: the seed that the caller gave, and the names of the tools that the policy
+   * saw.
+   */
   | { readonly type: "begun"; readonly seed?: number | undefined; readonly tools?: ReadonlyArray<string> | undefined }
   /** The run had ended by a failure or a limit, and is resumed: its end and its last failures no longer count. */
   | { readonly type: "resumed"; readonly at: number }
   | CallEntry
 
-/** What a list of runs says of each. */
+/** A run's entry in a list of runs. */
 export interface Head {
   readonly question: string
   readonly policy: string
@@ -93,9 +96,9 @@ export interface Head {
   readonly ending?: Ending | undefined
   readonly costUsd: number
   readonly calls: number
-  /** What a suspended run waits for, in words. */
+  /** Descriptions of the calls that a suspended run waits for. */
   readonly waitsFor?: ReadonlyArray<string> | undefined
-  /** Who asked: `metadata.owner` of its task, where that is a text. */
+  /** The caller: `metadata.owner` of the run's task, if it is a string. */
   readonly caller?: string | undefined
   /** The request that it answers: `metadata.request` of its task, where that is a text. */
   readonly request?: string | undefined
@@ -116,7 +119,7 @@ export interface Summary extends Head {
    * the clocks of servers that share a journal differ.
    */
   readonly ageMillis: number
-  /** Who carries it on now, in words; `undefined` when nobody does. */
+  /** A description of the process that currently executes the run; `undefined` if it is not running. */
   readonly owner: string | undefined
   /** True if the owner may have ended: the database has just started, and its clients are still reconnecting. */
   readonly isOwnerUnconfirmed?: true | undefined
@@ -156,7 +159,7 @@ export interface Batch {
 // Service
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where runs are kept. */
+/** A store of runs. */
 export interface Journal {
   /** For people: the file, or where else it lies. */
   readonly name: string
@@ -174,7 +177,7 @@ export interface Journal {
   readonly append: (batch: Batch) => Effect.Effect<void, JournalError>
   /** The entries of a run from a sequence number on (default 0); none of one that is not known. */
   readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
-  /** What is known of one run that has entries; `undefined` for others. */
+  /** Returns the summary of a run that has entries, or `undefined` for other runs. */
   readonly find: (run: string) => Effect.Effect<Summary | undefined, JournalError>
   /** The runs that have entries, the last begun first. */
   readonly list: (query?: Query) => Effect.Effect<ReadonlyArray<Summary>, JournalError>
@@ -219,7 +222,7 @@ export const isFinal = (ending: Ending): boolean => !isTriedAgain(ending)
 /** The state of a run: its ending, or whether it is running, waiting, stopped, or damaged. */
 export type State = Ending | "running" | "waiting" | "stopped" | "damaged"
 
-/** How it stands with a run. */
+/** Returns the state of a run. */
 export const stateOf = ({ damaged, ending, owner, waitsFor }: Summary): State =>
   (damaged === undefined ? ending : "damaged") ??
   (owner !== undefined ? "running" : waitsFor !== undefined ? "waiting" : "stopped")

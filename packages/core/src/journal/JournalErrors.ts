@@ -58,7 +58,7 @@ export class JournalError extends Data.TaggedError("JournalError")<{
 /** A resumed run asks something else than the journal says it did. Nothing was asked or written. */
 export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly run: string
-  /** Where: the call's place in its run. */
+  /** The address of the call in its run. */
   readonly call: string
   readonly detail: string
 }> {

@@ -1,4 +1,7 @@
-/** The entries of a run as a stream. It stands beside `Journal`, so that a program that streams nothing loads no streams. */
+/**
+ * The entries of a run as a stream. It is separate from `Journal` so that programs that do not stream do not load
+ * Effect's streams.
+ */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Journal from "./Journal.ts"

@@ -21,9 +21,9 @@ interface Process {
   readonly name: string
 }
 
-/** What journals in memory share: each journal over it stands for a process. */
+/** Memory that several journals share. Each journal over it represents a process. */
 export interface Memory {
-  /** Those that were claimed last stand last. */
+  /** In the order of their claims, the most recent last. */
   readonly runs: Map<string, Kept>
   /** How many were begun so far. */
   begun: number
@@ -34,8 +34,8 @@ export interface Memory {
 }
 
 /**
- * Memory without runs. Where it gets larger than `maxBytes` (about, and no limit by default), the runs that were claimed
- * longest ago go at once, but for those that go on.
+ * Creates memory without runs. If it exceeds `maxBytes` (approximate; unlimited by default), the runs with the oldest
+ * claims are evicted at once, except for running ones.
  */
 export const memory = ({ maxBytes = Number.POSITIVE_INFINITY }: Pick<Bounds, "maxBytes"> = {}): Memory => ({
   runs: new Map(),
@@ -47,8 +47,8 @@ export const memory = ({ maxBytes = Number.POSITIVE_INFINITY }: Pick<Bounds, "ma
 /** A journal in memory. */
 export interface MemoryJournal extends Journal {
   /**
-   * Takes the events of a run that cannot be gone on with, as it calls no tools of its client: they are kept at a
-   * fraction of what it costs to keep a run with its calls. They are listed and read as those of others.
+   * Receives the events of a run that cannot be resumed because it does not call client tools. Storing only these
+   * events costs a fraction of storing a run with its calls. Such runs are listed and read like any other.
    */
   readonly listener: (run: string) => Listener
   /** Its process ends: its claims are free, and it takes nothing more. */
@@ -94,8 +94,8 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
   }
 
   /**
-   * Lets go of the oldest that nobody carries on, and of a few more: a map walks past all that it has let go of each time,
-   * which for one run at a time would cost more than all else that is done for it.
+   * Evicts the oldest runs that no process owns. Evicts in batches, because iterating a `Map` skips every deleted entry
+   * again, which would dominate the cost if runs were evicted one at a time.
    */
   const prune = () => {
     const enough = maxBytes - maxBytes / 64

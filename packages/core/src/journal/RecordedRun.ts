@@ -1,6 +1,6 @@
 /**
- * What a run has already got, by where it was asked: a run that is resumed takes it from here instead of asking and paying
- * again. To resume is to run again, with the record as the first source of answers.
+ * The recorded results of a run, by the address of their calls. A resumed run takes them from here instead of calling
+ * and paying again. To resume is to run again, with the record as the first source of answers.
  */
 
 import type { CheckAnswer, CriticAnswer, LostCall, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
@@ -13,7 +13,7 @@ import type { CallEntry } from "./Journal.ts"
 import { allLost, lostAt, triedAgain, turnOf } from "./RetiredFailures.ts"
 import type { Retired } from "./Superseded.ts"
 
-/** Where a call stands in its run. */
+/** The address of a call in its run. */
 export interface Address {
   readonly by: "policy" | "step" | "critic" | "check"
   readonly round: number
@@ -25,12 +25,12 @@ export interface Address {
 
 type WithoutPlace<E> = E extends unknown ? Omit<E, "call" | "attempt"> : never
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export type Outcome = WithoutPlace<Exclude<CallEntry, { readonly type: "intent" | "handle" | "withdrawn" }>>
 
-/** What is known of an attempt. */
+/** The record of an attempt. */
 export interface Known {
-  /** The hash of what was asked; absent where only a transcript tells of it, or where the gate refused the call. */
+  /** The hash of the request; absent if only a transcript records the call, or if the gate refused it. */
   hash?: string | undefined
   worst?: Paid | undefined
   worker?: string | undefined
@@ -42,7 +42,7 @@ export interface Known {
   isRetired?: true | undefined
 }
 
-/** What is known of a tool call. */
+/** The record of a tool call. */
 export type KnownTool =
   | { readonly type: "finished"; readonly result: ToolResult }
   /** It was begun, and its result is not known. */
@@ -59,7 +59,7 @@ export interface Recorded {
   readonly retired: (address: Address) => ReadonlyArray<Retired>
   /** By the id of the call (`WaitingCall.id`). */
   readonly tool: (id: string) => KnownTool | undefined
-  /** What a check of a step found, by its number. */
+  /** The recorded verdict of a check on a step, by the number of its turn. */
   readonly verdict: (round: number, step: number, turn: number) => Verdict | undefined
 }
 

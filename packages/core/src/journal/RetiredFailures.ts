@@ -72,7 +72,7 @@ const isOpen = (round: RoundRecord): boolean => {
   )
 }
 
-/** The first round that is tried again: those after it are begun anew. */
+/** Returns the first round that is retried. Later rounds are restarted. */
 const roundOf = ({ rounds }: Transcript): number => {
   const last = rounds.length - 1
   let first = 0
@@ -113,20 +113,23 @@ const eventOf = (
 /** Whether a run is tried again: it ended by a failure or a limit. */
 export const isReopened = ({ ending }: Transcript): boolean => isTriedAgain(ending)
 
-/** Whether a round of a run that is tried again is begun anew, and the runs nested in it. */
+/** Whether a round of a retried run is restarted, together with the runs nested in it. */
 export const isBegunAnew = (transcript: Transcript, { round }: RoundRecord): boolean => round > roundOf(transcript)
 
 /** Whether the run nested in a step is tried again with the run that it is nested in. */
 export const isReopenedWith = (parent: Transcript, round: RoundRecord, { nested, step }: StepRecord): boolean =>
   nested !== undefined && isReopened(nested) && round.round === roundOf(parent) && !isSeen(round, step)
 
-/** The ids of lost calls on accounts. Those of a run that shared no account have none of their own, and get one here. */
+/**
+ * Returns the ids of lost calls on accounts. Calls of a run that shared no account have no ids of their own and get one
+ * here.
+ */
 const chargeIdsOf = ({ rounds, runId }: Transcript): ((lost: LostCall) => string) => {
   const all = rounds.flatMap(allLost)
   return (lost) => lost.chargeId ?? `${runId}/lost/${all.indexOf(lost)}`
 }
 
-/** What is tried again of a run, without the runs nested in it. */
+/** Returns the parts of a run that are retried, without the runs nested in it. */
 export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
   const { rounds, runId } = transcript
   const again = isAgain ? roundOf(transcript) : Number.POSITIVE_INFINITY
@@ -157,7 +160,7 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
     const isDue = own.some((lost) => turnOf(lost) <= turn)
     if (isDue) taken.add(place)
     const others = isDue || round > again ? begunAgain : []
-    // They belong to rounds that are begun anew: they are reported as of the whole place.
+    // They belong to rounds that are restarted, so they are reported for the whole step.
     const whole = ({ by: _, turn: __, ...lost }: LostCall): LostCall => lost
     if (others.length > 0) begunAgain = []
     const report = (lost: LostCall, as = lost) => ({ name: idOf(lost), event: eventOf(runId, { round, step }, as) })
@@ -165,7 +168,7 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
   }
 
   return {
-    /** The round that is tried again; those after it are begun anew. */
+    /** The round that is retried. Later rounds are restarted. */
     round: again,
     at,
     take,

@@ -5,7 +5,7 @@ const longest = 512
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ids are held to have none
 const control = /[\u0000-\u001f\u007f-\u009f]/
 
-/** What an id must be, for people. */
+/** The format of an id, for display. */
 export const rule = `a string of 1 to ${longest} characters without control characters or unpaired surrogates`
 
 /** Whether a value can be the id of a run. */

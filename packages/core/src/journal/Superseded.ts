@@ -1,6 +1,6 @@
 /**
- * Runs that are resumed after their end. What a run had received when it ended is retained; what kept it from going
- * further (failed calls, steps that did not fit the budget, the end itself) is tried again.
+ * Runs that are resumed after their end. Everything that a run had received when it ended is retained. The obstacles to
+ * its progress (failed calls, steps that did not fit the budget, the end itself) are retried.
  *
  * A failure is retained where a received answer depends on it: the same step was answered later, a step that sees it was
  * answered, or the policy was answered after it. So no answer is ever paid for again.
@@ -17,7 +17,7 @@ export const isTriedAgain = (ending: Ending | undefined): boolean => ending === 
 /** The event of an attempt without an answer. */
 export type CallEvent = Extract<RunEvent, { readonly type: "call-failed" | "call-interrupted" | "call-lost" }>
 
-/** What of a run's entries no longer counts, by their positions. */
+/** The positions of a run's entries that no longer count. */
 export interface Superseded {
   /** Events that are replaced by new ones. */
   readonly events: ReadonlySet<number>
@@ -30,7 +30,10 @@ const none: Superseded = { events: new Set(), attempts: new Set() }
 /** The place of a call without its number: `run/round/step`. */
 export const placeOf = (call: string): string => call.slice(0, call.lastIndexOf("/"))
 
-/** Where a call belongs in a run: to a place of a round (`2`, `2 check`, `policy`), or to the run nested in a step. */
+/**
+ * The part of a run that a call belongs to: a step or role of a round (`2`, `2 check`, `policy`), or the run nested in
+ * a step.
+ */
 interface Belonging {
   readonly round: number
   readonly place: string
@@ -51,14 +54,14 @@ type Marks = { readonly attempts: Set<number>; readonly events: Set<number> }
 /** An entry that still counts, and its position. */
 type Each<E> = (use: (entry: E, at: number) => void) => void
 
-/** What a run did in a round. */
+/** The entries of a round. */
 interface Round {
   readonly workflow: Workflow | undefined
-  /** Where its plan is. */
+  /** The position of its plan. */
   readonly plan: number
-  /** Where a place was last answered. */
+  /** The position of the last answer for each step or role. */
   readonly places: ReadonlyMap<string, number>
-  /** Where a step was last answered, the run nested in it included. */
+  /** The position of the last answer for each step, including the run nested in it. */
   readonly steps: ReadonlyMap<string, number>
 }
 
@@ -277,7 +280,7 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
     if (began <= seen || isOver) return
     mark(entries, nested, { attempts, events })
     if (isAnswered) return
-    // It is begun anew, as it may be asked something else now.
+    // The round restarts, because its question may differ now.
     for (const [at, entry] of entries.entries()) {
       if (entry.type === "event" && `${entry.event.runId}/`.startsWith(`${nested}/`)) events.add(at)
     }
@@ -292,7 +295,7 @@ const runOf = (entries: ReadonlyArray<Entry>): string | undefined => {
   return begun?.type === "event" ? begun.event.runId : undefined
 }
 
-/** What of a run's entries no longer counts, as the run was resumed after it had ended. */
+/** Returns the entries of a run that no longer count because the run was resumed after its end. */
 export const supersededIn = (entries: ReadonlyArray<Entry>): Superseded => {
   if (!entries.some(({ type }) => type === "resumed")) return none
   const run = runOf(entries)

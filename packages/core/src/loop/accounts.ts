@@ -56,5 +56,5 @@ export const neededOf = (pool: ReadonlyArray<Worker>, critic: Critic | undefined
 
 const nothing: Amount = { costUsd: 0, tokens: 0 }
 
-/** What is reserved for a call on an account. */
+/** Returns the amount to reserve for a call on an account. */
 export const boundOn = ({ isLimited }: Ledger, ask: Asked): Amount => (isLimited ? worstCase(ask) : nothing)

@@ -1,4 +1,4 @@
-/** What the answers of steps make of a round: its answer, or why it has none. */
+/** Derives the answer of a round from the answers of its steps, or the reason why there is no answer. */
 
 import { Refusal } from "../task/Worker.ts"
 import type { StepAnswer } from "../workflow/StepMessages.ts"
@@ -49,8 +49,8 @@ export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed 
 }
 
 /**
- * The answer of a workflow that was cut short: its own, or that of the last step that was asked the question itself.
- * What a step says of a subtask is no answer to the question.
+ * Returns the answer of a workflow that was cut short: its own, or that of the last step that was asked the question
+ * itself. An answer to a subtask is not an answer to the question.
  */
 export const bestSoFar = (workflow: Workflow, results: Results): string | undefined =>
   answerOf(workflow, results) ??

@@ -1,4 +1,4 @@
-/** The bounds of a call: what is set aside for it, and what it may have used where nobody says so. */
+/** The bounds of a call: the amount to reserve for it, and the assumed usage if none is reported. */
 import { atOnce } from "../Callback.ts"
 import type { Amount } from "../run/Budget.ts"
 import type { ContentPart, Message } from "../task/Message.ts"
@@ -13,12 +13,13 @@ export interface Asked {
 }
 
 /**
- * The most output tokens that an account sets aside for a call where nobody says how much it may write; the worker is
- * held to it. What models could write at most costs many times what they do, and would let no budget begin.
+ * The maximum number of output tokens that an account reserves for a call without an output limit; the worker is held
+ * to it. The maximum output of models costs many times their usual output, and no budget would admit a call at that
+ * cost.
  */
 const defaultOutputTokens = 8_192
 
-/** What an answer usually takes at most: set aside where nobody knows what the worker can write. */
+/** The usual upper bound of an answer. It is reserved if the output limit of the worker is unknown. */
 const usualOutputTokens = 4_096
 
 const encoder = new TextEncoder()
@@ -38,10 +39,12 @@ const tokenBound = (text: string): number => {
   return bytes
 }
 
-/** What vendors count for a picture at most, with room: the largest of their figures is below 5,000. */
+/**
+ * An upper bound for the tokens that vendors count for a picture, with a margin: their largest figure is below 5,000.
+ */
 const imageTokens = 6_144
 
-/** What vendors read of a file at most: a hundred pages, text and picture of each. */
+/** An upper bound for the tokens that vendors read of a file: a hundred pages, with text and picture of each. */
 const fileTokens = 300_000
 
 const partBound = (part: ContentPart): number => {
@@ -62,7 +65,7 @@ const messageBound = (message: Message): number => {
   return said + (message.role === "tool" ? message.name.length + message.callId.length + 16 : 8)
 }
 
-/** What vendors add to a request with tools, on top of their definitions. */
+/** The tokens that vendors add to a request with tools, in addition to the tool definitions. */
 const toolsOverhead = 1_024
 
 const toolsBound = ({ output, tools }: WorkerRequest): number =>
@@ -107,8 +110,8 @@ export const worstCase = (asked: Asked): Amount => {
 const mostTokens = 10_000_000
 
 /**
- * What the usage of a call can be. Under a limit it is at most what was reserved. Without one, a worker may have read more
- * than it was sent (an agent does), but has not written more than it was asked for.
+ * Returns the possible usage of a call. Under a limit it is at most the reserved amount. Without one, a worker may have
+ * read more than it was sent (an agent does), but cannot have written more than requested.
  */
 export const boundsOf = (asked: Asked, isLimited: boolean, text: string): Bounds => {
   const worst = {
@@ -121,7 +124,10 @@ export const boundsOf = (asked: Asked, isLimited: boolean, text: string): Bounds
   return { most, worst, isSome: text !== "" && !isFree(asked.worker.pricing) }
 }
 
-/** What a vendor will count against a limit of tokens per minute: the likely input, and the output that is asked for. */
+/**
+ * Returns the tokens that a vendor will count against a limit of tokens per minute: the likely input plus the requested
+ * output.
+ */
 export const likelyTokens = (asked: Asked): number =>
   (inputCount(asked) ?? estimateUsage(asked.request.messages, "").inputTokens) +
   (asked.request.maxOutputTokens ?? asked.worker.maxOutputTokens ?? Math.min(outputBound(asked), usualOutputTokens))
@@ -139,7 +145,7 @@ export const estimateOf = (asked: Asked, text: string): Usage => {
 /** Failures that happen before a vendor begins to answer, and so are not billed. */
 const unbilled = /^(?:RateLimited|Overloaded|Network|InvalidRequest|Authentication|Quota|ContextTooLong)$/
 
-/** What a failed call used; if the vendor did not report it, the most it can have been. */
+/** Returns the usage of a failed call, or its upper bound if the vendor did not report it. */
 export const usageOf = (
   error: WorkerError | undefined,
   asked: Asked,

@@ -41,7 +41,7 @@ import {
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the calls of one run share. */
+/** State that the calls of one run share. */
 export interface CallRun {
   readonly runId: string
   readonly clock: Clock.Clock
@@ -70,7 +70,7 @@ export interface Ask {
   readonly round: number
   /** Absent for calls of the policy and of a critic. */
   readonly step?: number | undefined
-  /** The caller. In the call's address it replaces the step if there is none. */
+  /** The caller. In the call's address it replaces the step if the call belongs to no step. */
   readonly by: "policy" | "step" | "critic" | "check"
   /**
    * The number of the call among those of its step, of the step's checks, or of the round's policy or critic. Failed
@@ -136,7 +136,7 @@ export interface Settled {
   readonly paid?: Paid | undefined
 }
 
-/** What a run gives to its rounds, steps and nested runs. */
+/** The context that a run passes to its rounds, steps and nested runs. */
 export interface CallContext extends CallRun, Accounts {
   readonly call: (ask: Ask) => Effect.Effect<Answered, CallError>
   /** The failures of the run and its nested runs so far. */
@@ -161,7 +161,7 @@ export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefine
 // Reports
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What costs nothing. */
+/** The payment of a free call. */
 export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 
 /** The detail of the error of a call whose answer was lost with its process, if it is not made again. */
@@ -225,7 +225,9 @@ export const show = ({ onDelta }: Ask, { reasoning, text }: Entry): void => {
   onDelta?.("text", text)
 }
 
-/** Adds the failure of a call to those of its run. A limit is no fault of the worker's. */
+/**
+ * Adds the failure of a call to the failures of its run. Exceeding a limit does not count as a failure of the worker.
+ */
 export const noteFailure = <A>(
   { failures, runId }: CallContext,
   place: Pick<StepFailure, "by" | "round" | "step">,
@@ -281,7 +283,7 @@ const errorOf = (worker: Worker, cause: Cause.Cause<unknown>): WorkerError | und
   return errorOfThrown(worker.id, cause.reasons.find(Cause.isDieReason)?.defect)
 }
 
-/** What an attempt without an answer used; `undefined` if its worker was not asked. */
+/** Returns the usage of an attempt without an answer, or `undefined` if its worker was not called. */
 export const paidOf = (
   { isLimited }: CallRun,
   ask: Ask,

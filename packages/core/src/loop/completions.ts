@@ -55,6 +55,6 @@ export const completionsOf = (context: CallContext, round: number, seed: number,
         reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading, echo })
       )
     })
-  /** The extra time of cached completions that are charged as made. */
+  /** The original duration of cached completions that are charged. */
   return { complete, asked, addedMillis: () => addedMillis }
 }

@@ -44,7 +44,9 @@ const problemOf = (proposal: Proposal | undefined): string | undefined => {
   return Array.isArray(notes) && notes.every((note) => typeof note === "string") ? undefined : "its notes are no texts"
 }
 
-/** Asks a policy for a proposal with a workflow in it, whatever its rules say of it. */
+/**
+ * Asks a policy for a proposal and ensures that it contains a workflow, whether or not the workflow obeys the rules.
+ */
 export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy["propose"]> =>
   Effect.flatMap(propose(policy, context), (given) => checkedProposal(policy.name, given))
 
@@ -56,7 +58,7 @@ const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Prop
   return detail === undefined ? Effect.succeed(proposal) : Effect.fail(new PolicyError({ policy, detail }))
 }
 
-/** Asks a policy for a revision with what it needs in it, whatever its rules say of it. */
+/** Asks a policy for a revision and ensures that it is complete, whether or not it obeys the rules. */
 export const revisionOf = (policy: Policy, author: Policy, context: Revising): ReturnType<typeof revise> => {
   const problem = (detail: string) => Effect.fail(new PolicyError({ policy: author.name, detail }))
   return Effect.flatMap(revise(policy, author, context), (given): ReturnType<typeof revise> => {

@@ -35,7 +35,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
   }
 }
 
-/** Has the recorder of spans hear the run, before the listener of its own. */
+/** Passes the events of the run to the span recorder, before its own listener. */
 export const withTelemetry = (options: RunOptions): RunOptions => {
   const { listener, telemetry } = options
   if (telemetry === undefined) return options

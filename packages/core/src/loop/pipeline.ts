@@ -10,7 +10,8 @@
  *   instructions, the seed and the output limit all change the answer. With a payer the request always has an output limit,
  *   so that the key does not depend on the limits of accounts.
  * - `cache` before `payerReported`: a cached answer is not paid for by the payer.
- * - `payerReported` before `retry`: the payer hears of each attempt, and of an answer with its failures and the time of all.
+ * - `payerReported` before `retry`: the payer is notified of each attempt, and of an answer with its failures and the
+ *   total time.
  * - `retry` before `meter`: each attempt is charged by itself, and nothing is reserved during the wait between two.
  * - `meter` before `payerCharged`: the run refuses before the payer is asked, and both have reserved before the gate.
  * - `payerCharged` before `gate`: a refused call takes no queue position from others.
@@ -55,7 +56,7 @@ import type { Silence } from "./receive.ts"
 import { close, play, type Round, roundOf, type State } from "./round.ts"
 import { conversed, type Step, turn } from "./step.ts"
 
-/** What a run configures of its calls. */
+/** The settings of a run that apply to its calls. */
 export interface CallSettings extends ReplaySettings {
   readonly payer: Payer | undefined
   readonly cachedAnswers: CachedAnswers
@@ -91,7 +92,7 @@ const callOf = (run: CallRun, settings: CallSettings): CallContext["call"] => {
   return calling(run, sent)
 }
 
-/** What a run gives to its rounds and steps. */
+/** Creates the context that a run passes to its rounds and steps. */
 export const contextOf = (run: CallRun, settings: CallSettings): CallContext => {
   const { cache, failures, gate, payer, recorded, recording } = settings
   return { ...run, payer, call: callOf(run, settings), failures, recorded, recording, gate, cache }

@@ -32,11 +32,11 @@ export interface Revised extends Policy.Proposal {
   readonly durationMillis: number
 }
 
-/** What a policy said of a round whose answers failed checks. */
+/** The policy's decision about a round whose answers failed checks. */
 export type Revision = Exclude<Policy.Revision, { readonly type: "re-plan" }> | ({ readonly type: "re-plan" } & Revised)
 
 // -------------------------------------------------------------------------------------------------------------------
-// What was before
+// Previous rounds
 // -------------------------------------------------------------------------------------------------------------------
 
 const stepAnswerOf = ({ answer, cause, failure, refusal }: Round): StepAnswer => {
@@ -49,7 +49,7 @@ const feedbackOf = ({ grade, objections }: Round): string | undefined => {
   return grade === undefined ? undefined : (grade.explanation ?? `It was scored ${grade.score} of 1.`)
 }
 
-/** What a round sees of those before it. */
+/** Returns the view that a round has of the previous rounds. */
 export const previousOf = (last: Round, { past, rounds }: Pick<State, "past" | "rounds">): Policy.Previous => ({
   workflow: last.workflow,
   answers: past.at(-1)?.answers ?? [],
@@ -147,7 +147,7 @@ export const proposed = (
 // Revisions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is wrong with the answers that failed their checks, for people and for policies. */
+/** Describes the problems of the answers that failed their checks, for display and for policies. */
 export const objections = ({ verdicts }: Results): string =>
   verdicts
     .flatMap((verdict, step) =>

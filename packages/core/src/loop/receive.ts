@@ -1,5 +1,5 @@
 /**
- * Receives one answer. What workers send is held to its form and its bounds here, once for all of them, before anything
+ * Receives one answer. The form and bounds of workers' output are enforced here, once for all workers, before anything
  * is counted or shown.
  */
 import type * as Clock from "effect/Clock"
@@ -33,7 +33,7 @@ export interface Call {
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
-/** What is taken of an answer beside its parts. */
+/** The values extracted from an answer in addition to its parts. */
 interface Taker {
   readonly onAllowance?: AllowanceListener
   /** Takes the handle by which the vendor can be asked for this answer again. Nothing more is received until it is done. */
@@ -66,7 +66,7 @@ export const nothingYet = (): Received => ({
   finish: undefined
 })
 
-/** How long an answer may go on arriving where no time limit is set, in milliseconds: half an hour. */
+/** The maximum duration of an answer without a time limit, in milliseconds: half an hour. */
 const defaultTimeoutMillis = 1_800_000
 
 /** No answer is cut below a mebi of characters; tokens of more than 64 characters are rare, and never all of them. */
@@ -134,7 +134,7 @@ const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: 
     const whole = reasoning === "" ? answer : { ...answer, reasoning }
     return Effect.succeed(by === "policy" && echo !== undefined ? { ...whole, echo } : whole)
   }
-  // What a model cut short in the middle of its arguments has asked for nothing.
+  // If a model was cut short in the middle of its arguments, the tool call is incomplete.
   if (reason === "length") return Effect.fail(malformed(worker, "it ran out of tokens as it asked for a tool", usage))
   return Effect.succeed<ResponseCache.Answer>(
     defined({
@@ -154,7 +154,7 @@ const isText = (value: unknown): value is string => typeof value === "string"
 /** No name of a model is longer. */
 const longestName = 200
 
-/** The name of a model; `undefined` for what is none. */
+/** Returns the name of a model, or `undefined` if the value is not a valid name. */
 const nameOf = (model: unknown): string | undefined =>
   typeof model === "string" && model !== "" && model.length <= longestName ? plain(model) : undefined
 
@@ -193,7 +193,10 @@ const mostToolCalls = 128
 const tooLong = (call: Call, { size }: Received): string | undefined =>
   size > leastCharacters && size > bound(call) ? `its answer went on past ${bound(call)} characters` : undefined
 
-/** Tells pieces that have come together as one: a listener hears of each packet of a vendor, not of each word in it. */
+/**
+ * Merges deltas that arrive together, so that a listener receives one event per network packet instead of one per
+ * token.
+ */
 const gathering = (onDelta: DeltaListener | undefined) => {
   let kind: "text" | "reasoning" = "text"
   let gathered = ""
@@ -247,9 +250,9 @@ const take = (
 /**
  * Runs `generate` and takes its parts into `received`, up to the whole answer.
  *
- * An answer fails as `Malformed` where its parts have another form or come after its end, and where it goes on past its
- * bound; as a `Timeout` where it goes on arriving past the time limit. A usage that cannot be is estimated, and one
- * above what was reserved is charged at the worst case.
+ * An answer fails as `Malformed` if its parts have another form or arrive after its end, or if it exceeds its size
+ * limit. It fails as a `Timeout` if it is still arriving when the time limit expires. An impossible usage is replaced
+ * by an estimate, and usage above the reservation is charged at the worst case.
  */
 export const receive = (
   call: Call,
@@ -278,7 +281,7 @@ export const receive = (
         continue
       }
       if (part.type === "handle") {
-        // What can be asked for again may take as long as it likes, until it begins to arrive.
+        // Answers that can be requested again have no time limit until they begin to arrive.
         startedAt = Number.POSITIVE_INFINITY
         if (isText(part.handle)) kept = taker.onHandle?.(part.handle)
         continue
@@ -307,7 +310,10 @@ export const receive = (
     kept = undefined
     return keep
   }
-  /** Fails once nothing has come for so long. What can be asked for again may be silent until it begins to arrive. */
+  /**
+   * Fails if nothing arrives for the given time. An answer that can be requested again may be silent until it begins to
+   * arrive.
+   */
   const untilSilent = (millis: number): Effect.Effect<never, WorkerError> =>
     Effect.suspend(() => {
       const isWaiting = startedAt === Number.POSITIVE_INFINITY

@@ -45,7 +45,7 @@ const answerOf = ({ current, options, rounds }: State): string | undefined => {
   return answered.at(-1)?.answer ?? running
 }
 
-/** Whether an error says that somebody declined: a model, a filter of its vendor, or the policy. */
+/** Whether an error means that the task was declined by a model, by its vendor's filter or by the policy. */
 const isRefusal = (error: unknown): boolean => {
   if (isA(error, WorkerError)) return error.reason._tag === "ContentFiltered"
   if (isA(error, Executor.StepFailed)) return isRefusal(error.cause)
@@ -71,7 +71,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
   const error = Predicate.hasProperty(failure, "_tag") ? failure : defectOf(Cause.squash(exit.cause))
   const message = messageOf(error)
   if (isA(error, Usage.BudgetExceeded)) return { ending: "budget", detail: message, error }
-  // What an earlier round answered stands.
+  // The answer of an earlier round remains valid.
   return state.rounds.every((round) => round.answer === undefined)
     ? { ending: isRefusal(error) ? "refused" : "failed", detail: message, error }
     : {
@@ -81,7 +81,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
       }
 }
 
-/** Whether a run has come to an end of its own: nobody goes on with it. */
+/** Whether a run has ended by itself, so that it will not be resumed. */
 export const isOver = ({ stopped, waitingFor }: State, exit: Exit.Exit<void, RunError>): boolean =>
   stopped !== undefined || (waitingFor.length === 0 && !(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)))
 

@@ -1,8 +1,8 @@
 /**
  * The kernel of a round: a workflow is proposed and run (`play`), and its results are the end of the round (`close`).
  *
- * What a policy is asked in the middle of a round is middleware around `play`; what is said of the answer is middleware
- * around `close`.
+ * Questions to a policy during a round are middleware around `play`; judgements of the answer are middleware around
+ * `close`.
  */
 import * as Effect from "effect/Effect"
 import type * as RunEvent from "../events/RunEvent.ts"
@@ -34,7 +34,7 @@ import type { Delegate, DelegateError, Step } from "./step.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What ends a run without an answer. */
+/** Errors that end a run without an answer. */
 export type RunError =
   | Policy.PolicyError
   | StepFailed
@@ -64,11 +64,11 @@ export interface State {
   /** How many more rounds may follow the end of one, and how many may begin early. */
   recursion: number
   revisions: number
-  /** What the policy wrote as it planned anew: the next round begins with it. */
+  /** The workflow that the policy wrote when it re-planned. The next round begins with it. */
   revised: Revised | undefined
   /** The tools that its policy sees: those with which it began. */
   readonly toolNames: ReadonlyArray<string>
-  /** What its workers are offered; made ready before the first round. */
+  /** The tools and shape offered to its workers; prepared before the first round. */
   equipment: Equipment
   /** The tool calls that it waits for. */
   waitingFor: ReadonlyArray<RunEvent.WaitingCall>
@@ -207,7 +207,7 @@ export const close =
       }
       const answer = answerOf(workflow, results)
       if (revision?.type === "re-plan") {
-        // What was wrong with the answers is for the policy, not for workers.
+        // The reasons why answers failed are shown to the policy, not to workers.
         const failure = "it was ended early, as an answer failed its check"
         state.revised = revision
         const early = { ...done, answer, failure, objections: objections(results), revision: "re-plan" as const }

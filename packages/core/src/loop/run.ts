@@ -31,7 +31,7 @@ export interface Nesting {
   readonly parent: RunEvent.Parent
   readonly depth: number
   readonly context: CallContext
-  /** Where the nested run stands: before the ids of its waiting calls. */
+  /** The path of the nested run, a prefix of the ids of its waiting calls. */
   readonly path: string
   readonly toolNames: ReadonlyArray<string>
 }
@@ -173,11 +173,11 @@ const conductUntyped = (
     })
   )
 
-/** What a run has paid by its transcript. */
+/** Returns the payments of a run from its transcript. */
 const paidIn = (transcript: Transcript): ReadonlyArray<Usage.Paid> =>
   payments(transcript).flatMap(({ calls, paid }) => (calls === 0 ? [] : paid))
 
-/** What the run has already got: what its journal tells of it comes before what was given. */
+/** Returns the recorded state of the run. The journal takes precedence over the state that was passed in. */
 const pastOf = ({ resume }: RunOptions, before: Transcript | undefined): Past | undefined => {
   if (before === undefined) return resume
   return { transcript: before, results: resume?.results ?? {} }
@@ -209,7 +209,7 @@ export const maxRounds = (options: RunSettings & Pick<Options, "policy">): numbe
 
 const noDelegate: State["delegateOf"] = () => undefined
 
-/** So many rounds may begin early where nothing else is said. */
+/** The default number of rounds that may begin early. */
 const defaultRevisions = 2
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {

@@ -31,7 +31,7 @@ export interface Results {
   readonly verdicts: ReadonlyArray<Verdict | undefined>
   /** The steps that failed their checks and hold back those that see them, until it is known what becomes of them. */
   readonly held: ReadonlyArray<number>
-  /** The limit that kept a step from being run. */
+  /** The limit that prevented a step from running. */
   readonly stopped: BudgetExceeded | undefined
   /** The tool calls that steps wait for. */
   readonly waitingFor: ReadonlyArray<WaitingCall>
@@ -40,14 +40,14 @@ export interface Results {
 /** A workflow that is being run. */
 export interface Execution {
   /**
-   * Runs it. It fails only when a step fails and the settings say that this ends the run. A step that does not fit the
-   * budget is skipped with all that wait for it; steps already running go on, as they are paid for. A step that fails a
-   * check keeps those that see it waiting; all others go on.
+   * Runs the workflow. It fails only if a step fails and the settings end the run in that case. A step that does not
+   * fit the budget is skipped together with its dependents; running steps continue, because they are paid for. If a
+   * step fails a check, the steps that see it wait and all others continue.
    */
   readonly run: Effect.Effect<void, StepFailure>
-  /** Goes on with what was held back. */
+  /** Resumes the steps that were held back. */
   readonly goOn: Effect.Effect<void, StepFailure>
-  /** Tells of the steps that were held back that they are not run. */
+  /** Reports that the steps that were held back will not run. */
   readonly skipHeld: (reason: "budget" | "revised") => void
   /** The results so far, also after `run` has failed or was interrupted. */
   readonly results: () => Results

@@ -32,7 +32,7 @@ export interface Conversation {
   corrections: number
 }
 
-/** What a step may use: the tools, and the shape that its answer is held to. */
+/** The resources of a step: its tools, and the shape that its answer must have. */
 export interface Offered {
   readonly hasTools: boolean
   readonly isShaped: boolean
@@ -82,7 +82,7 @@ export type StepEnd =
       readonly type: "answered"
       readonly ordinal: number
       readonly tried: ReadonlyArray<number>
-      /** The limit that kept a middleware from its work. */
+      /** The limit that prevented a middleware from working. */
       readonly stopped?: BudgetExceeded | undefined
     }
   | { readonly type: "waiting"; readonly calls: ReadonlyArray<WaitingCall> }

@@ -12,7 +12,7 @@ import { type Policy, planned } from "./Policy.ts"
 /** A worker of the pool, by ordinal or by id. */
 export type WorkerReference = number | string
 
-/** The ordinal of a worker of the pool, or why it has none. */
+/** Returns the ordinal of a worker of the pool, or the reason why it does not have one. */
 export const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
   const { workers } = pool
   if (typeof reference === "string") {
@@ -116,8 +116,8 @@ export const bestOf = (
  *
  * **Details**
  *
- * Samples agree when their final answers do: what stands in the last `\boxed{…}`, between `<answer>` tags, or after
- * "answer:" or "answer is", or else the whole text. The run's answer is the whole text of the first sample that gives
+ * Samples agree if their final answers do: the content of the last `\boxed{…}`, the text between `<answer>` tags or
+ * after "answer:" or "answer is", or else the whole text. The run's answer is the whole text of the first sample with
  * the winning answer.
  */
 export const selfConsistency = (

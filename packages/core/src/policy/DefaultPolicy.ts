@@ -20,7 +20,7 @@ import * as Strongest from "./Strongest.ts"
 
 /** The policies that a program has besides those of this package. */
 export interface Options {
-  /** What the user has learned about this pool: a router, or a trained Conductor. */
+  /** A policy learned for this pool: a router, or a trained Conductor. */
   readonly learned?: Policy.Policy | undefined
   /** Chooses by descriptions alone, for pools without a language model. */
   readonly described?: Policy.Policy | undefined

@@ -32,7 +32,7 @@ const found = (policy: string, { pool }: Context, references: ReadonlyArray<Work
     (detail) => new PolicyError({ policy, detail })
   )
 
-/** Whether the last round asked this worker alone: there is nobody left to ask. */
+/** Whether the last round called this worker alone, so that there is no other worker to call. */
 const isAlone = ({ previous }: Context, worker: number): boolean =>
   previous?.workflow.steps.length === 1 && previous.workflow.steps[0]!.worker === worker
 
@@ -85,7 +85,7 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
         if (previous === undefined) {
           return { workflow: { steps: [{ ...attempt(cheap!), check: { by: theCheck, onFailure: "revise" } }] } }
         }
-        // A critic may object to what has passed, or to what nobody has checked.
+        // A critic may object to an answer that has passed, or to one that was not checked.
         if (previous.answer.type !== "answered") return { workflow: { steps: [attempt(strong!)] } }
         const wasAsked = isAlone(context, strong!) && cheap !== strong
         return wasAsked || previous.feedback === undefined ? stands : { workflow: { steps: [attempt(strong!)] } }
@@ -100,14 +100,14 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
 }
 
 /**
- * Asks two workers at once, and a third where their answers differ or one of them has none.
+ * Calls two workers at once, and a third if their answers differ or one of them has no answer.
  *
  * **Details**
  *
- * The workers are named by id or by ordinal. Answers agree when their final answers do, as in a majority vote: what
- * stands in the last `\boxed{…}`, between `<answer>` tags, or after "answer:" or "answer is", or else the whole text.
- * Where the third worker agrees with one of the two, it has outvoted the other; where it agrees with neither, its answer
- * is the answer.
+ * The workers are named by id or by ordinal. Answers agree if their final answers do, as in a majority vote: the
+ * content of the last `\boxed{…}`, the text between `<answer>` tags or after "answer:" or "answer is", or else the
+ * whole text. If the third worker agrees with one of the two, it outvotes the other. If it agrees with neither, its
+ * answer is the answer.
  *
  * **Example**
  *
@@ -125,7 +125,7 @@ export const agreed = (a: WorkerReference, b: WorkerReference, otherwise: Worker
   const name = `agreed:${a}+${b}+${otherwise}`
   return {
     name,
-    // Another worker in the place of one of the two would agree with itself.
+    // A worker that replaces one of the two would agree with itself.
     failover: false,
     maxSteps: 2,
     recursion: 1,

@@ -21,7 +21,7 @@ import * as Prompt from "./Prompt.ts"
 
 export { languagePolicyTable, promptTable } from "./languagePolicyTable.ts"
 
-/** What a language policy is made of. */
+/** Options for creating a language policy. */
 export interface Options {
   /** The model that writes: any worker, in the pool or not. */
   readonly model: Worker
@@ -38,8 +38,8 @@ export interface Options {
   /** How completions are read; `"tolerant"` by default. */
   readonly mode?: WorkflowText.Mode | undefined
   /**
-   * What a completion says where the model finds that nobody can answer; then the run ends `refused`. None is read as
-   * that by default.
+   * Returns the reason if the completion declines the task; the run then ends as `refused`. By default, no completion
+   * declines.
    */
   readonly refusal?: ((completion: string) => string | undefined) | undefined
   /** How often text that cannot be read is asked for again; 2 by default. */
@@ -58,7 +58,7 @@ const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest
     poolSize: WorkerPool.size(context.pool) + (context.self ? 1 : 0),
     maxSteps: context.maxSteps,
     access: options.prompt?.access ?? "binary",
-    // In the middle of a round no steps mean to go on.
+    // During a round, a workflow without steps means "continue".
     allowEmpty: Policy.canStand(context.previous) || context.evidence !== undefined
   }
 })
@@ -68,13 +68,13 @@ const withoutSubtasks = (workflow: Workflow): Workflow => ({
   steps: workflow.steps.map((step) => ({ ...step, subtask: "" }))
 })
 
-/** What a model has written: a workflow, in the middle of a round which answer stands, or that nobody can answer. */
+/** A parsed completion: a workflow, the step whose answer is final (during a round), or a refusal. */
 interface Written {
   readonly notes: ReadonlyArray<string>
   readonly workflow: Workflow
   readonly stands?: EarlierStep | undefined
   readonly refusal?: string | undefined
-  /** What is wrong with a function that reads it. */
+  /** The error of a user function that reads the completion. */
   readonly defect?: string | undefined
 }
 
@@ -153,12 +153,12 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  *
  * **Details**
  *
- * Each attempt has its own seed. An attempt after the first shows the model its last text and why it could not be read.
- * The request names the shape of the text (`WorkerRequest.format`), so a model that decodes by a grammar always writes
- * it: the paper's three lists. A model that does not may write checks where the run has some and the prompt's template
- * tells of them, and is shown what came of the steps where one fails: it writes another workflow, none to go on, or
- * which answer stands. An exhausted budget is never a reason to fall back. The notes of a fallback's proposal say why it
- * planned.
+ * Each attempt has its own seed. An attempt after the first shows the model its last text and the reason why it could
+ * not be read. The request names the shape of the text (`WorkerRequest.format`), so a model that decodes by a grammar
+ * always writes the paper's three lists. A model without a grammar may write checks if the run has checks and the
+ * prompt's template mentions them. If one of these checks fails, the model is shown the results of the steps. It then
+ * writes another workflow, no steps to continue, or the step whose answer is final. An exhausted budget never triggers
+ * the fallback. The notes of a fallback's proposal give the reason for the fallback.
  *
  * **Example**
  *

@@ -3,7 +3,7 @@ import type { Capabilities } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { Context, Previous, Revision } from "./Policy.ts"
 
-/** What a task needs besides text. */
+/** Returns the capabilities that a task needs in addition to text. */
 const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities> => {
   const parts = task.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
   const has = (type: string) => parts.some((part) => part.type === type)
@@ -11,7 +11,10 @@ const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities>
   return new Set((["tools", "images", "files"] as const).filter((need) => needs[need]))
 }
 
-/** Their ordinals; all where nobody can, so that the run says what is missing. */
+/**
+ * Returns the ordinals of the capable workers. If no worker is capable, returns all, so that the run reports the missing
+ * capability.
+ */
 export const able = (context: Context): ReadonlyArray<number> => {
   const needs = needsOf(context)
   const all = context.pool.workers.map((_, ordinal) => ordinal)
@@ -21,7 +24,9 @@ export const able = (context: Context): ReadonlyArray<number> => {
   return can.length === 0 ? all : can
 }
 
-/** The check that answers have to pass: that of the run. Of several nobody has said which one fits the question. */
+/**
+ * Returns the check of the run, if it has exactly one. With several checks it is unknown which one fits the question.
+ */
 export const checkOf = ({ checks = [] }: Context): string | undefined => (checks.length === 1 ? checks[0] : undefined)
 
 /** A workflow in which a worker is asked the question as it is. */

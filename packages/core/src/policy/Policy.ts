@@ -1,9 +1,9 @@
 /**
  * Policies: what writes workflows.
  *
- * Everything that answers a question is a policy, run by the same Conductor: a trained model, a prompted one, a lexical
- * router, "always ask worker 2", best-of-n. Most baselines are a policy that always writes the same workflow, so their
- * cost is counted exactly like everybody else's.
+ * Everything that answers a question is a policy and is run by the same Conductor: a trained model, a prompted model, a
+ * lexical router, "always ask worker 2", best-of-n. Most baselines always write the same workflow, so their cost is
+ * counted like that of any other policy.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -25,17 +25,17 @@ import { check, type EarlierStep, type Workflow, type WorkflowInput } from "../w
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a recursive round sees of the rounds before it. */
+/** The view that a recursive round has of the previous rounds. */
 export interface Previous {
   /** The workflow of the last round. */
   readonly workflow: Workflow
-  /** Its answer, or why it has none; then the policy should write another plan. */
+  /** Its answer, or the reason why there is no answer; in that case the policy should write another plan. */
   readonly answer: StepAnswer
-  /** What came of its steps, by index; `undefined` for one that was not run. */
+  /** The results of its steps, by index; `undefined` for a step that did not run. */
   readonly answers?: ReadonlyArray<StepAnswer | undefined> | undefined
   /** The ordinals of the workers that failed a step for good, in any round. */
   readonly failed: ReadonlyArray<number>
-  /** What a critic said of the answer, or what is wrong with the answers that failed their checks. */
+  /** A critic's feedback on the answer, or the problems of the answers that failed their checks. */
   readonly feedback?: string | undefined
   /** All rounds so far, for steps that see some of theirs (`Step.earlier`). */
   readonly rounds?: ReadonlyArray<PastRound> | undefined
@@ -55,7 +55,7 @@ export interface Evidence {
   readonly failed: readonly [FailedCheck, ...ReadonlyArray<FailedCheck>]
 }
 
-/** What a policy says when answers have failed their checks. */
+/** A policy's decision after answers failed their checks. */
 export type Revision =
   /** The workflow is carried out as it is. The answer of a last step that failed its check is the round's all the same. */
   | { readonly type: "go-on"; readonly notes?: ReadonlyArray<string> | undefined }
@@ -64,7 +64,7 @@ export type Revision =
   /** The round ends, and the next begins with this workflow. */
   | ({ readonly type: "re-plan" } & Proposal)
 
-/** What a policy knows when it proposes a workflow. */
+/** The information available to a policy when it proposes a workflow. */
 export interface Context {
   readonly task: Task
   readonly pool: WorkerPool
@@ -74,13 +74,11 @@ export interface Context {
   readonly self: boolean
   /** 0 for the first round. */
   readonly round: number
-  /**
-   * Present in recursive rounds. There, a workflow without steps lets the previous answer stand, where there is one.
-   */
+  /** Set in recursive rounds. There, a workflow without steps confirms the previous answer, if there is one. */
   readonly previous?: Previous | undefined
   /**
-   * Present where answers have failed their checks and the policy may plan anew: `previous` is then the round as it
-   * stands, and `round` the one that would begin.
+   * Set if answers failed their checks and the policy may re-plan. `previous` is then the current round, and `round`
+   * the index of the next one.
    */
   readonly evidence?: Evidence | undefined
   /** The names of the checks that steps may have, besides workers that judge. */
@@ -104,7 +102,10 @@ export type Complete = <A, E extends { readonly message: string }>(options: {
   {
     readonly completion: string
     readonly reading: Result.Result<A, E>
-    /** What the model gave with its completion besides the text (`WorkerPart`), also where a journal gives it again. */
+    /**
+     * Vendor data that the model returned with its completion in addition to the text (`WorkerPart`). A journal
+     * restores it.
+     */
     readonly echo?: unknown
   },
   WorkerError | BudgetExceeded
@@ -117,13 +118,13 @@ export interface Proposal {
   readonly policy?: string | undefined
   /** The policy that wrote it, where another one handed over to it: its checks are called, and it is asked to revise. */
   readonly author?: Policy | undefined
-  /** What tolerant reading forgave, and why a fallback wrote it. */
+  /** Deviations that tolerant reading accepted, and the reason why a fallback wrote the workflow. */
   readonly notes?: ReadonlyArray<string> | undefined
   /** How likely this choice was, above 0 and at most 1, where a policy draws: who learns from the answer needs it. */
   readonly probability?: number | undefined
 }
 
-/** What writes workflows. */
+/** A policy writes workflows. */
 export interface Policy {
   readonly name: string
   /** Why a run uses this policy, as a sentence; it is reported at the start of the run. */
@@ -143,21 +144,22 @@ export interface Policy {
   readonly failover?: boolean | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
   /**
-   * Asked when answers have failed checks with `onFailure: "revise"`, nothing else of the round can run, and another
-   * round may begin early. Without it `propose` is asked, and no steps mean to go on. Where it fails, the round goes on.
+   * Called if answers failed checks with `onFailure: "revise"`, no other step of the round can run, and another round
+   * may begin early. Without `revise`, `propose` is called, and a workflow without steps means "continue". If it fails,
+   * the round continues.
    */
   readonly revise?:
     | ((context: Revising) => Effect.Effect<Revision, PolicyError | WorkerError | BudgetExceeded>)
     | undefined
 }
 
-/** What a policy knows when it may plan anew. */
+/** The information available to a policy when it may re-plan. */
 export interface Revising extends Context {
   readonly previous: Previous
   readonly evidence: Evidence
 }
 
-/** What a proposal in the middle of a round says: a workflow without steps means to go on. */
+/** Converts a proposal made during a round to a revision. A workflow without steps means "continue". */
 export const revisionOf = (proposal: Proposal): Revision =>
   proposal.workflow.steps.length === 0 ? { type: "go-on", notes: proposal.notes } : { ...proposal, type: "re-plan" }
 
@@ -166,7 +168,7 @@ const isKnown = (error: unknown): boolean =>
   isA(error, PolicyError) ||
   isA(error, WorkerError) ||
   isA(error, BudgetExceeded) ||
-  // By their tags, as what a policy is stands below what records it.
+  // Compared by tag, because the policy layer is below the layer that defines these errors.
   Predicate.isTagged(error, "JournalError") ||
   Predicate.isTagged(error, "JournalMismatch")
 
@@ -227,7 +229,7 @@ export const revise = (
       )
 }
 
-/** Whether there is an answer that a recursive round can let stand. */
+/** Whether there is a previous answer that a recursive round can confirm. */
 export const canStand = (previous: Previous | undefined): boolean => previous?.answer.type === "answered"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -238,7 +240,7 @@ export const canStand = (previous: Previous | undefined): boolean => previous?.a
 export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly policy: string
   readonly detail: string
-  /** True where nobody in the pool can answer such a task: the run ends `refused`, and nobody stands in. */
+  /** True if no worker of the pool can answer such a task. The run ends as `refused`, and no fallback is tried. */
   readonly isRefusal?: boolean | undefined
   /** Present if code of the policy failed: what it threw. */
   readonly cause?: unknown
@@ -310,7 +312,7 @@ export const withFallback = (
     }))
   const longest = Math.max(policy.maxSteps ?? 0, fallback.maxSteps ?? 0)
   const rounds = Math.max(policy.recursion ?? 0, fallback.recursion ?? 0)
-  /** What the first says, or else the fallback: not where a fallback would hide what is wrong. */
+  /** Returns the first result or else the fallback's, except for errors that a fallback would hide. */
   const orElse = <A>(
     said: Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded>,
     other: (why: string) => Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded>
@@ -348,13 +350,13 @@ export const withFallback = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A policy whose workflow is a function of the context, or that says why there is none: its failure ends the run as a
- * `PolicyError`.
+ * Creates a policy whose workflow is a function of the context. The function can return an error instead, which ends
+ * the run as a `PolicyError`.
  *
  * **Details**
  *
- * It plans once per task: in a recursive round the previous answer stands. When there is none, or a critic or a check
- * has objected to it, the plan is tried again. `maxSteps` is as in {@link fixed}.
+ * It plans once per task: a recursive round confirms the previous answer. If there is none, or a critic or a check
+ * objected to it, the plan is tried again. `maxSteps` is as in {@link fixed}.
  */
 export const planned = (
   name: string,
@@ -379,9 +381,9 @@ export const planned = (
  *
  * **Details**
  *
- * `maxSteps` is the longest workflow it writes, where that can be more than the Conductor's limit. In a recursive round
- * it lets the previous answer stand, unless there is none or a critic has objected: then it writes its workflow once
- * more.
+ * `maxSteps` is the length of the longest workflow that it writes; set it if that can exceed the Conductor's limit. In
+ * a recursive round it confirms the previous answer, unless the answer is missing or a critic objected. In that case it writes
+ * its workflow once more.
  *
  * **Example**
  *

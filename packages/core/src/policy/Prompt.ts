@@ -32,7 +32,7 @@ export type WorkerView = StepMessages.WorkerView
 
 /** A worked example for a language policy: what it might think of a question, and the workflow it then writes. */
 export interface Example {
-  /** What the question is about, so that a set of examples can be chosen by topic. Not shown. */
+  /** The topic of the question, so that examples can be chosen by topic. Not shown. */
   readonly topic: string
   readonly question: string
   readonly thought: string
@@ -48,7 +48,7 @@ export interface Example {
  * need not use them all. An empty text, or an empty list of rules, leaves its section out.
  */
 export interface Template {
-  /** What a Conductor is. */
+  /** A description of the Conductor's role. */
   readonly role: string
   /** `{steps}`, `{access}` and `{subtasks}`: the sentences below that fit the options. */
   readonly rules: ReadonlyArray<string>
@@ -73,19 +73,19 @@ export interface Template {
   /** `{question}`; `{quoted}`, the same as a string of JSON. */
   readonly question: string
   /**
-   * `{what}`: "call the tools weather, clock", "see the pictures of the question"; `{models}`: the ordinals that can.
-   * Nothing is said when absent.
+   * `{what}`: "call the tools weather, clock", "see the pictures of the question"; `{models}`: the ordinals of the
+   * capable models. If absent, capabilities are not mentioned.
    */
   readonly ability?: string | undefined
   /** `{workflow}`, `{answer}`, `{feedback}`: what a recursive round is shown, and what it may do. */
   readonly recursion: string
-  /** `{workflow}`: the same where the round before has no answer that could stand; `recursion` when absent. */
+  /** `{workflow}`: used instead of `recursion` if the previous round has no usable answer. Default: `recursion`. */
   readonly failure?: string | undefined
   /** `{workflow}`, `{answer}`: the same where a model declined, and in what words; `recursion` when absent. */
   readonly refusal?: string | undefined
   /**
-   * `{checks}`: how a workflow may have checks, where the run has some. When absent nothing is said of them, and none are
-   * read.
+   * `{checks}`: the syntax of checks in a workflow, used if the run has checks. If absent, checks are not mentioned and
+   * not read.
    */
   readonly checks?: string | undefined
   /**
@@ -117,7 +117,7 @@ export interface ConductorOptions {
   readonly subtasks?: boolean | undefined
 }
 
-/** What a prompt is made for: the part of a policy's context that it shows. */
+/** The input of a prompt: the part of a policy's context that the prompt shows. */
 export type ConductorContext = Pick<
   Policy.Context,
   "task" | "pool" | "maxSteps" | "self" | "previous" | "tools" | "checks" | "evidence"
@@ -195,11 +195,11 @@ const recursion = (template: Template, { answer, feedback, workflow }: Policy.Pr
   })
 }
 
-/** Whether a policy is told of the checks that there are, and may write them. */
+/** Whether a policy is shown the available checks and may write them. */
 export const mentionsChecks = ({ checks = [] }: ConductorContext, { template }: ConductorOptions = {}): boolean =>
   checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
 
-/** What steps have returned, by the names that access lists know them by; workers by their numbers. */
+/** Formats the results of steps under the names that access lists use. Workers appear by their numbers. */
 const returned = (rounds: ReadonlyArray<StepMessages.PastRound>): string =>
   rounds
     .flatMap(({ answers, workflow }, round) =>
@@ -212,7 +212,7 @@ const returned = (rounds: ReadonlyArray<StepMessages.PastRound>): string =>
     )
     .join("\n\n")
 
-/** What a policy is shown of the rounds before, or of the one that is under way. */
+/** Formats the previous rounds, or the current one, for a policy. */
 const before = (template: Template, { evidence, previous }: ConductorContext): ReadonlyArray<string> => {
   if (previous === undefined) return []
   if (evidence === undefined || template.evidence === undefined) return [recursion(template, previous)]
@@ -221,7 +221,10 @@ const before = (template: Template, { evidence, previous }: ConductorContext): R
   return [fill(template.evidence, { ...shown, objections: objections.join("\n") })]
 }
 
-/** Who can do what the question needs besides words. A policy is told the names of tools, never their schemas. */
+/**
+ * Formats which workers have the capabilities that the question needs in addition to text. A policy sees the names of
+ * tools, never their schemas.
+ */
 const abilities = (
   { ability }: Template,
   { pool: { workers }, task, tools = [] }: ConductorContext
@@ -248,11 +251,11 @@ const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) =
  *
  * **Details**
  *
- * The system message holds the rules, the output format, the examples and the pool, in this order; the user's message
- * holds the question and, in a recursive round, the previous workflow, its answer and a critic's feedback; where answers
- * have failed their checks, what all steps have returned so far. So all runs
- * over one pool share the system message, and a model that keeps its KV cache evaluates it once. After a worker has
- * failed, the list of workers in later rounds says so. Workers are numbered, never named.
+ * The system message contains the rules, the output format, the examples and the pool, in this order. The user's
+ * message contains the question. In a recursive round it also contains the previous workflow, its answer and a critic's
+ * feedback. If answers failed their checks, it contains the results of all steps so far. All runs over one pool
+ * therefore share the system message, and a model with a KV cache evaluates it once. After a worker has failed, the
+ * list of workers in later rounds states it. Workers are numbered, never named.
  *
  * **Example**
  *

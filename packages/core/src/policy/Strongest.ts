@@ -1,9 +1,9 @@
 /**
- * Whom to ask where nothing was learned yet: the policy of the first day.
+ * The policy for a pool without learned data: chooses the worker to ask.
  *
- * It asks the strongest worker alone, because nothing that reads a question alone was found to gain on questions of
- * kinds that nobody has graded, and much was found to lose. Public records say which worker is the strongest where they
- * cover the whole pool; elsewhere list prices stand for strength. Nothing is claimed of a model that was not measured.
+ * It asks only the strongest worker. In our tests, no router that reads only the question gained on ungraded kinds of
+ * questions, and many lost. The strongest worker is taken from public records if they cover the whole pool, otherwise
+ * list prices are used as a proxy for strength. No claim is made about a model that was not measured.
  */
 import * as Effect from "effect/Effect"
 import type { Worker } from "../task/Worker.ts"
@@ -20,7 +20,7 @@ import { type PublicRecord, publicRecords } from "./publicRecords.ts"
 /** How often models were right in public records, with where and when that was read. */
 export const records: ReadonlyArray<PublicRecord> = publicRecords
 
-/** What a record says of a worker of a pool. */
+/** The data of a record about one worker of a pool. */
 export interface Measured {
   /** The ordinal of the worker. */
   readonly worker: number
@@ -30,7 +30,7 @@ export interface Measured {
   readonly questions: number
 }
 
-/** Whom to ask, and why. */
+/** The chosen worker and the reason. */
 export interface Choice {
   /** The ordinals of the workers to ask: one; or two, and a third that is asked where their answers differ. */
   readonly workers: readonly [number] | readonly [number, number, number]
@@ -39,8 +39,8 @@ export interface Choice {
 }
 
 /**
- * What matters more, answers or cost. `best`: the best answers at any price. `within-2`: the cheapest worker that is
- * within 2 points of the best. `half`: the best answers for half of what the best worker costs.
+ * The tradeoff between quality and cost. `best`: the best answers at any price. `within-2`: the cheapest worker within
+ * 2 points of the best. `half`: the best answers for half of the cost of the best worker.
  */
 export const dials = ["best", "within-2", "half"] as const
 
@@ -50,7 +50,7 @@ export type Dial = (typeof dials)[number]
 /** How it chooses. */
 export interface Options {
   readonly name?: string | undefined
-  /** What matters more, answers or cost; `"best"` by default. */
+  /** The tradeoff between quality and cost. Default: `"best"`. */
   readonly dial?: Dial | undefined
   /** The public records to go by; {@link records} by default. */
   readonly records?: ReadonlyArray<PublicRecord> | undefined
@@ -60,7 +60,7 @@ export interface Options {
 const tolerance = 0.02
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is known
+// Known data
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The name of a model without who serves it: `openai:o3-mini` and `openai_o3-mini` are one. */
@@ -70,7 +70,7 @@ const modelOf = (id: string): string =>
     .replace(/^[^:]*:/, "")
     .replace(/^.*[/_](?=[a-z])/, "")
 
-/** What a record says of each of these workers; `undefined` where it does not know them all. */
+/** Returns a record's data about these workers, or `undefined` if it does not cover them all. */
 const measuredBy = (
   { questions, right, workers }: PublicRecord,
   models: ReadonlyArray<string>
@@ -84,7 +84,7 @@ const measuredBy = (
   })
 }
 
-/** What the first record that knows the whole pool says of it. */
+/** Returns the data of the first record that covers the whole pool. */
 const measured = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<PublicRecord>) => {
   const models = pool.map(({ id }) => modelOf(id))
   for (const record of records) {
@@ -94,7 +94,9 @@ const measured = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<PublicReco
   return undefined
 }
 
-/** USD per million tokens out, and in where those are equal; `undefined` where somebody's price is unknown. */
+/**
+ * Returns output prices in USD per million tokens, with input prices to break ties; `undefined` if a price is unknown.
+ */
 const pricesOf = (pool: ReadonlyArray<Worker>): ReadonlyArray<number> | undefined => {
   const prices = pool.flatMap(({ pricing }) =>
     pricing === undefined ? [] : [pricing.outputPerMillion + pricing.inputPerMillion / 1000]
@@ -199,7 +201,7 @@ const half = (known: Known): Choice => {
 
 const ways: Readonly<Record<Dial, (known: Known) => Choice>> = { best: strongest, "within-2": within, half }
 
-/** Whom to ask of a pool, and why. */
+/** Chooses the worker to ask, with the reason. */
 export const choose = ({ workers }: WorkerPool, { dial = "best", records: from = records }: Options = {}): Choice =>
   ways[dial](knownOf(workers, from))
 
@@ -218,13 +220,13 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
  *
  * **Details**
  *
- * At the dial `"within-2"` it asks the cheapest that public records show within two points of the best; at `"half"` two
- * cheap workers, and the strongest where their answers differ, or a single worker at half the price. Where a worker
- * fails, or a critic objects, the strongest of the others is asked. Its notes say why.
+ * At the dial `"within-2"` it asks the cheapest worker that public records show within two points of the best. At
+ * `"half"` it asks two cheap workers, and the strongest if their answers differ, or a single worker at half the price.
+ * If a worker fails, or a critic objects, it asks the strongest of the others. Its notes give the reason.
  *
- * Where the run has one check by name (`checks`), each answer has to pass it, or the strongest of the others is asked,
- * for as long as the run may revise (`revisions`); where nobody is left, the strongest one's answer stands. Then one
- * cheap worker is enough at `"half"`.
+ * If the run has exactly one named check (`checks`), each answer must pass it. Otherwise the strongest of the other
+ * workers is asked, as long as the run may revise (`revisions`). If no worker is left, the answer of the strongest is
+ * used. With such a check, one cheap worker is enough at `"half"`.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** What the options of a run may be, held to their interface by the compiler. */
+/** Validates the options of a run. The compiler checks the rules against the interface. */
 
 import * as RunId from "../journal/RunId.ts"
 import * as Options from "../Options.ts"
@@ -17,7 +17,7 @@ const has = (value: unknown, member: string, test: (value: unknown) => boolean):
 
 const isText = (value: unknown): boolean => typeof value === "string"
 
-/** Why an entry of a pool is no worker, in words of who wrote it. */
+/** Returns the reason why an entry of a pool is not a worker, worded for the author of the pool. */
 const strangerOf = (value: unknown): string | undefined => {
   if (has(value, "generate", isFunction) && has(value, "id", isText)) return undefined
   const kind = Options.kindOf(value)
@@ -113,7 +113,7 @@ const isGiven = (value: unknown): boolean =>
   has(value, "approved", (approved) => typeof approved === "boolean") ||
   has(value, "content", (content) => Message.problemOf(content) === undefined)
 
-/** Throws an `OptionsError` where what waiting calls are given is none of what they may be. */
+/** Throws an `OptionsError` if the results for waiting calls are invalid. */
 export const checkResults = (results: object = {}): void => {
   if (!isObject(results)) {
     const detail = `"results" must be an object of results by the ids of their calls, not ${Options.kindOf(results)}.`

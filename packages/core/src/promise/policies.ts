@@ -20,11 +20,11 @@ export type RevisionInput =
   | Exclude<Revision, { readonly type: "re-plan" }>
   | (Omit<Extract<Revision, { readonly type: "re-plan" }>, "workflow"> & { readonly workflow: WorkflowInput })
 
-/** What a policy does on evidence. */
+/** The behavior of a policy after failed checks. */
 export interface PolicyOptions {
   /** The checks that its steps call by name, besides those of the run. */
   readonly checks?: Checks | undefined
-  /** Says what is to become of a round whose answers failed their checks; by default, the policy is asked to plan anew. */
+  /** Decides how to handle a round whose answers failed their checks. By default, the policy re-plans. */
   readonly revise?: ((context: Omit<Revising, "complete">) => RevisionInput | Promise<RevisionInput>) | undefined
 }
 
@@ -38,13 +38,13 @@ const options: Options.ShapeOf<PolicyOptions> = {
  *
  * **Details**
  *
- * A function that throws, or gives what is no workflow, ends the run as `failed`, and the result's `detail` says why. An
- * empty list of steps lets the answer of an earlier round stand. A step names its worker by ordinal or by id.
+ * If the function throws or returns an invalid workflow, the run ends as `failed`, and the result's `detail` gives the
+ * reason. An empty list of steps confirms the answer of an earlier round. A step names its worker by ordinal or by id.
  *
- * `checks` are those that its steps call by name (`check: { by: "tests", onFailure: "revise" }`), and `revise` says what is
- * to become of the round where they fail: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or
- * `{ type: "re-plan", workflow }`. Without it the first function is asked for the workflow of the next round, and no steps
- * mean to go on.
+ * `checks` are the checks that its steps reference by name (`check: { by: "tests", onFailure: "revise" }`). `revise`
+ * decides how to handle the round if they fail: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or
+ * `{ type: "re-plan", workflow }`. Without it, the first function is called for the workflow of the next round, and a
+ * workflow without steps means "continue".
  *
  * **Example**
  *

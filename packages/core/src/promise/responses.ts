@@ -14,7 +14,7 @@ export interface AnswerPiece {
   readonly text: string
 }
 
-/** What a page is sent: the events of a run and, between them, its answer in pieces. */
+/** An event sent to a page: the events of a run, interleaved with its answer in pieces. */
 export type PageEvent = RunEvent | AnswerPiece
 
 /** How a stream is sent. */
@@ -31,7 +31,7 @@ export interface StreamOptions {
 
 const defaultKeepAliveMillis = 15_000
 
-/** Which events a page gets: those that tell what happens, without the prompts and answers of models. */
+/** Whether a page receives an event: prompts and answers of models are excluded. */
 const isPublic = ({ type }: PageEvent): boolean =>
   type !== "completion-delta" && type !== "step-delta" && type !== "completion-finished"
 

@@ -29,8 +29,8 @@ import { checkOptions, checkResults } from "./options.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * What a run needs: a question and a pool. The rest is as in `Conductor.Options` and `Conductor.RunOptions`. `A` is the
- * type of the value that `output` asks for.
+ * The options of a run: a question, a pool, and everything in `Conductor.Options` and `Conductor.RunOptions`. `A` is
+ * the type of the value that `output` requests.
  */
 export interface ConductOptions<A = unknown>
   extends RunSettings,
@@ -48,7 +48,7 @@ export interface ConductOptions<A = unknown>
   readonly approve?: ((request: ToolContext) => boolean | Promise<boolean>) | undefined
   /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
   readonly signal?: AbortSignal | undefined
-  /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
+  /** Called with every event. An exception does not stop the run: a warning is logged at its end. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   /** Makes spans of the run: `openTelemetry(api)`. */
   readonly telemetry?: SpanRecorder | undefined
@@ -72,8 +72,9 @@ export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" |
         readonly answer: undefined
         readonly value: undefined
         /**
-         * Goes on with what the run waits for (`waitingFor`), by the ids of the calls; those without a result go on
-         * waiting. Nothing is asked or paid for twice, and the same results again are the same run.
+         * Resumes the run with results for its waiting calls (`waitingFor`), by the ids of the calls. Calls without a
+         * result continue to wait. Nothing is requested or paid for twice, and passing the same results again leads to
+         * the same run.
          */
         readonly resume: (results: Conductor.Past["results"]) => Promise<ConductResult<A>>
       }
@@ -102,7 +103,10 @@ interface Started<A> {
 
 type Listener = (event: RunEvent) => void
 
-/** Both hear each event. The result is that of the second, so that the promise of an async listener is watched. */
+/**
+ * Both listeners receive each event. Returns the result of the second, so that the promise of an async listener is
+ * observed.
+ */
 const both =
   (first: Listener, second: Listener): Listener =>
   (event) => {
@@ -169,7 +173,7 @@ const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Star
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many events wait for somebody who wants to know before they are folded. */
+/** The maximum number of events that are queued for a reader before they are folded. */
 const mostWaiting = 64
 
 /** Keeps the events of a run, and folds them into its transcript when that is read. */
@@ -202,11 +206,11 @@ const withTranscript = <A>(
     },
     ...(result.ending === "suspended" ? { resume: resuming(options, transcript) } : {})
   }
-  // The union of the type says of `ending` and `answer` what every run keeps.
+  // The type is a union by `ending` and `answer`; every run satisfies it.
   return whole as ConductResult<A>
 }
 
-/** Goes on with a suspended run. The same results are the same run, also where they are given at once. */
+/** Resumes a suspended run. The same results lead to the same run, also if they are passed concurrently. */
 const resuming = <A>(options: ConductOptions<A>, transcript: () => Transcript.Transcript) => {
   const known = new Map<string, Promise<ConductResult<A>>>()
   return async (results: Conductor.Past["results"]): Promise<ConductResult<A>> => {
@@ -221,8 +225,8 @@ const resuming = <A>(options: ConductOptions<A>, transcript: () => Transcript.Tr
 }
 
 /**
- * What `resume` needs: the transcript of the run, or its `runId` and the `journal` that keeps it; and the options with
- * which it was begun, the `seed` included where it goes on from its transcript.
+ * Options of `resume`: the transcript of the run, or its `runId` and the `journal` that stores it, and the original
+ * options. Include the `seed` if the run resumes from its transcript.
  */
 export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> & Conductor.Resumption
 
@@ -324,7 +328,7 @@ export const conduct = async <A = unknown>(options: ConductOptions<A>): Promise<
   return withTranscript(options, usable(await result), transcript)
 }
 
-/** Where the journal could not be used from the beginning, there is no transcript. */
+/** If the journal was unusable from the beginning, there is no transcript. */
 const usable = <A>(result: Conductor.RunResult<A>): Conductor.RunResult<A> => {
   if (result.error instanceof JournalError && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
   return result
@@ -434,7 +438,7 @@ export const streamAnswer = <A = unknown>(options: ConductOptions<A>): AnswerStr
   return { result, [Symbol.asyncIterator]: read }
 }
 
-/** What is told faster than it is read. */
+/** Buffers events that arrive faster than they are read. */
 const buffer = <A>() => {
   let told: Array<A> = []
   let isOver = false

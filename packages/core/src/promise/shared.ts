@@ -1,4 +1,4 @@
-/** What runs share. */
+/** State that runs share. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -55,14 +55,14 @@ export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache
 }
 
 /**
- * Keeps runs in memory: one that was stopped goes on with `resume`. `openJournal` of `@divisi/files/promise` keeps them in
- * a file, for the process that comes after this one.
+ * Creates a journal in memory: `resume` continues a stopped run. `openJournal` of `@divisi/files/promise` creates one
+ * in a file, which later processes can resume from.
  */
 export const memoryJournal = (): Journal.Journal => Journal.makeMemory()
 
 /**
- * Opens what a layer makes for as long as nobody closes it, for packages that give `conduct` something to share:
- * `openGate` of `@divisi/provider-kit/promise` and `openCache` of `@divisi/files/promise` do.
+ * Builds a layer and keeps its service open until it is closed. It is for packages that provide `conduct` with a shared
+ * service, such as `openGate` of `@divisi/provider-kit/promise` and `openCache` of `@divisi/files/promise`.
  */
 export const open = async <S extends object, E>(
   key: Context.Key<never, S | undefined>,

@@ -58,10 +58,10 @@ const table = Options.table(shape, { required: ["name", "input"], called })
  *
  * **Details**
  *
- * A text that it returns is its result; parts with pictures are, too; anything else is shown as JSON. What it throws is told
- * to the model, and ends nothing. It has a minute by default (`timeoutMillis`). Arguments that do not fit the schema go
- * back to the model with the reason, and the function is not called. Without `execute` the run is suspended, and goes on
- * with `result.resume`.
+ * A returned text is the result, and so are parts with pictures; any other value is shown as JSON. An exception is
+ * reported to the model and does not end the run. The time limit is one minute by default (`timeoutMillis`). Arguments
+ * that do not fit the schema are returned to the model with the reason, and the function is not called. Without
+ * `execute` the run is suspended and resumes with `result.resume`.
  *
  * **Example**
  *

@@ -24,7 +24,7 @@ export interface AskedTool {
   readonly id?: string | undefined
 }
 
-/** What a worker's function returns: a text, or a text with what it used, or the tools that it asks for. */
+/** The return value of a worker's function: a text, a text with its usage, or tool calls. */
 export type Answer =
   | string
   | {
@@ -103,7 +103,7 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>
   isObject(value) && "then" in value && typeof value.then === "function"
 
-/** The error of a worker that gave what is no answer: a forgotten `return` gives `undefined`. */
+/** Returns the error of a worker that returned an invalid answer, such as the `undefined` of a forgotten `return`. */
 const noAnswer = (worker: string, given: unknown): WorkerError => {
   const kind = typeof given === "number" || typeof given === "boolean" ? `a ${typeof given}` : Options.kindOf(given)
   const what =
@@ -201,11 +201,11 @@ const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerReq
  *
  * **Details**
  *
- * `signal` is aborted when the call is interrupted or out of time. An error that it throws fails the call, and is retried
- * where it says that this can help: by a status (503, 429), a code (`ECONNRESET`), a time limit, or words of these. It is
- * the `cause` of the call's error. {@link workerError} says more exactly why. Without a `usage`, tokens are estimated at
- * four characters each. What is no answer, as the `undefined` of a forgotten `return`, fails the call as a `Defect` and is
- * not asked for again. A misspelt option throws an `OptionsError`.
+ * `signal` is aborted when the call is interrupted or times out. If the function throws, the call fails with the error
+ * as its `cause`. It is retried if the error indicates that a retry can help: by a status (503, 429), a code
+ * (`ECONNRESET`), a time limit, or their wording. {@link workerError} states the reason more precisely. Without a
+ * `usage`, tokens are estimated at four characters each. An invalid answer, such as the `undefined` of a forgotten
+ * `return`, fails the call as a `Defect` and is not retried. A misspelt option throws an `OptionsError`.
  *
  * **Example**
  *

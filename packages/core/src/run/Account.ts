@@ -1,10 +1,10 @@
 /**
  * Accounts that outlive a process: what runs may spend, counted in one place for all processes that share it.
  *
- * Each account is a `Ledger`: given to runs, it is never exceeded by all of them together, whatever processes they are
- * in, and a restart forgets nothing. Accounts stand under others: a run's under its key's, that under its team's, that
- * under the day's. `DiskAccounts` of `@divisi/files` keeps them in a file, `PostgresAccounts` of `@divisi/cluster` in a
- * database. Whoever writes others holds them to `AccountsContract` of `@divisi/testkit/journals`.
+ * Each account is a `Ledger`: the runs that share it never exceed it together, whatever processes they are in, and it
+ * survives restarts. Accounts are nested: a run's account is under its key's, which is under its team's, which is under
+ * the day's. `DiskAccounts` of `@divisi/files` stores them in a file, `PostgresAccounts` of `@divisi/cluster` in a
+ * database. Other implementations should pass `AccountsContract` of `@divisi/testkit/journals`.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -13,7 +13,7 @@ import { BudgetExceeded, type Paid } from "../task/Usage.ts"
 import * as Budget from "./Budget.ts"
 import { type Caller, drawable, endStuck, isBlocked, isNested, waiting } from "./Caller.ts"
 
-/** What an account limits: USD, tokens, calls. An absent limit does not limit. */
+/** The limits of an account: USD, tokens, calls. An absent limit is unlimited. */
 export type Limits = Omit<Budget.Limits, "durationMillis">
 
 /** An account that is opened. */
@@ -22,13 +22,13 @@ export interface AccountOptions {
   readonly name: string
   /** Its limits from now on, for all processes; when absent, it keeps those that it has. */
   readonly limits?: Limits | undefined
-  /** With `"day"` it begins anew with each day, in UTC; a call counts for the day in which it began. */
+  /** With `"day"` the account restarts each day, in UTC. A call counts for the day in which it began. */
   readonly per?: "day" | undefined
   /** The account above: whatever is charged here is charged there, too. */
   readonly parent?: Account | undefined
 }
 
-/** What all processes have spent and reserved on an account. */
+/** The spend and reservations of all processes on an account. */
 export interface Standing extends Budget.Standing {
   readonly name: string
   readonly limits: Limits
@@ -83,7 +83,9 @@ export interface Adjustment extends Omit<Correction, "names"> {
   readonly accounts: ReadonlyArray<{ readonly name: string; readonly beforeUsd: number; readonly afterUsd: number }>
 }
 
-/** What an account has spent after a correction, in USD. `topmostUsd` is what the topmost had spent before it. */
+/**
+ * Returns an account's spend after a correction, in USD. `topmostUsd` is the spend of the topmost account before it.
+ */
 export const correctedUsd = (change: Change, beforeUsd: number, topmostUsd: number): number =>
   Math.max(0, beforeUsd + ("addUsd" in change ? change.addUsd : change.setUsd - topmostUsd))
 
@@ -93,7 +95,7 @@ export interface Accounts<E extends AccountsError = AccountsError> {
   readonly name: string
   /** The time by the clock of the place, in milliseconds since 1970: names of days and months come from it. */
   readonly now: () => number
-  /** Opens an account, and makes it where there is none of this name. */
+  /** Opens an account, and creates it if it does not exist. */
   readonly open: (options: AccountOptions) => Effect.Effect<Account<E>, E>
   /** All accounts, the last changed first; those per day once for each day. */
   readonly list: Effect.Effect<ReadonlyArray<Standing>, E>
@@ -112,7 +114,7 @@ export type Named = Pick<AccountOptions, "name" | "limits">
 /** A day in UTC, as in 2026-11-24. */
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
-/** The name that an account has now: that of its day, where it begins anew with each. */
+/** Returns the current name of an account; the name includes the day if the account restarts daily. */
 export const nameAt = ({ name, per }: Pick<AccountOptions, "name" | "per">, now: number): string =>
   per === "day" ? `${name}@${dayOf(now)}` : name
 
@@ -125,7 +127,10 @@ const napMillis = 25
 /** After so many naps it looks whether one of the others has died. */
 const napsToLook = 20
 
-/** What a call takes of the reservation of a call around it on one account, or gives back to it where it is negative. */
+/**
+ * The amount that a call takes from the reservation of an enclosing call on one account. A negative amount is returned
+ * to it.
+ */
 export interface Draw<A> extends Budget.Part {
   /** The reservation of the call around, as `Place.take` gave it. */
   readonly from: A
@@ -140,7 +145,7 @@ export interface Taken<A> {
   readonly isNew: boolean
 }
 
-/** What is to be reserved. */
+/** The requested reservation. */
 export interface Wanted {
   readonly amount: Budget.Amount
   readonly call: string | undefined
@@ -210,9 +215,9 @@ class Hold<A> implements Budget.Reservation {
   readonly hold: A
   readonly place: Set<Hold<A>>
   readonly caller: Caller | undefined
-  /** What it has taken of the calls around. */
+  /** The amounts taken from the enclosing calls. */
   readonly draws: ReadonlyArray<OwnDraw<A>>
-  /** What calls within this one have left of it, by account. */
+  /** The unused part of the reservation after nested calls, by account. */
   readonly left: Map<string, Budget.Part>
   isDrawn = false
 
@@ -295,7 +300,7 @@ const told = <A>(draws: ReadonlyArray<OwnDraw<A>>, sign: 1 | -1): ReadonlyArray<
 const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): ReadonlyArray<Draw<A>> => {
   hold.place.delete(hold)
   const rests = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(left, used)]))
-  // What it has reserved beyond what it has drawn is free first.
+  // The amount reserved beyond the draws is released first.
   for (const [account, rest] of rests) {
     const drawn = hold.draws.filter((one) => one.account === account).reduce(Budget.plus, nothing)
     rests.set(account, Budget.minus(rest, Budget.minus(partOfAmount(hold.amount), drawn)))

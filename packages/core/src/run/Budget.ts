@@ -39,7 +39,7 @@ export interface Amount {
 /** An amount that is set aside until it is settled. */
 export interface Reservation {
   readonly amount: Amount
-  /** What the account above has set aside, where that one is no ledger in memory. */
+  /** The reservation on the parent account, if that account is not a ledger in memory. */
   readonly above?: Reservation | undefined
 }
 
@@ -83,12 +83,12 @@ export interface Refusal {
 export interface Payer {
   readonly account: Ledger
   /**
-   * Whether it alone pays for what was lost or stopped with an earlier process of a run in a journal: the run is neither
-   * charged for it nor told, and is the run that it would have been. Whoever says so counts what was lost himself. False
-   * by default.
+   * Whether this account alone pays for calls that were lost or stopped with an earlier process of a journaled run. If
+   * true, the run is neither charged for them nor notified, and matches the run without the interruption; the owner of
+   * the account must count the lost calls. Default: `false`.
    */
   readonly chargesUnconfirmedCalls?: boolean | undefined
-  /** Called for every call that was paid for, failed ones included, before anybody gets its answer. */
+  /** Called for every call that was paid for, failed ones included, before its answer is delivered. */
   readonly onPaid?: ((payment: Payment) => void) | undefined
   readonly onRefused?: ((refusal: Refusal) => void) | undefined
 }
@@ -98,9 +98,8 @@ export interface Payer {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Counts what is spent and reserved under some limits. Any number of runs may share one; a ledger with a
- * parent obeys the parent's limits, too.
- * {@link make} gives one in memory; another may lie in a database, under which those in memory stand.
+ * Counts spend and reservations under some limits. Any number of runs may share one. A ledger with a parent obeys the
+ * parent's limits, too. {@link make} creates one in memory; its parent may be in a database.
  */
 export interface Ledger {
   readonly limits: Limits
@@ -131,13 +130,13 @@ export interface Ledger {
    * later reservations. With a `call` it is booked once for each name.
    */
   readonly charge: (costUsd: number, call?: string) => Effect.Effect<void>
-  /** What is settled and charged so far, as far as it is known here. */
+  /** The amounts settled and charged so far, as known locally. */
   readonly spent: () => Spend
 }
 
-/** How an account stands. */
+/** The state of an account. */
 export interface Standing {
-  /** What is settled and charged. */
+  /** The amounts settled and charged. */
   readonly total: Spend
   /** The calls under way, and the worst case of all of them. */
   readonly open: number
@@ -145,7 +144,7 @@ export interface Standing {
   readonly reservedTokens: number
 }
 
-/** Whether an amount fits beside what is reserved, could fit once that has settled for less, or never can. */
+/** Whether an amount fits next to the current reservations, could fit after they settle for less, or can never fit. */
 export type Fit = "fits" | "wait" | BudgetExceeded
 
 /** Reserved amounts below this part of a limit are errors of rounding: nothing is settled that makes them room. */
@@ -211,15 +210,15 @@ export const plus = (one: Part, other: Part): Part => ({
   tokens: one.tokens + other.tokens
 })
 
-/** What a call has used, as money and tokens. */
+/** Returns the usage of a call, as money and tokens. */
 export const partOf = ({ costUsd = 0, usage }: Paid): Part => ({
   costUsd,
   tokens: usage.inputTokens + usage.outputTokens
 })
 
 /**
- * What an account is charged for a call of which runs within it have used a part of the reservation: all of it where that
- * fits the limits, and else as much as fits.
+ * Returns the charge to an account for a call whose reservation was partly used by nested runs: all of it if it fits
+ * the limits, otherwise as much as fits.
  */
 export const chargeable = (limits: Limits, standing: Standing, used: Paid): Paid => {
   const { reservedCostUsd, reservedTokens, total } = standing
@@ -236,7 +235,7 @@ export const chargeable = (limits: Limits, standing: Standing, used: Paid): Paid
 export const lowest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
-/** What a call within another has taken of that one's reservation. */
+/** The amount that a nested call took from the reservation of an enclosing one. */
 interface Draw extends Part {
   readonly ledger: LedgerNode
   readonly from: Held
@@ -246,9 +245,9 @@ interface Draw extends Part {
 interface Held extends Reservation {
   readonly node: LedgerNode
   isClosed?: boolean
-  /** What calls within this one have left of it, by ledger. Absent if there are none. */
+  /** The unused part of the reservation after nested calls, by ledger. Absent if there are no nested calls. */
   left?: Map<LedgerNode, Part>
-  /** What it has taken of the reservations of the calls that it is within. */
+  /** The amounts taken from the reservations of the enclosing calls. */
   readonly draws?: ReadonlyArray<Draw> | undefined
   readonly caller?: Caller | undefined
   /** The name of the call, and whether it is replayed. */
@@ -270,10 +269,10 @@ const isOn = ({ charged, isClosed, node }: Held, ledger: LedgerNode): boolean =>
 
 const partOfAmount = ({ costUsd = 0, tokens }: Amount): Part => ({ costUsd, tokens })
 
-/** What a reservation sets aside on a ledger. */
+/** Returns the amount that a reservation holds on a ledger. */
 const leftOf = ({ amount, left }: Held, ledger: LedgerNode): Part => left?.get(ledger) ?? partOfAmount(amount)
 
-/** What can be taken of the reservations of the calls around for an amount. */
+/** Returns the amounts that a call can take from the reservations of its enclosing calls. */
 const drawsOn = (ledger: LedgerNode, caller: Caller, amount: Part): ReadonlyArray<Draw> => {
   const draws: Array<Draw> = []
   let needed = amount
@@ -294,7 +293,7 @@ const without = ({ open, reservedCostUsd, reservedTokens, total }: Standing, dra
   return { total, open, reservedCostUsd: reservedCostUsd - costUsd, reservedTokens: reservedTokens - tokens }
 }
 
-/** What a call is reserved for. */
+/** The requested reservation of a call. */
 interface Wanted {
   readonly caller: Caller | undefined
   readonly amount: Amount
@@ -302,7 +301,7 @@ interface Wanted {
   readonly isReplayed: boolean
 }
 
-/** What a resumed run has paid, and has not come to again. */
+/** The payments of a resumed run that it has not reached again. */
 interface HeldSpend {
   readonly costUsd: number
   readonly tokens: number
@@ -537,7 +536,7 @@ class LedgerNode implements Ledger, Standing {
           }
           const { caller } = wanted
           if (caller !== undefined) end = waiting(caller, isNested(caller) ? check : undefined)
-          // Others may have settled since there was no room, and nobody else would ask again.
+          // Other calls may have settled since there was no room, and no other event would retry.
           waiter()
           if (caller !== undefined) endStuck()
           return Effect.sync(() => {
@@ -559,15 +558,15 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Replaces a reservation by what was used. What it has drawn on the calls around and not used goes back to them; what it
-   * has used beyond it, since runs within it have used a part, is taken of them.
+   * Replaces a reservation by the actual usage. The unused part of its draws returns to the enclosing calls. Usage
+   * beyond the reservation, part of which nested runs have used, is taken from them.
    */
   private closeDrawn(held: Held, used: Part): void {
     const { caller, draws = [] } = held
     const left = leftOf(held, this)
     this.closeHere(held)
     const drawn = draws.filter(({ ledger }) => ledger === this)
-    // What it has reserved beyond what it has drawn is free first.
+    // The amount reserved beyond the draws is released first.
     let rest = minus(minus(left, used), minus(partOfAmount(held.amount), sumOf(drawn)))
     for (const draw of drawn) {
       if (!isOn(draw.from, this)) continue
@@ -580,8 +579,9 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Serves those who wait, in their order, until one has to wait on. Whom it wakes runs at once, and may settle before it
-   * has left the queue: the loop goes on from there, so that nobody is served twice, and nothing nests however many wait.
+   * Serves the queue in order until a call has to wait. A call that is woken runs synchronously and may settle before
+   * it has left the queue. The loop therefore re-reads the queue, so that no call is served twice and the stack stays
+   * flat however many wait.
    */
   private serve(): void {
     if (this.isServing) return
@@ -650,7 +650,7 @@ class LedgerNode implements Ledger, Standing {
   readonly spent = (): Spend => this.total
 }
 
-/** What has been spent, with one more call. */
+/** Adds one call to the spend. */
 export const add = (total: Spend, used: Paid): Spend => ({
   usage: addUsage(total.usage, used.usage),
   costUsd: total.costUsd + (used.costUsd ?? 0),

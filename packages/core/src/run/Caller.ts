@@ -13,7 +13,7 @@ export interface Caller {
   readonly reservations: ReadonlyArray<Reservation>
   /** The call within which the call's own run was started. */
   readonly above: Caller | undefined
-  /** What the call's gate gave it. */
+  /** The place that the gate assigned to the call. */
   readonly place?: object | undefined
   /** Whether this is a call that still waits for a reservation: nothing can draw on it, and others do not wait for it. */
   readonly isWaiting?: boolean | undefined
@@ -34,7 +34,7 @@ export function* drawable(caller: Caller | undefined): Generator<Reservation> {
   }
 }
 
-/** What gates gave to the calls that a run is within, the closest call first. */
+/** Returns the places that gates assigned to the enclosing calls of a run, the closest call first. */
 export const placesOf = (caller: Caller | undefined): ReadonlyArray<object> => {
   const places: Array<object> = []
   for (let one = caller; one !== undefined; one = one.above) if (one.place !== undefined) places.push(one.place)

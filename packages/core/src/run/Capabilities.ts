@@ -3,7 +3,7 @@ import type { Content, ContentPart, Message } from "../task/Message.ts"
 import type { OutputFormat } from "../task/Tool.ts"
 import { type Capabilities, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 
-/** What happens where a worker takes no pictures, files or tools. */
+/** The behavior if a worker does not accept pictures, files or tools. */
 export type Unsupported = "error" | "omit"
 
 type Kind = "images" | "files" | "tools"
@@ -32,7 +32,7 @@ const isPlain = (message: Message): boolean =>
   message.role !== "tool" &&
   (message.role !== "assistant" || message.toolCalls === undefined)
 
-/** Whether messages show what is no text. */
+/** Returns the kinds of non-text content in the messages. */
 export const mediaOf = (messages: ReadonlyArray<Message>): ReadonlySet<"images" | "files"> => {
   const kinds = new Set<"images" | "files">()
   for (const { content } of messages) {
@@ -70,7 +70,7 @@ const withoutKind = (message: Message, kind: "images" | "files"): Message => {
   return { ...message, content: [first!, ...rest] } as Message
 }
 
-/** What a worker without schemas of its own is told of the shape of its answer. */
+/** Returns the instruction about the shape of the answer for a worker without native schemas. */
 const instructionOf = (output: OutputFormat): string => {
   if (output.type !== "json-schema") return "Answer with JSON, and with nothing else."
   return `Answer with JSON of this schema, and with nothing else:\n${JSON.stringify(output.schema)}`
@@ -123,7 +123,10 @@ export const fit = (
   return { request: fitted, notices }
 }
 
-/** The first of what is needed that no worker of the pool can do; `undefined` where somebody can do each. */
+/**
+ * Returns the first needed capability that no worker of the pool has, or `undefined` if there is a capable worker for
+ * each.
+ */
 export const missing = (workers: ReadonlyArray<Worker>, needed: ReadonlySet<Kind>): string | undefined => {
   for (const kind of needed) {
     if (workers.some(({ capabilities }) => capabilities?.[kind] === true)) continue

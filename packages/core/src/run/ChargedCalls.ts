@@ -1,9 +1,9 @@
 /**
  * The calls that a ledger in memory was charged for, by name.
  *
- * A run can be resumed long after it was suspended, and from the same transcript more than once, so no event says that a
- * name is not needed any more. The names that were used last are kept, up to a limit. If a name is no longer known, a
- * resumed run is charged for its call again: the account then counts too much, never too little.
+ * A run can be resumed long after it was suspended, and from the same transcript more than once, so no event marks a
+ * name as obsolete. The most recently used names are retained, up to a limit. If a name has been dropped, a resumed run
+ * is charged for its call again: the account then counts too much, never too little.
  */
 
 /** About 10 MB of names; 10,000 to 20,000 runs of five calls. */

@@ -42,7 +42,7 @@ export { limitsTable, retryTable, settingsRules, settingsTable, workerTable } fr
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a Conductor is made of. */
+/** Options for creating a Conductor. */
 export interface Options extends RunSettings {
   /**
    * Writes the plans. By default (`DefaultPolicy.of`) a pool's only worker answers alone, and of several language models
@@ -53,7 +53,7 @@ export interface Options extends RunSettings {
   readonly pool: WorkerPool
 }
 
-/** What may differ from run to run. `A` is the type of the value that `output` asks for. */
+/** Options of a single run. `A` is the type of the value that `output` requests. */
 export interface RunOptions<A = unknown> {
   /** Instead of the Conductor's. */
   readonly seed?: number | undefined
@@ -64,19 +64,19 @@ export interface RunOptions<A = unknown> {
   /** The account that pays for the calls that are made, when it is not the run's own budget. */
   readonly payer?: Budget.Payer | undefined
   /**
-   * What an answer from the response cache costs: nothing (`"free"`, the default), or what it cost when it was made
-   * (`"charged"`). In the second case the run's own budget is charged for it and for the attempts that failed before
-   * it, its time counts, and the payer pays nothing.
+   * The cost of an answer from the response cache: nothing (`"free"`, the default), or its original cost (`"charged"`).
+   * If charged, the run's own budget pays for the answer and for the attempts that failed before it, its original
+   * duration counts, and the payer pays nothing.
    */
   readonly cachedAnswers?: "free" | "charged" | undefined
   /**
-   * Where the run is kept, so that it survives its process; `Journal` of the context by default. A run whose `runId` it
-   * knows is resumed, or its result is given again: it never begins twice.
+   * The journal that stores the run, so that it survives its process. Default: the `Journal` of the context. A run
+   * whose `runId` the journal contains is resumed, or its result is returned; it never begins twice.
    */
   readonly journal?: Journal.Journal | undefined
   /** Instead of the Conductor's. */
   readonly pool?: WorkerPool | undefined
-  /** Which tools are to be used; as the workers like by default. What is required is required of each step once. */
+  /** The tools to use. By default, workers decide. A required tool is required once per step. */
   readonly toolChoice?: ToolChoice | undefined
   /** Whether a worker may ask for several tools at once; its vendor's default when absent. */
   readonly parallelToolCalls?: boolean | undefined
@@ -89,9 +89,9 @@ export interface RunOptions<A = unknown> {
   readonly output?: Output<A> | undefined
   /** Asked before a tool runs that needs approval. Without it the run is suspended there. */
   readonly approve?: Approve | undefined
-  /** What the run has already got, and what was given for the calls that it waited for: see `Conductor.resume`. */
+  /** The recorded state of the run, and the results of the calls that it waited for. See `Conductor.resume`. */
   readonly resume?: Past | undefined
-  /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
+  /** Called with every event. An exception does not stop the run: a warning is logged at its end. */
   readonly listener?: RunEvent.Listener | undefined
   /**
    * Makes spans of the run (`Telemetry.recorder`), each of which is the current one while the code of a worker, a tool, a
@@ -100,15 +100,16 @@ export interface RunOptions<A = unknown> {
   readonly telemetry?: SpanRecorder | undefined
 }
 
-/** What a run has already got: see {@link Resumption}. */
+/** The recorded state that a run resumes from. See {@link Resumption}. */
 export interface Past {
   readonly transcript: Transcript
   readonly results: Readonly<Record<string, Given>>
 }
 
 /**
- * A run to go on with: by its transcript, or by its id in a journal (`RunOptions.journal`, or that of the context). Calls
- * that it waits for are given their results by their ids (`RunResult.waitingFor`); those without one go on waiting.
+ * Identifies a run to resume: by its transcript, or by its id in a journal (`RunOptions.journal`, or the journal of the
+ * context). `results` has the results of its waiting calls by their ids (`RunResult.waitingFor`). Calls without a
+ * result continue to wait.
  */
 export type Resumption = { readonly results?: Readonly<Record<string, Given>> | undefined } & (
   | { readonly transcript: Transcript; readonly runId?: string | undefined }
@@ -121,17 +122,17 @@ export interface Round {
   readonly answer: string | undefined
   /** The ordinals of the workers that failed a step for good. */
   readonly failed: ReadonlyArray<number>
-  /** What the policy did as answers had failed their checks; absent where the round came to its own end. */
+  /** The policy's action after answers failed their checks; absent if the round ended normally. */
   readonly revision?: "stop" | "re-plan" | undefined
-  /** What was wrong with the answers that failed their checks, where the policy planned anew. */
+  /** The problems of the answers that failed their checks, if the policy re-planned. */
   readonly objections?: string | undefined
   /** Why there is no answer, or what is wrong with it; present when another round follows for that. */
   readonly failure?: string | undefined
   /** The error behind that failure, if there is one. */
   readonly cause?: unknown
-  /** Who declined to answer, and in what words; present when somebody did and another round follows. */
+  /** The worker that declined to answer, and its text; present if a worker declined and another round follows. */
   readonly refusal?: { readonly worker: string; readonly text: string } | undefined
-  /** Whether the policy let the previous answer stand. */
+  /** Whether the policy confirmed the previous answer. */
   readonly confirmed: boolean
   /** The critic's score of the answer. */
   readonly grade?: Grade | undefined
@@ -152,13 +153,13 @@ export interface RunResult<A = unknown> {
   readonly runId: string
   readonly ending: RunEvent.Ending
   /**
-   * The best answer there is, even when the run was cut short. What a step says of a subtask, or says in declining, is no
-   * answer: it stands in the transcript.
+   * The best available answer, even if the run was cut short. Answers to subtasks and texts of refusals are not
+   * answers; they are in the transcript.
    */
   readonly answer: string | undefined
-  /** What stopped the run, for people. */
+  /** The reason why the run stopped, for display. */
   readonly detail: string | undefined
-  /** The error behind `refused`, `failed` and `budget`; a run that a journal gives again has none. */
+  /** The error behind `refused`, `failed` and `budget`. It is absent if the result comes from a journal. */
   readonly error: RunFailure | undefined
   /**
    * The workers that failed a step or a plan for good, also where another took over and the run was answered; those of
@@ -170,11 +171,11 @@ export interface RunResult<A = unknown> {
   readonly rounds: ReadonlyArray<Round>
   /** The tool calls that a suspended run waits for; none otherwise. */
   readonly waitingFor: ReadonlyArray<RunEvent.WaitingCall>
-  /** What the answer is by the schema of the `output` that was asked for; `undefined` without one. */
+  /** The answer decoded by the schema of `output`; `undefined` without a schema. */
   readonly value: A | undefined
 }
 
-/** A run that is going on; its listener hears its events. */
+/** A run in progress; its listener receives its events. */
 export interface Run<A = unknown> {
   /** Waits for the end. */
   readonly result: Effect.Effect<RunResult<A>>
@@ -222,10 +223,10 @@ export class Conductor extends Context.Service<
      */
     readonly run: <A = unknown>(task: Task.Input, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
-     * Goes on with a run that was suspended, stopped or killed: runs it again with its transcript or its journal as the
-     * first source of answers, so that nothing is asked or paid for twice. Give it the options of the run itself. The
-     * task comes from the record, and with a journal the seed, too. The same results given again lead to the same run;
-     * for a run that has ended by its journal, the result is given again.
+     * Resumes a run that was suspended, stopped or killed. It runs again with its transcript or journal as the first
+     * source of answers, so that nothing is requested or paid for twice. Pass the options of the original run. The task
+     * comes from the record, and with a journal the seed does, too. Passing the same results again leads to the same
+     * run. If the run has ended according to its journal, the stored result is returned.
      */
     readonly resume: <A = unknown>(resumption: Resumption, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /** Starts a run that can be stopped. It is interrupted when the scope closes. `RunStream` makes a stream of it. */

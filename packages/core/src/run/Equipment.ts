@@ -1,4 +1,7 @@
-/** What a run offers its workers: its tools, the shape of its answer, and what it got before it was resumed. */
+/**
+ * The resources that a run offers its workers: its tools, the shape of its answer, and the results from before it was
+ * resumed.
+ */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { Transcript } from "../events/Transcript.ts"
@@ -16,10 +19,10 @@ import * as Toolbox from "./Toolbox.ts"
 /** Says whether a tool may be run. */
 export type Approve = (request: ToolContext) => Effect.Effect<boolean>
 
-/** What a run offers the workers of its steps. */
+/** The resources that a run offers the workers of its steps. */
 export interface Equipment {
   readonly runId: string
-  /** Stands before the ids of waiting calls; nested runs have one. */
+  /** A prefix for the ids of waiting calls; nested runs have one. */
   readonly path: string
   readonly tools: Toolbox.Toolbox | undefined
   readonly toolChoice: ToolChoice | undefined
@@ -28,13 +31,13 @@ export interface Equipment {
   readonly maxToolRounds: number
   readonly unsupported: UnsupportedMode
   readonly approve: Approve | undefined
-  /** What became of a call in an earlier segment of the run. */
+  /** Returns the record of a call in an earlier segment of the run. */
   readonly known: ((id: string) => Recorded.KnownTool | undefined) | undefined
-  /** What the caller has given for calls that wait. */
+  /** The caller's results for waiting calls. */
   readonly given: Readonly<Record<string, Given>>
 }
 
-/** The question cannot be sent as it is, or nobody in the pool can do what it needs. */
+/** The question cannot be sent as it is, or no worker of the pool has the needed capabilities. */
 export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -43,7 +46,7 @@ export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly deta
 
 const defaultToolRounds = 16
 
-/** What a run offers before its tools are made ready. */
+/** Returns the resources of a run before its tools are prepared. */
 export const equipmentOf = (
   runId: string,
   path: string,
@@ -89,7 +92,10 @@ const recordedIn = (
   return undefined
 }
 
-/** What no vendor would take, though its types may say so: pieces of content, and the tool that is to be used. */
+/**
+ * Returns the problem of input that no vendor would accept although its types may allow it: pieces of content, and the
+ * tool choice.
+ */
 const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | undefined): string | undefined => {
   for (const [at, { content }] of task.messages.entries()) {
     if (typeof content === "string") continue
@@ -109,8 +115,8 @@ export const toolNamesOf = (
 ): ReadonlyArray<string> => (toolAccess === "none" ? [] : tools.map(({ name }) => name))
 
 /**
- * Makes tools and shapes ready, and looks whether anybody in the pool can do what is needed, before anything is paid. A
- * run that began with tools has a toolbox although all of them were removed since, as its workers have asked for them.
+ * Prepares tools and shapes, and checks that the pool has the needed capabilities, before anything is paid. A run that
+ * began with tools has a toolbox even if all of them were removed since, because its workers have called them.
  */
 export const ready = (
   equipment: Equipment,
@@ -122,7 +128,7 @@ export const ready = (
 ): Effect.Effect<Equipment, ShapeError | Unsupported> => {
   const wrong = wrongIn(task, given, equipment.toolChoice)
   if (wrong !== undefined) return Effect.fail(new Unsupported({ detail: wrong }))
-  // Of tools that nobody may call, nobody is told.
+  // If no worker may call tools, the tools are not mentioned.
   const tools = options.toolAccess === "none" ? [] : given
   const needed: Set<"images" | "files" | "tools"> = new Set(mediaOf(task.messages))
   if (tools.length > 0) needed.add("tools")

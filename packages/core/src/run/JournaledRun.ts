@@ -1,4 +1,4 @@
-/** Runs that are kept in a journal: how they begin, are joined, and end. */
+/** Runs that are stored in a journal: how they begin, are joined, and end. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,18 +21,18 @@ import type { RunSettings } from "./RunSettings.ts"
 
 /** A run with its journal. */
 export type Begun =
-  /** It is not run: it has ended before, goes on elsewhere in this process, or its journal cannot be used. */
+  /** The run is not started: it has already ended, is running elsewhere in this process, or its journal is unusable. */
   | { readonly _tag: "Over"; readonly result: RunResult }
   | {
       readonly _tag: "Going"
       readonly recording: Recording.Recording
-      /** What it did before. */
+      /** The transcript so far. */
       readonly before: Transcript | undefined
-      /** Ends it. Whatever could not be written into the journal is taken out of the result. */
+      /** Ends the run. Data that could not be written to the journal is removed from the result. */
       readonly end: (result: RunResult) => Effect.Effect<RunResult>
     }
 
-/** The runs that go on in this process, by the journal that they are kept in. */
+/** The runs in progress in this process, by their journal. */
 const going = new WeakMap<Journal.Journal, Map<string, Deferred.Deferred<RunResult>>>()
 
 const goingIn = (journal: Journal.Journal): Map<string, Deferred.Deferred<RunResult>> => {
@@ -79,7 +79,10 @@ export const unusable = (runId: string, error: Recording.Broken | OptionsError):
   value: undefined
 })
 
-/** What is not in the journal did not happen: neither an answer nor what the run would have waited for. */
+/**
+ * A result that is not in the journal did not happen: neither an answer nor the calls that the run would have waited
+ * for.
+ */
 const heldTo = (recording: Recording.Recording, result: RunResult): RunResult => {
   const error = recording.broken()
   if (error === undefined) return result
@@ -87,7 +90,7 @@ const heldTo = (recording: Recording.Recording, result: RunResult): RunResult =>
   return { ...unusable(runId, error), failures, spend, durationMillis, rounds }
 }
 
-/** Waits for the same run elsewhere in this process, and tells what it told. */
+/** Waits for the same run elsewhere in this process, and replays its events. */
 const join = (
   journal: Journal.Journal,
   runId: string,
@@ -101,7 +104,7 @@ const join = (
     return { _tag: "Over", result }
   })
 
-/** Whether a run that has ended was asked something else: what it has answered is no answer to this. */
+/** Whether a finished run was asked another question, so that its answer does not apply. */
 const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEvent>): boolean =>
   events.some(
     (event) =>
@@ -110,7 +113,7 @@ const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEve
       JSON.stringify(event.task.messages) !== JSON.stringify(messages)
   )
 
-/** Begins a run, or goes on with it, where there is a journal. */
+/** Begins or resumes a run, if there is a journal. */
 export const begin = Effect.fnUntraced(function* (
   { journal: own }: RunOptions,
   run: {

@@ -1,9 +1,9 @@
 /**
- * What one run writes into its journal, and finds there when it is run again.
+ * Writes a run's entries to its journal, and reads them back when the run is resumed.
  *
- * Calls are found by their place in the run, events by what they are of. What is found is told as it was; what is new is
- * written. An intent is waited for before its call is sent. All that a batch holds is older than the next intent, so an
- * answer is there before anything that depends on it is asked.
+ * Calls are looked up by their address in the run, and events by their subject. Recorded events are emitted unchanged;
+ * new ones are written. An intent is durable before its call is sent. All entries of a batch precede the next intent,
+ * so an answer is stored before any dependent call is sent.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -39,18 +39,20 @@ export interface Slot {
   readonly isWhole: boolean
 }
 
-/** Why a run cannot go on with its journal. */
+/** The reason why a run cannot continue with its journal. */
 export type Broken = Journal.JournalError | Journal.JournalMismatch
 
-/** The journal of one run that goes on. */
+/** The journal of one run in progress. */
 export interface Recording {
   /** The names of the tools with which the run began: its policy sees these whenever it is resumed. */
   readonly tools: ReadonlyArray<string>
-  /** Finds the next call of somebody (a step, the policy, a critic) in a round of a run, by what is asked. */
+  /**
+   * Returns the record of the next call of a caller (a step, the policy, a critic) in a round of a run, by its request.
+   */
   readonly slot: (run: string, round: number, by: string, asked: string) => Slot
   /** Writes an intent; when this returns, it is there after a crash. Dies with what breaks the journal. */
   readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
-  /** Waits until all that was told is there after a crash. Dies with what breaks the journal. */
+  /** Waits until all recorded entries are durable. Dies if the journal fails. */
   readonly saved: Effect.Effect<void>
   /** Writes what nothing waits for; it is there before any later intent is. */
   readonly note: (entry: Journal.CallEntry) => void
@@ -58,15 +60,15 @@ export interface Recording {
   readonly mismatch: (call: string, detail: string) => Effect.Effect<never>
   /** Takes the events of the run, and of those nested in it. */
   readonly listener: Listener
-  /** How many steps a round has that it was told of this time; `undefined` of one that it was not. */
+  /** The number of steps of a round that was reported this time, or `undefined` for other rounds. */
   readonly stepsOf: (run: string, round: number) => number | undefined
   /** The failures of calls that are tried again whose places it has not come to. Given once. */
   readonly unreported: () => ReadonlyArray<Retired>
-  /** The attempts that were in doubt, and that it has not come to again. */
+  /** The unconfirmed attempts that the run has not reached again. */
   readonly doubts: () => ReadonlyArray<Doubt>
-  /** What was paid before, at the most that it can have cost where that is not known. */
+  /** The earlier payments, at their worst case if the real cost is unknown. */
   readonly paid: ReadonlyArray<Paid>
-  /** Why it cannot go on. */
+  /** The reason why it cannot continue. */
   readonly broken: () => Broken | undefined
   /**
    * Writes all that waits, tells the end, and gives the run back. A run that has come to an end of its own is never begun
@@ -89,10 +91,10 @@ export type Opened =
   | { readonly _tag: "Ended"; readonly events: ReadonlyArray<RunEvent> }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is known
+// Recorded state
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What an event is of: of those with one name, the first written is the first told. */
+/** Returns the subject of an event. Of several events with one name, the first written is emitted first. */
 const nameOf = (event: RunEvent): string => {
   const { by, index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
   // A step that was given some of what it waits for waits for less.
@@ -102,12 +104,12 @@ const nameOf = (event: RunEvent): string => {
   return [event.type, event.runId, round, step, turn, by, index, ...waiting].join(" ")
 }
 
-/** A run that was stopped or suspended has not ended: it goes on when it is resumed. */
+/** A run that was stopped or suspended has not ended, because it can be resumed. */
 const isEnd = ({ ending }: Of<"run-finished">): boolean => ending !== "interrupted" && ending !== "suspended"
 
 interface Past {
   readonly calls: Map<string, Array<Known>>
-  /** By name, those that are told first at the end. */
+  /** By name, in reverse order, so that the next one to emit is the last. */
   readonly events: Map<string, Array<RunEvent>>
   readonly tools: ReadonlyArray<string> | undefined
   /** By place (`run/round/step`). */
@@ -216,7 +218,7 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
 const isMadeNow = (known: ReadonlyArray<Known>): boolean =>
   known.length === 0 || known.some(({ isRetired }) => isRetired === true)
 
-/** What is in doubt of all calls but those that were come to again. */
+/** Returns the unconfirmed attempts of all calls that the run has not reached again. */
 const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): ReadonlyArray<Doubt> =>
   [...calls].flatMap(([call, attempts]) =>
     isKnown(call)
@@ -228,17 +230,17 @@ const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): Readonly
         )
   )
 
-/** What was paid for an attempt; nothing where its worker was not asked, or the answer was found. */
+/** Returns the payment for an attempt, or `undefined` if its worker was not called or the answer was cached. */
 const paidFor = ({ outcome, worst }: Known): Paid | undefined => {
   if (outcome === undefined) return worst
   if (outcome.type === "found" || (outcome.type === "failed" && outcome.unasked === true)) return undefined
   return outcome
 }
 
-/** Tells requests apart: a run that asks something else must be found out, not kept from it. */
+/** Returns a fingerprint that detects changed requests. It does not resist deliberate collisions. */
 const hashOf = (asked: string): string => `${asked.length.toString(36)}-${(Hash.string(asked) >>> 0).toString(36)}`
 
-/** What a run must be begun with, again. */
+/** The parts of a run's beginning that must not change on resume. */
 const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
   question: JSON.stringify(task.messages),
   policy,
@@ -246,7 +248,7 @@ const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
   seed: `${seed}`
 })
 
-/** What is not as it was when the run began, in words. */
+/** Describes the differences from the original beginning of the run. */
 const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): string | undefined => {
   const [then, again] = [beginningOf(before), beginningOf(now)]
   const name = (["question", "policy", "pool", "seed"] as const).find((name) => then[name] !== again[name])
@@ -266,8 +268,8 @@ const errorOf = (journal: Journal.Journal, cause: Cause.Cause<Journal.JournalErr
 }
 
 /**
- * Writes the entries of a run, one batch after another. Whoever comes first writes for all: what comes until its turn goes
- * with the same batch, and what comes while one is written goes with the next.
+ * Writes the entries of a run, one batch after another. The first caller writes for all: entries that arrive before its
+ * turn join the same batch, and entries that arrive during a write join the next.
  */
 const writing = (
   journal: Journal.Journal,
@@ -283,7 +285,7 @@ const writing = (
   let isNoted = false
   let broken: Broken | undefined
 
-  /** Takes what waits by then. */
+  /** Writes the entries pending at that time. */
   const append = Effect.suspend(() => {
     const entries = waiting
     const batch: Journal.Batch = { run, epoch: claim.epoch, seq: taken, entries, head: heads.head() }
@@ -324,7 +326,7 @@ const writing = (
   /** Writes all that waits now. */
   const flush: Effect.Effect<void> = Effect.suspend(() => reach(taken + waiting.length))
 
-  /** Writes what waits and nobody waits for, unless who goes on now has something to write by then. */
+  /** Schedules a write of entries that no fiber waits for. The fiber that runs now may write them earlier. */
   const soon = () => {
     if (isNoted) return
     isNoted = true
@@ -332,14 +334,14 @@ const writing = (
   }
 
   const add = (entry: Journal.Entry) => {
-    // What comes of a broken journal is not the run's.
+    // The run ignores results that follow a journal failure.
     if (broken !== undefined) return
     heads.take(entry, run)
     waiting.push(entry)
   }
 
   return {
-    /** What was written before. */
+    /** Restores the earlier entries. */
     recall: (entries: ReadonlyArray<Journal.Entry>) => {
       for (const entry of entries) heads.take(entry, run)
     },
@@ -367,7 +369,9 @@ export const readFrom = (
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
 
-/** Gives a run back. All of it is written by then: if this fails, a warning says so, and the claim ends by itself. */
+/**
+ * Releases a run. All entries are written by then. If the release fails, a warning is logged, and the claim expires.
+ */
 const release = (journal: Journal.Journal, run: string, epoch: number): Effect.Effect<void> =>
   Effect.catchCause(
     called("release of the journal", () => journal.release(run, epoch)),
@@ -413,7 +417,7 @@ export const open = Effect.fnUntraced(function* (
   const past = pastOf(entries, supersededIn(entries))
   const counts = new Map<string, number>()
   const visited = new Set<string>()
-  /** The rounds that were told this time, with their steps: nobody asks for them in a run that is new. */
+  /** The rounds reported this time, with their steps. They are not needed in a new run. */
   const rounds = new Map<string, number>()
   const isNew = entries.length === 0
   let finished: RunEvent | undefined
@@ -430,7 +434,7 @@ export const open = Effect.fnUntraced(function* (
     return [...own, ...others]
   }
 
-  /** An event that was told before is told as it was; a new one is written. */
+  /** A recorded event is emitted unchanged; a new one is written. */
   const hear = (event: RunEvent): RunEvent => {
     const before = past.events.size === 0 ? undefined : past.events.get(nameOf(event))?.pop()
     if (before === undefined) {

@@ -2,8 +2,8 @@
  * Resilience: what happens when a call fails. The same worker is tried again while that can help ({@link delay}), then
  * another one takes over where the caller allows it ({@link reassign}).
  *
- * Both are plain values read by the executor. What many runs share, because a vendor counts them together (rate limits,
- * circuit breakers), is a {@link Gate}; `ProviderGate` makes one.
+ * Both are plain values that the executor reads. Limits that many runs share because a vendor counts them together
+ * (rate limits, circuit breakers) belong to a {@link Gate}. `ProviderGate` makes one.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -55,15 +55,15 @@ export interface Failure {
 export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined | PromiseLike<number | undefined>)
 
 /**
- * What every call of a worker passes through: the place for limits that all runs of a process share.
+ * A gate that every call of a worker passes through. It enforces limits that all runs of a process share.
  *
  * `tokens` is what a vendor will count for the call: its likely input and all the output it may write. The gate may
  * delay the call, or refuse it with a `WorkerError`. It runs it at most once, and learns through `onAllowance` what the
  * vendor says is left.
  *
- * A worker may itself start a run, whose calls come to the same gate while the call around them is under way. What the
- * gate gives to `call` as its `place` comes back as `within`, the closest call first: a gate that makes calls wait for
- * others must not make a call wait for one that it is within.
+ * A worker may itself start a run, whose calls reach the same gate while the enclosing call is in progress. The `place`
+ * that the gate passes to `call` is returned as `within`, the closest call first. A gate that queues calls must not
+ * make a call wait for one that encloses it.
  */
 export interface Gate {
   readonly enter: <A, E, R>(
@@ -72,7 +72,7 @@ export interface Gate {
     call: (onAllowance: (allowance: Allowance) => void, place?: object) => Effect.Effect<A, E, R>,
     within?: ReadonlyArray<object>
   ) => Effect.Effect<A, E | WorkerError, R>
-  /** Whether it gives places to calls, which runs within them are told. False by default. */
+  /** Whether it assigns places to calls, which nested runs receive. Default: `false`. */
   readonly givesPlaces?: boolean | undefined
   /** The providers that no call is sent to now; absent where a gate closes none. */
   readonly closed?: Effect.Effect<ReadonlyArray<ClosedProvider>> | undefined
@@ -152,7 +152,7 @@ export const delay = (
     backoff * (1 - spread / 2),
     retryAfterMillis > 0 ? retryAfterMillis + spread * baseDelayMillis : 0
   )
-  // A wait that is no number would never end.
+  // A wait that is not a number would never end.
   return Number.isFinite(wait) ? Math.ceil(wait) : undefined
 }
 

@@ -26,16 +26,16 @@ export interface Answer {
   readonly text: string
   readonly reasoning?: string | undefined
   readonly finishReason: FinishReason
-  /** The tools that it asks for; absent when there are none. */
+  /** The tools that the answer calls; absent if it does not call any. */
   readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
-  /** What the vendor wants back with this turn, as in `AssistantMessage.echo`. */
+  /** Vendor data to return with this turn, as in `AssistantMessage.echo`. */
   readonly echo?: unknown
   readonly usage: Usage
-  /** What has answered, as the vendor names it. */
+  /** The model that answered, as the vendor names it. */
   readonly model?: string | undefined
 }
 
-/** A call that failed before its worker answered. What it cost follows from its usage and the worker's price. */
+/** A call that failed before its worker answered. Its cost follows from its usage and the worker's price. */
 export interface Failure {
   readonly reason: WorkerErrorReason
   readonly message: string
@@ -63,11 +63,11 @@ export interface Found {
 /** Answers by key. */
 export interface ResponseCache {
   /**
-   * The answer under a key, computed when there is none.
+   * Returns the answer under a key, and computes it if it is missing.
    *
-   * `compute` runs in the caller's own fiber, at most once per lookup. Lookups of the same key that come meanwhile wait
-   * for it; when it fails or is interrupted, one of them computes instead and the others go on waiting. Interrupting a
-   * waiting lookup does not affect the others.
+   * `compute` runs in the caller's own fiber, at most once per lookup. Concurrent lookups of the same key wait for it.
+   * If it fails or is interrupted, one of them computes and the others continue to wait. Interrupting a waiting lookup
+   * does not affect the others.
    */
   readonly lookup: <E, R>(key: string, compute: Effect.Effect<Entry, E, R>) => Effect.Effect<Found, E, R>
 }
@@ -77,7 +77,7 @@ export const aDuration: Options.Check = Options.expects('milliseconds, or a text
   typeof value === "number" ? value >= 0 : Option.isSome(Duration.fromInput(value as Duration.Input))
 )
 
-/** Where answers are stored. It never fails: an answer that it has lost or cannot reach is not there. */
+/** A store of answers. It never fails: an answer that is lost or unreachable counts as missing. */
 export interface Store {
   readonly get: (key: string) => Effect.Effect<Entry | undefined>
   readonly set: (key: string, entry: Entry) => Effect.Effect<void>
@@ -163,7 +163,7 @@ export const key = (
 /** A lookup that waits for the answer, or for the turn to compute. */
 interface Waiter {
   isNext: boolean
-  /** What it was given, which may be before it has begun to listen. */
+  /** The result, which may arrive before the waiter listens. */
   woken: { readonly answer: Entry | undefined } | undefined
   listen: (() => void) | undefined
 }
@@ -195,7 +195,7 @@ type Flight = Set<Waiter>
 export const make = (store: Store): ResponseCache => {
   const flights = new Map<string, Flight>()
 
-  /** Gives the answer to all waiting lookups or, when there is none, gives the first of them the turn to compute. */
+  /** Passes the answer to all waiting lookups. If there is no answer, the first of them computes instead. */
   const settle = (key: string, flight: Flight, answer: Entry | undefined) => {
     const [next] = flight
     if (answer !== undefined || next === undefined) flights.delete(key)
@@ -235,7 +235,7 @@ export const make = (store: Store): ResponseCache => {
           flights.set(key, opened)
           return lead(opened)
         }
-        // It joins in this turn: once the flight is over, nobody wakes who comes to it.
+        // The waiter joins synchronously: after the flight is over, late waiters would never be woken.
         const waiter: Waiter = { isNext: false, woken: undefined, listen: undefined }
         flight.add(waiter)
         // If a waiter is interrupted as it gets the turn, the turn goes to the next one.

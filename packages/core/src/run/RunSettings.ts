@@ -1,6 +1,6 @@
 /**
- * How a run goes, whoever plans it: rounds, limits, calls, failures. One value with one schema, which a config file,
- * the flags of a command, an evaluation and a training embed whole.
+ * Settings for the execution of a run, independent of its policy: rounds, limits, calls, failures. A single value with
+ * one schema that config files, command flags, evaluations and trainings embed as a whole.
  *
  * `Conductor` uses the types alone, so a run loads no schema.
  */
@@ -24,13 +24,14 @@ export interface WorkerSettings {
   readonly temperature?: number | undefined
   readonly reasoning?: Reasoning | undefined
   /**
-   * What happens to a preference that a worker does not take: its call fails (`"require"`, the default), or the preference
-   * is mapped or left out with a notice (`"omit"`, the default of a server).
+   * The behavior if a worker does not support a preference. With `"require"` (the default) its call fails. With
+   * `"omit"` (a server's default) the preference is mapped or left out with a notice.
    */
   readonly preferences?: "require" | "omit" | undefined
   /**
-   * How long one call may take, in milliseconds. Without it an answer may go on arriving for half an hour; a worker that
-   * says nothing at all is waited for, as the vendors' clients have limits of their own on that.
+   * The maximum duration of one call, in milliseconds. Without it an answer may keep arriving for half an hour. A
+   * worker that sends nothing at all is waited for without a limit, because the vendors' clients have limits of their
+   * own.
    */
   readonly timeoutMillis?: number | undefined
   /**
@@ -50,9 +51,9 @@ export interface RunSettings {
   /** The most steps of a workflow; 5 by default, as in the paper. */
   readonly maxSteps?: number | undefined
   /**
-   * The most recursive rounds after the first, in which the policy sees its previous workflow and answer; 0 by default,
-   * 2 with a critic. The run ends earlier when the policy lets the previous answer stand. A round without an answer
-   * (its last step failed for good) ends the run only when it was the last one allowed.
+   * The maximum number of recursive rounds after the first, in which the policy sees its previous workflow and answer.
+   * Default: 0, or 2 with a critic. The run ends earlier if the policy confirms the previous answer. A round without an
+   * answer (its last step failed for good) ends the run only if it was the last allowed round.
    */
   readonly recursion?: number | undefined
   /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
@@ -69,33 +70,32 @@ export interface RunSettings {
    */
   readonly reassign?: Reassign | undefined
   /**
-   * What is done about a call whose process ended before its answer came, when the run is resumed: it is made again
-   * (default), it fails, or the next worker takes its step over. In each case it is charged at its worst case.
+   * How to handle a call whose process ended before its answer arrived, when the run is resumed: make it again
+   * (default), fail it, or let the next worker take its step over. In each case it is charged at its worst case.
    */
   readonly onUnconfirmedCall?: "again" | "fail" | "reassign" | undefined
-  /**
-   * What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends.
-   */
+  /** The behavior if a step fails for good: the steps that see it are shown the failure (default), or the run ends. */
   readonly onStepFailure?: "report" | "end" | undefined
   /**
-   * What happens when a worker's credentials are refused: as for other failures (`"report"`, the default: another worker
-   * takes over, and `RunResult.failures` says so), or the run ends at once, since the key is wrong for every step.
+   * The behavior if a worker's credentials are refused. With `"report"` (the default), it is handled like other
+   * failures: another worker takes over, and `RunResult.failures` lists it. With `"end"` the run ends at once, since
+   * the key is wrong for every step.
    */
   readonly onAuthenticationFailure?: "report" | "end" | undefined
-  /** Whether steps whose answer nobody sees are skipped; true by default. */
+  /** Whether to skip steps whose answer is not used. Default: `true`. */
   readonly skipUnseen?: boolean | undefined
   /** Scores the answer of every round; the next round sees the score. The run's answer is the best one. */
   readonly critic?: Critic | undefined
   /** The score at which a critic is content; 1 by default. */
   readonly threshold?: number | undefined
   /**
-   * What the answers of steps are checked by, by name: functions, graders, critics, or workers that judge. A workflow
-   * says which step has to pass which (`Step.check`).
+   * Named checks of step answers: functions, graders, critics, or workers that judge. A workflow assigns them to steps
+   * (`Step.check`).
    */
   readonly checks?: Checks | undefined
   /**
-   * The most rounds that begin early because an answer failed its check, besides those of `recursion`; 2 by default. When
-   * there are none left, a workflow goes on as it is.
+   * The maximum number of rounds that begin early because an answer failed its check, in addition to those of
+   * `recursion`. Default: 2. When none are left, the workflow continues without a revision.
    */
   readonly revisions?: number | undefined
   /**
@@ -104,15 +104,16 @@ export interface RunSettings {
    */
   readonly tools?: ReadonlyArray<Tool> | undefined
   /**
-   * Which steps are given the tools: the last (default; the others advise it), every step, those of which the policy says
-   * so (`Step.tools`), or none.
+   * The steps that receive the tools: the last (default; the others advise it), every step, those that the policy
+   * selects (`Step.tools`), or none.
    */
   readonly toolAccess?: ToolAccess | undefined
   /** How often a step may ask for tools before it has to answer; 16 by default. */
   readonly maxToolRounds?: number | undefined
   /**
-   * What happens where a worker takes no pictures, files or tools: its step fails (default; `reassign` finds another), or
-   * they are left out and the transcript says so. A run for which nobody in the pool does fails before anything is paid.
+   * The behavior if a worker does not accept pictures, files or tools: its step fails (default; `reassign` chooses
+   * another), or they are left out and the transcript records it. A run for which the pool has no capable worker fails
+   * before anything is paid.
    */
   readonly unsupported?: "error" | "omit" | undefined
   /** With a seed, the same answers of the same workers give the same transcript, and workers are sent seeds. */
@@ -136,9 +137,9 @@ const declared = <A>(row: Options.Check, identifier: string) =>
   Schema.declare((value): value is A => row(value) === undefined, { identifier })
 
 /**
- * The fields of {@link schema}, for schemas that embed the settings beside others: derived from the tables that
- * `Options.check` reads. They check what they are given and change nothing; a setting is there or absent, and not
- * `undefined`. Critics, checks, tools and a function that reassigns are values of the program and have no JSON.
+ * The fields of {@link schema}, for schemas that embed the settings alongside others. They are derived from the tables
+ * that `Options.check` reads. They validate without changing the input; a setting is present or absent, not
+ * `undefined`. Critics, checks, tools and a function that reassigns are program values without a JSON form.
  */
 export const fields = {
   maxSteps: optional(number(settingsTable.maxSteps)),

@@ -10,7 +10,7 @@ import { OptionsError } from "../Options.ts"
 import type * as Task from "../task/Task.ts"
 import type { Conductor, RunOptions, RunResult } from "./Conductor.ts"
 
-/** What keeps a run from beginning: its journal, or what it was given. */
+/** Errors that prevent a run from beginning: its journal, or its options. */
 export type Unusable = JournalError | JournalMismatch | OptionsError
 
 /** Why a run has no end among its events. */

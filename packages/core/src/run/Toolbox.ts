@@ -38,7 +38,7 @@ export interface Toolbox {
 /** The shape of a run's answer. */
 export interface AnswerShape {
   readonly format: OutputFormat
-  /** What is wrong with a text, or its JSON: as text, and decoded. */
+  /** Reads a text: as text, and decoded as JSON; or describes the problem. */
   readonly read: (text: string) => Read
 }
 
@@ -55,7 +55,7 @@ const schemasPerTurn = 2_000
 
 const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
 
-/** Arguments are an object: vendors refuse a schema that does not say so, as `{}`. */
+/** Arguments are an object: vendors reject a schema without this type, such as `{}`. */
 const ofObject = (schema: JsonSchema): JsonSchema =>
   schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema
 
@@ -102,7 +102,7 @@ const parsed = (text: string): Read => {
   }
 }
 
-/** The name of an answer whose schema has none. */
+/** The name of an answer whose schema is unnamed. */
 const defaultName = "answer"
 
 type Format = NamedShape | JsonFormat | { readonly type: "text" }
@@ -144,7 +144,7 @@ export const answerShape = Effect.fnUntraced(function* (
 // One call of a tool
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What becomes of a tool call that is made ready: its result, what waits, or what runs it. */
+/** A prepared tool call: its result, the data that it waits for, or the effect that runs it. */
 export type Prepared =
   | { readonly type: "done"; readonly result: ToolResult }
   | { readonly type: "waiting"; readonly for: "result" }
@@ -159,7 +159,7 @@ export type Prepared =
 export const declined = (reason: string | undefined): ToolResult =>
   failed(`The user did not allow this call${reason === undefined ? "." : `: ${reason}`}`)
 
-/** What is told of a call whose result was lost with its process, or that was stopped. */
+/** The result of a call whose real result was lost with its process, or that was stopped. */
 export const lost: ToolResult = failed(
   "The call was begun, and its result is lost: it may have had its effect. It was not made again."
 )
@@ -224,7 +224,7 @@ const isAsked = (
     )
   )
 
-/** Runs a tool. Whatever it does is a result: a failure, a defect, no end within its time, more text than is allowed. */
+/** Runs a tool. Every outcome becomes a result: a failure, a defect, a timeout, or an oversized text. */
 const execute = (tool: Tool, input: unknown, context: ToolCallContext): Effect.Effect<ToolResult> => {
   const { maxResultCharacters = defaultMaxCharacters, timeoutMillis = defaultTimeoutMillis } = tool
   const running = Effect.timeoutOrElse(
@@ -251,7 +251,7 @@ const cut = (text: string, most: number): string =>
     ? text
     : `${text.slice(0, most)}\n[Cut: the result has ${text.length} characters, and ${most} are shown.]`
 
-/** A picture has no meaning when it is cut: a result of parts that is too large is none. */
+/** A truncated picture is meaningless, so an oversized result of parts fails. */
 const limited = (result: ToolResult, most: number): ToolResult => {
   const { content } = result
   if (typeof content === "string") return content.length <= most ? result : { ...result, content: cut(content, most) }

@@ -11,7 +11,7 @@ import * as Tracer from "effect/Tracer"
 import { type ActiveSpans, type Part, within as withinSpan } from "../telemetry/ActiveSpans.ts"
 import { Caller } from "./Caller.ts"
 
-/** What is used of `AsyncLocalStorage`. */
+/** The part of `AsyncLocalStorage` that is used. */
 interface Storage {
   getStore(): Caller | undefined
   run<A>(store: Caller | undefined, evaluate: () => A): A
@@ -31,8 +31,8 @@ const open = (): void => {
 }
 
 /**
- * Whether the code of a run is told within which call it runs. Once one run needs it, all do: otherwise code of one run
- * that continues in a turn of another would take over its call.
+ * Whether a run's code can look up the call that encloses it. Once one run needs this, all runs do it. Otherwise code
+ * of one run that continues in a turn of another would take over that run's call.
  */
 export const isCarrying = (isNeeded: boolean): boolean => {
   if (isNeeded && !isOpened) open()

@@ -51,7 +51,7 @@ const isBytes = (value: object): value is ArrayBuffer | ArrayBufferView =>
   value instanceof Uint8ClampedArray ||
   value instanceof DataView
 
-/** What is read only by waiting for it, or not at all; `undefined` of all else. */
+/** Describes values that can be read only by awaiting them, or not at all; `undefined` for all others. */
 const pendingName = (value: object): string | undefined => {
   if (hasMethod(value, "then")) {
     unheard(value)
@@ -254,7 +254,7 @@ const ofResponse = async (response: Response, signal: AbortSignal): Promise<Tool
   return failed(`The tool failed: HTTP ${status} ${statusText}${text === "(nothing)" ? "" : `: ${text}`}`)
 }
 
-/** What is read by waiting for it. */
+/** Reads a value that must be awaited. */
 const later = (value: object, signal: AbortSignal): Promise<ToolResult> | undefined => {
   if (isA(value, Response)) return ofResponse(value, signal)
   if (isA(value, Blob)) return ofStream(value.stream() as never, signal)
@@ -276,7 +276,9 @@ const refusal = (error: unknown): ToolResult =>
     ? failed(`The tool gave ${error.message}, which cannot be shown.`)
     : failed(`The tool gave what cannot be read: ${messageOf(error)}`)
 
-/** Reads what a tool gave. It never fails: what cannot be read is a failed result that says so. */
+/**
+ * Reads the value that a tool returned. It never fails: an unreadable value becomes a failed result with the reason.
+ */
 export const read = (value: unknown): Effect.Effect<ToolResult> => {
   if (typeof value === "string") return Effect.succeed({ content: value })
   return Effect.catch(

@@ -6,9 +6,9 @@
  * their values are read in one way for all vendors, here.
  */
 
-/** What is left of one limit. */
+/** The remainder of one limit. */
 export interface Level {
-  /** What may still be used now. */
+  /** The amount that can still be used now. */
   readonly remaining: number
   /** How long until all of it is back, in milliseconds. */
   readonly resetMillis: number
@@ -19,7 +19,7 @@ export interface Level {
   readonly limit?: number | undefined
 }
 
-/** What is left of a vendor's limits. An absent one is not known. */
+/** The remainders of a vendor's limits. An absent one is unknown. */
 export interface Allowance {
   readonly requests?: Level | undefined
   readonly tokens?: Level | undefined
@@ -38,7 +38,7 @@ export interface HeaderNames {
   readonly tokens?: LevelHeaders | undefined
 }
 
-/** Where headers are found: a `Headers` of the fetch API is one. */
+/** A source of headers, such as a `Headers` of the fetch API. */
 export interface HeaderSource {
   readonly get: (name: string) => string | null | undefined
 }
@@ -48,7 +48,7 @@ const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 1e-3, µs: 1e-3, n
 const duration = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/
 
 /**
- * How many milliseconds a reset is away, or `undefined` when the value says nothing.
+ * Returns the number of milliseconds until a reset, or `undefined` if the value is unreadable.
  *
  * **Details**
  *

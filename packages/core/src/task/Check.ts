@@ -1,5 +1,5 @@
 /**
- * Checks: they say whether what a step gave passes, during a run, so that its policy can plan anew on evidence.
+ * Checks decide during a run whether the answer of a step passes, so that the policy can re-plan on evidence.
  *
  * A check is a function, a grader, a critic or a worker that judges. A check that itself fails passes nothing.
  */
@@ -31,10 +31,10 @@ export type Check =
 /** Checks by the names that steps call them by (`Step.check`). */
 export type Checks = Readonly<Record<string, Check>>
 
-/** What is checked. */
+/** The input of a check. */
 export interface Checked {
   readonly task: Task.Task
-  /** What the step was asked; empty where it was asked the question itself. */
+  /** The subtask of the step; empty if the step was asked the question itself. */
   readonly subtask: string
   readonly answer: string
   /** The score at which a critic is content. */
@@ -54,14 +54,14 @@ export const isCheck = (check: unknown): check is Check =>
 export const isChecks = (checks: unknown): checks is Checks =>
   typeof checks === "object" && checks !== null && !Array.isArray(checks) && Object.values(checks).every(isCheck)
 
-/** Whether a check may ask workers, which is paid for: what it asks is told again where a run is resumed. */
+/** Whether a check may call workers, which costs money. Its calls are restored when a run is resumed. */
 export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check
 
 // -------------------------------------------------------------------------------------------------------------------
 // Verdicts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a worker that checks is told. */
+/** The instruction for a worker that checks. */
 const instruction =
   "Check the answer below against the question. Work it out yourself where you can. Say in one or two sentences what is " +
   "wrong with it, if anything. End with a line `Verdict: right` or `Verdict: wrong`."
@@ -78,7 +78,7 @@ const byWorker = (worker: Worker, { answer, ask, subtask, task }: Checked) => {
   )
 }
 
-/** What a grade says is wrong: the code that gave it may be wrong, too. */
+/** Returns the problem that a grade reports. It is lenient because the grader's code may be wrong, too. */
 const reasonOf = (grade: Partial<Grade> | undefined, otherwise: string): string =>
   typeof grade?.explanation === "string" ? grade.explanation : otherwise
 
@@ -98,7 +98,7 @@ const byGrader = (grader: Grader, { answer, task }: Checked) =>
       grade?.correct === true ? undefined : reasonOf(grade, `${grader.name} graded it as wrong.`)
   )
 
-/** What a function says, in the turn in which it is asked where it gives no promise. */
+/** Calls a function, synchronously if it does not return a promise. */
 const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer, task }: Checked) =>
   Effect.map(
     Effect.suspend((): Effect.Effect<boolean | string, string> => {
@@ -121,11 +121,11 @@ export const checkFailed = "The check itself failed: "
 const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)
 
 /**
- * What is wrong with an answer; `undefined` where it passes.
+ * Returns the problem of an answer, or `undefined` if it passes.
  *
  * **Details**
  *
- * A check that throws or fails passes nothing, and the text says so. Only what the budget does not allow is an error.
+ * A check that throws or fails passes nothing, and the text states it. The only possible error is an exceeded budget.
  */
 export const objectionTo = (check: Check, checked: Checked): Effect.Effect<string | undefined, BudgetExceeded> => {
   if (typeof check === "function" || "grade" in check) {

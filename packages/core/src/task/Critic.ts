@@ -10,7 +10,7 @@ import { question, type Task } from "./Task.ts"
 import type { BudgetExceeded, Paid } from "./Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
 
-/** What a critic knows about the answer it scores. */
+/** The information available to a critic about the answer that it scores. */
 export interface Context {
   readonly task: Task
   readonly answer: string
@@ -39,14 +39,14 @@ export const defaultInstruction =
   "Judge the answer below. Say in one or two sentences what is wrong with it, or that nothing is. " +
   "End with a line `Score: N`, where N is 0 (useless) to 10 (certainly right and complete)."
 
-/** The last score in a text, from 0 to 1, or `undefined` when there is none. */
+/** Returns the last score in a text, from 0 to 1, or `undefined` if the text has no score. */
 const scoreOf = (text: string): number | undefined => {
   const last = [...text.matchAll(/score\W{1,5}(\d{1,2}(?:\.\d+)?)/gi)].at(-1)?.[1]
   return last === undefined || Number(last) > 10 ? undefined : Number(last) / 10
 }
 
 /**
- * A critic that asks a worker. A reply without a readable score counts as 0, and the explanation says so.
+ * A critic that asks a worker. A reply without a readable score counts as 0, and the explanation states it.
  *
  * **Example**
  *

@@ -150,8 +150,8 @@ const point = (text: string, dimensions: number): Float32Array => {
  *
  * **Details**
  *
- * It knows words, not meaning: "car" and "automobile" are strangers to it. What a router learns on it says what can be
- * learned from wording alone; with a model's embeddings it may do better.
+ * It compares words, not meaning: "car" and "automobile" are unrelated to it. A router trained on it shows how much can
+ * be learned from wording alone; with a model's embeddings it may do better.
  *
  * **Example**
  *

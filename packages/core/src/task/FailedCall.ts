@@ -30,13 +30,13 @@ export interface FailedCall {
 type Tag = WorkerErrorReason["_tag"]
 
 // -------------------------------------------------------------------------------------------------------------------
-// What vendors say
+// Errors of vendors
 // -------------------------------------------------------------------------------------------------------------------
 
 /** How many characters are searched for words. */
 const searched = 4_000
 
-/** What a code says, whatever the status; several stand on a line each. */
+/** Returns the meaning of an error code, regardless of the status. Several codes are on a line each. */
 const tagOfCodes = ({ codes = "" }: FailedCall): Tag | undefined => {
   const code = codes
     .slice(0, searched)
@@ -140,7 +140,7 @@ export const reasonOf = (call: FailedCall, nowMillis: number, detail?: string): 
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is thrown
+// Thrown values
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The fields of errors that say why: of `fetch`, undici, Node, axios, got, and the vendors' SDKs. */
@@ -216,7 +216,10 @@ const systemCode = (causes: ReadonlyArray<Thrown>): string | undefined =>
 
 const engineErrors: ReadonlyArray<unknown> = ["TypeError", "RangeError", "ReferenceError", "EvalError", "URIError"]
 
-/** What the names and words of an error say: the last resort. The engine's own errors are mistakes, whatever they say. */
+/**
+ * Returns the meaning of an error's names and words, as the last resort. Errors of the engine itself are bugs, whatever
+ * their words.
+ */
 const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | undefined => {
   const names = causes.map(({ name }) => (typeof name === "string" ? name : ""))
   if (names.some((name) => name === "TimeoutError" || name === "AbortError")) return "Timeout"
@@ -292,7 +295,7 @@ const recognised = (error: unknown, nowMillis: number): WorkerErrorReason | unde
   }
   if (status !== undefined) return read(status)
   const _tag = tagOfThrown(causes, message)
-  // Words of a connection or a limit say more than a number beside them.
+  // Words about a connection or a limit are more reliable than a number next to them.
   const inWords =
     _tag === undefined || _tag === "Overloaded" || _tag === "InvalidRequest" ? statusInWords(message) : undefined
   const isEngines = isObject(error) && engineErrors.includes(error.name)

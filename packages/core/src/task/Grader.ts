@@ -22,7 +22,7 @@ export interface Grade {
 export interface Grader {
   readonly name: string
   readonly grade: (task: Task, answer: string) => Effect.Effect<Grade, GraderError>
-  /** Whether it was right to refuse a task, as nobody can answer it; where absent, it never is. */
+  /** Grades a refusal of a task that cannot be answered. If absent, a refusal is never correct. */
   readonly gradeRefusal?: ((task: Task) => Effect.Effect<Grade, GraderError>) | undefined
 }
 
@@ -37,7 +37,7 @@ export class GraderError extends Data.TaggedError("GraderError")<{
   }
 }
 
-/** Calls a function of a grader. What its code throws is a failure of the grader, and it may be async. */
+/** Calls a function of a grader, which may be async. An exception becomes a failure of the grader. */
 const calledOf = <G extends Grade>(
   grader: string,
   task: Task,
@@ -49,7 +49,7 @@ const calledOf = <G extends Grade>(
       isA(error, CallbackError) ? new GraderError({ grader, task: task.id, detail: messageOf(error.cause) }) : error
   )
 
-/** Asks a grader. What its code throws is a failure of the grader, and it may be async. */
+/** Calls a grader, which may be async. An exception becomes a failure of the grader. */
 export const ask = <G extends Grade>(
   grader: { readonly name: string; readonly grade: (task: Task, answer: string) => Effect.Effect<G, GraderError> },
   task: Task,
@@ -94,7 +94,7 @@ const normalise = (text: string) =>
 /** Right when the texts are equal, white space, letter case and a final full stop aside. */
 export const exact: Grader = fromComparison("exact", (answer, reference) => normalise(answer) === normalise(reference))
 
-/** What a completion came to, as far as the reward is concerned. */
+/** The outcome of a completion, as far as the reward is concerned. */
 export type Result = "unreadable" | "wrong" | "correct"
 
 /**

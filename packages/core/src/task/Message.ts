@@ -1,13 +1,13 @@
 /**
  * Messages: the turns of a conversation, as every chat model takes them.
  *
- * Content is a text, or parts where pictures and files stand between texts. A message is plain JSON: bytes are base64, so
- * that a message can be hashed, stored and sent.
+ * Content is a text, or parts with pictures and files between texts. A message is plain JSON: bytes are base64, so that
+ * a message can be hashed, stored and sent.
  */
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Base64 from "effect/encoding/Base64"
 
-/** What a picture or a file is: its bytes, or where they are. A vendor fetches the URL itself; Divisi never does. */
+/** The source of a picture or file: its bytes or its URL. A vendor fetches the URL itself; Divisi never does. */
 export type Source =
   | {
       /** Base64, without a `data:` prefix. */
@@ -32,7 +32,7 @@ export type FilePart = { readonly type: "file"; readonly name?: string } & Sourc
 /** A piece of a message's content. */
 export type ContentPart = TextPart | ImagePart | FilePart
 
-/** What a message says: a text, or parts. */
+/** The content of a message: a text, or parts. */
 export type Content = string | NonEmptyReadonlyArray<ContentPart>
 
 /** A content as it may be written: bytes of pictures and files need not be base64 yet. */
@@ -60,21 +60,21 @@ export type SystemMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "developer"; readonly content: string }
 
-/** What the user says or shows. */
+/** A message of the user. */
 export interface UserMessage {
   readonly role: "user"
   readonly content: Content
 }
 
-/** What a model said, and the tools that it asked for. */
+/** A message of a model, with its tool calls. */
 export interface AssistantMessage {
   readonly role: "assistant"
   /** May be empty where there are tool calls. */
   readonly content: string
   readonly toolCalls?: ReadonlyArray<ToolCall>
   /**
-   * What the vendor wants back with this turn as it gave it (signed or encrypted reasoning), as JSON. Only the provider
-   * that gave it can read it; it leaves out what it does not know.
+   * Opaque vendor data to return with this turn (signed or encrypted reasoning), as JSON. Only the provider that
+   * returned it can read it; a provider leaves out data that it does not recognize.
    */
   readonly echo?: unknown
 }
@@ -95,8 +95,8 @@ export interface ToolMessage {
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
 /**
- * The text of a content or of a message: the texts of its parts, a line each. Pictures and files have none, and nor has
- * `undefined`, so that `text(messages.at(-1))` can be written.
+ * Returns the text of a content or message: the texts of its parts, one per line. Pictures and files do not have any
+ * text. `undefined` is accepted, so that `text(messages.at(-1))` can be written.
  *
  * **Example**
  *
@@ -205,7 +205,7 @@ const problemOfPart = (part: unknown): string | undefined => {
   return part.type === "file" ? mediaProblem("file", part) : "the type of a part must be text, image or file"
 }
 
-/** Why a value is no content of a message, in a few words; `undefined` where it is one. */
+/** Returns a short reason why a value is not the content of a message, or `undefined` if it is. */
 export const problemOf = (content: unknown): string | undefined => {
   if (isText(content)) return undefined
   if (!Array.isArray(content) || content.length === 0) return "content must be a string or a list of parts"

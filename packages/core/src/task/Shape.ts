@@ -2,7 +2,7 @@
  * Shapes of values: what a tool takes, and what an answer must be. A shape is written as an Effect schema, as a schema of
  * any library that speaks Standard Schema (zod, valibot, arktype), or as plain JSON Schema.
  *
- * Only types stand here. `compileShape` makes of a shape what a run needs, and is loaded by the first run that has one.
+ * This module has only types. `compileShape` prepares a shape for a run, and is loaded by the first run that uses one.
  */
 import type * as Schema from "effect/Schema"
 import type { StandardSchemaV1 } from "effect/StandardSchema"

@@ -16,13 +16,13 @@ export interface Task {
   readonly id: string
   /** The conversation that ends in the question; its last message is the user's, or the result of a tool. */
   readonly messages: NonEmptyReadonlyArray<Message>
-  /** What a grader compares an answer with. Absent when the task cannot be graded. */
+  /** The reference that a grader compares an answer with. Absent if the task cannot be graded. */
   readonly reference?: string
   /** Anything else that belongs to the task (family, difficulty, source), as JSON values. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** What {@link make} takes: a bare question, the parts of a task, or a task, with or without an id. */
+/** The input of {@link make}: a bare question, the parts of a task, or a task, with or without an id. */
 export type Input =
   | ContentInput
   | {

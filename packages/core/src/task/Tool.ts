@@ -1,15 +1,15 @@
 /**
  * Tools: what workers may ask for in the middle of an answer, and who runs it; and the shape that an answer is to have.
  *
- * A worker is told of a tool's name, description and schema alone ({@link ToolDefinition}). A tool with `execute` is run
- * by the executor, within its step; one without suspends the run until its caller gives the result.
+ * A worker sees only the name, description and schema of a tool ({@link ToolDefinition}). A tool with `execute` is run
+ * by the executor, within its step. A tool without it suspends the run until its caller returns the result.
  */
 import type * as Effect from "effect/Effect"
 import type { Content, ToolCall } from "./Message.ts"
 import type { Shape, TypeOf } from "./Shape.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
-// What a worker is told
+// Definitions
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A JSON Schema (draft 2020-12, as the vendors read it). */
@@ -21,7 +21,7 @@ export const nameRule = "letters, digits, _ and -, at most 64"
 /** Whether a tool or an answer may have this name. */
 export const isName = (name: unknown): name is string => typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)
 
-/** A tool as a worker is told of it. */
+/** A tool as a worker sees it. */
 export interface ToolDefinition {
   /** Letters, digits, `_` and `-`, at most 64. */
   readonly name: string
@@ -69,7 +69,7 @@ export type Output<A = unknown> = Shape<A> | NamedShape<A> | JsonFormat | { read
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a tool knows of the call that it is run for. */
+/** Information about the call that a tool is run for. */
 export interface ToolContext {
   readonly runId: string
   readonly round: number
@@ -87,7 +87,7 @@ export interface ToolProgress {
   readonly message?: string
 }
 
-/** What a tool is run with. */
+/** The context that a tool is run with. */
 export interface ToolCallContext extends ToolContext {
   /**
    * Reports how far the tool is, which becomes a `tool-progress` event of the run. At most one event is emitted in 100 ms,
@@ -103,15 +103,16 @@ export interface ToolCallContext extends ToolContext {
 export interface Tool<A = any> {
   /** Letters, digits, `_` and `-`, at most 64; unique in a run. */
   readonly name: string
-  /** What it does, and when to use it: all that a model knows of it besides its schema. */
+  /** The purpose of the tool and when to use it: the only information that a model has besides its schema. */
   readonly description?: string | undefined
   /** The schema of its arguments, an object: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
   readonly input: Shape<A>
   /** Whether the vendor is to hold arguments to the schema, where it can. The vendor's own default when absent. */
   readonly strict?: boolean | undefined
   /**
-   * Runs it. A text is its result, and so is {@link Content} with pictures; anything else is shown as JSON. A failure is
-   * told to the worker, and ends nothing. Without it the run is suspended, and waits for the result.
+   * Runs the tool. A text is its result, and so is {@link Content} with pictures; any other value is shown as JSON. A
+   * failure is reported to the worker and does not end the run. Without `execute`, the run is suspended and waits for
+   * the result.
    */
   readonly execute?: ((input: A, context: ToolCallContext) => Effect.Effect<unknown, unknown>) | undefined
   /**
@@ -120,13 +121,16 @@ export interface Tool<A = any> {
    */
   readonly needsApproval?: boolean | ((input: A) => boolean | PromiseLike<boolean>) | undefined
   /**
-   * Whether the same call may be made twice, as one that only reads; false by default. It matters where a run was stopped
-   * or killed in the middle of it: a call that may not be repeated is told to its worker as one that failed.
+   * Whether a call can be repeated safely, for example because it only reads. Default: `false`. If a run is stopped or
+   * killed during a call that is not repeatable, the worker receives an error as its result.
    */
   readonly isRepeatable?: boolean | undefined
   /** How long it may take, in milliseconds; 60,000 by default. */
   readonly timeoutMillis?: number | undefined
-  /** How long its result may be, in characters; 100,000 by default. What is longer is cut, which the worker is told. */
+  /**
+   * The maximum length of its result, in characters. Default: 100,000. A longer result is cut, and the worker is
+   * notified.
+   */
   readonly maxResultCharacters?: number | undefined
 }
 
@@ -160,5 +164,5 @@ export interface ToolResult {
   readonly isError?: boolean
 }
 
-/** What is given for a call that waits: its result, or whether it may be run. */
+/** The input for a waiting call: its result, or whether it may be run. */
 export type Given = string | ToolResult | { readonly approved: boolean; readonly reason?: string | undefined }

@@ -1,6 +1,4 @@
-/**
- * What calls use and what that costs: tokens, list prices, spending, and the error when a limit would be exceeded.
- */
+/** Usage and cost of calls: tokens, list prices, spending, and the error for an exceeded limit. */
 
 import * as Data from "effect/Data"
 import { defined } from "../Fields.ts"
@@ -29,8 +27,8 @@ export interface Usage {
    */
   readonly estimated?: boolean
   /**
-   * What was reported and cannot be, e.g. `outputTokens: -90`. An estimate stands in its place. Of several calls, what
-   * the first of them reported.
+   * An impossible value that was reported, e.g. `outputTokens: -90`. An estimate replaces it. For several calls, the
+   * first such value.
    */
   readonly misreported?: string
 }
@@ -47,9 +45,9 @@ export interface Pricing {
   readonly cacheWritePerMillion?: number | undefined
   /** USD per call, on top of the tokens; 0 when absent. */
   readonly perCall?: number | undefined
-  /** True for play money, which nobody pays: budgets count it as USD, and whoever shows it says what it is. */
+  /** Whether the price is play money. Budgets count it as USD; views must label it. */
   readonly isPlay?: boolean | undefined
-  /** Where the price was read, and when (ISO date). */
+  /** The source of the price, and the date when it was read (ISO date). */
   readonly source?: string | undefined
   readonly date?: string | undefined
 }
@@ -66,13 +64,13 @@ export const pricingShape: Options.ShapeOf<Pricing> = {
   date: Options.text
 }
 
-/** What one call used, and what it cost in USD (`undefined` when the price is unknown). */
+/** The usage of one call and its cost in USD (`undefined` if the price is unknown). */
 export interface Paid {
   readonly usage: Usage
   readonly costUsd: number | undefined
 }
 
-/** What has been spent. */
+/** The total spend. */
 export interface Spend {
   readonly usage: Usage
   /** USD, over the calls whose price is known. */
@@ -146,8 +144,8 @@ const charactersOf = (message: Message): number => {
 }
 
 /**
- * A rough count for when nobody reports one: four characters per token, as in English prose, and a thousand tokens for
- * each picture and file. Marked as estimated.
+ * Returns a rough estimate for when no usage is reported: four characters per token, as in English prose, and a
+ * thousand tokens for each picture and file. It is marked as estimated.
  */
 export const estimateUsage = (messages: ReadonlyArray<Message>, answer: string): Usage => ({
   inputTokens: Math.ceil(messages.reduce((sum, message) => sum + charactersOf(message), 0) / 4),
@@ -160,11 +158,11 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 const shown = (value: unknown): string =>
   typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : typeof value === "number" ? `${value}` : typeof value
 
-/** A share of a count: absent where it is none, or more than the `whole` has room for. */
+/** Returns a part of a count, or `undefined` if it is invalid or exceeds the remaining `whole`. */
 const share = (value: unknown, whole: number): number | undefined =>
   isCount(value) && value <= whole ? value : undefined
 
-/** What the usage of a call can be. */
+/** The possible usage of a call. */
 export interface Bounds {
   /** The largest counts that can be true. */
   readonly most: Pick<Usage, "inputTokens" | "outputTokens">
@@ -175,8 +173,8 @@ export interface Bounds {
 }
 
 /**
- * What a worker reports, held to what can be: counts are whole numbers of at least 0, what was read from and written to
- * a cache is at most the input, reasoning at most the output.
+ * Validates the usage that a worker reports: counts are whole numbers of at least 0, cache reads and writes are at most
+ * the input, reasoning is at most the output.
  *
  * **Details**
  *
@@ -255,7 +253,7 @@ const isPrice = (pricing: Pricing): boolean =>
   isAmount(pricing.perCall)
 
 /**
- * What a call costs in USD, or `undefined` when the price is unknown. A price below 0, or one that is no number, is
+ * Returns the cost of a call in USD, or `undefined` if the price is unknown. A negative or non-numeric price counts as
  * unknown.
  *
  * **Example**

@@ -1,11 +1,11 @@
 /**
  * A worker: a model, or any other solver, that answers a subtask.
  *
- * A worker is a small value with one verb, `generate`, which gives parts: text, reasoning, and one last part that says
- * why it ended and what it used. It does not retry, does not cache and keeps no state between calls: the runtime
- * does that once for all workers. It also holds what they send to its form: a usage that cannot be is estimated
- * (`Usage.checked`), text that is no string or goes on past 64 characters for each allowed token (a mebi of characters at
- * least) is `Malformed`, and whatever else their code throws or gives is a `Defect`.
+ * A worker is a small value with one method, `generate`. It returns parts: text, reasoning, and a last part with the
+ * finish reason and the usage. It does not retry or cache and has no state between calls: the runtime handles these
+ * once for all workers. The runtime also validates their output. An impossible usage is replaced by an estimate
+ * (`Usage.checked`). Text that is not a string or exceeds 64 characters for each allowed token (a mebi of characters at
+ * least) is `Malformed`. Any other exception or invalid value is a `Defect`.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -62,7 +62,7 @@ export interface WorkerRequest {
   readonly seed?: number | undefined
   readonly stopSequences?: ReadonlyArray<string> | undefined
   readonly reasoning?: Reasoning | undefined
-  /** The tools that it may ask for. Only workers whose {@link Capabilities} say so are given any. */
+  /** The tools that it may call. Only workers whose {@link Capabilities} include tools receive any. */
   readonly tools?: ReadonlyArray<ToolDefinition> | undefined
   /** `"auto"` when absent. */
   readonly toolChoice?: ToolChoice | undefined
@@ -72,8 +72,9 @@ export interface WorkerRequest {
   readonly output?: OutputFormat | undefined
   readonly format?: WorkflowFormat | undefined
   /**
-   * What happens to a preference (temperature, reasoning, parallel calls, a tier) that the worker does not take: the call
-   * fails (`"require"`, or absent), or it is mapped to what the worker has, or left out with a notice (`"omit"`).
+   * The behavior for a preference (temperature, reasoning, parallel calls, a tier) that the worker does not support.
+   * With `"require"`, or if absent, the call fails. With `"omit"` it is mapped to a supported one, or left out with a
+   * notice.
    */
   readonly preferences?: "require" | "omit" | undefined
 }
@@ -105,11 +106,13 @@ export type WorkerPart =
       readonly type: "finish"
       readonly reason: FinishReason
       readonly usage: Usage
-      /** What has answered, as the vendor names it in its response: often a dated version of what was asked. */
+      /**
+       * The model that answered, as the vendor names it in its response: often a dated version of the requested one.
+       */
       readonly model?: string | undefined
       /**
-       * What the vendor wants back with this turn, where tools were called: `AssistantMessage.echo`. Or what a policy is
-       * given of its model besides the text (`Complete` of `Policy`).
+       * Vendor data to return with this turn if tools were called: `AssistantMessage.echo`. Alternatively, data that
+       * the model returns to a policy in addition to the text (`Complete` of `Policy`).
        */
       readonly echo?: unknown
       /** The whole text, where the vendor's final object has another than came in pieces: it replaces them. */
@@ -120,15 +123,14 @@ export type WorkerPart =
 export type PartStream = Stream.Stream<WorkerPart, WorkerError>
 
 /**
- * What a worker gives for a request: a stream of parts or, where its answers come whole, an effect of all of them. The
- * effect may give a stream after all, where only the call tells which it is. `WorkerStream.generate` makes a stream of
- * either.
+ * The return type of `generate`: a stream of parts or, if answers arrive whole, an effect of all of them. The effect
+ * may return a stream if only the call determines which it is. `WorkerStream.generate` converts both to a stream.
  */
 export type WorkerParts = PartStream | Effect.Effect<ReadonlyArray<WorkerPart> | PartStream, WorkerError>
 
 /**
- * What a worker can do besides answering text with text. What is absent it cannot do: no call that needs it is made, and
- * whoever asked is told before anything is paid.
+ * The capabilities of a worker beyond answering text with text. An absent capability is missing: no call that needs it
+ * is made, and the caller is notified before anything is paid.
  */
 export interface Capabilities {
   /** Asks for tools, and reads their results. */
@@ -155,7 +157,7 @@ export const capabilitiesShape: Options.ShapeOf<Capabilities> = {
   shapesWithTools: Options.flag
 }
 
-/** How a call goes on whose process ended: its vendor goes on with it, and can be asked for the same answer again. */
+/** Recovers a call whose process ended: the vendor continues it and can re-deliver the answer. */
 export interface Reattach {
   /** Gives the whole answer, by the handle that the call gave as it began. Fails where the vendor does not know it. */
   readonly reattach: (handle: string, request: WorkerRequest) => WorkerParts
@@ -169,7 +171,7 @@ export const CallId: Context.Reference<string | undefined> = Context.Reference("
   defaultValue: (): string | undefined => undefined
 })
 
-/** What a worker can take. An absent limit is unknown. */
+/** The limits of a worker. An absent limit is unknown. */
 export interface Limits {
   /** Input and output tokens together. */
   readonly contextTokens?: number | undefined
@@ -184,7 +186,7 @@ export const limitsShape: Options.ShapeOf<Limits> = { contextTokens: Options.lim
 export interface Worker {
   /** Unique within a pool, e.g. `openai:gpt-5`. */
   readonly id: string
-  /** What it is good at, in a sentence. Shown to a policy only where the prompt asks for descriptions. */
+  /** The strengths of the worker, in a sentence. Shown to a policy only if the prompt asks for descriptions. */
   readonly description?: string | undefined
   /**
    * A system prompt of its own, sent before all others: two workers can be one model in two roles. Part of what a call
@@ -193,8 +195,8 @@ export interface Worker {
   readonly instructions?: string | undefined
   readonly capabilities?: Capabilities | undefined
   /**
-   * What its answers depend on besides its id: the defaults of its settings, where it is reached. Part of the key under
-   * which a `ResponseCache` stores its answers, so plain JSON and no secret.
+   * The configuration that its answers depend on in addition to its id: the defaults of its settings, its endpoint. It
+   * is part of the key under which a `ResponseCache` stores its answers, so it must be plain JSON without secrets.
    */
   readonly settings?: unknown
   /**
@@ -212,10 +214,10 @@ export interface Worker {
    */
   readonly isCacheable?: boolean | undefined
   /**
-   * What becomes of a call whose process ended before its answer came, in a run with a journal. `"free"`: it costs
-   * nothing, and is made again (a local model, a function). `"none"`, or absent: nobody knows whether it was answered; it
-   * is charged at its worst case, and the run's `onUnconfirmedCall` says what is done. A {@link Reattach}: the vendor is asked for the
-   * same answer again, and nothing is paid twice.
+   * The recovery of a call whose process ended before its answer arrived, in a run with a journal. `"free"`: the call
+   * costs nothing and is made again (a local model, a function). `"none"`, or absent: it is unknown whether it was
+   * answered, so it is charged at its worst case, and the run's `onUnconfirmedCall` decides what follows. A
+   * {@link Reattach}: the vendor is asked for the same answer again, and nothing is paid twice.
    */
   readonly recovery?: "free" | "none" | Reattach | undefined
   /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
@@ -223,8 +225,8 @@ export interface Worker {
   readonly pricing?: Pricing | undefined
   readonly limits?: Limits | undefined
   /**
-   * Its own setting: the most output tokens of a call whose request does not say so. Without one, a call on a limited
-   * account may write what its `limits` allow, at most 8,192, and 4,096 without limits.
+   * The default limit of output tokens, for requests without a limit. Without it, a call on a limited account may write
+   * as much as its `limits` allow, at most 8,192, and 4,096 without limits.
    */
   readonly maxOutputTokens?: number | undefined
   /**
@@ -287,7 +289,7 @@ export type WorkerErrorReason =
       readonly neededTokens?: number
       readonly detail?: string
     }
-  /** The code of the worker is wrong: it threw, or gave something that is no answer. */
+  /** The code of the worker is wrong: it threw, or returned an invalid answer. */
   | { readonly _tag: "Defect"; readonly detail?: string }
 
 const explanations: {
@@ -329,7 +331,9 @@ const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   }) as WorkerErrorReason
 }
 
-/** What was said of a failure, as it stands in parentheses: without the worker's name before it, or a full stop. */
+/**
+ * Returns the description of a failure, to be put in parentheses: without the worker's name before it, or a full stop.
+ */
 const wordsOf = ({ reason, worker }: WorkerError): string => {
   const detail = (reason.detail ?? "").trim()
   const own = detail.startsWith(worker) ? detail.slice(worker.length).replace(/^[\s:]+/, "") : detail
@@ -342,7 +346,7 @@ const units = [
   ["s", 1_000]
 ] as const
 
-/** How long to wait, where the vendor says so: rounded up in the largest unit of which it is more than one. */
+/** Formats the wait that the vendor requests, rounded up in the largest unit of which it is more than one. */
 const waiting = (reason: WorkerErrorReason): string | undefined => {
   const millis = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
   if (millis === undefined || millis < 1_000) return undefined
@@ -362,14 +366,14 @@ const waiting = (reason: WorkerErrorReason): string | undefined => {
 export class WorkerError extends Data.TaggedError("WorkerError")<{
   readonly worker: string
   readonly reason: WorkerErrorReason
-  /** What the failed call used, where the vendor said so. */
+  /** The usage of the failed call, if the vendor reported it. */
   readonly usage?: Usage | undefined
 }> {
   constructor(options: {
     readonly worker: string
     readonly reason: WorkerErrorReason
     readonly usage?: Usage | undefined
-    /** What was thrown, for people who look for its origin. It is no part of the error's JSON: it may hold secrets. */
+    /** The thrown value, for debugging. It is not part of the error's JSON, because it may contain secrets. */
     readonly cause?: unknown
   }) {
     const { cause, reason, ...rest } = options
@@ -393,7 +397,7 @@ export const isRetryable = (reason: WorkerErrorReason): boolean => explanations[
  */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly worker: string
-  /** What it said instead of an answer; may be empty. */
+  /** The text that the model returned instead of an answer; may be empty. */
   readonly text: string
 }> {
   override get message(): string {

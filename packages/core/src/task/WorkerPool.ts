@@ -38,7 +38,7 @@ export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
   }
 }
 
-/** Makes a pool of workers, in their order. Fails when there are none or when two have the same id. */
+/** Makes a pool of workers, in their order. Fails if there are no workers or if two have the same id. */
 export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, WorkerPoolError> => {
   const list = Array.from(workers)
   const seen = new Set<string>()
@@ -75,7 +75,7 @@ export const isPlay = ({ workers }: WorkerPool): boolean => workers.every(({ pri
 /** The ids of the workers, by ordinal. */
 export const ids = (pool: WorkerPool): ReadonlyArray<string> => pool.workers.map((worker) => worker.id)
 
-/** The worker at an ordinal, or `undefined` when there is none. */
+/** Returns the worker at an ordinal, or `undefined` if the ordinal is out of range. */
 export const get = (pool: WorkerPool, ordinal: number): Worker | undefined => pool.workers[ordinal]
 
 const unknown = (pool: WorkerPool, id: string) =>
@@ -92,7 +92,7 @@ export const subset = (pool: WorkerPool, names: Iterable<string>): Result.Result
   return make(chosen)
 }
 
-/** The pool without the named workers (opt-outs), order kept. */
+/** Returns the pool without the named workers (opt-outs), in the same order. */
 export const without = (pool: WorkerPool, names: Iterable<string>): Result.Result<WorkerPool, WorkerPoolError> => {
   const excluded = new Set(names)
   const known = new Set(ids(pool))

@@ -10,14 +10,14 @@ import type { Shape } from "./Shape.ts"
 import * as schemaCheck from "./schemaCheck.ts"
 import type { JsonSchema } from "./Tool.ts"
 
-/** A shape that is no schema, or one of which no JSON Schema can be made. */
+/** A shape that is not a schema, or that cannot be converted to JSON Schema. */
 export class ShapeError extends Data.TaggedError("ShapeError")<{ readonly what: string; readonly detail: string }> {
   override get message(): string {
     return `The schema of ${this.what} cannot be used: ${this.detail}`
   }
 }
 
-/** What a run needs of a shape. */
+/** A shape prepared for a run. */
 export interface Compiled {
   readonly schema: JsonSchema
   /** How many schemas a JSON Schema from outside has, with its references followed; 0 for one that is written in code. */
@@ -67,7 +67,7 @@ const jsonSchemaOf = (what: string, shape: StandardSchemaV1): JsonSchema => {
 const verdictOf = (result: StandardSchemaV1.Result<unknown>): Effect.Effect<unknown, string> =>
   result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(result.issues.map(issueText).join("\n"))
 
-/** What checks at once is asked at once, as an answer is checked in the turn in which it is charged. */
+/** Synchronous validators are called synchronously, because an answer is checked in the tick in which it is charged. */
 const ofStandard = (what: string, shape: StandardSchemaV1): Compiled => ({
   schema: withoutDialect(jsonSchemaOf(what, shape)),
   size: 0,

@@ -36,7 +36,7 @@ const maxProblems = 10
 export interface SchemaCheck {
   /** How many schemas it has, where each reference counts as often as it is followed. */
   readonly size: number
-  /** The problems of a value, in words for the model that wrote it; `undefined` if it has none. */
+  /** Describes the problems of a value for the model that wrote it; `undefined` if there are no problems. */
   readonly problemsOf: (value: unknown) => string | undefined
 }
 
@@ -144,7 +144,7 @@ const valuesOf = (members: ReadonlyArray<unknown>): Values => {
   }
 }
 
-/** Longer texts are no keys of sets and maps: JavaScript hashes them by their length alone. */
+/** Longer texts are not used as keys of sets and maps: JavaScript hashes them by their length alone. */
 const maxKeyCharacters = 10_000
 
 /** A key for a text of any length. */
@@ -225,9 +225,9 @@ const resolver = (document: Fields): ((reference: string) => unknown) => {
   }
 }
 
-/** What readers of keywords need of the document. */
+/** The part of the document that readers of keywords need. */
 interface Document {
-  /** The schema in the place of a keyword. */
+  /** Returns the node for the schema of a keyword. */
   readonly node: (schema: unknown, keyword: string) => Node
   /** The schema that a reference leads to. */
   readonly target: (reference: unknown) => Node
@@ -446,13 +446,13 @@ const isMultiple = (value: number, of: number): boolean => {
   return Number.isInteger(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.abs(quotient)
 }
 
-/** A bound of a keyword; `undefined` if it has none. */
+/** Returns the bound that a keyword sets, or `undefined` if the keyword is absent. */
 const bound = (raw: Fields, keyword: string): number | undefined => {
   const value = raw[keyword]
   return typeof value === "number" ? value : undefined
 }
 
-/** What is wrong with a number, a text, or the size of a list or an object. */
+/** Returns the problem of a number, a text, or the size of a list or an object. */
 const sizeProblem = (raw: Fields, value: unknown, spend: (steps: number) => void): string | undefined => {
   const outside = (size: number, least: string, largest: string, what: string) => {
     const [from, to] = [bound(raw, least), bound(raw, largest)]
@@ -478,7 +478,7 @@ const sizeProblem = (raw: Fields, value: unknown, spend: (steps: number) => void
 
 const numberProblem = (raw: Fields, value: number): string | undefined => {
   const [minimum, maximum] = [bound(raw, "minimum"), bound(raw, "maximum")]
-  // Draft 4 writes a flag beside the bound.
+  // Draft 4 writes a flag next to the bound.
   const above = raw.exclusiveMinimum === true ? minimum : bound(raw, "exclusiveMinimum")
   const below = raw.exclusiveMaximum === true ? maximum : bound(raw, "exclusiveMaximum")
   const step = bound(raw, "multipleOf")
@@ -493,7 +493,7 @@ const numberProblem = (raw: Fields, value: number): string | undefined => {
 /** A path through a value. */
 type Path = ReadonlyArray<string | number>
 
-/** What is wrong, and in which property or item; or the schema that does not allow a part of the value. */
+/** A problem, with the property or item that has it; or the schema that does not allow a part of the value. */
 type Problem =
   | { readonly text: string; readonly key?: string | number | undefined }
   | { readonly node: Node; readonly value: unknown; readonly key?: string | number | undefined }
@@ -560,7 +560,7 @@ class Run {
   private look(node: Node, value: unknown, seen: Seen | undefined): boolean {
     if (this.depth >= maxRecursion) throw exhausted
     this.depth += 1
-    // What is not evaluated elsewhere is looked for among the schema's own parts alone.
+    // Unevaluated parts are searched for only among the schema's own parts.
     const isOwn = node.unevaluatedItems !== undefined || node.unevaluatedProperties !== undefined
     const own = isOwn ? this.within(seen) : seen
     const isAllowed = this.check(node, value, own, undefined)
@@ -786,7 +786,7 @@ class Run {
     return new Seen()
   }
 
-  /** What a schema says to a value as a whole. */
+  /** Applies the keywords of a schema that concern the value as a whole. */
   start(node: Node, value: unknown): boolean {
     return this.allows(node, value, this.isTracking ? new Seen() : undefined)
   }

@@ -1,17 +1,17 @@
-/** What the code of workers throws, as an error of the worker. */
+/** Converts values thrown by worker code to `WorkerError`. */
 import { messageOf } from "../Thrown.ts"
 import * as FailedCall from "./FailedCall.ts"
 import { WorkerError } from "./Worker.ts"
 
 /**
- * The error of a worker whose code threw, or failed with, anything. What says why is taken for what it is; the rest is a
- * defect. What was thrown stays its `cause`.
+ * Converts anything that a worker's code threw or failed with to a `WorkerError`. A value that states its reason is
+ * classified by it; any other is a defect. The thrown value is the `cause`.
  */
 export const errorOfThrown = (worker: string, cause: unknown): WorkerError => {
   try {
     if (cause instanceof WorkerError) return cause
     const { _tag, reason, usage } = cause as WorkerError
-    // Another copy of this package may be loaded beside it.
+    // Another copy of this package may be loaded, too.
     if (_tag === "WorkerError") return new WorkerError({ worker, reason, usage, cause })
   } catch {}
   const reason = FailedCall.fromThrown(cause) ?? { _tag: "Defect", detail: messageOf(cause) }

@@ -11,7 +11,7 @@ import type { WorkerErrorReason } from "./Worker.ts"
 export interface Words {
   readonly pattern: RegExp
   readonly means: WorkerErrorReason["_tag"]
-  /** Where this was seen: a vendor's page, or a repository and the number of its thread. */
+  /** The source: a vendor's page, or a repository and the number of its thread. */
   readonly source: string
 }
 
@@ -146,7 +146,7 @@ const others: ReadonlyArray<Words> = [
 /** The rows in the order in which they are tried. */
 export const vendorWords: ReadonlyArray<Words> = [...rateLimits, ...quotas, ...overflows, ...filters, ...others]
 
-/** What a text says; `undefined` where no row knows it. */
+/** Returns the meaning of a text, or `undefined` if no row matches it. */
 export const meaningOfWords = (text: string): Words["means"] | undefined =>
   vendorWords.find(({ pattern }) => pattern.test(text))?.means
 

@@ -1,4 +1,4 @@
-/** The spans of the parts of a run while these are done: the current ones where code of others runs. */
+/** The spans of the parts of a run in progress. They are current while user code runs. */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
 import type { Listener } from "../events/RunEvent.ts"
@@ -31,7 +31,7 @@ export interface ActiveSpans {
 
 const known = new WeakMap<Listener, ActiveSpans>()
 
-/** Notes whose listener one is, so that a run that hears of it runs within its spans. */
+/** Associates a listener with its spans, so that a run with this listener runs within them. */
 export const register = (listener: Listener, spans: ActiveSpans): void => void known.set(listener, spans)
 
 /** The spans that a listener makes, if it makes some. */
@@ -44,7 +44,7 @@ export const within = <A, E, R>(
   part: Part,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  // Recorders in plain JavaScript may be older, and only hear events.
+  // Recorders in plain JavaScript may be older and only receive events.
   typeof spans?.within === "function" ? insideOf(spans, part, effect) : effect
 
 /** A recorder of a user's own that fails leaves the effect without its span. */

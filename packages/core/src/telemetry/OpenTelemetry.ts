@@ -1,4 +1,7 @@
-/** The spans of runs for programs that have OpenTelemetry set up: through its own API, which nobody here depends on. */
+/**
+ * The spans of runs for programs that have OpenTelemetry set up. It uses OpenTelemetry's own API without depending on
+ * it.
+ */
 import * as Context from "effect/Context"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -19,7 +22,7 @@ interface ApiSpan {
   end(time: number): void
 }
 
-/** What is used of `@opentelemetry/api`: `import * as api from "@opentelemetry/api"`. */
+/** The part of `@opentelemetry/api` that is used: `import * as api from "@opentelemetry/api"`. */
 export interface Api<Ctx = never, Span = never> {
   readonly trace: {
     getTracer(name: string): {
@@ -125,7 +128,7 @@ export const openTelemetry = (api: Api, options: Telemetry.Options = {}): Teleme
   const tracer = api.trace.getTracer("@divisi/core")
   return Telemetry.recorder(
     {
-      // What code of others does while a part of a run is done is a child of the span of that part.
+      // Spans of user code that runs during a part of a run are children of the span of that part.
       context: (primitive, fiber) => {
         const evaluate = () => primitive["~effect/Effect/evaluate"](fiber)
         const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)

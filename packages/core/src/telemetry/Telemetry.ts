@@ -5,8 +5,8 @@
  * (`gen_ai.*`; the operations `invoke_workflow`, `plan`, `invoke_agent`, `chat` and `execute_tool`). Attributes they do
  * not define are under `divisi.*`. Texts of people and models are left out unless `content` is true.
  *
- * Tokens and cost are attributes of calls alone, each its own, so that they can be summed. An answer that a resumed run
- * takes from its record (`divisi.replayed`) or a run from a cache (`divisi.cached`) has none.
+ * Tokens and cost are attributes of calls alone, so that they can be summed. They are absent from answers that a
+ * resumed run takes from its record (`divisi.replayed`) or a run takes from a cache (`divisi.cached`).
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -46,7 +46,7 @@ import { endTool, keyOf, startTool } from "./ToolSpans.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What spans record. */
+/** Options for recording spans. */
 export interface Options {
   /** Whether questions, subtasks, completions and answers are recorded; false by default. */
   readonly content?: boolean | undefined
@@ -57,7 +57,7 @@ export interface Options {
 /** Makes spans of any number of runs at once, for `RunOptions.telemetry`. */
 export interface SpanRecorder extends ActiveSpans {
   readonly listener: Listener
-  /** How many spans are open: none when no run goes on. */
+  /** The number of open spans: 0 if no run is in progress. */
   readonly open: () => number
 }
 
@@ -245,8 +245,8 @@ export const recorder = (
 }
 
 /**
- * A listener that makes spans with the current tracer, under the current span. Give it to a run as it is, or its recorder
- * as `RunOptions.telemetry`: then the span of each part is the current one while code of others runs.
+ * Creates a listener that makes spans with the current tracer, under the current span. Pass it to a run directly, or
+ * pass its recorder as `RunOptions.telemetry`: then the span of each part is current while user code runs.
  *
  * **Example**
  *

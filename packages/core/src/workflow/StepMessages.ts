@@ -1,6 +1,6 @@
 /**
- * What a worker sees of a step. It stands apart from `Prompt` so that the executor does not load the workflow reader
- * that `Prompt` needs.
+ * The messages that a worker sees for a step. They are separate from `Prompt` so that the executor does not load the
+ * workflow reader that `Prompt` needs.
  */
 import type * as Arr from "effect/Array"
 import { isA } from "../Thrown.ts"
@@ -9,20 +9,20 @@ import * as Task from "../task/Task.ts"
 import { WorkerError } from "../task/Worker.ts"
 import * as Workflow from "./Workflow.ts"
 
-/** The result of a step: its answer, what its worker said instead of one, or why there is none. */
+/** The result of a step: its answer, its worker's refusal, or the reason why there is no answer. */
 export type StepAnswer =
   | { readonly type: "answered"; readonly text: string }
   | { readonly type: "refused"; readonly text: string; readonly worker: string }
   | { readonly type: "failed"; readonly message: string; readonly cause?: unknown }
 
-/** What a check found. */
+/** The result of a check. */
 export interface Verdict {
   readonly passed: boolean
-  /** What is wrong; absent where it passed. */
+  /** The problem; absent if the answer passed. */
   readonly objection?: string | undefined
 }
 
-/** A round that has ended, or that goes on, with what came of its steps by index. */
+/** A finished or current round, with the results of its steps by index. */
 export interface PastRound {
   readonly workflow: Workflow.Workflow
   /** `undefined` for a step that was not run. */
@@ -53,7 +53,7 @@ const questionIndex = ({ messages }: Task.Task): number => messages.findLastInde
 /** Everything before the question: system messages and earlier turns of the conversation. */
 export const background = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(0, questionIndex(task))
 
-/** What followed the question: the tools that were asked for, and their results. */
+/** Returns the messages after the question: the tool calls and their results. */
 const aftermath = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(questionIndex(task) + 1)
 
 /** Why a step failed. A provider's words about the account of its worker are not for the models of other providers. */
@@ -74,11 +74,11 @@ const said = (answer: StepAnswer | undefined): string => {
  *
  * **Details**
  *
- * First the task's system messages and earlier turns; then, in step order, each step that the access list names: its
- * subtask as the user's turn and its answer as the assistant's; then one last user message with the question and the
- * step's own subtask. In a later round, access `"all"` shows the previous final answer before the steps, and then those
- * of earlier rounds that the step names (`Step.earlier`). A step that failed is shown as a turn that says so and why,
- * without a provider's words about its key or quota.
+ * The task's system messages and earlier turns come first. Then follows, in step order, each step that the access list
+ * names: its subtask as the user's turn and its answer as the assistant's. One last user message has the question and
+ * the step's own subtask. In a later round, access `"all"` shows the previous final answer before the steps, and then
+ * the steps of earlier rounds that the step names (`Step.earlier`). A failed step is shown as a turn with the failure
+ * and its reason, without a provider's words about its key or quota.
  *
  * **Gotchas**
  *

@@ -2,9 +2,9 @@
  * Topologies: the graph that the access lists of a workflow draw, on effect's `Graph`.
  *
  * A step is a node; an edge runs from a step to each later step that sees it. Since `"all"` names every step before,
- * the full graph of a plain chain has an edge from each step to all that follow. What a person means by the shape of a
- * workflow is its transitive reduction: the fewest edges that leave the same steps reachable from one another. Shape,
- * diagrams and layout are taken from the reduction; times depend on neither.
+ * the full graph of a plain chain has an edge from each step to all that follow. The intuitive shape of a workflow is
+ * its transitive reduction: the fewest edges that leave the same steps reachable from one another. Shape, diagrams and
+ * layout are taken from the reduction; times depend on neither.
  */
 import * as Graph from "effect/Graph"
 import { plain } from "../Thrown.ts"
@@ -26,13 +26,13 @@ export interface Topology {
 /**
  * The name of a topology's shape. The first that fits, read off the reduction:
  *
- * - `empty`: no steps, the previous answer stands.
+ * - `empty`: no steps; the previous answer is confirmed.
  * - `single`: one step.
  * - `chain`: every step but the first builds on exactly the one before it.
  * - `best-of-n`: two or more steps of one subtask that see nothing, and then one last step that sees them all, or a
  *   majority. Steps of different subtasks are parts of the work: a `tree`.
  * - `tree`: every step but the last is built on by exactly one later step: parts that are joined, perhaps in stages.
- * - `dag`: anything else, such as one plan for two attempts and a judge, or a step whose answer nobody sees.
+ * - `dag`: anything else, such as one plan for two attempts and a judge, or a step whose answer is not used.
  */
 export type Shape = "empty" | "single" | "chain" | "best-of-n" | "tree" | "dag"
 
@@ -48,7 +48,7 @@ export interface Position {
   readonly lane: number
 }
 
-/** Where a renderer puts the steps and edges of a topology. */
+/** The positions of a topology's steps and edges for a renderer. */
 export interface Layout {
   readonly layers: number
   /** Lanes that are needed; the layers with fewer are centred. */
@@ -56,7 +56,8 @@ export interface Layout {
   /** The position of each step, by index. */
   readonly steps: ReadonlyArray<Position>
   /**
-   * The edges of the reduction. `points` has one position in each layer from `from` to `to`: no step stands on them.
+   * The edges of the reduction. `points` has one position in each layer from `from` to `to`, and none of them coincides
+   * with a step.
    */
   readonly edges: ReadonlyArray<{
     readonly from: number

@@ -23,13 +23,14 @@ export interface EarlierStep {
 }
 
 /**
- * What it means that an answer fails its check. `revise`: the steps that see it wait, and when nothing else can run the
- * policy is asked whether to go on, to stop, or for another workflow. `next`: the next worker of the pool takes the step
- * over; when all have failed, the last answer is used. `continue`: the verdict is told, and the workflow goes on.
+ * The consequence of a failed check. `revise`: the steps that see the answer wait; when no other step can run, the
+ * policy decides whether to continue, to stop, or to write another workflow. `next`: the next worker of the pool takes
+ * the step over; if all have failed, the last answer is used. `continue`: the verdict is recorded, and the workflow
+ * continues.
  */
 export type OnFailure = "revise" | "next" | "continue"
 
-/** What a step's answer has to pass. A step without an answer fails its check, too. */
+/** The check that a step's answer must pass. A step without an answer fails its check, too. */
 export interface StepCheck {
   /** The name of a check that the run or its policy has, or the ordinal of a worker that judges. */
   readonly by: string | number
@@ -70,7 +71,7 @@ export interface WorkflowInput extends Omit<Workflow, "steps"> {
   readonly steps: ReadonlyArray<StepInput>
 }
 
-/** What a workflow must obey. */
+/** The rules that a workflow must obey. */
 export interface Rules {
   /** How many workers there are to choose from. */
   readonly poolSize: number

@@ -39,11 +39,11 @@ export interface Options extends Workflow.Rules {
 /** A workflow that was read from a text. */
 export interface Reading {
   readonly workflow: Workflow.Workflow
-  /** A step of an earlier round whose answer stands; there with a workflow without steps alone. */
+  /** A step of an earlier round whose answer is confirmed; present only with a workflow without steps. */
   readonly stands?: Workflow.EarlierStep | undefined
-  /** What was forgiven, one sentence each; empty when the text is strict. */
+  /** The accepted deviations, one sentence each; empty if the text is strict. */
   readonly notes: ReadonlyArray<string>
-  /** Where the three lists stand: offsets of the first character and behind the last. */
+  /** The position of the three lists: the offsets of the first character and after the last. */
   readonly span: { readonly start: number; readonly end: number }
 }
 
@@ -51,12 +51,12 @@ export interface Reading {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a text is no workflow: something else stands where a piece of a list should, or the lists break a rule. */
+/** The reason why a text is not a workflow: a syntax error in a list, or lists that break a rule. */
 export type WorkflowTextErrorReason =
   | { readonly _tag: "Unreadable"; readonly found: string }
   | { readonly _tag: "InvalidWorkflow"; readonly error: Workflow.WorkflowError }
 
-/** A text that is no workflow: where, why, and what was expected there. */
+/** A text that is not a workflow: the position, the reason, and the expected syntax. */
 export class WorkflowTextError extends Data.TaggedError("WorkflowTextError")<{
   readonly reason: WorkflowTextErrorReason
   /** The line, from 1. */
@@ -74,7 +74,7 @@ export class WorkflowTextError extends Data.TaggedError("WorkflowTextError")<{
   }
 }
 
-/** Whether the second half of a character that takes two code units stands at an offset. */
+/** Whether the second code unit of a surrogate pair is at an offset. */
 const isSecondHalf = (text: string, at: number): boolean => at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff
 
 /** The line and column of an offset, from 1, counted in characters. */
@@ -160,7 +160,7 @@ const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules)
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The step whose answer stands: the one thing that is named where there is no step to see it. */
+/** Returns the confirmed step: the only step that is named although there is no step to see it. */
 const standing = ({ access_list, model_id, subtasks }: Columns, { allowEmpty, earlier = [] }: Workflow.Rules) => {
   const [seen, ...others] = access_list.values
   const isAlone = model_id.values.length === 0 && subtasks.values.length === 0 && others.length === 0
@@ -195,7 +195,7 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
   )
 }
 
-/** The offset of the last line that begins with the first list; 0 where there is none. */
+/** Returns the offset of the last line that begins with the first list, or 0 if there is no such line. */
 const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nmodel_id") + 1)
 
 /**
@@ -203,25 +203,26 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  *
  * **Details**
  *
- * *Strict* reading takes assignments to `model_id`, `subtasks` and `access_list`, comments and blank lines, and gives
- * the values that Python gives: every prefix, quote and escape of a string, strings side by side, tuples, trailing
- * commas, every spelling of an integer. The exception is a character's name (`\N{...}`), which is refused with its
- * position. A later assignment replaces an earlier one. `True` is no index, although Python takes it for 1.
+ * *Strict* reading accepts assignments to `model_id`, `subtasks` and `access_list`, comments and blank lines. It
+ * returns the values that Python returns: every prefix, quote and escape of a string, adjacent strings, tuples,
+ * trailing commas, every spelling of an integer. The exception is a character's name (`\N{...}`), which is rejected
+ * with its position. A later assignment replaces an earlier one. `True` is not an index, although Python treats it as
+ * 1.
  *
  * *A thought, then strict* reading begins at the last line that begins with `model_id`, and is strict from there on.
  *
- * *Tolerant* reading takes whatever strict reading takes, with the same result. Otherwise it finds the lists in prose,
- * code fences and JSON, and takes the last complete set: lists that stand together before lists that have prose between
- * them. It forgives other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly quotes, quotes
- * and line breaks that should be escaped, escapes that strict reading refuses (they stay as text), a missing last
- * bracket where the list plainly ends, `"Model 1"` for `1`, and `["all"]`, `all`, `true`, `none`, `null` or `false` as
- * an access list. `notes` lists what it forgave.
+ * *Tolerant* reading accepts everything that strict reading accepts, with the same result. Otherwise it searches for
+ * the lists in prose, code fences and JSON, and takes the last complete set. It prefers adjacent lists to lists that
+ * have prose between them. It accepts other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly
+ * quotes, and quotes and line breaks that should be escaped. It also accepts escapes that strict reading rejects (they
+ * remain as text), a missing last bracket where the list plainly ends, `"Model 1"` for `1`, and `["all"]`, `all`,
+ * `true`, `none`, `null` or `false` as an access list. `notes` lists the accepted deviations.
  *
- * Where the rules name checks, a fourth list of the same length may stand among the three: `checks = ["", "tests: next"]`,
- * for each step an empty string, or the name of a check or the number of a model that judges, and what it means to fail
- * it (`revise` where nothing is said). Where they know earlier rounds, an access list may have `"0.1"` for step 1 of round
- * 0, and where there may be no steps, `access_list = [["0.1"]]` beside two empty lists says that its answer stands
- * ({@link Reading}'s `stands`). Without such rules the lists are the paper's, and nothing else is read.
+ * If the rules name checks, a fourth list of the same length may be among the three: `checks = ["", "tests: next"]`.
+ * For each step it has an empty string, or the name of a check or the number of a model that judges, with the
+ * consequence of a failure (default: `revise`). If the rules allow earlier rounds, an access list may have `"0.1"` for
+ * step 1 of round 0. If a workflow without steps is allowed, `access_list = [["0.1"]]` next to two empty lists confirms
+ * that step's answer ({@link Reading}'s `stands`). Without such rules only the paper's lists are read.
  *
  * **Gotchas**
  *
@@ -277,7 +278,7 @@ const escapeCharacter = (character: string): string => {
   return hex.length > 2 ? `\\u${hex.padStart(4, "0")}` : `\\x${hex.padStart(2, "0")}`
 }
 
-/** What cannot stand in a string, or cannot be seen there: controls, line separators, halves of surrogate pairs. */
+/** Characters that are invalid or invisible in a string: controls, line separators, halves of surrogate pairs. */
 const unprintable = /["\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u{feff}]/gu
 
 const writeString = (value: string): string => `"${value.replace(unprintable, escapeCharacter)}"`
@@ -298,8 +299,8 @@ const writeCheck = ({ check }: Workflow.Step): string =>
  *
  * **Details**
  *
- * Checks are a fourth list, which is there only where a step has one; a step of an earlier round stands as `"0.1"` (round
- * 0, step 1) in an access list.
+ * Checks are a fourth list, which is written only if a step has one. A step of an earlier round is written as `"0.1"`
+ * (round 0, step 1) in an access list.
  *
  * **Gotchas**
  *

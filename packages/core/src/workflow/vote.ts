@@ -1,4 +1,4 @@
-/** What a text votes for: its final answer, so that texts with different reasons for one answer count together. */
+/** The vote of a text is its final answer, so that texts with different reasons for one answer count together. */
 
 /** The content of the last `\boxed{…}`, with the braces within it. */
 const boxed = (text: string): string | undefined => {
@@ -29,15 +29,15 @@ const marked = (text: string): string | undefined => {
 }
 
 /**
- * Without emphasis, dollar signs, brackets and full stops around it. What stands at the end is looked for only where a
- * run of such characters begins: from each of them on, it would take time quadratic in the run.
+ * Removes emphasis, dollar signs, brackets and full stops around a text. The search for trailing characters starts only
+ * at the beginning of a run: a search from each character would be quadratic in the length of the run.
  */
 const bare = (text: string): string =>
   text.replace(/^[\s*_$("'`]+/, "").replace(/(?<![\s*_$)"'`.!])[\s*_$)"'`.!]+$/, "")
 
 /**
- * The key that a text is counted under: its last box, or what its answer tags hold, or what stands after "answer:" or
- * "answer is", or the whole of it; white space and case aside.
+ * Returns the key that a text is counted under, ignoring white space and case: its last box, the content of its answer
+ * tags, the text after "answer:" or "answer is", or the whole text.
  */
 export const voteOf = (text: string): string => {
   const final = [boxed(text), tagged(text), marked(text)].find((part) => part !== undefined && bare(part) !== "")

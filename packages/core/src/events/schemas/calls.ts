@@ -63,7 +63,7 @@ export const WorkerErrorReason = schemaOf<WorkerModels.WorkerErrorReason>()(
   })
 )
 
-/** What a run spent. */
+/** The spend of a run. */
 export const Spend = schemaOf<UsageModels.Spend>()(
   Schema.Struct({ usage: Usage, costUsd: Schema.Finite, calls: Schema.Finite, unpricedCalls: Schema.Finite })
 )
@@ -71,7 +71,7 @@ export const Spend = schemaOf<UsageModels.Spend>()(
 /** The fields of what a call used and cost. */
 export const paid = { usage: Usage, costUsd: NumberOrUndefined }
 
-/** What a call used and cost. */
+/** The usage and cost of a call. */
 export const Paid = schemaOf<UsageModels.Paid>()(Schema.Struct(paid))
 
 /** A verdict on an answer. */

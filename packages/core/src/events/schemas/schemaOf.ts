@@ -1,4 +1,4 @@
-/** What the schemas of the wire are made of: each is held equal to its interface by the compiler. */
+/** Building blocks for the schemas of the wire. The compiler checks each against its interface. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -27,6 +27,6 @@ export const NumberOrUndefined = Schema.optionalKey(Schema.Finite).pipe(
   })
 )
 
-/** The message for a value that is no member of a union. */
+/** Returns the message for a value that is not a member of a union. */
 export const oneOf = (field: string, values: ReadonlyArray<string>) =>
   `expected its ${field} to be one of ${values.join(", ")}`

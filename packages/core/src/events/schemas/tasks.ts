@@ -24,7 +24,7 @@ export const ContentPart = schemaOf<MessageModels.ContentPart>()(
   ]).annotate({ message: oneOf("type", ["text", "image", "file"]) })
 )
 
-/** What a message says. */
+/** The content of a message. */
 export const Content = schemaOf<MessageModels.Content>()(
   Schema.Union([Schema.String, Schema.NonEmptyArray(ContentPart)])
 )
@@ -74,7 +74,7 @@ export const EarlierStep = schemaOf<WorkflowModels.EarlierStep>()(
   Schema.Struct({ round: Schema.Int, step: Schema.Int })
 )
 
-/** What a step's answer has to pass. */
+/** The check that a step's answer must pass. */
 export const StepCheck = schemaOf<WorkflowModels.StepCheck>()(
   Schema.Struct({
     by: Schema.Union([Schema.String, Schema.Int]),

@@ -40,7 +40,7 @@ const checkOf = ({ checks, of, pool }: Checking): Check =>
 const nameOf = ({ of, pool }: Checking): string =>
   typeof of.check.by === "string" ? of.check.by : pool.workers[of.check.by]!.id
 
-/** Asks a worker for a check: charged and told like any other call. */
+/** Calls a worker for a check. The call is charged and reported like any other. */
 const asking = (context: CallContext, checking: Checking): CriticContext["ask"] => {
   const { round, seed, step } = checking
   return (worker, request) =>
@@ -59,7 +59,7 @@ const asking = (context: CallContext, checking: Checking): CriticContext["ask"] 
     })
 }
 
-/** What the check of a step finds of what its worker said. What it found before is found again. */
+/** Returns the verdict of a step's check on its worker's answer. Recorded verdicts are reused. */
 const verdictOf = (
   context: CallContext,
   recorded: Recorded | undefined,
@@ -90,7 +90,7 @@ const verdictOf = (
     })
   })
 
-/** An answer is kept when it is charged, and reported as finished when its check is done. */
+/** An answer is stored when it is charged, and reported as finished when its check is done. */
 export const check =
   (context: CallContext, recorded: Recorded | undefined, plan: Plan): StepMiddleware =>
   (next) =>

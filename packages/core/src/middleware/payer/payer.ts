@@ -62,7 +62,7 @@ export const payerCharged =
   (ask, at) => {
     const { account } = payer
     const { reservations = [] } = at
-    /** What an account does to a call says nothing of its worker. */
+    /** Errors of an account do not reflect on the worker. */
     const halting = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.onError(effect, () =>
         Effect.sync(() => {

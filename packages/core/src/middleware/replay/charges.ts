@@ -34,8 +34,8 @@ export const repay = <A>(
 }
 
 /**
- * Books a call in doubt at its worst case, as far as there is room: a run that goes on in another order may have asked
- * others for it. Gives what it has booked.
+ * Charges an unconfirmed call at its worst case, as far as the budget allows: a resumed run with a different order may
+ * have spent the budget on other calls. Returns the charged amount.
  */
 export const bookDoubt = (
   ledger: Ledger,
@@ -95,8 +95,9 @@ export const retire = (
 }
 
 /**
- * The event of a doubt, by the address of its call: `run/round/by/number`, where a run's id may have slashes, too. Of what
- * this time was not begun (a nested run, a step), it is told of the round, or of the whole run.
+ * Returns the event of an unconfirmed call, given the address of the call: `run/round/by/number`, where a run's id may
+ * contain slashes. If the nested run or step was not started this time, the event is reported for the round or for the
+ * whole run.
  */
 const lostEvent = (
   { clock, runId: whole }: CallRun,
@@ -128,8 +129,8 @@ const settleRetired = (before: Before, recording: Recording): Effect.Effect<void
   )
 
 /**
- * What was in doubt, and the run did not come to again before it ended (another limit, another order): it is charged and
- * told all the same.
+ * Charges and reports the unconfirmed calls that the resumed run did not reach before it ended, because of another
+ * limit or another order.
  */
 const settleDoubts = ({ chargesRun, run }: Before, recording: Recording): Effect.Effect<void> => {
   const { ledger } = run

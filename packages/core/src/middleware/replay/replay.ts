@@ -31,7 +31,7 @@ import { WorkerError } from "../../task/Worker.ts"
 import { type Before, bookDoubt, repay, retire } from "./charges.ts"
 import { identityOf } from "./identity.ts"
 
-/** What a run knows of the calls that it made before. */
+/** The record of the calls that a run made before. */
 export interface ReplaySettings extends Omit<Before, "run"> {
   /** Absent if no transcript was given. The journal comes first. */
   readonly recorded: Recorded | undefined

@@ -55,8 +55,8 @@ const heldRevision = (
 }
 
 /**
- * Asks the policy what is to become of a round whose answers failed checks. Where the policy cannot say, the round goes
- * on; where the budget does not allow it to be asked, there is no revision, and the run stops.
+ * Asks the policy how to handle a round whose answers failed checks. If the policy fails, the round continues. If the
+ * budget does not admit the call, there is no revision and the run stops.
  */
 const decide = (
   state: State,

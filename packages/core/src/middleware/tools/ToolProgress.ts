@@ -30,7 +30,9 @@ const messageIn = (value: unknown): string | undefined => {
   return message === "" ? undefined : message.toWellFormed()
 }
 
-/** What a report says; `undefined` if that is nothing. An object of the user may throw when it is read. */
+/**
+ * Returns the content of a progress report, or `undefined` if it is empty. A user's object may throw when it is read.
+ */
 const read = (update: unknown): ToolProgress | undefined => {
   if (typeof update !== "object" || update === null) {
     const message = messageIn(update)

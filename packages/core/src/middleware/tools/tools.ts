@@ -78,7 +78,7 @@ const useTool = (
         const running = recording === undefined ? spanned : Effect.andThen(recording.saved, spanned)
         return Effect.map(running, tell)
       })
-      // What was begun before was allowed.
+      // Calls that were started before were already approved.
       if (!prepared.needsApproval || given?.approved === true || isInDoubt) return run
       if (approve === undefined) return Effect.succeed(wait("approval"))
       // Only a plain yes allows it: a question that failed was not answered.
@@ -174,7 +174,7 @@ export const tools =
     return go
   }
 
-/** The request as its worker can take it. What is left out of the first one is reported. */
+/** Returns the request reduced to what its worker accepts. The content left out of the first request is reported. */
 export const capable =
   ({ emit }: CallContext, { equipment, pool, round }: Plan): StepMiddleware =>
   (next) =>

@@ -1,5 +1,6 @@
 /**
- * What all parts of the literal reader share: the position in the text, the slips forgiven so far, and how it fails.
+ * State that all parts of the literal reader share: the position in the text, the deviations accepted so far, and the
+ * failure.
  */
 
 /** A position in a text, with the slips forgiven so far. */
@@ -12,13 +13,13 @@ export interface Reader {
   /** Whether strings are JSON's, where `\/` is a slash. */
   readonly json: boolean
   readonly notes: Set<string>
-  /** Whether the head of another list (`subtasks = [`) stands at an offset, blanks and markup before it aside. */
+  /** Whether the head of another list (`subtasks = [`) is at an offset, ignoring blanks and markup before it. */
   readonly isHead: (at: number) => boolean
-  /** What the lists may have beyond the paper's. */
+  /** Extensions of the lists beyond the paper's. */
   readonly more: More
 }
 
-/** What a round allows beyond the paper's three lists. */
+/** Extensions that a round allows beyond the paper's three lists. */
 export interface More {
   /** A list of checks. */
   readonly checks: boolean
@@ -26,7 +27,7 @@ export interface More {
   readonly earlier: boolean
 }
 
-/** Why a literal cannot be read: what stands at an offset, and what should stand there. */
+/** The reason why a literal cannot be read: the actual and the expected syntax at an offset. */
 export interface Failure {
   readonly type: "failure"
   readonly at: number
@@ -47,7 +48,7 @@ export const strictReader = (text: string, at: number, more: More): Reader => ({
 
 const wordPattern = /[\p{L}\p{N}_]{1,24}/uy
 
-/** Names what stands at an offset, for an error. */
+/** Names the syntax at an offset, for an error. */
 export const describe = (text: string, at: number): string => {
   const code = text.codePointAt(at)
   if (code === undefined) return "the end of the text"
@@ -64,7 +65,7 @@ export const describe = (text: string, at: number): string => {
     : `the character U+${code.toString(16).toUpperCase().padStart(4, "0")}`
 }
 
-/** A failure at an offset; what was found there is read off the text unless it is said. */
+/** Returns a failure at an offset. The actual syntax is read from the text unless it is given. */
 export const failAt = (reader: Reader, at: number, expected: string, found = describe(reader.text, at)): Failure => ({
   type: "failure",
   at,
@@ -92,7 +93,7 @@ export const afterComment = (text: string, at: number): number => {
   return end
 }
 
-/** Whether what stands at an offset never stands within a list: the end of a code fence, or another list. */
+/** Whether the syntax at an offset never occurs within a list: the end of a code fence, or another list. */
 export const isBehindList = (reader: Reader, at: number): boolean =>
   reader.text.startsWith("```", at) || reader.isHead(at)
 

@@ -26,7 +26,7 @@ export interface ListLiteral {
   readonly at: number
 }
 
-/** `None`, `True`, a float, bytes: read, but of no use here. `text` is what stands in the source. */
+/** `None`, `True`, a float, bytes: read, but not used here. `text` is the source text. */
 export interface OtherLiteral {
   readonly type: "other"
   readonly what: string
@@ -158,7 +158,7 @@ const readConstant = (reader: Reader): Literal | undefined => {
 
 const kindNames = { text: "a string", bytes: "bytes", "f-string": "an f-string" } as const
 
-/** Reads strings that stand side by side; Python joins them. */
+/** Reads adjacent strings, which Python joins. */
 const readStrings = (reader: Reader, first: StringLiteral, withinBrackets: boolean): Literal | Failure => {
   let { kind, value } = first
   for (;;) {
@@ -222,14 +222,14 @@ const expectedIn = ({ bracket, items }: Frame) => {
   return items.length === 0 ? `a value or "${closers[bracket]}"` : `"," or "${closers[bracket]}"`
 }
 
-/** Whether the frame's own end stands here: its bracket, or for the whole value the end of the statement. */
+/** Whether the reader is at the frame's own end: its bracket, or for the whole value the end of the statement. */
 const isAtEnd = (reader: Reader, frame: Frame): boolean => {
   const character = reader.text[reader.at]
   if (frame.bracket !== "") return character === closers[frame.bracket]
   return character === undefined || character === "\n" || character === "\r" || character === ";" || character === "#"
 }
 
-/** What a frame stands for at its end: a list, a tuple, or a value in parentheses. */
+/** Returns the literal of a finished frame: a list, a tuple, or a value in parentheses. */
 const finish = (frame: Frame): Literal =>
   frame.bracket !== "[" && frame.commas === 0 && frame.items.length === 1
     ? frame.items[0]!
@@ -311,7 +311,7 @@ const closeFrames = (
 /** How far a literal reaches: to the end of the statement (`1, 0` is a tuple there), or to its closing bracket. */
 type Extent = "statement" | "brackets"
 
-/** Reads a literal; the reader stands behind it afterwards, or at the furthest place it looked at. */
+/** Reads a literal and moves the reader past it, or on failure to the furthest position examined. */
 export const readLiteral = (reader: Reader, extent: Extent): Literal | Failure => {
   const stack: Array<Frame> = [frameAt("", reader.at)]
   for (;;) {

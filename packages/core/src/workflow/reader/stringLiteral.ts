@@ -70,7 +70,7 @@ const refuseEscape = (reader: Reader, at: number, length: number, expected: stri
   return "\\"
 }
 
-/** Reads the escape whose backslash stands at an offset. */
+/** Reads the escape whose backslash is at an offset. */
 const readEscape = (reader: Reader, at: number): string | Failure => {
   const { text } = reader
   const code = text.charCodeAt(at + 1)
@@ -112,7 +112,7 @@ const curlyQuotes: { readonly [open: string]: string } = { "“": "”“", "”
 
 const followsString = /$|[,\])}#;\\"'“”‘’]|[rRuUbBfF]{1,2}["']/y
 
-/** Whether a quote ends its string: what comes next, blanks aside, stands only after one. */
+/** Whether a quote ends its string, judged by what follows it, ignoring blanks. */
 const endsString = (reader: Reader, at: number): boolean => {
   let next = at + 1
   while (isSpace(reader.text.charCodeAt(next))) next++
@@ -135,7 +135,9 @@ const unclosed = (reader: Reader, at: number, { closers, triple }: Delimiter, fo
     found
   )
 
-/** What a quote within a string means: the string's length in quotes when it ends there, 0 when it goes on. */
+/**
+ * Returns the meaning of a quote within a string: the string's length in quotes if it ends there, or 0 if it continues.
+ */
 const readQuote = (reader: Reader, at: number, delimiter: Delimiter): 0 | 1 | 3 | Failure => {
   const { forgiving, text } = reader
   if (delimiter.triple) return text[at + 1] === text[at] && text[at + 2] === text[at] ? 3 : 0
@@ -163,7 +165,7 @@ const readRaw = (reader: Reader, at: number): string => {
   return isBreak ? "\\\n" : reader.text.slice(at, reader.at)
 }
 
-/** Reads what stands between the quotes; the reader stands after the opening one. */
+/** Reads the text between the quotes. The reader is after the opening one. */
 const readBody = (reader: Reader, delimiter: Delimiter): string | Failure => {
   const { text } = reader
   const quote = delimiter.closers.charCodeAt(0)

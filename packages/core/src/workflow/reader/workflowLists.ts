@@ -34,13 +34,13 @@ export interface Columns {
   readonly checks?: Column<StepCheck | undefined>
 }
 
-/** What a step sees: of its own round, and of earlier ones. */
+/** The steps that a step sees: of its own round, and of earlier ones. */
 export interface Seen {
   readonly access: Access
   readonly earlier: ReadonlyArray<EarlierStep>
 }
 
-/** The three lists as they stand in a text, from `start` to `end`. */
+/** The three lists as they are in a text, from `start` to `end`. */
 export interface Lists {
   readonly columns: Columns
   readonly start: number
@@ -102,7 +102,7 @@ const forgivenAccess: { readonly [word: string]: Access } = {
   "": []
 }
 
-/** What a word stands for where an access list should be, or `undefined`. */
+/** Returns the meaning of a word in the position of an access list, or `undefined`. */
 const forgiveAccess = (reader: Reader, literal: Literal): Access | undefined => {
   if (!reader.forgiving || (literal.type !== "string" && literal.type !== "other")) return undefined
   const word = literal.type === "string" ? literal.value : literal.text
@@ -267,7 +267,7 @@ const skipToStatement = (reader: Reader): boolean => {
 // Longer than any of them in any dress: V8 has no stack for names of millions of letters.
 const namePattern = /[\p{ID_Start}_][\p{ID_Continue}]{0,20}/uy
 
-/** Moves over the name of a list, if one stands here. Python takes `ｍodel_id` for `model_id`, and so do we. */
+/** Moves over the name of a list, if there is one. Python reads `ｍodel_id` as `model_id`, and so do we. */
 const readName = (reader: Reader): ListName | undefined => {
   namePattern.lastIndex = reader.at
   const word = namePattern.exec(reader.text)?.[0] ?? ""
@@ -277,7 +277,7 @@ const readName = (reader: Reader): ListName | undefined => {
   return name
 }
 
-/** Moves over the name of a list, in parentheses or without; stays where neither stands. */
+/** Moves over the name of a list, with or without parentheses, if there is a name. */
 const readTarget = (reader: Reader): ListName | undefined => {
   const { at, text } = reader
   let open = 0

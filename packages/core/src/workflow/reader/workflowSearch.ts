@@ -1,8 +1,8 @@
 /**
  * Finds the three lists in what a model wrote: prose, code fences, JSON, drafts that it took back.
  *
- * Each list is found by its name before a bracket and read where it stands. Of the readable lists the last complete set
- * is taken.
+ * Each list is located by its name before a bracket and read from there. Of the readable lists the last complete set is
+ * used.
  */
 import type { Failure, More, Reader } from "./literalReader.ts"
 import { readLiteral } from "./pythonLiteral.ts"
@@ -12,7 +12,7 @@ import { type Columns, type ListName, type Lists, listNames, sameLength, toColum
 // Heads
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A name, what may stand around it, and a separator. All repetitions are bounded, so that no text makes it slow. */
+/** A name, optional surroundings, and a separator. All repetitions are bounded, so that no text makes it slow. */
 const headSource = (more: More): string =>
   [
     "(?<![\\p{L}\\p{N}_.])",
@@ -25,7 +25,7 @@ const headSource = (more: More): string =>
     "[\\s`*]{0,16}(?=[[(])"
   ].join("")
 
-/** Tells where the head of a list stands, blanks and markup before it aside. */
+/** Returns a test for the head of a list at an offset, ignoring blanks and markup before it. */
 const headTest = (text: string, more: More) => {
   const pattern = new RegExp(`[\\s;\`*"'“{}-]{0,16}${headSource(more)}`, "iuy")
   return (at: number): boolean => {
@@ -65,8 +65,8 @@ const noteHead = (notes: Set<string>, name: ListName, groups: { readonly [group:
 }
 
 /**
- * How much may be read twice, in lengths of the text. A list that cannot be read is searched for the beginning of
- * another one, because an open quote or comment may have swallowed it; past this, the search goes on behind it.
+ * The maximum text that is read twice, in lengths of the text. An unreadable list is searched for the beginning of
+ * another one, because an open quote or comment may have swallowed it. Past this limit, the search continues after it.
  */
 const patience = 4
 
@@ -107,7 +107,7 @@ type ListSet = { readonly [Name in Needed]: Found }
 
 const isNeeded = (list: Found): list is Found & { readonly name: Needed } => list.name !== "checks"
 
-/** Splits lists where words stand between them; comments and code fences are no words. */
+/** Splits lists at words between them. Comments and code fences do not count as words. */
 const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Found>> => {
   const groups: Array<Array<Found>> = []
   let end = -1
@@ -134,7 +134,7 @@ const completeSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
   return sets
 }
 
-/** Sets whose lists follow one another in the paper's order, whatever stands between them. */
+/** Returns sets whose lists follow one another in the paper's order, whatever is between them. */
 const orderedSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
   const sets: Array<ListSet> = []
   for (let index = 2; index < found.length; index++) {
@@ -148,7 +148,7 @@ const orderedSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
 
 const lastEnd = (set: ListSet): number => Math.max(...listNames.map((name) => set[name].end))
 
-/** The sets in a text, in their order: lists that stand together, then what the remaining lists make across prose. */
+/** Returns the sets in a text, in order: adjacent lists first, then sets of the remaining lists across prose. */
 const findSets = (text: string, found: ReadonlyArray<Found>): Array<ListSet> => {
   const together = splitAtProse(text, found).flatMap(completeSets)
   const used = new Set(together.flatMap((set) => listNames.map((name) => set[name])))
@@ -181,7 +181,7 @@ export const searchLists = (text: string, notes: Set<string>, more: More): Lists
   if (set === undefined) return explain(text, found, unreadable)
   const needed = listNames.map((name) => set[name])
   const first = Math.min(...needed.map((list) => list.start))
-  // The checks of a set stand among its lists, or behind them.
+  // The checks of a set are among its lists, or after them.
   const checks = found.findLast(({ name, start }) => name === "checks" && start > first)
   const lists = checks === undefined ? needed : [...needed, checks]
   const start = first
