@@ -10,9 +10,9 @@ export type ApiKey = string | Redacted.Redacted<string> | { readonly env: string
  *
  * **Details**
  *
- * Fails with a sentence for people, the `detail` of an `Authentication` error: which variable is not set, or that the
- * key is empty. A key that was given and is empty is never replaced by one from the environment, which may belong to
- * somebody else.
+ * Fails with a sentence for people, the `detail` of an `Authentication` error: the name of the unset variable, or that
+ * the key is empty. If the given key is empty, it is not replaced by one from the environment, which may belong to
+ * another account.
  *
  * **Example**
  *

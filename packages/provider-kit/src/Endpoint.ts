@@ -1,5 +1,5 @@
 /**
- * Where a vendor's API is, and what must not leave it: reads base URLs, and makes the `fetch` that carries keys. For
+ * The address of a vendor's API and its secrets: reads base URLs, and creates the `fetch` that carries keys. For
  * authors of providers.
  */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
@@ -9,7 +9,7 @@ import { Failure } from "./VendorError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where an API is, as a worker's options and the environment say it. */
+/** The address of an API, from a worker's options and the environment. */
 export interface Options {
   /** The worker's id, for errors. */
   readonly worker: string
@@ -27,7 +27,7 @@ export interface Options {
 export interface Endpoint {
   /** Without a query, and without a slash at its end; `undefined` for the vendor's own. */
   readonly baseURL: string | undefined
-  /** The query of the base URL with its question mark, for clients other than `fetch`; empty where it has none. */
+  /** The query of the base URL with its question mark, for clients other than `fetch`; empty if there is no query. */
   readonly query: string
   /** Adds the query of the base URL to each request, and follows no redirect. */
   readonly fetch: typeof globalThis.fetch
@@ -57,7 +57,7 @@ const read = (options: Options): URL | undefined => {
   return url
 }
 
-/** A shorter value of a query is no secret, and would hide a word that an error needs. */
+/** A shorter query value is not a secret, and hiding it would remove a word that an error needs. */
 const shortestValue = 6
 
 /** A part of a path that is as long as this, and has a digit, may be a key. */
@@ -77,7 +77,7 @@ const secretsOf = ({ headers = {}, key = "" }: Options, url: URL | undefined): R
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Where a redirect points, without what else its address says. */
+/** Returns the target of a redirect, without the rest of its address. */
 const target = (response: Response, asked: string): string => {
   const location = response.redirected ? response.url : (response.headers.get("location") ?? "")
   if (location === "" || !URL.canParse(location, asked)) return "nowhere"
@@ -123,7 +123,7 @@ const withQuery = (input: string | URL | Request, query: URLSearchParams): strin
  *
  * **Details**
  *
- * Of an answer that is no success at most 1 MB is read. Give this to clients that a provider does not make itself.
+ * At most 1 MB of an unsuccessful response is read. Pass this to clients that are not created by a provider.
  *
  * **Example**
  *
@@ -142,12 +142,12 @@ export const fetchWithoutRedirects =
     return response.ok ? response : shortened(response)
   }
 
-/** An answer that is no success. */
+/** An unsuccessful response. */
 export interface Refused {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The text as JSON; `undefined` where it is none. */
+  /** The text as JSON; `undefined` if it is not JSON. */
   readonly body: unknown
 }
 
@@ -189,7 +189,7 @@ const hints: ReadonlyArray<Hint> = [
   }
 ]
 
-/** What may be wrong with the address of a request that there is nothing for. */
+/** Returns a hint about the address of a request that got 404. */
 const hintOf = (url: string): string | undefined => {
   if (!URL.canParse(url)) return undefined
   const { hostname, pathname } = new URL(url)
@@ -221,8 +221,8 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * A `fetch` that fails where an answer is no success, with what `reasonOf` makes of it: SDKs do not pass on all of a
- * refusal, and break at the bodies of some.
+ * Returns a `fetch` that fails on an unsuccessful response, with the reason from `reasonOf`: SDKs omit parts of a
+ * refusal, and fail on some bodies.
  */
 export const refusing =
   (fetch: typeof globalThis.fetch, reasonOf: (refused: Refused) => WorkerErrorReason): typeof globalThis.fetch =>
@@ -251,8 +251,8 @@ const withoutSlashes = (address: string): string => {
  *
  * **Details**
  *
- * Throws a `TypeError` for a base URL that is none, or that has a user name or a password in it: as a worker is made,
- * before anything is sent. Its message shows nothing of it.
+ * Throws a `TypeError` if the base URL is invalid or has a user name or a password in it. It does so when a worker is
+ * created, before anything is sent. The message shows nothing of the URL.
  *
  * **Example**
  *

@@ -2,8 +2,9 @@
  * A model's turn, as frameworks for many vendors give it (the AI SDK, Effect): reasoning, texts and calls of tools as
  * parts, each with metadata of the vendor's that goes back with it. For authors of providers.
  *
- * Reading is a fold: each function takes the turn so far, and gives the next one with the parts that a worker gives. What
- * cannot be read throws a `VendorError.Failure`. {@link said} is the way back: the parts of a turn of the conversation.
+ * Reading is a fold: each function takes the turn so far, and returns the next one with the parts to emit. Unreadable
+ * input throws a `VendorError.Failure`. {@link said} is the inverse: it returns the parts of a turn of the
+ * conversation.
  */
 
 import type { Tool } from "@divisi/core"
@@ -20,10 +21,10 @@ import * as Json from "./VendorJson.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a vendor adds to a part, by the vendor's name: signatures, ids. */
+/** A vendor's additions to a part, by the vendor's name: signatures, ids. */
 export type Metadata = Readonly<Record<string, Json.Fields>>
 
-/** A part as it is kept for the way back: reasoning whole, of a text its length, of a call its place. */
+/** A part as stored for echoing: reasoning in full, the length of a text, the position of a call. */
 type Block =
   | { readonly type: "reasoning"; readonly text: string; readonly metadata?: Metadata | undefined }
   | { readonly type: "text"; readonly length: number; readonly metadata?: Metadata | undefined }
@@ -31,12 +32,12 @@ type Block =
 
 /** How far a turn has been read. */
 export interface ModelTurn {
-  /** Everything written so far, to estimate usage that nobody reports. */
+  /** All text so far, to estimate usage if the vendor reports none. */
   readonly written: string
   readonly isFinished: boolean
   /** The names of the offered tools; a call by another form of a name, such as `functions.look`, is one of `look`. */
   readonly tools?: ReadonlySet<string> | undefined
-  /** What has answered, as the vendor names it. */
+  /** The model that answered, as the vendor names it. */
   readonly answeredBy?: string | undefined
   /** Calls that come in pieces, as much as has come of them. */
   readonly calling: Readonly<Record<string, ToolCall>>
@@ -99,7 +100,7 @@ const extended = (
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the vendor says of who has answered. */
+/** Records the vendor's name for the model that answered. */
 export const named = (turn: ModelTurn, model: unknown): Next => [
   typeof model === "string" && model !== "" ? { ...turn, answeredBy: model } : turn,
   noParts
@@ -127,7 +128,10 @@ export const begin = (turn: ModelTurn, { id, name }: Pick<ToolCall, "id" | "name
 const callOf = ({ calling }: ModelTurn, id: string): ToolCall | undefined =>
   Object.hasOwn(calling, id) ? calling[id] : undefined
 
-/** A piece of the arguments of a call that has begun; one of another call, such as a tool of the vendor's own, is none. */
+/**
+ * Adds a piece of the arguments of an open call. Pieces of other calls, such as a tool of the vendor's own, are
+ * ignored.
+ */
 export const piece = (turn: ModelTurn, id: string, delta: unknown): Next => {
   const call = callOf(turn, id)
   if (typeof delta !== "string") throw unreadable("a piece of its call of a tool is no text")
@@ -136,7 +140,10 @@ export const piece = (turn: ModelTurn, id: string, delta: unknown): Next => {
   return [{ ...turn, calling }, [{ type: "tool-call-delta", ...call, arguments: delta }]]
 }
 
-/** A whole call. What came in pieces is what the model wrote; `input` is its text, or what was read from it. */
+/**
+ * Adds a complete call. If it arrived in pieces, they are the model's text; otherwise `input` is its text or its parsed
+ * value.
+ */
 export const call = (
   turn: ModelTurn,
   {
@@ -159,7 +166,7 @@ export const call = (
 
 const cut = "its stream ended before its answer did"
 
-/** The end of a stream: an answer that did not say that it is complete is none. */
+/** Ends a stream. An answer that was not marked complete is a failure. */
 export const end = (turn: ModelTurn): Next => {
   if (!turn.isFinished) throw unreadable(cut)
   return [turn, noParts]
@@ -172,7 +179,7 @@ export interface Finish {
   /** Estimated from the messages and what was written, when absent. */
   readonly usage: Usage | undefined
   readonly messages: ReadonlyArray<Message>
-  /** Who can read the turn again. */
+  /** The model that can read the turn again. */
   readonly model: string
 }
 
@@ -183,7 +190,7 @@ export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Fini
   if (reason === "tool-calls" && calls.length === 0) throw unreadable("it waits for tools, and has called none")
   const last: WorkerPart = defined({
     type: "finish",
-    // Some vendors say of an answer that calls tools that it is over.
+    // Some vendors report an answer with tool calls as finished.
     reason: reason === "stop" && calls.length > 0 ? "tool-calls" : reason,
     usage: usage ?? estimateUsage(messages, turn.written),
     model: turn.answeredBy,
@@ -263,7 +270,7 @@ export const turns = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn> => 
   return all
 }
 
-/** Arguments as the object that models take; what is none is kept as a text under a name. */
+/** Returns arguments as the object that models accept; other values are wrapped as a text under a name. */
 export const inputOf = ({ arguments: text }: ToolCall, name: string): Json.Fields => {
   if (text.trim() === "") return {}
   try {

@@ -56,7 +56,7 @@ export interface Breaker {
   readonly openMillis?: number | undefined
 }
 
-/** What a gate is made of. */
+/** Options of a gate. */
 export interface Options {
   /** The limits by provider. Those under `"*"` hold for each provider that is not named, each counted separately. */
   readonly limits?: Readonly<Record<string, Limits>> | undefined
@@ -323,9 +323,9 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
   const check: Circuits["check"] = (provider, worker) =>
     Effect.flatMap(openFor(provider), (left) => (left > 0 ? refuse(worker, openCircuit(left)) : Effect.void))
 
-  // While one call tries a failed provider, the others wait for it to end. If the circuit is shared with other
-  // processes that call may be theirs, so nobody waits for longer than the circuit stays open. A call within another one
-  // of its provider may be within that call, and does not wait.
+  // While one call probes a failed provider, the others wait for it to end. The probe can belong to another process if
+  // the circuit is shared, so no call waits longer than the circuit stays open. A nested call to the same provider can
+  // be part of that probe, so it does not wait.
   const protect: Circuits["protect"] = (provider, worker, isWithin, call) =>
     Effect.suspend(() => {
       const seen = provider.ended

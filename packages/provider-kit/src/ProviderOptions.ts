@@ -14,7 +14,7 @@ import type { ApiKey } from "./ApiKey.ts"
 export interface ProviderOptions<Capabilities> {
   /** The vendor's own variable of the environment by default. */
   readonly apiKey?: ApiKey | undefined
-  /** Where the API is; the vendor itself by default. */
+  /** The address of the API; the vendor's own by default. */
   readonly baseURL?: string | undefined
   /** Unique within a pool. */
   readonly id?: string | undefined
@@ -36,8 +36,8 @@ export interface ProviderOptions<Capabilities> {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * What happens to a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
-   * default), or the setting is replaced by the nearest that the model has, e.g. a budget by an effort, or left out.
+   * How to handle a setting that the model does not support: fail the call with an `InvalidRequest` that names it (the
+   * default), or replace it by the nearest supported setting, e.g. a budget by an effort, or omit it.
    */
   readonly unsupported?: "reject" | "omit" | undefined
 }

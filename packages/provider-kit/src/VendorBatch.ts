@@ -5,9 +5,9 @@
  * calls that are made at once are collected into one batch, each is given its own answer, and a call whose process ended
  * finds its answer again.
  *
- * Where a call stands is kept in its handle, twice. Before it is sent, the handle has the name under which it will be in
- * a batch; once the vendor has taken the batch, the vendor's id as well. So a process that ends between the two does not
- * pay again: the vendor's list of batches is searched for the name.
+ * The state of a call is stored in its handle twice. Before the call is sent, the handle has its future name in a
+ * batch; once the vendor has accepted the batch, it has the vendor's id as well. If a process ends between the two,
+ * nothing is paid twice: the vendor's list of batches is searched for the name.
  */
 
 import { Options } from "@divisi/core"
@@ -49,7 +49,10 @@ export interface Settings {
 /** The settings for `Options.check`: `true` for all defaults. */
 export const settingsShape: Options.Check = Options.either(Options.flag, Options.anObject)
 
-/** What became of a request: the events of its whole answer, as its vendor would have streamed them, or why there is none. */
+/**
+ * The outcome of a request: the events of its whole answer, as its vendor would have streamed them, or the reason for
+ * its failure.
+ */
 export type Outcome =
   | { readonly id: string; readonly events: ReadonlyArray<unknown> }
   | { readonly id: string; readonly failure: WorkerErrorReason }
@@ -58,7 +61,7 @@ export type Outcome =
 export interface Ended {
   /** Why a request failed that the results do not name. */
   readonly missing: WorkerErrorReason
-  /** What became of its requests, in any order. */
+  /** The outcomes of its requests, in any order. */
   readonly outcomes: (signal: AbortSignal) => AsyncIterable<Outcome>
 }
 
@@ -68,14 +71,14 @@ export interface Listed {
   readonly name?: string | undefined
 }
 
-/** How a vendor takes batches. What its functions throw, `reason` maps. */
+/** A vendor's batch API. `reason` maps the exceptions of its functions. */
 export interface Vendor {
   readonly maxRequests: number
   /** Of all requests together. */
   readonly maxBytes: number
   /** The JSON of a request under an id: one line. */
   readonly line: (id: string, body: unknown) => string
-  /** Sends a batch, and gives its id. `signal` is aborted when nobody waits for it any more. */
+  /** Sends a batch, and returns its id. `signal` is aborted when no call waits for it any more. */
   readonly send: (name: string, lines: ReadonlyArray<Uint8Array<ArrayBuffer>>, signal: AbortSignal) => Promise<string>
   /** Looks at a batch; `undefined` until it has ended. */
   readonly look: (batch: string, signal: AbortSignal) => Promise<Ended | undefined>
@@ -92,7 +95,7 @@ export interface Vendor {
   readonly reason: (error: unknown) => WorkerErrorReason
 }
 
-/** What a worker's batches are made of. */
+/** The parts from which a worker's batches are built. */
 export interface Parts<State> {
   /** The worker's id, for errors. */
   readonly worker: string
@@ -101,15 +104,15 @@ export interface Parts<State> {
   /** Reads the events of an {@link Outcome}. */
   readonly protocol: VendorStream.Protocol<unknown, State>
   readonly secrets: ReadonlyArray<string>
-  /** What is known of the values that the server takes, for calls whose preferences may be left out. */
+  /** The known limits of the server's values, for calls whose preferences can be omitted. */
   readonly adapting: Pick<Preferences.Sender<object, unknown>, "family" | "learned">
 }
 
-/** What is said of a call besides its body. */
+/** Properties of a call besides its body. */
 export interface Asking {
   /** Whether preferences that the vendor refuses are left out, and the call is made again in a later batch. */
   readonly mayOmit: boolean
-  /** What was left out of the body so far. */
+  /** Notices for the parts omitted from the body so far. */
   readonly notices: ReadonlyArray<string>
 }
 
@@ -130,8 +133,8 @@ const shape = {
 } satisfies Options.ShapeOf<Settings>
 
 /**
- * The settings of a worker's `batch` option; `undefined` where it makes no batches. Throws an `OptionsError` for settings
- * that are none; `what` is the function that was given them.
+ * Returns the settings of a worker's `batch` option; `undefined` if batches are off. Throws an `OptionsError` for
+ * invalid settings; `what` is the function that received them.
  */
 export const settingsOf = (what: string, option: boolean | Settings | undefined): Settings | undefined => {
   if (option === undefined || option === false) return undefined
@@ -167,7 +170,7 @@ export const halved = (pricing: Pricing | undefined): Pricing | undefined =>
 // Handles
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where a call stands: its id in a batch, and the batch; or when it was about to be sent. */
+/** The state of a call: its id in a batch, and the batch; or when it was about to be sent. */
 interface Handle {
   readonly id: string
   readonly batch?: string | undefined
@@ -216,11 +219,11 @@ const unknownHandle: WorkerErrorReason = {
  *
  * **Details**
  *
- * A batch is sent when its window has passed since its first call, or when it is full. The parts of a call are a handle
- * before it is sent, another once it is, and all of its answer at once. A call whose preference the vendor refuses is made
- * again in a later batch, with what the refusal said. An interrupted call leaves its batch; the batch is
- * cancelled once nobody waits for any of it, unless another process sent it. What a vendor cancelled, or did not come to
- * within its day, fails and has used nothing; what was answered by then is given.
+ * Creates batches. A batch is sent when its window has passed since its first call, or when it is full. A call emits a
+ * handle before it is sent, another one afterwards, and then its whole answer at once. If the vendor refuses a
+ * preference, the call is repeated in a later batch, adapted to the refusal. An interrupted call leaves its batch; the
+ * batch is cancelled once no call waits for it, unless another process sent it. Requests that a vendor cancelled, or
+ * did not process within its day, fail without usage; answers that arrived by then are emitted.
  *
  * A look at a batch that fails for reasons of the network, or because the vendor has too much to do, is repeated: the
  * answers are paid for.
@@ -315,7 +318,7 @@ export const make = <State>({ adapting, protocol, secrets, settings, vendor, wor
     reattach: (handle, request) => {
       const known = read(handle)
       if (known === undefined) return Stream.fail(failed(unknownHandle))
-      // What is begun again is told first, so that the time that it takes is the vendor's.
+      // A resumed call emits its handle first, so that the time it takes counts as the vendor's.
       const again = Stream.make({ type: "handle", handle } as const)
       return Stream.concat(again, Stream.unwrap(Effect.map(outcomeOf(known), (outcome) => answer(request, outcome))))
     }

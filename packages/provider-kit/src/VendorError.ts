@@ -17,7 +17,7 @@ import { presentable } from "./internal/presentable.ts"
 /** A vendor's refusal. */
 export type Refusal = FailedCall.FailedCall
 
-/** What is known besides the error. */
+/** Facts known besides the error. */
 export interface Surroundings {
   /** Texts to hide, such as the API key; empty ones are ignored. Anything that looks like a key is hidden, too. */
   readonly secrets?: ReadonlyArray<string> | undefined
@@ -53,7 +53,7 @@ export const detail = (text: string, secrets: ReadonlyArray<string> = []): strin
 // Reasons
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a reason shows of a vendor's words; nothing where nothing is left of them. */
+/** Returns the part of a vendor's text that a reason shows; empty if nothing remains. */
 const shown = (text: string, secrets: ReadonlyArray<string> | undefined): string | undefined => {
   const said = detail(text, secrets)
   return said === "" ? undefined : said
@@ -96,7 +96,7 @@ export const unreadable = (what: string): Failure => new Failure({ _tag: "Malfor
 
 const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "what came is of another shape than this API's" }
 
-/** What the engine says of a value of another shape than the code that reads it expects. */
+/** Whether it is the engine's error for a value of an unexpected type. */
 const isOfShape = (error: unknown): boolean =>
   (error instanceof TypeError || error instanceof RangeError) &&
   error.cause === undefined &&

@@ -6,7 +6,7 @@
  */
 import { unreadable } from "./VendorError.ts"
 
-/** How much is shown of a text that is no answer. */
+/** Characters shown of a text that is not an answer. */
 const shown = 300
 
 /** The longest event, in characters. */
@@ -68,11 +68,11 @@ abstract class LineSplitter implements Splitter {
   }
 }
 
-/** Comments, names and other fields than the data are ignored. A text without any field is no stream of events. */
+/** Comments, names and fields other than the data are ignored. A text without any field is not an event stream. */
 class ServerSent extends LineSplitter {
   #data: string | undefined
   #hasData = false
-  /** The first line that is no field. */
+  /** The first line that is not a field. */
   #stray: string | undefined
 
   override take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
@@ -142,7 +142,7 @@ const titleOf = (page: string): string => {
   return title === undefined ? "" : `: ${title}`
 }
 
-/** Looks at the first character that is no space: servers label events as JSON, and JSON as events. */
+/** Decides by the first non-space character, because servers label events as JSON, and JSON as events. */
 class Sniffing implements Splitter {
   #splitter: Splitter | undefined
 
@@ -193,7 +193,7 @@ const check = ({ status }: Incoming): void => {
   if (status === 204 || status === 205) throw withoutAnswer(status)
 }
 
-/** The end of a stream that says so, as OpenAI's do. */
+/** The explicit end of a stream, such as OpenAI's. */
 export const done = "[DONE]"
 
 const json = (text: string): { readonly value: unknown } | undefined => {
@@ -212,8 +212,8 @@ const escaped = (text: string): string =>
   text.replaceAll(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /**
- * The events of a text that is no JSON as it is: several events without an empty line between them, `data:` twice,
- * characters that are not escaped. Nothing where some of it cannot be read.
+ * Returns the events of a text that is not valid JSON: several events without an empty line between them, `data:`
+ * twice, unescaped characters. Returns `undefined` if a part cannot be read.
  */
 const salvaged = (text: string): ReadonlyArray<unknown> | undefined => {
   if (heartbeat.test(text)) return []
@@ -233,7 +233,7 @@ const salvaged = (text: string): ReadonlyArray<unknown> | undefined => {
   return events
 }
 
-/** What has been read of a packet before it could be read no further is given first. */
+/** The events of a packet before the unreadable one are emitted first. */
 const parsedAll = (
   texts: ReadonlyArray<string>,
   { givesDone }: Reading
@@ -259,7 +259,7 @@ const parsedAll = (
   return { events }
 }
 
-/** Where nothing more is read, with an error or without. */
+/** The end of reading, with or without an error. */
 interface End {
   readonly error?: unknown
 }

@@ -30,21 +30,21 @@ export const count = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
 
 /**
- * A number of any kind, or its digits in a text, as usage is reported: which figures can have been used is checked by
- * core, which says so.
+ * Returns a number of any kind, or its digits in a text, as in usage reports. Core checks and reports implausible
+ * figures.
  */
 export const number = (value: unknown): number | undefined => {
   if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
   return typeof value === "number" ? value : undefined
 }
 
-/** A table's entry for a vendor's word; `undefined` where it has none, also for words such as `constructor`. */
+/** Returns a table's entry for a vendor's word; `undefined` if it is missing, also for words such as `constructor`. */
 export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A | undefined =>
   typeof word === "string" && Object.hasOwn(table, word) ? table[word] : undefined
 
 /**
- * A piece of an answer's text: empty where there is none, i.e. for `null` and `undefined`. Anything else that is no
- * text fails; `name` says what it is.
+ * Returns a piece of an answer's text: empty for `null` and `undefined`. Any other value that is not a text fails;
+ * `name` describes it.
  */
 export const said = (value: unknown, name: string): string => {
   if (typeof value === "string") return value

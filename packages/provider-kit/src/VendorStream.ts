@@ -28,7 +28,7 @@ export interface Step<State> {
   readonly state: State
   readonly parts: ReadonlyArray<WorkerPart>
   readonly failure?: WorkerErrorReason | undefined
-  /** What is to be logged: that the vendor contradicts itself, or has sent what is skipped. */
+  /** A message to log: the vendor contradicts itself, or has sent something that is skipped. */
   readonly warning?: string | undefined
 }
 
@@ -47,7 +47,8 @@ export interface Protocol<Event, State> {
    */
   readonly isOver?: ((state: State) => boolean) | undefined
   /**
-   * Why the answer has failed, once the vendor has said so at its end. What comes after it, such as usage, is still read.
+   * Returns the reason for a failed answer, if the vendor reported it at its end. Later events, such as usage, are
+   * still read.
    */
   readonly failed?: ((state: State) => WorkerErrorReason | undefined) | undefined
   /** The parts that are whole only at the end of a complete answer, such as calls of tools. */
@@ -56,9 +57,12 @@ export interface Protocol<Event, State> {
   readonly text?: ((state: State) => string | undefined) | undefined
   /** The usage that the vendor has reported so far. For a complete answer without any, it is estimated. */
   readonly usage: (state: State) => Usage | undefined
-  /** What has answered, as the vendor names it; asked of a complete answer. */
+  /** Returns the model that answered, as the vendor names it; called for a complete answer. */
   readonly model?: ((state: State) => string | undefined) | undefined
-  /** What the vendor wants back with this turn, as it gave it; asked of a complete answer. Nothing when absent. */
+  /**
+   * Returns the data that the vendor expects back with this turn, unchanged; called for a complete answer. Default:
+   * none.
+   */
   readonly echo?: ((state: State) => unknown) | undefined
   /** The reason of a call whose events ended too early; a `Network` failure by default. */
   readonly incomplete?: ((state: State) => WorkerErrorReason) | undefined
@@ -80,7 +84,7 @@ export interface Call<Event, State> {
   /** The tools of the request: a call by another form of a name, such as `functions.look`, is one of `look`. */
   readonly tools?: ReadonlyArray<Tool.ToolDefinition> | undefined
   readonly protocol: Protocol<Event, State>
-  /** Sends the request. `signal` is aborted once nobody reads the answer any more. */
+  /** Sends the request. `signal` is aborted once the answer has no reader. */
   readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
   /** Maps what `open` or its events throw to a reason; not asked about a `VendorError.Failure`, which knows its own. */
   readonly reason: (error: unknown) => WorkerErrorReason
@@ -138,10 +142,10 @@ class Reader<Event, State> {
   #parts: Array<WorkerPart> = []
   #characters = 0
   #state: State
-  /** What the stream ends with once the buffer is empty. */
+  /** The end of the stream once the buffer is empty. */
   #ending: Ending | undefined
   #wake: (() => void) | undefined
-  /** Goes on after a pause. */
+  /** Resumes after a pause. */
   #proceed: (() => void) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #farewell: ReturnType<typeof setTimeout> | undefined
@@ -149,7 +153,7 @@ class Reader<Event, State> {
   /** Whether the vendor has begun to answer. */
   #isOpen = false
   #warnings: Array<string> = []
-  /** The names of the offered tools; absent if there are none. */
+  /** The names of the offered tools; absent if no tools are offered. */
   readonly #tools: ReadonlySet<string> | undefined
 
   constructor(call: Call<Event, State>) {
@@ -163,8 +167,8 @@ class Reader<Event, State> {
   readonly pull: Pulled = Effect.suspend(() => this.#taken() ?? this.#next)
 
   readonly #next: Pulled = Effect.callback((resume) => {
-    // V8 puts a function that is written where a field is set among what lives long, and with it all that it refers to: each
-    // call would be copied twice, and let go of by a whole collection alone.
+    // V8 allocates a function literal that is assigned to a field in the old generation, together with everything it
+    // references: each call would be copied twice, and released by a full collection only.
     const wake = () => later(() => resume(this.#taken() ?? Cause.done()))
     this.#wake = wake
     if (this.#timer === undefined) this.#start()
@@ -385,9 +389,9 @@ class Reader<Event, State> {
  *
  * **Gotchas**
  *
- * An answer is complete when the protocol says so, not when its events end: one that is cut off fails. A complete one
- * succeeds even if the connection then breaks or is never closed. Turn off the retries of a vendor's SDK: the runtime
- * retries, once for all workers.
+ * Streams a call. An answer is complete when the protocol marks it so, not when its events end: a truncated one fails.
+ * A complete one succeeds even if the connection then breaks or is never closed. Turn off the retries of a vendor's
+ * SDK: the runtime retries, once for all workers.
  *
  * **Example**
  *

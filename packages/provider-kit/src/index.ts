@@ -1,4 +1,7 @@
-/** What provider packages share: vendors' errors, JSON and streams, keys, base URLs, rate limits, and the Gemini API. */
+/**
+ * Shared code of provider packages: vendors' errors, JSON and streams, keys, base URLs, rate limits, and the Gemini
+ * API.
+ */
 export * as ApiKey from "./ApiKey.ts"
 export * as Dialects from "./dialects/Dialects.ts"
 export * as Endpoint from "./Endpoint.ts"

@@ -13,7 +13,7 @@ import { TestClock } from "effect/testing"
 const now = Date.parse("2026-03-01T12:00:00Z")
 
 describe("readReset", () => {
-  it("reads durations, seconds and times, and nothing into what is none of them", () => {
+  it("reads durations, seconds and times, and ignores other values", () => {
     const cases: ReadonlyArray<readonly [string, number | undefined]> = [
       ["1s", 1_000],
       ["6m0s", 360_000],
@@ -70,7 +70,7 @@ describe("fromHeaders", () => {
     expect(Allowance.fromHeaders(headers, names, now)).toEqual({ tokens: { remaining: 149_984, resetMillis: 360_000 } })
   })
 
-  it("reckons times by the vendor's own clock", () => {
+  it("calculates times by the vendor's own clock", () => {
     const headers = new Headers({
       date: "Sun, 01 Mar 2026 12:00:00 GMT",
       "x-left-tokens": "0",
@@ -90,7 +90,7 @@ describe("an allowance", () => {
 
   const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 
-  /** Calls that note when they start, and tell what their vendor says as soon as they have. */
+  /** Calls that record when they start, and report the vendor's allowance as soon as they have it. */
   const recorder = () => {
     const starts: Array<number> = []
     const call =
@@ -105,7 +105,7 @@ describe("an allowance", () => {
     return { starts, call }
   }
 
-  it.effect("that refills evenly paces calls as it refills", () =>
+  it.effect("that refills evenly spaces calls as it refills", () =>
     Effect.gen(function* () {
       const gate = (yield* gateOf())!
       const { call, starts } = recorder()
@@ -142,7 +142,7 @@ describe("an allowance", () => {
     })
   )
 
-  it.effect("is less what was admitted after the call that tells of it", () =>
+  it.effect("is reduced by calls admitted after the reporting call", () =>
     Effect.gen(function* () {
       const gate = (yield* gateOf())!
       const { call, starts } = recorder()
@@ -243,7 +243,7 @@ describe("an allowance", () => {
     })
   )
 
-  it.effect("reaches the gate from a worker's stream, and is no part of the answer", () =>
+  it.effect("reaches the gate from a worker's stream, and is not part of the answer", () =>
     Effect.gen(function* () {
       const said: WorkerPart = { type: "allowance", requests: { remaining: 0, resetMillis: 20_000 } }
       const finish: WorkerPart = { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } }

@@ -26,7 +26,7 @@ describe("a key", () => {
     delete process.env.DIVISI_TEST_KEY
   })
 
-  it("is told by nothing that is printed", () => {
+  it("does not appear in anything that is printed", () => {
     const resolved = ApiKey.resolve("sk-secret", [])
     assert.notInclude(String(resolved) + JSON.stringify(resolved), "sk-secret")
   })

@@ -33,7 +33,7 @@ describe("a base URL", () => {
     assert.notInclude(message, "hunter2")
   })
 
-  it("that is no address of HTTP is refused without being shown", () => {
+  it("that is not an HTTP address is refused without being shown", () => {
     for (const baseURL of ["me:hunter2@host/v1", "host/v1?token=hunter2", "ftp://hunter2/", ""]) {
       const message = refusal({ baseURL })
       assert.include(message, "must begin with http:// or https://")
@@ -50,7 +50,7 @@ describe("a base URL", () => {
     assert.isUndefined(Endpoint.make({ worker: "a", variables: ["UNSET_BASE_URL"] }).baseURL)
   })
 
-  it("has secrets in its query and its path, beside the key and the headers", () => {
+  it("has secrets in its query and its path, in addition to the key and the headers", () => {
     const { baseURL, secrets } = Endpoint.make({
       worker: "acme:tiny",
       baseURL: "https://gateway/v1/3f9a77c20bd14e0f8a1b2c3d/openai?token=hunter2&version=1#end",
@@ -86,7 +86,7 @@ const withServer = async (
 }
 
 describe("its requests", () => {
-  it("carry the query of the base URL beside their own", () =>
+  it("carry the query of the base URL in addition to their own", () =>
     withServer(
       (response) => response.end(),
       async (url, asked) => {

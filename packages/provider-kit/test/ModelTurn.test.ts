@@ -22,7 +22,7 @@ const signed = () => {
   return ModelTurn.finish(called, { ...asked, reason: "stop" })[1]
 }
 
-/** The turn as it is kept: written down, and read again. */
+/** The turn after serialization. */
 const kept = (change: Partial<AssistantMessage> = {}): AssistantMessage => {
   const finish = signed().at(-1)
   const echo = finish?.type === "finish" ? JSON.parse(JSON.stringify(finish.echo)) : undefined
@@ -80,7 +80,7 @@ describe("a model's turn", () => {
     )
   })
 
-  it("goes back as it was, with what the vendor wants in its places", () => {
+  it("goes back unchanged, with the vendor's data in its positions", () => {
     const [call] = kept().toolCalls ?? []
     assert.deepStrictEqual(JSON.parse(JSON.stringify(ModelTurn.said(kept(), "lab:1"))), [
       { type: "reasoning", text: "Hm.", metadata: { lab: { signature: "s1" } } },

@@ -91,7 +91,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("let a bucketful go at once and then keep the pace", () =>
+  it.effect("admit a full bucket immediately and then follow its refill rate", () =>
     Effect.gen(function* () {
       const gate = yield* gateOf({ limits: { vendor: { requestsPerMinute: 6 } } })
       const { call, state } = recorder()
@@ -326,7 +326,7 @@ describe("circuit", () => {
     })
   )
 
-  it.effect("refuses a queue at once instead of at its pace", () =>
+  it.effect("refuses a queue immediately instead of at its rate", () =>
     Effect.gen(function* () {
       const gate = yield* gateOf({ breaker, limits: { vendor: { requestsPerMinute: 3 } } })
       const fibers = yield* Effect.forEach(Array.from({ length: 50 }), () => fork(attempt(gate, down)))
@@ -340,7 +340,7 @@ describe("circuit", () => {
 })
 
 describe("layer", () => {
-  it.effect("sets the gate that is none by default", () =>
+  it.effect("sets the gate that is off by default", () =>
     Effect.gen(function* () {
       expect(yield* Resilience.Gate).toBeUndefined()
       const gate = yield* Effect.provide(Effect.service(Resilience.Gate), ProviderGate.layer({}))

@@ -151,7 +151,7 @@ describe("fromException", () => {
 describe("detail", () => {
   const key = "sk-live/51Hq+Zm9yYmlkZGVu"
 
-  it("hides a secret that is cut by tags, by marks that nobody sees, or by spaces", () => {
+  it("hides a secret that is split by tags, by invisible marks, or by spaces", () => {
     const half = key.length / 2
     for (const cut of ["<b>", "<i class='x'></i>", "\u200b", "\u00ad", "\u202e", "\u0000", " ", "\n"]) {
       const said = VendorError.detail(`You sent ${key.slice(0, half)}${cut}${key.slice(half)}.`, [key])
@@ -174,7 +174,7 @@ describe("detail", () => {
     assert.strictEqual(VendorError.detail(`/v1/${encodeURIComponent(key)}`, [key]), "/v1/<hidden>")
   })
 
-  it("shows no query and no user of an address, also one that it was not told of", () => {
+  it("shows no query and no user of an address, even an unknown one", () => {
     const said = VendorError.detail("no route: POST http://me:pw@host/v1/chat?token=hunter2&a=1 (404)")
     assert.strictEqual(said, "no route: POST http://<hidden>@host/v1/chat?<hidden> (404)")
   })
@@ -227,7 +227,7 @@ describe("fromThrown", () => {
 })
 
 describe("retryAfterMillis", () => {
-  it("is no number that is none", () => {
+  it("is ignored if its number is implausible", () => {
     const digits = "9".repeat(400)
     for (const headers of [{ "retry-after": digits }, { "retry-after-ms": digits }, { "retry-after": "1e9" }]) {
       assert.isUndefined(FailedCall.retryAfterMillis((name) => (headers as Record<string, string>)[name], nowMillis))

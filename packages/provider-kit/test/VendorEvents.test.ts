@@ -83,7 +83,7 @@ describe("a stream of events", () => {
     assert.strictEqual(cancelled, 2)
   })
 
-  it("cannot be read where it is none", async () => {
+  it("cannot be read if it is invalid", async () => {
     const page = await failure(response(["<html>"], { "content-type": "text/html" }))
     assert.deepStrictEqual(page, { _tag: "Malformed", detail: "a page came instead of an answer" })
     for (const status of [204, 205]) {
@@ -96,7 +96,7 @@ describe("a stream of events", () => {
     })
   })
 
-  it("replaces bytes that are no text", async () => {
+  it("replaces bytes that are not text", async () => {
     const half = encoder.encode('data: "a🌍b"\n\n')
     assert.deepStrictEqual(await read(response([half.slice(0, 10), half.slice(12)])), ["a\ufffdb"])
   })
@@ -114,7 +114,7 @@ describe("a stream of events", () => {
     assert.isAtMost(given, 40)
   })
 
-  it("comes packet by packet, too, and what comes before an event that is no JSON is given first", async () => {
+  it("arrives packet by packet, too, and events before an invalid one are emitted first", async () => {
     const packets: Array<ReadonlyArray<unknown>> = []
     const read = async (given: Response) => {
       for await (const packet of VendorEvents.serverSent(given, never).packets) packets.push(packet)
@@ -128,7 +128,7 @@ describe("a stream of events", () => {
     assert.deepStrictEqual(packets, [[1]])
   })
 
-  it("lets go of the response with the reader of its packets", async () => {
+  it("releases the response with the reader of its packets", async () => {
     let isCancelled = false
     const body = new ReadableStream<Uint8Array>({
       pull: (queue) => queue.enqueue(encoder.encode("data: 1\n\n")),

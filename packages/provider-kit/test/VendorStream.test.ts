@@ -136,7 +136,7 @@ describe("an answer", () => {
     assert.strictEqual(taken, 1001)
   })
 
-  it("begins anew each time that the stream runs, and not before", async () => {
+  it("restarts each time that the stream runs, and not before", async () => {
     let calls = 0
     const stream = VendorStream.make(
       call(async function* () {
@@ -170,7 +170,7 @@ describe("the end", () => {
     assert.deepStrictEqual(other.failure?.reason, malformed)
   })
 
-  it("is no failure where the connection breaks after a complete answer", async () => {
+  it("is not a failure if the connection breaks after a complete answer", async () => {
     const { failure, finish } = await read(
       call(async function* () {
         yield* ["42", { usage }, { end: "stop" } as const]
@@ -258,7 +258,7 @@ describe("what a vendor sends that is of no known shape", () => {
     assert.notMatch(failure?.reason.detail ?? "", /null|Cannot|function/)
   }
 
-  it("is the vendor's fault where the protocol breaks at it, and what came before stands", async () => {
+  it("is the vendor's fault if the protocol breaks, and earlier parts remain", async () => {
     const next = (state: State, event: Event) => (event === "odd" ? nonsense() : protocol.next(state, event))
     const events = async function* (): AsyncGenerator<Event> {
       yield* ["4", { usage }, "odd"]

@@ -28,7 +28,7 @@ describe("back-pressure", () => {
     return vendor
   }
 
-  it("holds the vendor back once 256 parts wait for the reader, and lets it go on when they are taken", async () => {
+  it("pauses the vendor once 256 parts are unread, and resumes it when they are taken", async () => {
     const vendor = endless()
     let release = () => {}
     const released = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ describe("back-pressure", () => {
     assert.isTrue(vendor.isReturned)
   })
 
-  it("ends with a pull that is given up, however long what is around it goes on", async () => {
+  it("ends with an abandoned pull, however long the surrounding code continues", async () => {
     let signal: AbortSignal | undefined
     const open = (given: AbortSignal) => {
       signal = given
@@ -143,7 +143,7 @@ describe("silence", () => {
     }
   })
 
-  it("is counted anew after each event, whether it brings anything or not", async () => {
+  it("restarts after each event, with or without content", async () => {
     const { done } = reading(
       call(
         async function* () {
@@ -172,7 +172,7 @@ describe("silence", () => {
     const stream = VendorStream.make(
       call(
         async function* () {
-          // What a reader has taken at once, and what is then read ahead for it.
+          // The parts that a reader has taken at once, and those read ahead for it.
           for (let piece = 0; piece < 2 * 256; piece++) yield "x"
           await never()
         },
@@ -194,7 +194,7 @@ describe("silence", () => {
     assert.strictEqual(failures[0]?.reason._tag, "Timeout")
   })
 
-  it("is no failure after a complete answer, which it ends", async () => {
+  it("is not a failure after a complete answer, which it ends", async () => {
     let signal: AbortSignal | undefined
     const { done } = reading(
       call(

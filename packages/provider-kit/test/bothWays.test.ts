@@ -1,4 +1,7 @@
-/** What a server writes with a dialect, a provider reads with it: endings, usage and errors. */
+/**
+ * Round trip: endings, usage and errors that a server writes with a dialect are read by a provider with the same
+ * dialect.
+ */
 import type { Usage } from "@divisi/core/Usage"
 import { Dialects } from "@divisi/provider-kit"
 import { assert, describe, it } from "@effect/vitest"
@@ -49,7 +52,7 @@ describe("a usage", () => {
   })
 })
 
-/** What a client of a server reads in an error of each kind. */
+/** The kind of error that a client reads for each kind that a server writes. */
 const read: { readonly [K in Dialects.Failures.Kind]: string } = {
   "invalid-request": "InvalidRequest",
   "context-too-long": "ContextTooLong",

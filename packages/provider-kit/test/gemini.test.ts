@@ -97,7 +97,7 @@ describe("an answer of Google", () => {
     ])
   })
 
-  it("is cut where nobody said why it ends", () => {
+  it("is truncated if it has no ending", () => {
     const state = fold({ candidates: [{ content: { parts: [{ text: "4" }] } }] })
     assert.isUndefined(protocol.finishReason(state))
     assert.include(protocol.incomplete?.(state), { _tag: "Network" })

@@ -94,7 +94,7 @@ describe("a conversation for Google", () => {
     ])
   })
 
-  it("keeps arguments that are no object, as the model wrote them", () => {
+  it("keeps arguments that are not an object, as the model wrote them", () => {
     const args = (text: string) => {
       const toolCalls = [{ id: "a", name: "weather", arguments: text }]
       const [said] = contents([{ role: "assistant", content: "", toolCalls }], "gemini-2.5-flash")
@@ -131,7 +131,7 @@ describe("a conversation for Google", () => {
     assert.notInclude(JSON.stringify(contents(messages, "gemini-2.5-flash")), "thoughtSignature")
   })
 
-  it("shows the pictures of a result within it, or beside it to a model that sees none there", () => {
+  it("shows the images of a result within it, or next to it for a model that does not accept them there", () => {
     const message: Message = {
       role: "tool",
       callId: "a",
@@ -189,7 +189,7 @@ describe("tools for Google", () => {
     assert.deepEqual(body({ tools, toolChoice: "required" }).toolConfig, { functionCallingConfig: { mode: "ANY" } })
   })
 
-  it("are not chosen from where there are none", () => {
+  it("are not selected if there are no tools", () => {
     assert.doesNotHaveAnyKeys(body({ tools: [], toolChoice: "required" }), ["tools", "toolConfig"])
   })
 
@@ -302,7 +302,7 @@ describe("calls in an answer of Google", () => {
     )
   })
 
-  it("are what an echo is for: an answer without any has none", () => {
+  it("are required for an echo: an answer without calls has no echo", () => {
     const { echo, reason } = answer([chunk([{ text: "42", thoughtSignature: "T==" }], stop)])
     assert.isUndefined(echo)
     assert.strictEqual(reason, "stop")

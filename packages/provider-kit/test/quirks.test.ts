@@ -206,7 +206,7 @@ describe("an answer of generateContent", () => {
     })
   })
 
-  it("warns of parts that are no text", () => {
+  it("warns of parts that are not text", () => {
     const { text, warnings } = read(chunk([{ inlineData: { data: "AA" } }, { text: "Sunny." }], "STOP"))
     assert.deepStrictEqual([text, warnings], ["Sunny.", ["a part with inlineData is skipped"]])
   })

@@ -46,7 +46,7 @@ export const call = (
 
 export const never = () => new Promise<never>(() => {})
 
-/** What a reader got, and how the stream ended for it. */
+/** Returns the parts that a reader received, and how the stream ended. */
 export const reading = (of: VendorStream.Call<Event, State>) => {
   const texts: Array<string> = []
   let failure: WorkerError | undefined

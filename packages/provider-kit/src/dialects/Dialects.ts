@@ -1,6 +1,6 @@
 /**
- * What the protocols of vendors are, as data and pure functions: how answers end, where errors and usage can be, how a
- * stream is folded into one answer. For providers, and for servers that speak these protocols.
+ * Vendors' protocols as data and pure functions: how answers end, where errors and usage can be, how a stream is folded
+ * into one answer. For providers, and for servers that speak these protocols.
  */
 
 export * as ChatEcho from "./chat/echo.ts"

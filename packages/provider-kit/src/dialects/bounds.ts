@@ -25,7 +25,7 @@ export interface Bound {
 
 const n = "([-+]?\\d{1,12}(?:\\.\\d{1,6})?)"
 
-/** What is between a phrase and its number: quotes, and words such as "the". */
+/** The text between a phrase and its number: quotes, and words such as "the". */
 const gap = "[\\s'\"`(:=]{0,4}"
 
 interface Phrase {
@@ -94,10 +94,10 @@ const phrases: ReadonlyArray<Phrase> = [
   )
 ]
 
-/** As much as is read of what is said of a field. */
+/** Maximum length of the text read about a field. */
 const longest = 240
 
-/** The range, or the only value, that a text tells of. */
+/** Returns the range, or the only value, that a text states. */
 export const numbersIn = (text: string): Bound | undefined => {
   const near = text.slice(0, longest)
   for (const { bound, pattern } of phrases) {
@@ -126,7 +126,7 @@ export const wordsIn = (text: string): Bound | undefined => {
 // Fitting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What two refusals say together. */
+/** Returns the intersection of two refusals. */
 export const both = (left: Bound | undefined, right: Bound): Bound => {
   if (left === undefined) return right
   const isHigher = right.least !== undefined && right.least >= (left.least ?? Number.NEGATIVE_INFINITY)
@@ -170,7 +170,7 @@ const fitWord = (words: ReadonlyArray<string>, value: string): string | undefine
   return value === value.toUpperCase() ? other?.toUpperCase() : other
 }
 
-/** What a server takes, in words. */
+/** Describes the values that a server accepts. */
 export const describe = ({ isAboveLeast, isBelowMost, least, most, only, words }: Bound): string => {
   if (words !== undefined) return words.slice(0, 8).join(", ")
   if (only !== undefined) return `only ${only}`

@@ -6,11 +6,11 @@
 import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Json from "../VendorJson.ts"
 
-/** What a word at the end of an answer means. */
+/** The meaning of a word at the end of an answer. */
 export interface Row {
   readonly word: string
   readonly means: FinishReason
-  /** Who uses it. */
+  /** The vendor that uses it. */
   readonly source: string
 }
 
@@ -94,7 +94,7 @@ const failures: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
 /** Words of a server that gave up. Every other word may be of an answer that cannot be read. */
 const gaveUp = /error|fail|abort|cancel|overload|unavailable|busy|resource|interrupt/
 
-/** What the end of an answer means: it ended well, or the vendor failed. */
+/** The meaning of the end of an answer: success, or a failure of the vendor. */
 export type Ending =
   | { readonly type: "ended"; readonly reason: FinishReason }
   | { readonly type: "failed"; readonly failure: WorkerErrorReason }
@@ -112,7 +112,7 @@ const plain = (word: string): string =>
 /** Words that say that the answer has not ended: `null` and `None` as texts, and what enumerations say for it. */
 const nothing: ReadonlySet<string> = new Set(["", "null", "none", "not_finished", "unspecified"])
 
-/** Whether a word in the place of an ending says that there is none as yet. */
+/** Whether a word means that the answer has not ended yet. */
 export const isOpen = (word: string): boolean => nothing.has(plain(word))
 
 const meaningOf = (word: string): FinishReason | undefined =>
@@ -122,7 +122,7 @@ const meaningOf = (word: string): FinishReason | undefined =>
 /** Whether a word is a good ending. */
 export const isGood = (word: string): boolean => meaningOf(word) !== undefined
 
-/** What a word at the end of an answer means; `field` is where it was. */
+/** Returns the meaning of a word at the end of an answer; `field` is where it was found. */
 export const ending = (word: string, field: string): Ending => {
   const reason = meaningOf(word)
   if (reason !== undefined) return { type: "ended", reason }

@@ -18,7 +18,7 @@ import * as Json from "../VendorJson.ts"
 
 /** An error as far as it can be read. */
 export interface Told {
-  /** What it says, from the outside in; each text once. */
+  /** Its texts, from the outside in; each text once. */
   readonly words: ReadonlyArray<string>
   /** Its codes, types and statuses in words, from the inside out. */
   readonly codes: ReadonlyArray<string>
@@ -30,7 +30,7 @@ export interface Told {
   readonly retryAfterMillis?: number | undefined
 }
 
-/** What is collected on the way. */
+/** State collected during reading. */
 interface Reading {
   readonly words: Array<string>
   readonly codes: Array<string>
@@ -104,7 +104,7 @@ const innerFields = [
 ] as const
 
 /**
- * What codes mean that core's table of codes does not have. Sources: the schema ResponseErrorCode of
+ * Meanings of codes that are missing in core's table. Sources: the schema ResponseErrorCode of
  * https://github.com/openai/openai-openapi, https://platform.minimax.io/docs/api-reference/errorcode,
  * https://docs.bigmodel.cn/cn/faq/api-code.
  */
@@ -290,7 +290,7 @@ const isError = (event: Json.Fields): boolean => {
   )
 }
 
-/** The error within an event, or within its choice; `undefined` where there is none. */
+/** Returns the error within an event, or within its choice; `undefined` if there is no error. */
 export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown => {
   if (isSaid(event.error)) return event.error
   if (isSaid(choice.error)) return choice.error
@@ -302,7 +302,7 @@ export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown =
 /** Words that say nothing but that there was an error. */
 const hollow = /^(?:provider returned error|bad request|error|unknown error|an error occurred|request failed)\.?$/i
 
-/** All that an error says, as one text. Words that say nothing are left out beside others. */
+/** Returns all texts of an error as one. Texts without information are omitted if there are others. */
 export const messageOf = ({ codes, words }: Told): string => {
   const telling = words.filter((text) => !hollow.test(text))
   const said = (telling.length === 0 ? words : telling).filter(
@@ -315,7 +315,7 @@ export const messageOf = ({ codes, words }: Told): string => {
 // Reasons
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What it complains of is named where its words do not name it. */
+/** Adds the name of the rejected parameter if the message does not contain it. */
 const withParam = (message: string, { param }: Told): string =>
   param === undefined || message.includes(param.split(".")[0]!)
     ? message

@@ -6,7 +6,7 @@
  * read in November 2026.
  */
 
-/** What kind of error it is. */
+/** Kinds of errors. */
 export type Kind =
   | "invalid-request"
   | "context-too-long"

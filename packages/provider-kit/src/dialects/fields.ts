@@ -93,7 +93,7 @@ export const fields = [
   { name: "include", kind: "preference", apis: openai, isWord: true },
   { name: "options", kind: "preference", apis: openai, isWord: true },
   { name: "usage", kind: "preference", apis: openai, isWord: true },
-  // Where the answer ends.
+  // The limit of the answer's length.
   { name: "max_tokens", kind: "demand", apis: both },
   { name: "max_completion_tokens", kind: "demand", apis: openai },
   { name: "max_output_tokens", kind: "demand", apis: openai },
@@ -193,7 +193,7 @@ export interface Valued {
 /** The name of a field as errors write it: `top_p`, `topP`, "top p", quoted, or at the end of a path. */
 const inErrors = (path: string): RegExp => {
   const name = snake(path.slice(path.lastIndexOf(".") + 1)).replaceAll("_", "[_ -]?")
-  // Short words mean other things as well: they count with quotes, or before what is said of a field.
+  // Short names have other meanings as well: they count with quotes, or before a statement about a field.
   return name.length < 5
     ? new RegExp(
         `['"\`]${name}['"\`]|(?:^|[\\s:(.])${name}:? (?:must|should|may|can|is|has|only)\\b|(?:^|[\\s:])${name}:`,

@@ -3,7 +3,7 @@
  * number of the call, a token of their template.
  */
 
-/** What is written around a name. */
+/** The text around a name. */
 interface Row {
   readonly pattern: RegExp
   readonly source: string

@@ -136,7 +136,8 @@ const applies = (body: object, { isContainer, name: field }: Field): boolean => 
 /**
  * The preference of a body that a server has refused by name; nothing for a refusal of anything else.
  *
- * Servers that take the other name of an output limit say so: it is replaced, and not left out ({@link renamed}).
+ * Servers that require the other name of an output limit report it: the field is renamed, not omitted
+ * ({@link renamed}).
  */
 const refusedIn = (body: object, reason: WorkerErrorReason, family: Family): string | undefined => {
   if (reason._tag !== "InvalidRequest") return undefined
@@ -258,7 +259,7 @@ const ceilings: ReadonlyArray<Ceiling> = [
   }
 ]
 
-/** An answer that may be shorter than this is none: the prompt is too long. */
+/** A shorter limit on the answer is useless: the prompt is too long. */
 const shortest = 256
 
 /** The limit of the output that a server wants lowered, and to what: a limit is the most that an answer may be. */
@@ -286,7 +287,7 @@ const limitOf = (body: object, path: string): number => {
 /** A refusal that holds for a combination: "temperature may only be 1 when thinking is enabled". */
 const conditional = /\b(?:when|while|if|unless)\b[^.]{0,40}\b(?:thinking|reasoning|tools?|stream\w*|effort)\b/i
 
-/** What is said of a field: from its name on, and a little before it. */
+/** Returns the text about a field: from a little before its name on. */
 const saidOf = ({ pattern }: Valued, words: string): string | undefined => {
   const at = words.search(pattern)
   return at === -1 ? undefined : words.slice(Math.max(0, at - 40))
@@ -309,10 +310,10 @@ const boundIn = (body: object, { _tag, detail = "" }: WorkerErrorReason, { value
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What servers take
+// Accepted values of servers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a server was found not to take: fields that are left out, fields that have another name there, and values. */
+/** A server's learned limits: fields to omit, fields with another name, and accepted values. */
 export interface Learned {
   readonly left: Set<string>
   readonly names: Map<string, string>
@@ -328,7 +329,7 @@ const remembered = new Map<string, Learned>()
 /** For a worker whose server has no known address, and for what holds for one call alone. */
 export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), bounds: new Map() })
 
-/** What is known of a server's model in this process; `place` is its address and its name. */
+/** Returns the learned limits of a server's model in this process; `place` is its address and its name. */
 export const learnedOf = (place: string): Learned => {
   const known = remembered.get(place)
   if (known !== undefined) return known
@@ -345,7 +346,7 @@ export const learnedOf = (place: string): Learned => {
 // Learning
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a refusal says of a field. */
+/** The information that a refusal gives about a field. */
 export type Lesson = (
   | { readonly type: "left"; readonly field: string }
   | { readonly type: "name"; readonly field: string; readonly to: string }

@@ -1,11 +1,11 @@
 /**
- * A text that may be a list of parts, as every vendor has it somewhere: `null` is no text, an unknown part is skipped and
+ * Reads a text that may be a list of parts, as with every vendor: `null` is empty, an unknown part is skipped and
  * named.
  */
 import { unreadable } from "../VendorError.ts"
 import * as Json from "../VendorJson.ts"
 
-/** What a content says. */
+/** The text and the unknown parts of a content. */
 export interface Content {
   readonly text: string
   readonly reasoning: string

@@ -18,7 +18,7 @@ export interface Piece {
   readonly text: string
 }
 
-/** What a piece gave. */
+/** The output for a piece. */
 export interface Taken {
   readonly thinking: Thinking
   readonly pieces: ReadonlyArray<Piece>
@@ -54,7 +54,7 @@ const plain = (tag: string): string => tag.toLowerCase().replaceAll(/\s/g, "")
 /** Longer than any tag. */
 const longest = 32
 
-/** Where a tag may begin that is not whole yet; the length of the text where none does. */
+/** Returns the position of a possible incomplete tag; the length of the text if there is none. */
 const heldFrom = (text: string): number => {
   const at = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["), text.lastIndexOf("◁"))
   return at === -1 || text.length - at > longest || !isBeginning(text.slice(at)) ? text.length : at
@@ -103,7 +103,7 @@ export const take = (before: Thinking, piece: string): Taken => {
   return { thinking: push(pieces, thinking, text.slice(from, end)), pieces, wasThought }
 }
 
-/** What is left at the end of a text: the beginning of a tag that never came. */
+/** Returns the remainder at the end of a text: the start of a tag that was never completed. */
 export const rest = (thinking: Thinking): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   push(pieces, thinking, thinking.held)

@@ -1,6 +1,6 @@
 /**
- * Where vendors report what an answer used, and under which names. Figures are read as they came: which of them can be
- * true is judged by core.
+ * The fields in which vendors report an answer's usage. Figures are read unchanged: core decides which of them are
+ * plausible.
  */
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
@@ -78,8 +78,8 @@ const at = (value: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((inner, name) => Json.fields(inner)[name], value)
 
 /**
- * The output where a total says that there was more: xAI and Gemini leave the reasoning out of it, and charge for it. Where
- * the rest of the total is what a cache had, Anthropic's counting of input is meant.
+ * Raises the output if a total is higher: xAI and Gemini omit the reasoning from it, and charge for it. If the
+ * remainder is the cached input, the vendor counts input as Anthropic does.
  */
 const withTotal = (usage: Usage, total: number | undefined): Usage => {
   const { cachedInputTokens = 0, cacheWriteTokens = 0, inputTokens, outputTokens } = usage
@@ -151,7 +151,7 @@ const placesOf = (chunk: Json.Fields): ReadonlyArray<unknown> => {
   ]
 }
 
-/** The usage of a chunk, as it came; `undefined` where it has none. */
+/** Returns the usage of a chunk, unchanged; `undefined` if it has no usage. */
 export const reportedIn = (chunk: Json.Fields): unknown => {
   const places = placesOf(chunk)
   return places.find(hasFigures) ?? (typeof chunk.usage === "object" ? (chunk.usage ?? undefined) : undefined)

@@ -1,6 +1,5 @@
 /**
- * What Google's models can do, as data: what they take and give, how their thinking is set, and how much they read and
- * write.
+ * Capabilities of Google's models, as data: their inputs and outputs, how their thinking is set, and their limits.
  *
  * A model that is not in the table is sent all settings of a request; Google then refuses what it cannot do. Sources:
  * https://ai.google.dev/gemini-api/docs/thinking,
@@ -13,9 +12,9 @@ import type { Effort } from "../dialects/reasoning.ts"
 
 export type { Effort } from "../dialects/reasoning.ts"
 
-/** What a model accepts. */
+/** Capabilities of a model. */
 export interface Capabilities extends Required<Worker.Capabilities> {
-  /** Whether the result of a tool holds pictures and files. Others see them beside it. */
+  /** Whether the result of a tool can contain images and files. Other models see them next to it. */
   readonly mediaInResults: boolean
   /** Whether a call of a function must come back with its signature. */
   readonly signsCalls: boolean
@@ -55,7 +54,7 @@ const everything: Capabilities = {
 }
 const level = (...efforts: ReadonlyArray<Effort>): Capabilities => ({ ...everything, efforts, isThinkingFixed: true })
 
-/** What Gemini 3 brought, and models before it do not have. */
+/** Capabilities introduced with Gemini 3. */
 const before3 = { shapesWithTools: false, mediaInResults: false, signsCalls: false }
 const budget = (least: number, most: number, isThinkingFixed: boolean): Capabilities => ({
   ...able,
@@ -95,7 +94,7 @@ const familyOf = (model: string) => {
   return families.find(({ prefix }) => name.startsWith(prefix))
 }
 
-/** What a model accepts, with the caller's overrides. */
+/** Returns the capabilities of a model, with the caller's overrides. */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...(familyOf(model)?.capabilities ?? everything),
   ...override

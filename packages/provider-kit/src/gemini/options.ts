@@ -16,7 +16,7 @@ export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "
 export interface GeminiOptions extends Defaults, ProviderOptions<Capabilities> {
   /** `GEMINI_API_KEY` of the environment by default, else `GOOGLE_API_KEY`. */
   readonly apiKey?: ProviderOptions<Capabilities>["apiKey"]
-  /** Where the API is, without a version; Google itself by default. */
+  /** The address of the API, without a version; Google's own by default. */
   readonly baseURL?: string | undefined
   /** The key under which rate limits are shared; `google` by default. */
   readonly provider?: string | undefined

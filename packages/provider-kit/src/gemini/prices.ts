@@ -12,7 +12,7 @@ export interface Rates {
   readonly cachedInputPerMillion?: number | undefined
 }
 
-/** What a model costs, the page that says so, and the day on which it was read. */
+/** The price of a model, its source page, and the day on which it was read. */
 export interface ListPrice extends Rates {
   readonly model: string
   readonly source: string
@@ -20,7 +20,7 @@ export interface ListPrice extends Rates {
   /** The first and the last day (ISO dates) of a price that is announced to change. */
   readonly from?: string | undefined
   readonly until?: string | undefined
-  /** What every token costs in a call whose prompt is longer than `aboveTokens`. */
+  /** Price of every token in a call whose prompt is longer than `aboveTokens`. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 

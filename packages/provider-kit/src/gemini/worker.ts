@@ -16,7 +16,7 @@ import { capabilitiesOf, limitsOf } from "./capabilities.ts"
 import type { Defaults, GeminiOptions, WorkerOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
-/** What carries requests: an SDK, or `fetch` alone. */
+/** Sends requests: an SDK, or `fetch` alone. */
 export interface Transport {
   /** The first half of a worker's id. */
   readonly name: string

@@ -9,7 +9,7 @@ export interface Member {
   /** The batch that it is in, once the vendor has taken it. */
   readonly batch: Promise<string>
   readonly outcome: Promise<Outcome>
-  /** What became of it in this batch; nothing where the batch does not have it. */
+  /** Its outcome in this batch; `undefined` if the batch does not have it. */
   readonly found: Promise<Outcome | undefined>
   /** Waits no more. */
   readonly leave: () => Promise<void>
@@ -43,12 +43,12 @@ const longestFarewell = 10_000
 const skew = 60_000
 const longestSending = 900_000
 
-/** Reasons for which nobody knows whether the vendor has taken a batch. */
+/** Reasons after which it is unknown whether the vendor has accepted a batch. */
 const uncertain: ReadonlySet<string> = new Set(["Network", "Timeout", "Overloaded", "Malformed"])
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`
 
-/** A promise whose failure nobody has to hear. */
+/** Creates a promise whose rejection does not have to be handled. */
 const promise = <A>(): PromiseWithResolvers<A> => {
   const resolvers = Promise.withResolvers<A>()
   resolvers.promise.catch(() => undefined)
@@ -64,7 +64,7 @@ const settleFailed = ({ found, outcome }: Waiting, error: unknown) => {
 
 /** The calls of one worker. */
 export class Collector {
-  /** What the names of its batches, and the ids of its calls, begin with. */
+  /** Prefix of the names of its batches, and of the ids of its calls. */
   readonly name = crypto.randomUUID().replaceAll("-", "").slice(0, 16)
   readonly #vendor: Vendor
   readonly #windowMillis: number
@@ -187,7 +187,7 @@ export class Collector {
     members.clear()
   }
 
-  /** Where nobody knows whether the vendor has taken a batch, it is searched for by its name. */
+  /** If it is unknown whether the vendor has accepted a batch, searches for it by name. */
   async #foundAfter(name: string, sentAt: number, error: unknown): Promise<string> {
     const reason: WorkerErrorReason = fromThrown(error, this.#vendor.reason)
     if (!uncertain.has(reason._tag)) throw error
@@ -202,7 +202,7 @@ export class Collector {
     if (!open.members.delete(joined.id)) return
     open.bytes -= joined.line.length + 1
     if (open.members.size > 0) return
-    // What is not yet sent never is; what is being sent is stopped, or cancelled once the vendor has it.
+    // Unsent calls are dropped; a batch being sent is stopped, or cancelled once the vendor has it.
     if (this.#open === open) this.#close(open)
     open.controller.abort()
     await Promise.race([open.sending, new Promise((resolve) => setTimeout(resolve, longestFarewell).unref())])

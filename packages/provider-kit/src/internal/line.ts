@@ -1,8 +1,8 @@
 /**
  * A line of calls: so many of them pass at once, in the order in which they came.
  *
- * Effect's semaphores lose a permit when the call that has just been granted it is interrupted before it goes on, and
- * then all calls of a provider wait for ever. Here a place that nobody takes goes to the next.
+ * Effect's semaphores lose a permit if a call is interrupted between being granted it and continuing; then all calls to
+ * a provider wait forever. Here, an unused permit passes to the next call.
  */
 import * as Effect from "effect/Effect"
 
@@ -59,7 +59,7 @@ export const make = (places: number): Line => {
   let isServing = false
   const waiting = new Set<() => void>()
 
-  /** Whom it wakes may run, and leave, before it returns: the loop goes on then, so that nothing nests. */
+  /** A call that is woken can run and leave before this returns: the loop handles it, so that nothing nests. */
   const serve = () => {
     if (isServing) return
     isServing = true

@@ -1,5 +1,5 @@
 /**
- * The pace of one provider: the vendor's last report of what is left of its limits, carried forward to the next one.
+ * The rate limit of one provider: the vendor's last report of its remaining allowance, extrapolated until the next one.
  *
  * An answer's report does not count the calls that were admitted after its own, as they may have reached the vendor
  * later, so they are subtracted. The report of an earlier call never replaces that of a later one.
@@ -10,7 +10,7 @@ import type { Allowance } from "@divisi/core"
 interface Bucket {
   level: number
   at: number
-  /** What it fills up to; `Infinity` for a window, which does not fill up but ends. */
+  /** Its capacity; `Infinity` for a window, which ends instead of refilling. */
   readonly limit: number
   readonly perMilli: number
   /** When a window ends and nothing is known any more; `Infinity` for a bucket. */
@@ -46,7 +46,7 @@ const fill = (bucket: Bucket, now: number): void => {
   bucket.at = now
 }
 
-/** Makes the pace of a provider that has reported nothing yet: every call may run. */
+/** Creates the rate limit of a provider that has reported nothing yet: every call can run. */
 export const make = (): Pace => {
   const buckets: { [K in Kind]?: Bucket | undefined } = {}
   const admitted = { calls: 0, requests: 0, tokens: 0 }

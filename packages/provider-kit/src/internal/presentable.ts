@@ -7,17 +7,17 @@ const longest = 600
 /** How much is cut off the end of a longer text: it could be the beginning of a secret. */
 const margin = 400
 
-/** A shorter secret is hidden only where it stands as it is: its other spellings would match parts of any text. */
+/** A shorter secret is hidden only in its exact spelling: its other encodings would match parts of any text. */
 const shortest = 8
 
 const spaces = /[\s\u0085]+/g
 
-/** Control characters, and marks that nobody sees: of direction, of joining, of half a character. */
+/** Control characters, and invisible marks: of direction, of joining, lone surrogates. */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}]/gu
 
 const tags = /<(?!hidden>)[^<>]*>/g
 
-/** What looks like a key, the user of an address, and its query. */
+/** Patterns of keys, and the user and query of an address. */
 const shapes: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_A-Za-z0-9]{16,}|\b(?:Bearer|Basic)\s+[^\s"'<>,;]{8,}/gi, "<hidden>"],
   [/\/\/[^\s/?#@"'<>]+@/g, "//<hidden>@"],

@@ -3,7 +3,7 @@ import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Ended, Outcome, Vendor } from "../VendorBatch.ts"
 import { Failure, fromThrown } from "../VendorError.ts"
 
-/** Who waits for a request. `found` resolves with nothing where the batch does not have it. */
+/** A call that waits for a request. `found` resolves to `undefined` if the batch does not have it. */
 export interface Waiting {
   readonly outcome: PromiseWithResolvers<Outcome>
   readonly found: PromiseWithResolvers<Outcome | undefined>
@@ -41,7 +41,7 @@ const sleep = (millis: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", wake)
   })
 
-/** A batch at the vendor, for as long as somebody waits for some of it. */
+/** A batch at the vendor, watched while a call waits for it. */
 export class Watch {
   readonly #vendor: Vendor
   readonly #batch: string
@@ -72,7 +72,7 @@ export class Watch {
     this.#run().catch((error) => this.#fail(error))
   }
 
-  /** Waits for a request no more. Says whether it was the last that somebody waited for, in a batch that goes on. */
+  /** Stops waiting for a request. Returns whether it was the last one of an active batch. */
   remove(id: string, waiting: Waiting): boolean {
     const others = this.#waiting.get(id)
     if (others?.delete(waiting) !== true || others.size > 0) return false
@@ -103,7 +103,7 @@ export class Watch {
     const until = Date.now() + longestMillis
     let pause = this.#pollMillis
     while (this.#waiting.size > 0) {
-      // Before the first look, too: whoever comes meanwhile is given what one reading of the results finds.
+      // Also before the first poll: calls that arrive meanwhile share one reading of the results.
       await sleep(pause, signal)
       if (signal.aborted) return
       const isEnded = await this.#look()
@@ -139,7 +139,7 @@ export class Watch {
     const collectors = new Set([...asking.keys()].map(collectorOf))
     let isFirst = true
     for await (const outcome of outcomes(this.#controller.signal)) {
-      // A batch of somebody else, that came at the same time.
+      // Another sender's batch that arrived at the same time.
       if (isFirst && !collectors.has(collectorOf(outcome.id))) break
       isFirst = false
       this.#settle(outcome.id, outcome, outcome)

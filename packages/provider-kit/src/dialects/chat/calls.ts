@@ -20,7 +20,7 @@ interface Call {
   readonly unnamed: string
   /** The last piece of the arguments: some servers send all that has come so far in each. */
   readonly last: string
-  /** What the server wants back with the call, e.g. Gemini's signature of a thought. */
+  /** Data that the server expects back with the call, e.g. Gemini's signature of a thought. */
   readonly extra?: Json.Fields | undefined
 }
 
@@ -44,8 +44,8 @@ interface Piece {
 }
 
 /**
- * What a server adds to a call for its way back: `extra_content` of Gemini's own endpoint, and what LiteLLM makes of it.
- * https://ai.google.dev/gemini-api/docs/thought-signatures, read in November 2026.
+ * A server's additions to a call that it expects back: `extra_content` of Gemini's own endpoint, and LiteLLM's form of
+ * it. https://ai.google.dev/gemini-api/docs/thought-signatures, read in November 2026.
  */
 const extraFields = ["extra_content", "provider_specific_fields"] as const
 
@@ -159,7 +159,7 @@ const listOf = (pieces: unknown): ReadonlyArray<unknown> => {
   return Object.keys(pieces).length === 0 ? [] : [pieces]
 }
 
-/** Takes the pieces of a delta; the calls are the same ones where there are none. */
+/** Adds the pieces of a delta; returns the same calls if there are no pieces. */
 export const takeCalls = (calls: Calls, pieces: unknown): Taken => {
   const list = listOf(pieces)
   let taken: Taken = { calls, parts: [] }
@@ -173,7 +173,10 @@ export const takeFunction = (calls: Calls, piece: unknown): Taken =>
     ? { calls, parts: [] }
     : take({ calls, parts: [] }, { index: "function_call", function: piece }, 0)
 
-/** The calls of a final object, which win over those that were pieced together; ids of those are kept where none is given. */
+/**
+ * Returns the calls of a final object, which take precedence over the assembled ones; their ids are used if the object
+ * has none.
+ */
 export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Calls; readonly isOther: boolean } => {
   const list = listOf(pieces).filter((piece) => piece !== null)
   if (list.length === 0) return { calls: before, isOther: false }
@@ -186,7 +189,7 @@ export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Ca
   return { calls, isOther: before.length > 0 && said(before) !== said(calls) }
 }
 
-/** What the server wants back with each call, in order; absent if it added nothing. */
+/** Returns the data that the server expects back with each call, in order; absent if it added nothing. */
 export const extrasOf = (calls: Calls): ReadonlyArray<Json.Fields | null> | undefined =>
   calls.some(({ extra }) => extra !== undefined) ? calls.map(({ extra = null }) => extra) : undefined
 

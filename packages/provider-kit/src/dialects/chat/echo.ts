@@ -1,4 +1,4 @@
-/** What a server wants back with a turn that called tools: its reasoning, and what it added to the calls. */
+/** Data that a server expects back with a turn that called tools: its reasoning, and its additions to the calls. */
 import { defined } from "@divisi/core/Fields"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
@@ -17,7 +17,7 @@ const texts = ["text", "summary"] as const
 const isPiece = (before: Json.Fields, { index, type }: Json.Fields): boolean =>
   before.index === index && before.type === type && texts.some((name) => typeof before[name] === "string")
 
-/** Texts are joined; of all else, such as the signature in the last piece, what is said last holds. */
+/** Joins texts; for all other values, such as the signature in the last piece, the last one applies. */
 const joined = (before: Json.Fields, piece: Json.Fields): Json.Fields => {
   const said = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null))
   const whole = texts.filter((name) => typeof piece[name] === "string" && typeof before[name] === "string")
@@ -53,7 +53,10 @@ export const echoed = (echo: unknown, field: Field | undefined): Json.Fields => 
 // Extras
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a server added to a message and its calls, such as Gemini's signatures: good for the model that gave it. */
+/**
+ * A server's additions to a message and its calls, such as Gemini's signatures. They are valid for the model that
+ * issued them.
+ */
 export interface Extras {
   /** `extra_content` of the message. */
   readonly message?: Json.Fields | undefined
@@ -61,7 +64,7 @@ export interface Extras {
   readonly calls?: ReadonlyArray<Json.Fields | null> | undefined
 }
 
-/** Extras as a part of an echo; nothing if there are none. */
+/** Returns extras as a part of an echo; empty if there are no extras. */
 export const extrasEcho = ({ calls, message }: Extras, model: string | undefined): Json.Fields =>
   model === undefined || (message === undefined && calls === undefined)
     ? {}

@@ -19,7 +19,7 @@ import { type Echo, extrasEcho, type Field, takeEcho } from "./echo.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What of a server its answers do not say. */
+/** Facts about a server that its answers do not state. */
 export interface Options {
   /** The model that is asked: what a server adds to its calls goes back to this one alone, or nowhere when absent. */
   readonly model?: string | undefined
@@ -44,7 +44,7 @@ export interface State {
   readonly final: string | undefined
   readonly thinking: Thinking.Thinking
   readonly calls: Calls
-  /** What the server wants back: its reasoning so far. */
+  /** The data that the server expects back: its reasoning so far. */
   readonly echo: Echo | undefined
   /** `extra_content` of the message: what else the server wants back. */
   readonly extra: Json.Fields | undefined
@@ -55,11 +55,11 @@ export interface State {
   readonly hasBegun: boolean
   /** Whether `[DONE]` has come. */
   readonly isDone: boolean
-  /** What answers, as the server names it. */
+  /** The model that answers, as the server names it. */
   readonly model: string | undefined
   /** The usage of a chunk, as it came. */
   readonly usage: unknown
-  /** The last event that is no chunk and has words: the reason of an answer that ends without one. */
+  /** The last event with a text that is not a chunk: the reason of an answer that ends without one. */
   readonly foreign: Json.Fields | undefined
 }
 
@@ -156,7 +156,7 @@ const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options
   const { pieces, thinking, wasThought } = Thinking.take(state.thinking, text)
   const outside = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("")
   const parts = [...partsOf(reasoning, ""), ...pieces]
-  // What was written before an unopened tag is closed has gone out as text: the whole text replaces it.
+  // Text before the closing tag of an unopened thought has already been emitted: the whole text replaces it.
   if (wasThought) {
     const before: ReadonlyArray<WorkerPart> = state.text === "" ? [] : [{ type: "reasoning", text: state.text }]
     return {
@@ -200,7 +200,7 @@ const finished = (state: State, message: Json.Fields, options: Options): Step<St
   }
 }
 
-/** A message in the place of a delta: a piece, or all that has come so far. */
+/** Reads a message instead of a delta: a piece, or the whole text so far. */
 const messagePiece = (state: State, message: Json.Fields): Json.Fields => {
   const text = message.content
   return typeof text === "string" && state.text !== "" && text.startsWith(state.text)
@@ -212,7 +212,7 @@ const messagePiece = (state: State, message: Json.Fields): Json.Fields => {
 // Endings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where else an ending can be: in other words than the protocol's, which count if they are good ones. */
+/** Reads endings in non-standard fields, which count if they are known words. */
 const otherFinish = (choice: Json.Fields): string => {
   const word =
     choice.finishReason ??
@@ -223,7 +223,7 @@ const otherFinish = (choice: Json.Fields): string => {
   return typeof word === "string" && isGood(word) ? word : ""
 }
 
-/** The word of an ending; empty where the answer goes on. */
+/** Returns the word of an ending; empty if the answer continues. */
 const finishOf = (choice: Json.Fields): string => {
   const word = Json.said(choice.finish_reason, "finish_reason")
   return word === "" || isOpen(word) ? otherFinish(choice) : word
@@ -319,7 +319,7 @@ const piecesOf = (value: unknown, name: string): Json.Fields => {
   return Array.isArray(value) && value.length === 0 ? {} : Json.object(value ?? undefined, name)
 }
 
-/** A choice of the older completions has its text beside it. */
+/** A choice of legacy completions has its text outside of a message. */
 const deltaOf = (state: State, choice: Json.Fields, isFinal: boolean): Json.Fields => {
   const delta = piecesOf(choice.delta, "delta")
   if (choice.delta || isFinal) return delta
@@ -396,7 +396,7 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   return { state: whole.state, parts: [...parts, ...whole.parts], warning: warning ?? whole.warning }
 }
 
-/** What goes back with a turn that called tools. */
+/** Returns the data to send back with a turn that called tools. */
 const echoOf = ({ calls, echo, extra }: State, { model, reasoningEcho }: Options): unknown => {
   if (calls.length === 0) return undefined
   const reasoning = reasoningEcho === undefined || echo === undefined ? {} : { [reasoningEcho]: echo }

@@ -11,7 +11,7 @@ interface Blob {
   readonly inlineData: { readonly mimeType: string; readonly data: string }
 }
 
-/** What Google fetches itself. */
+/** Data that Google fetches itself. */
 interface FileData {
   readonly fileData: { readonly fileUri: string; readonly mimeType?: string | undefined }
 }
@@ -55,7 +55,7 @@ const mediaPart = (source: Message.Source): Blob | FileData =>
 const partsOf = (content: Message.Content): ReadonlyArray<Part> =>
   Message.parts(content).flatMap((part) => (part.type === "text" ? textPart(part.text) : [mediaPart(part)]))
 
-/** Arguments as the object that Google takes; what is none is kept under a name of its own. */
+/** Returns arguments as the object that Google accepts; other values are wrapped under a separate name. */
 const argsOf = (text: string): Json.Fields => {
   try {
     return Json.object(JSON.parse(text), "arguments")
@@ -64,7 +64,7 @@ const argsOf = (text: string): Json.Fields => {
   }
 }
 
-/** What stands for a signature that is not known: Gemini 3 refuses a turn whose first call has none. */
+/** Placeholder for an unknown signature: Gemini 3 refuses a turn whose first call has no signature. */
 const anySignature = "skip_thought_signature_validator"
 
 const saidOf = (message: Message.AssistantMessage, { capabilities, model }: Target): ReadonlyArray<Part> => {
@@ -83,7 +83,10 @@ const saidOf = (message: Message.AssistantMessage, { capabilities, model }: Targ
   return [...text, ...calls]
 }
 
-/** A result, and beside it what the model does not take within: URLs always, and all media before Gemini 3. */
+/**
+ * Returns a result, and separately the content that the model does not accept within it: URLs always, and all media
+ * before Gemini 3.
+ */
 const resultOf = (message: Message.ToolMessage, { capabilities }: Target): ReadonlyArray<Part> => {
   const { callId: id, content, isError, name } = message
   const text = Message.text(content)

@@ -1,6 +1,6 @@
 /**
- * What Google wants back with a turn that called functions: the signatures of its thoughts, each with the part that it
- * came with. A signature is good for the model that gave it.
+ * Data that Google expects back with a turn that called functions: the signatures of its thoughts, each with its part.
+ * A signature is valid for the model that issued it.
  */
 import { defined } from "@divisi/core/Fields"
 import * as Json from "../../VendorJson.ts"
@@ -13,7 +13,7 @@ export interface Signatures {
 
 const none: Signatures = { calls: new Map() }
 
-/** Signatures as JSON, for `AssistantMessage.echo`; `undefined` where there are none. */
+/** Returns signatures as JSON, for `AssistantMessage.echo`; `undefined` without signatures. */
 export const write = ({ calls, text }: Signatures, model: string): unknown =>
   text === undefined && calls.size === 0
     ? undefined

@@ -10,7 +10,7 @@ import * as Json from "../../VendorJson.ts"
 import { type Ending, ending, isOpen } from "../endings.ts"
 import * as Errors from "../errors.ts"
 
-/** What failures mean, by their word. */
+/** The meanings of failures, by their word. */
 const failures: Readonly<Record<string, WorkerErrorReason>> = {
   MALFORMED_FUNCTION_CALL: { _tag: "Malformed", detail: "the model wrote a function call that cannot be read" },
   UNEXPECTED_TOOL_CALL: { _tag: "Malformed", detail: "the model called a function that it was not given" },
@@ -19,7 +19,7 @@ const failures: Readonly<Record<string, WorkerErrorReason>> = {
   MISSING_THOUGHT_SIGNATURE: { _tag: "InvalidRequest", detail: "the conversation lacks the signature of a thought" }
 }
 
-/** Words that say that nothing is said. */
+/** Words for an unspecified ending. */
 const unspecified = /_UNSPECIFIED$/
 
 const failureOf = (word: string): Ending => {
@@ -51,6 +51,6 @@ export const blockedOf = (promptFeedback: unknown): WorkerErrorReason | undefine
   return { _tag: "ContentFiltered", detail: `the prompt was blocked: ${said}` }
 }
 
-/** Calls end an answer for their results, whatever else the vendor says of its end. */
+/** Calls end an answer with `tool-calls`, regardless of the vendor's ending. */
 export const reasonWith = (reason: FinishReason | undefined, calls: number): FinishReason | undefined =>
   reason === "stop" && calls > 0 ? "tool-calls" : reason

@@ -9,14 +9,14 @@ import * as Errors from "../errors.ts"
 
 type Tag = WorkerErrorReason["_tag"]
 
-/** What is known about a refusal. */
+/** Known facts about a refusal. */
 export interface Facts {
   /** The HTTP status; the body's own code counts where it is absent. */
   readonly status?: number | undefined
-  /** The object under `error`, or whatever came in its place. */
+  /** The object under `error`, or any value found instead. */
   readonly body: unknown
   readonly headers?: Headers | undefined
-  /** What a retry-after date of the headers is counted from. */
+  /** The base time for a retry-after date in the headers. */
   readonly nowMillis?: number | undefined
 }
 
@@ -75,7 +75,7 @@ const isOfKey = ({ details, message }: Refusal): boolean =>
   details.some(({ reason }) => /^API_KEY_/.test(Json.text(reason) ?? "")) ||
   /api key (?:not valid|expired|not found)/i.test(message)
 
-/** What only Google's refusals say; nothing where the status and the words say it all. */
+/** Returns the tag specific to Google's refusals; `undefined` if the status and the text are sufficient. */
 const tagOf = (status: number | undefined, refusal: Refusal): Tag | undefined => {
   const { message } = refusal
   // Google's words speak of a quota in either case. Other vendors have a code for an account without credit.

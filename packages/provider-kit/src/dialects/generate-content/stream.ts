@@ -31,15 +31,15 @@ export interface State {
   readonly hasBegun: boolean
   /** Present once the vendor has said why the answer ends. */
   readonly reason?: FinishReason | undefined
-  /** What the vendor has reported so far, as it came. */
+  /** The vendor's counts so far, unchanged. */
   readonly counts: Json.Fields
-  /** What answers, as the vendor names it. */
+  /** The model that answers, as the vendor names it. */
   readonly model?: string | undefined
   readonly calls: ReadonlyArray<Called>
   readonly signatures: Echo.Signatures
   /** A call whose arguments come in pieces. */
   readonly open?: Partial.Open | undefined
-  /** The last object that is no answer and has words: the reason of an answer that ends without one. */
+  /** The last object with a text that is not an answer: the reason of an answer that ends without one. */
   readonly foreign?: Json.Fields | undefined
 }
 
@@ -202,7 +202,10 @@ const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
 const isAnswer = (chunk: Json.Fields): boolean =>
   ["candidates", "usageMetadata", "promptFeedback", "modelVersion", "responseId"].some((name) => name in chunk)
 
-/** An object that is no answer: a server that does not speak this protocol may say why it refuses. */
+/**
+ * Reads an object that is not an answer: a server that does not speak this protocol may give the reason for its
+ * refusal.
+ */
 const foreign = (state: State, chunk: Json.Fields): Step<State> => {
   if (Errors.read(chunk).words.length === 0) return { state, parts: none }
   return state.hasBegun

@@ -24,7 +24,7 @@ export interface Shape {
   readonly responseJsonSchema?: Tool.JsonSchema | undefined
 }
 
-/** What a body says of tools and shapes. */
+/** The parts of a body for tools and shapes. */
 export interface Tooling {
   readonly tools?: ReadonlyArray<{ readonly functionDeclarations: ReadonlyArray<FunctionDeclaration> }> | undefined
   readonly toolConfig?: { readonly functionCallingConfig: FunctionCallingConfig } | undefined
@@ -67,7 +67,7 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   const isShaped = shape.responseMimeType !== undefined
   if (tools.length === 0) return Result.succeed({ shape })
   const isApart = isShaped && !capabilities.shapesWithTools
-  // Where a model takes only one of both, we leave out the tools, as they must not be called.
+  // If a model accepts only one of the two, the tools are omitted, since they must not be called.
   if (isApart && toolChoice === "none") return Result.succeed({ shape })
   // Both are demands, so neither is left out.
   if (isApart) return invalid(`output with tools: ${model} takes one of both; leave one out, or use Gemini 3 or later`)

@@ -10,8 +10,8 @@ export const counted = (counts: Json.Fields, reported: unknown): Json.Fields => 
 }
 
 /**
- * What the answer has used so far; `undefined` until the vendor reports it. Google counts thoughts, and prompts of
- * tools, apart from the others. The total tells the output where no other figure does.
+ * Returns the usage of the answer so far; `undefined` until the vendor reports it. Google counts thoughts, and prompts
+ * of tools, separately. The output is derived from the total if no other figure has it.
  */
 export const usageOf = (counts: Json.Fields): Usage | undefined => {
   const prompt = Json.number(counts.promptTokenCount)

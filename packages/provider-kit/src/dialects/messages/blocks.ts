@@ -83,7 +83,9 @@ export const begin = (blocks: Blocks, { content_block, index }: Json.Fields, mes
 
 const placeOf = (blocks: Blocks, index: unknown): number => blocks.findLastIndex((one) => one.index === index)
 
-/** Where a piece of a call belongs: to the call at its index, or to the open one if no call or foreign block is there. */
+/**
+ * Returns the position of a call's piece: the call at its index, or the open one if no call or unknown block is there.
+ */
 const placeOfPiece = (blocks: Blocks, index: unknown): number => {
   const at = placeOf(blocks, index)
   const type = blocks[at]?.block.type
@@ -211,6 +213,6 @@ const echoed = (block: Block): ReadonlyArray<Echo.Thinking | Echo.Place> => {
   }
 }
 
-/** What goes back with the turn; nothing if no tool was called, or nothing was thought. */
+/** Returns the data to send back with the turn; empty if no tool was called, or there was no thinking. */
 export const echoOf = (blocks: Blocks, model: string): Echo.Echo | undefined =>
   hasCalls(blocks) && hasThinking(blocks) ? { model, blocks: blocks.flatMap(({ block }) => echoed(block)) } : undefined

@@ -1,6 +1,6 @@
 /**
- * What Anthropic wants back with a turn that called tools: its thinking, signed, unchanged, and where it was between
- * texts and calls. https://platform.claude.com/docs/en/build-with-claude/thinking, read in November 2026.
+ * Data that Anthropic expects back with a turn that called tools: its signed thinking, unchanged, and its position
+ * between texts and calls. https://platform.claude.com/docs/en/build-with-claude/thinking, read in November 2026.
  */
 import * as Json from "../../VendorJson.ts"
 

@@ -19,9 +19,9 @@ export interface State {
   readonly isComplete: boolean
   /** Why the answer ends, once the vendor has said it. */
   readonly reason?: FinishReason | undefined
-  /** The id of the message; empty where it has none. */
+  /** The id of the message; empty if it has no id. */
   readonly id: string
-  /** What answers, as the vendor names it. */
+  /** The model that answers, as the vendor names it. */
   readonly model?: string | undefined
   readonly counts: Counts
   /** The blocks that have begun. */
@@ -80,7 +80,7 @@ const kindOfDelta = (delta: Json.Fields): unknown => {
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? content(value, "text").text : Json.said(value, "text")
 
-/** What a piece of a block says. Unknown kinds are ignored. */
+/** Adds a delta of a block. Unknown kinds are ignored. */
 const added = (state: State, { delta: value, index }: Json.Fields): Step<State> => {
   const delta = Json.fields(value)
   switch (kindOfDelta(delta)) {
@@ -251,8 +251,8 @@ const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
 }
 
 /**
- * Why the answer ended. A reason without `message_stop` is enough (tombii/better-ccflare#307). An answer that calls tools
- * waits for them, whatever else the vendor says of its end.
+ * Returns the reason for the end of the answer. A reason without `message_stop` is sufficient
+ * (tombii/better-ccflare#307). An answer with tool calls waits for their results, regardless of the vendor's ending.
  */
 const finishReason = ({ blocks, reason }: State): FinishReason | undefined => {
   if (reason === undefined || Blocks.hasOpenCall(blocks)) return undefined

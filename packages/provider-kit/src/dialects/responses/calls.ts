@@ -15,7 +15,7 @@ interface Call {
   readonly id: string
   readonly name: string
   readonly arguments: string
-  /** What has been given of its arguments in pieces. */
+  /** The pieces of its arguments emitted so far. */
   readonly given: string
   /** The last piece of the arguments. */
   readonly last: string
@@ -33,7 +33,7 @@ export interface Taken {
   readonly isOther?: boolean | undefined
 }
 
-/** Where an event is: the number of its item, and its id. */
+/** The position of an event: the number of its item, and its id. */
 export interface Place {
   readonly index: unknown
   readonly itemId: string
@@ -129,7 +129,7 @@ export const end = (calls: Calls, at: Place, item: Json.Fields, isCallEnd = true
   return putAt(calls, place, { ...call, arguments: text, isEnded: isCallEnd || call.isEnded }, before)
 }
 
-/** The whole calls. Where an answer is complete, one whose end has not come counts if it can be read. */
+/** Returns the complete calls. In a complete answer, a call without its end event counts if it can be parsed. */
 export const whole = (calls: Calls, isComplete: boolean): ReadonlyArray<WorkerPart> => {
   const taken = isComplete ? calls : calls.filter(({ isEnded }) => isEnded)
   return taken.map(({ arguments: given, id, isEnded, last, name }) => {

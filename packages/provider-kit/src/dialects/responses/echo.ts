@@ -17,7 +17,7 @@ export interface ReasoningItem {
 /** An item of reasoning, or the place of a call among them. */
 export type Place = ReasoningItem | { readonly type: "function_call"; readonly call_id: string }
 
-/** What goes back with a turn. Another model cannot read it. */
+/** Data to send back with a turn. Other models cannot read it. */
 export interface Echo {
   readonly model: string
   readonly items: ReadonlyArray<Place>
@@ -56,7 +56,7 @@ export const withPlace = (places: ReadonlyArray<Place>, place: Place): ReadonlyA
   return [...places, place]
 }
 
-/** What goes back with the turn; nothing where no tool was called, or nothing was thought. */
+/** Returns the data to send back with the turn; `undefined` if no tool was called, or there was no thinking. */
 export const echoOf = (model: string, items: ReadonlyArray<Place>): Echo | undefined =>
   items.some(({ type }) => type === "reasoning") && items.some(({ type }) => type === "function_call")
     ? { model, items }

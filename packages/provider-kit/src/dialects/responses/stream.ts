@@ -208,7 +208,7 @@ const ended = (before: State, index: unknown, value: unknown): Step<State> => {
 // Endings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the response says of its text wins, where it says any. */
+/** The response's own final text takes precedence, if it has one. */
 const finalText = (state: State, output: ReadonlyArray<unknown>): Step<State> => {
   const whole = output.map(Json.fields).filter(({ type }) => type === "message" || type === undefined)
   const text = whole
@@ -290,7 +290,7 @@ const finishReason = (state: State): FinishReason | undefined => {
 // The protocol
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Says by what the answer can be asked for again, where the vendor goes on with it in the background. */
+/** Emits the handle for fetching the answer again, if the vendor processes it in the background. */
 const created = (state: State, event: Json.Fields, isBackground: boolean): Step<State> => {
   const id = isBackground ? Json.text(lastOf(event).id) : undefined
   return id === undefined ? silent(state) : { state, parts: [{ type: "handle", handle: id }] }
@@ -309,7 +309,7 @@ const refused =
   (state, event, isBackground) =>
     handler(state.isRefused ? state : { ...state, isRefused: true }, event, isBackground)
 
-/** What each event means; those that are not here say nothing. */
+/** Handlers by event; other events are ignored. */
 const handlers: Readonly<Record<string, Handler>> = {
   [events.created]: created,
   [events.textDelta]: said,
@@ -358,7 +358,7 @@ const next = (state: State, event: unknown, isBackground: boolean): Step<State> 
   return silent(hasWords ? { ...state, foreign: fields } : state)
 }
 
-/** A response that is no event. */
+/** Whether the object is a response and not an event. */
 const isWhole = ({ object, output, type }: Json.Fields): boolean =>
   type === undefined && (object === "response" || (object === undefined && Array.isArray(output)))
 
