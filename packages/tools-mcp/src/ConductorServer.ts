@@ -1,6 +1,6 @@
 /**
- * A Conductor as an MCP server: any MCP client can ask it. It offers one tool, `ask`, tells its client how a run goes
- * on (progress notifications), and stops a run that its client cancels.
+ * Serves a Conductor over MCP, for any MCP client. It offers one tool, `ask`, reports the progress of a run to its
+ * client (progress notifications), and stops a run that its client cancels.
  */
 import type { Readable, Writable } from "node:stream"
 import { EventLine, type RunEvent } from "@divisi/core"
@@ -13,11 +13,11 @@ import manifest from "../package.json" with { type: "json" }
 /** The Conductor that is offered, and how. */
 export interface Options {
   readonly conductor: Conductor["Service"]
-  /** What the client's model is told about the tool `ask`; a general description by default. */
+  /** The description of the tool `ask` for the client's model; a general one by default. */
   readonly description?: string | undefined
 }
 
-/** Where the messages of a client are read, and where answers are written. Nothing else may be written there. */
+/** The streams for the client's messages and the answers. Nothing else may be written to the output. */
 export interface Streams {
   readonly input: Readable
   readonly output: Writable
@@ -36,10 +36,10 @@ const question = fromJsonSchema<{ readonly question: string }>({
 })
 
 // -------------------------------------------------------------------------------------------------------------------
-// What a client is told
+// Progress notifications
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tells a client that wants to know how a run goes on. A client that is gone need not be told. */
+/** Reports the progress of a run to a client that wants it. Failures are ignored if the client is gone. */
 const teller = ({ mcpReq }: ServerContext): ((event: RunEvent.RunEvent) => void) => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => {}
@@ -115,7 +115,7 @@ export const make = (options: Options): Effect.Effect<McpServer> =>
 
 /**
  * Serves one client over the standard input and output of this process, or over other streams, until the client closes
- * the input. Runs that are going on are stopped then. Interrupting it ends the connection.
+ * the input. Active runs are then stopped. Interrupting it ends the connection.
  */
 export const stdio = Effect.fnUntraced(function* (
   options: Options,

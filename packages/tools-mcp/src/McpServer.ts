@@ -21,7 +21,10 @@ interface Common {
   readonly maxTimeoutMillis?: number | undefined
   /** How long the server may take until it has listed its tools, in milliseconds; 30,000 by default. */
   readonly startMillis?: number | undefined
-  /** How long a result may be, in characters; 100,000 by default. What is longer is cut, which the worker is told. */
+  /**
+   * Maximum length of a result in characters; 100,000 by default. A longer one is truncated, and the worker is
+   * notified.
+   */
   readonly maxResultCharacters?: number | undefined
 }
 
@@ -83,7 +86,7 @@ const shape = {
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<Record<keyof StdioServer | keyof HttpServer, unknown>>
 
-/** What belongs to a server that is started, or to one that is reached. */
+/** Fields for a server that is started, or for one that is reached by URL. */
 const ofEither = { command: ["args", "env", "cwd"], url: ["headers"] } as const
 
 /** Throws an `OptionsError` where the description of a server is wrong. */
@@ -115,7 +118,7 @@ export const revealed = (values: Readonly<Record<string, Secret>> = {}): Record<
     Object.entries(values).map(([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value])
   )
 
-/** Shorter values, such as `1` or `true`, are no secrets, and stand in many messages. */
+/** Shorter values, such as `1` or `true`, are not secrets, and occur in many messages. */
 const leastSecret = 6
 
 /** The text without the secrets that the server was given. */

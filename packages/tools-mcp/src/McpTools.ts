@@ -1,8 +1,8 @@
 /**
  * Tools of MCP servers, for the runs of a Conductor.
  *
- * A server is started, or reached, when its tools are listed, and ends with the scope. A server that fails later makes
- * failed results and never ends a run: one that dies fails the calls under way, and the next call starts it anew.
+ * A server is started, or reached, when its tools are listed, and ends with the scope. A later failure of a server
+ * causes failed results and never ends a run: if it dies, its active calls fail, and the next call restarts it.
  */
 
 import { Nearest, type Options, type Tool } from "@divisi/core"
@@ -50,7 +50,7 @@ export class McpTools extends Context.Service<
   }
 >()("@divisi/tools-mcp/McpTools") {}
 
-/** Servers by the names that stand before those of their tools: letters, digits, `_` and `-`, at most 32. */
+/** Servers by name. The name is the prefix of their tools' names: letters, digits, `_` and `-`, at most 32. */
 export type McpServers = Readonly<Record<string, McpServer.McpServer>>
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ const nameOf = (server: string, tool: string): string => {
 }
 
 /**
- * The schema as the server gives it. Arguments are held to it by the server, which has to in any case, so that a schema
- * that we cannot read costs nobody a tool.
+ * Returns the server's schema unchanged. The server itself has to validate arguments, so that an unreadable schema does
+ * not disable a tool.
  */
 const inputOf = (
   schema: Tool.JsonSchema

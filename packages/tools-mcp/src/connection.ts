@@ -1,6 +1,6 @@
 /**
- * The way to one MCP server: it is opened when it is needed, and opened anew by the next call where the server has died.
- * Whatever goes wrong is a text for who reads it, and no secret is in it.
+ * The connection to one MCP server: it is opened on demand, and reopened by the next call if the server has died. Every
+ * failure is a text for its reader and contains no secret.
  */
 
 import type { Tool } from "@divisi/core"
@@ -134,11 +134,11 @@ const messageOf = (error: unknown): string => {
 
 const told = (said: string): string => (said === "" ? "" : ` (it said: ${said})`)
 
-/** Whether a server over HTTP no longer knows the session, as one does that was started anew. */
+/** Whether a server over HTTP no longer knows the session, for example after a restart. */
 const isForgotten = (error: unknown): boolean =>
   error instanceof SdkHttpError && (error.status === 404 || (error.status === 400 && /session/i.test(httpText(error))))
 
-/** All pages of the list; a server without tools has none. */
+/** Returns all pages of the list; empty for a server without tools. */
 const listAll = async (client: LenientClient, options: object): Promise<ReadonlyArray<unknown>> => {
   if (client.getServerCapabilities()?.tools === undefined) return []
   const tools: Array<unknown> = []
@@ -153,7 +153,7 @@ const listAll = async (client: LenientClient, options: object): Promise<Readonly
   throw new Error(`its list of tools has more than ${maxPages} pages`)
 }
 
-/** Makes a connection; nothing is started yet. What was started ends with the scope. */
+/** Creates a connection without starting anything. A started server ends with the scope. */
 export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -191,7 +191,7 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
     }
   )
 
-/** What a server that is fetched first needs is time. */
+/** A server that must first be downloaded needs more time. */
 const whyNot = (error: unknown): string =>
   `${messageOf(error)}${isTimeout(error) ? " (startMillis gives it longer)" : ""}`
 
@@ -216,14 +216,14 @@ const reopened = (server: McpServer) => {
     transports.add(transport)
     let problem = ""
     client.onerror = (error: Error & { readonly code?: unknown }) => {
-      // What cannot be written to who has ended is no reason of its own.
+      // A failed write to a process that has ended is not the cause.
       if (error.code !== "EPIPE") problem = messageOf(error)
     }
     try {
       await client.connect(transport, { timeout: startMillis(server) })
     } catch (error) {
       void close(transport)
-      // Nearly all servers speak the protocol of 2025. One that does not says so.
+      // Nearly all servers use the protocol of 2025. Others report it.
       if (mode === "legacy" && error instanceof UnsupportedProtocolVersionError) return start("auto")
       const why = new Set([whyNot(error), problem].filter((text) => text !== ""))
       throw new Error(`it did not start: ${[...why].join(": ")}${told(said())}`)
@@ -231,7 +231,7 @@ const reopened = (server: McpServer) => {
     return { client, transport, said }
   }
 
-  /** The open connection. One that fails or ends is forgotten, so that the next call starts anew. */
+  /** The open connection. If it fails or ends, it is discarded, and the next call restarts the server. */
   const open = (): Promise<Open> => {
     if (opening !== undefined) return opening
     const started = start()

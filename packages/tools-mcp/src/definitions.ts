@@ -80,7 +80,7 @@ const referenced = (schema: Fields, seen: ReadonlyArray<string> = []): Fields =>
   return referenced({ ...target, ...rest }, [...seen, $ref])
 }
 
-/** The schema of arguments, which are an object. A schema that does not say so is taken to. */
+/** Returns the schema of arguments, which are an object. A schema without a type is assumed to describe one. */
 const inputOf = (schema: unknown): Tool.JsonSchema => {
   if (schema === undefined || schema === null || schema === true) return { type: "object" }
   if (!isRecord(schema)) return refuse(`its schema is ${shown(schema)}, not a JSON Schema`)

@@ -17,7 +17,9 @@ const requestIn = (body: unknown): Id | undefined => {
   return method === undefined ? undefined : id
 }
 
-/** A body that fails once it has become too large. The stream of a server's own messages may go on for days. */
+/**
+ * Returns a body that fails once it exceeds the limit. The stream of a server's own messages can stay open for days.
+ */
 const bounded = (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {
   let left = maxBytes
   return body.pipeThrough(

@@ -8,7 +8,8 @@ import {
 } from "@modelcontextprotocol/client"
 
 /**
- * What a server may send at once. A result of 10 MB is read, and cut by its reader; one without an end is stopped.
+ * Maximum size of a server's message. A result of 10 MB is read, and truncated by its reader; an endless one is
+ * stopped.
  */
 export const maxBytes = 16 * 1024 * 1024
 
@@ -66,7 +67,7 @@ const answerOf = (id: Id, message: Readonly<Record<string, unknown>>): JSONRPCMe
   return isJSONRPCResultResponse(bare) ? bare : errorFor(id, "its answer cannot be read")
 }
 
-/** The messages in a parsed JSON value; a value that is none is reported. */
+/** Returns the messages in a parsed JSON value; an invalid value is reported. */
 export const messagesIn = (value: unknown, report: (error: Error) => void): ReadonlyArray<JSONRPCMessage> => {
   if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? [] : messagesIn(one, report)))
   if (isJSONRPCRequest(value) || isJSONRPCNotification(value)) return [value]

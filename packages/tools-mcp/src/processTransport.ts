@@ -19,7 +19,7 @@ const outputMillis = 1_000
 
 const maxSaid = 4_000
 
-/** Where certificates are: without them a program behind a company's proxy, such as npx, reaches nothing. */
+/** Variables for certificates: without them, a program behind a company's proxy, such as npx, cannot connect. */
 const certificates = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"]
 
 const trusted = (): Record<string, string> =>
@@ -73,7 +73,7 @@ export class ProcessTransport implements Transport {
     this.#server = server
   }
 
-  /** What it wrote for people, in one line. */
+  /** Returns its error output, in one line. */
   said(): string {
     return gist(this.#said)
   }
@@ -158,7 +158,7 @@ export class ProcessTransport implements Transport {
     })
   }
 
-  /** Closes its input, and stops the group of a server that goes on all the same. */
+  /** Closes its input, and stops the process group of a server that keeps running. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -22,9 +22,9 @@ export interface OpenTools extends AsyncDisposable {
  *
  * **Details**
  *
- * A server that does not start has no tools, and `problems` says why. One that dies later fails the calls that it had,
- * and is started anew by the next call. The promise is rejected with an `OptionsError` where a server is described
- * wrongly.
+ * Opens the tools of MCP servers. A server that does not start has no tools, and `problems` gives the reason. If one
+ * dies later, its calls fail, and the next call restarts it. The promise is rejected with an `OptionsError` if a server
+ * is described incorrectly.
  *
  * **Example**
  *

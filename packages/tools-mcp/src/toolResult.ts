@@ -65,7 +65,7 @@ const maxSchemaCharacters = 20_000
 const maxValueCharacters = 1_000_000
 const isSlow = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|uniqueItems|format)":/
 
-/** What is wrong with structured content by the schema that its tool declares; `undefined` if nothing is. */
+/** Returns the violation of the tool's declared schema by structured content; `undefined` if it is valid. */
 const missOf = (schema: Tool.JsonSchema, value: unknown): string | undefined => {
   if (value === undefined) return "it has no structured content"
   try {

@@ -52,7 +52,7 @@ describe("a Conductor as an MCP server", () => {
     assert.deepStrictEqual([result.isError ?? false, textOf(result)], [false, 'To "What is 6 times 7?": 42'])
   })
 
-  it("tells a client that asks for it how the run goes on", async () => {
+  it("reports the progress of the run to a client that requests it", async () => {
     const client = await connected(conductor(() => "42"))
     const told: Array<Progress> = []
     await ask(client, "What is 6 times 7?", { onprogress: (progress) => told.push(progress) })
@@ -134,7 +134,7 @@ describe("a Conductor as an MCP server", () => {
     expect(textOf(suspended)).toMatch(/write\(\{"to":"disk"\}\) waits for an approval/)
   })
 
-  it("refuses arguments and tools that are none", async () => {
+  it("refuses invalid arguments and unknown tools", async () => {
     const client = await connected(conductor(() => "42"))
     for (const question of [undefined, 3, ""]) {
       const result = await ask(client, question).catch((error: Error) => error)
@@ -146,7 +146,7 @@ describe("a Conductor as an MCP server", () => {
 })
 
 describe("over streams", () => {
-  it("serves until its input ends, and stops what is going on", async () => {
+  it("serves until its input ends, and stops active runs", async () => {
     const input = new PassThrough()
     const output = new PassThrough()
     const stopping = Promise.withResolvers<void>()

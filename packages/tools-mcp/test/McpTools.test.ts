@@ -43,7 +43,7 @@ describe("tools of a server", () => {
     assert.deepStrictEqual(results, [{ content: "odd", isError: false }])
   })
 
-  it("are those that are allowed, and one that is not there is told with what may be meant", async () => {
+  it("are the allowed ones, and a missing one is reported with a suggestion", async () => {
     await using servers = await openTools({ test: stdio({ tools: ["count", "ecko"] }) })
     assert.deepStrictEqual(
       servers.tools.map(({ name }) => name),
@@ -107,7 +107,7 @@ describe("tools of a server", () => {
 })
 
 describe("a server that does what it should not", () => {
-  it("is killed: its calls fail, the run goes on, and the next call starts it anew", async () => {
+  it("is killed: its calls fail, the run continues, and the next call restarts it", async () => {
     await using servers = await openTools({ t: stdio() })
     const { answer, results } = await asking(servers.tools, [["t__count"], ["t__die"], ["t__count"], ["t__count"]])
     assert.strictEqual(answer, "done")
@@ -126,7 +126,7 @@ describe("a server that does what it should not", () => {
     assert.strictEqual(pids[1], pids[2])
   })
 
-  it("is killed by somebody between two calls", async () => {
+  it("is killed between two calls", async () => {
     await using servers = await openTools({ t: stdio() })
     const [before] = (await asking(servers.tools, [["t__count"]])).results
     process.kill(pidIn(before!.content), "SIGKILL")
@@ -136,18 +136,18 @@ describe("a server that does what it should not", () => {
     expect(String(results[1]!.content)).toMatch(/^call/)
   })
 
-  it("hangs: the call is cancelled when its time is over, and others go on", async () => {
+  it("hangs: the call is cancelled at its timeout, and others continue", async () => {
     await using servers = await openTools({ t: stdio({ timeoutMillis: 300 }) })
     const { results } = await asking(servers.tools, [["t__hang"], ["t__echo", { words: "here" }], ["t__die"]])
     assert.deepStrictEqual(results.slice(0, 2), [
       { content: 'The tool failed: the MCP server "t": it did not answer within 0.3 s', isError: true },
       { content: "here", isError: false }
     ])
-    // The server was told to stop.
+    // The server received the cancellation.
     expect(String(results[2]!.content)).toMatch(/\(it said: cancelled\)/)
   })
 
-  it("floods: the result is cut, which the worker is told", async () => {
+  it("floods: the result is truncated, and the worker is notified", async () => {
     await using servers = await openTools({ t: stdio({ maxResultCharacters: 20 }) })
     const { results } = await asking(servers.tools, [["t__flood"], ["t__echo", { words: "short" }]])
     assert.deepStrictEqual(results, [
@@ -156,7 +156,7 @@ describe("a server that does what it should not", () => {
     ])
   })
 
-  it("does not start: it has no tools, and says why; those of others are there", async () => {
+  it("does not start: it has no tools and gives the reason; other servers' tools are there", async () => {
     await using servers = await openTools({
       missing: { command: "no-such-program" },
       nonsense: stdio({ startMillis: 1_500 }, "nonsense"),
@@ -234,7 +234,7 @@ describe("a server that does what it should not", () => {
     await using servers = await openTools({ t: stdio({ env: { SECRET: Redacted.make("hunter2-hunter2") } }) })
     const { results } = await asking(servers.tools, [["t__environment"], ["t__complain"]])
     expect(String(results[0]!.content)).toMatch(/SECRET/)
-    // What it fetches goes through a company's proxy like all else.
+    // Its requests use the company's proxy, too.
     expect(String(results[0]!.content)).toMatch(/SSL_CERT_DIR/)
     expect(String(results[0]!.content)).not.toMatch(/NOT_FOR_SERVERS/)
     assert.deepStrictEqual(results[1], {
@@ -266,7 +266,7 @@ describe("a server over HTTP", () => {
     await server.close()
   })
 
-  it("is not there, refuses, sends elsewhere, or says nonsense: it has no tools, and no secret is told", async () => {
+  it("is missing, refuses, redirects, or sends nonsense: it has no tools, and no secret is shown", async () => {
     const headers = { Authorization: "Bearer letmein" }
     const other = await serve()
     const refusing = await serve((request, response) => {
@@ -329,7 +329,7 @@ describe("a server over HTTP", () => {
 })
 
 describe("a server with sessions", () => {
-  it("that has forgotten ours is greeted anew, and the call is made once", async () => {
+  it("that has lost our session is initialized again, and the call is made once", async () => {
     const sessions = new Set<string>()
     let calls = 0
     const server = await serve((request, response, body) => {

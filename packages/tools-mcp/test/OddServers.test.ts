@@ -200,7 +200,7 @@ describe("an odd result", () => {
       if (/does not match the output schema/.test(JSON.stringify(content))) noted.push(name)
     }
     assert.strictEqual(results.length, cases.length)
-    // Of a value that is too large for a check nothing is said; a schema that is invalid is none.
+    // If a value is too large for a check, nothing is reported; an invalid schema is ignored.
     assert.deepStrictEqual(
       noted.filter((name) => name.startsWith("number_")),
       ["number_none", "number_other", "number_null", "number_list", "number_text", "number_long"]
@@ -212,7 +212,7 @@ describe("an odd result", () => {
     await server.close()
   })
 
-  it("is an error where it calls itself one, or is none", async () => {
+  it("is an error if it is marked as one, or if it is invalid", async () => {
     const results = {
       a: { result: { content: [text("no")], isError: true } },
       b: { result: {} },

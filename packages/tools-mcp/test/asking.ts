@@ -1,7 +1,7 @@
 /** Runs whose worker asks for tools, one turn after another, and answers when it has the results. */
 import { type ConductOptions, conduct, single, type Tool, worker } from "@divisi/core/promise"
 
-/** What is asked for: a tool, and its arguments. */
+/** A call: a tool, and its arguments. */
 export type Ask = readonly [tool: string, input?: object]
 
 /** The results that the worker was shown, in their order, and how the run ended. */
