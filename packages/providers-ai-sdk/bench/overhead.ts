@@ -1,6 +1,6 @@
 /**
- * What a call of a worker costs over `streamText` of the AI SDK with the same model: CPU time of this process for the
- * same streams, in turns within one run, and the memory that many calls leave behind. Prints JSON.
+ * Measures the overhead of a worker's call over `streamText` of the AI SDK with the same model: CPU time of this
+ * process for the same streams, alternating within one run, and the memory retained after many calls. Prints JSON.
  *
  *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
  */

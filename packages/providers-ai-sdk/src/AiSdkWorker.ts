@@ -27,7 +27,7 @@ import { callOptions } from "./internal/request.ts"
 /** A model of the AI SDK, as its providers make them. For the AI Gateway's names use its `gateway("openai/gpt-5")`. */
 export type Model = LanguageModelV3 | LanguageModelV4
 
-/** What the AI SDK does not know about a model, and the worker's defaults. */
+/** Model properties that the AI SDK does not expose, and the worker's defaults. */
 export interface Options {
   /** `openai:gpt-5` by default for the model `gpt-5` of `openai.responses`. */
   readonly id?: string | undefined
@@ -35,8 +35,8 @@ export interface Options {
   /** A system prompt of its own, sent before all others: two workers can be one model in two roles. */
   readonly instructions?: string | undefined
   /**
-   * What the model can do. The AI SDK does not know: tools, pictures, files and JSON Schemas are sent unless they are
-   * false here, and what the model cannot take fails.
+   * Capabilities of the model. The AI SDK does not expose them: tools, images, files and JSON Schemas are sent unless
+   * they are false here, and calls with unsupported content fail.
    */
   readonly capabilities?: Capabilities | undefined
   /** The key under which rate limits are shared; the id when absent. */
@@ -55,8 +55,8 @@ export interface Options {
   /** Sent with every call, as the AI SDK's `providerOptions`. */
   readonly providerOptions?: SharedV4ProviderOptions | undefined
   /**
-   * Maps a reasoning setting to the vendor's `providerOptions`. Version 4 of the AI SDK has efforts and "off" itself,
-   * but no budget in tokens; version 3 has none of them. `undefined` adds nothing.
+   * Maps a reasoning setting to the vendor's `providerOptions`. Version 4 of the AI SDK supports efforts and "off"
+   * itself, but no budget in tokens; version 3 supports neither. `undefined` adds nothing.
    */
   readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
   /**
@@ -71,14 +71,14 @@ export interface Options {
   /** The longest silence in milliseconds, before and within an answer; no limit by default. */
   readonly timeoutMillis?: number | undefined
   /**
-   * What to do when the model does not support a preference (temperature, seed, reasoning, parallel calls): fail with
-   * `InvalidRequest` (default), or continue without it and report a notice. An unsupported demand (a shape, a tool
+   * How to handle a preference that the model does not support (temperature, seed, reasoning, parallel calls): fail
+   * with `InvalidRequest` (default), or continue without it and report a notice. An unsupported demand (a shape, a tool
    * choice, stop sequences, an output limit) always fails.
    */
   readonly unsupported?: "fail" | "ignore" | undefined
   /**
-   * Texts that no error may show. The AI SDK does not reveal a model's key; give it here if its vendor might repeat it.
-   * What looks like a key is hidden anyway.
+   * Texts that must not appear in errors. The AI SDK does not reveal a model's key; pass it here if its vendor might
+   * repeat it. Texts that look like a key are always hidden.
    */
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
@@ -109,7 +109,10 @@ const table = {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What an answer depends on besides the model's name, for its key in a response cache; headers may hold secrets. */
+/**
+ * Returns the settings that affect answers besides the model's name, for their key in a response cache; headers may
+ * hold secrets.
+ */
 const settingsOf = ({ maxOutputTokens, providerOptions, reasoning, temperature }: Options) => ({
   maxOutputTokens,
   temperature,
@@ -128,7 +131,7 @@ const capabilitiesOf = (model: Model, { capabilities }: Options): Capabilities =
   ...capabilities
 })
 
-/** Whose turns a model can read again. */
+/** Returns the model that can read its turns again. */
 const ownerOf = ({ modelId, provider }: Model): string => `${provider}:${modelId}`
 
 /**
@@ -220,7 +223,7 @@ const call = (
     const clock = yield* Clock.Clock
     const fail = (error: unknown) => failure(error, clock.currentTimeMillisUnsafe())
     const { response, stream } = yield* Effect.tryPromise({
-      // What a worker sends and reads is the same in versions 3 and 4.
+      // The fields that a worker sends and reads are the same in versions 3 and 4.
       try: () => (model as LanguageModelV4).doStream({ ...converted.success, abortSignal }),
       catch: fail
     })

@@ -56,8 +56,8 @@ const table = {
  * - Aborting the call stops the run, and every call of a worker with it.
  * - A run without an answer fails with a {@link ConductorModelError}, which the AI SDK does not retry: the run has
  *   retried what can be.
- * - `seed` is passed on to the run. What a Conductor decides itself (temperature, output limit, tools, a JSON schema)
- *   comes back as a warning. Images and other files in the prompt fail the call.
+ * - `seed` is passed on to the run. Settings that a Conductor decides itself (temperature, output limit, tools, a
+ *   JSON schema) are returned as warnings. Images and other files in the prompt fail the call.
  *
  * **Example**
  *

@@ -32,7 +32,7 @@ export interface StepData {
   readonly text?: string
 }
 
-/** What a message says of its run. */
+/** Metadata of a message about its run. */
 export interface RunMetadata {
   readonly runId: string
   /** Present once the run has ended, as is the rest. */
@@ -209,7 +209,7 @@ const contentOf = (part: unknown): ContentPart | undefined => {
   if (type === "text" && typeof text === "string") return { type: "text", text }
   if (type !== "file" || typeof url !== "string" || typeof mediaType !== "string") return undefined
   const data = dataUrl.exec(url)?.[2]
-  // Vendors fetch what an address names: one of this network is none of theirs.
+  // Vendors fetch an address themselves, so one of this network must not be passed to them.
   if (data === undefined && !url.startsWith("https://")) return undefined
   const source = data === undefined ? { url } : { data }
   if (mediaType.startsWith("image/")) return { type: "image", mediaType, ...source } as ContentPart

@@ -27,7 +27,7 @@ const claude = (baseURL: string) => createAnthropic({ baseURL: `${baseURL}/v1`, 
 const serveClaude = () => WireServer.start(AnthropicMessages.dialect, [Script.answer("ok")])
 
 describe("aiSdk", () => {
-  it("is called like its model, and of unknown price unless told", () => {
+  it("is named like its model, and has an unknown price unless it is set", () => {
     const worker = aiSdk(lab("http://localhost"))
     assert.strictEqual(worker.id, "lab:model-1")
     assert.strictEqual(worker.pricing, undefined)
@@ -72,7 +72,7 @@ describe("aiSdk", () => {
     assert.deepStrictEqual(exchange?.sent.reasoning, { type: "budget", tokens: 2000 })
   })
 
-  it("fails with the setting that the model has dropped, or goes on without it when it may", async () => {
+  it("fails with the setting that the model has dropped, or continues without it if allowed", async () => {
     await using server = await serveClaude()
     const { message, reason } = await failure(aiSdk(claude(server.url)), { seed: 1 })
     assert.strictEqual(reason._tag, "InvalidRequest")
@@ -120,7 +120,7 @@ describe("aiSdk", () => {
     }
   })
 
-  it("shows no secret that it was told of", async () => {
+  it("shows no secret from its options", async () => {
     const scripts = [Script.refusal("invalid-request", { echo: "open sesame" })]
     await using server = await WireServer.start(OpenAiChat.dialect, scripts)
     for (const secret of ["open sesame", Redacted.make("open sesame")]) {
@@ -134,16 +134,16 @@ describe("aiSdk", () => {
 const weather = { name: "weather", input: { type: "object", properties: { city: { type: "string" } } } } as const
 
 describe("what a model can do", () => {
-  it("is everything unless somebody says otherwise: its options, or a server without schemas", () => {
+  it("are assumed unless overridden: by its options, or by a server without schemas", () => {
     const able = { tools: true, images: true, files: true, jsonSchema: true }
     assert.deepStrictEqual(aiSdk(claude("http://localhost")).capabilities, able)
-    // A compatible server's package says that it takes no schema unless it is told.
+    // A compatible server's package declares no schema support by default.
     assert.deepStrictEqual(aiSdk(lab("http://localhost")).capabilities, { ...able, jsonSchema: false })
     const { capabilities } = aiSdk(lab("http://localhost"), { capabilities: { images: false, jsonSchema: true } })
     assert.deepStrictEqual(capabilities, { ...able, images: false })
   })
 
-  it("does not hold for one tool at a time, which the AI SDK cannot say of all vendors", async () => {
+  it("does not apply to one tool at a time, which the AI SDK cannot express for all vendors", async () => {
     await using server = await serveClaude()
     const asked = { tools: [weather], parallelToolCalls: false }
     const { message, reason } = await failure(aiSdk(claude(server.url)), asked)
@@ -157,7 +157,7 @@ describe("what a model can do", () => {
 })
 
 describe("tools that a vendor runs itself", () => {
-  it("are none of the caller's: they are not given, and their answer is one like any other", async () => {
+  it("are not the caller's: they are not returned, and their answer is an ordinary one", async () => {
     const call = { toolCallId: "1", toolName: "web_search", providerExecuted: true } as const
     const usage = { inputTokens: { total: 3 }, outputTokens: { total: 1 } }
     const model = new MockLanguageModelV4({

@@ -29,7 +29,7 @@ const draft = () => ScriptedWorker.make({ id: "draft", pricing, replies: [said("
 const editor = (...replies: ReadonlyArray<ScriptedWorker.Reply>) =>
   ScriptedWorker.make({ id: "editor", pricing, replies: replies.length === 0 ? [said("the ", "answer")] : replies })
 
-/** A draft, then the answer of somebody who sees it. */
+/** A draft, then the answer of a worker that sees it. */
 const edited = Policy.fixed("draft and edit", () => ({
   steps: [
     { worker: 0, subtask: "Write a draft.", access: [] },
@@ -164,7 +164,7 @@ describe("generateText over a Conductor", () => {
     assert.strictEqual(worker.calls.length, 1)
   })
 
-  it("answers with the best there is when the budget ends the run, and says so", async () => {
+  it("returns the best answer so far with a notice when the budget ends the run", async () => {
     const result = await generateText({
       model: conductorModel(lone(editor(), { policy: again, recursion: 1, budget: { calls: 1 } })),
       prompt: "Write."
@@ -194,7 +194,7 @@ describe("streamText over a Conductor", () => {
     const parts = await collect(stream)
     assert.deepStrictEqual(
       parts.flatMap((part) => (part.type === "text-delta" ? [part.text] : [])),
-      // What comes together is one piece.
+      // Deltas that arrive together are merged.
       ["the answer"]
     )
     assert.isFalse(parts.some((part) => part.type.startsWith("reasoning") || part.type === "raw"))
@@ -238,7 +238,7 @@ describe("streamText over a Conductor", () => {
     assert.strictEqual(raw.at(-1), "run-finished")
   })
 
-  it("fails rather than going on with another text", async () => {
+  it("fails instead of continuing with another text", async () => {
     const cut: ScriptedWorker.Reply = { parts: [{ type: "text", text: "I" }], thenFail: { _tag: "Network" } }
     const model = conductorModel(lone(editor(cut, said("We")), { retry: { baseDelayMillis: 0 } }))
     const parts = await collect(streamText({ model, prompt: "Write.", onError: () => {} }).stream)
@@ -284,7 +284,7 @@ describe("aborting", () => {
     assert.isFalse((await exchange.closed).isWhole)
   })
 
-  it("before the start asks nobody", async () => {
+  it("before the start calls no worker", async () => {
     const { model, server } = await hanging()
     await using _ = server
     await thrown(generateText({ model, prompt: "Count.", abortSignal: AbortSignal.abort() }))

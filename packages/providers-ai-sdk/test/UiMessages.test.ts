@@ -109,7 +109,7 @@ describe("a team behind useChat", () => {
       assert.strictEqual(last.id, last.metadata?.runId)
     }))
 
-  it("goes on with a conversation", () => {
+  it("continues a conversation", () => {
     const echo = worker({
       id: "echo",
       answer: ({ messages }) => messages.map(({ content, role }) => `${role}: ${content}`).join("\n")

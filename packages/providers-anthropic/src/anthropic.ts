@@ -33,7 +33,7 @@ const open = async (
   }
 }
 
-/** The output limit that is sent when nobody sets one and the model's is unknown. */
+/** The output limit if neither the request nor the model defines one. */
 const assumedMaxTokens = 32_000
 
 const defaultsOf = ({ maxOutputTokens, reasoning, stopSequences, temperature }: AnthropicOptions): Defaults => ({

@@ -1,6 +1,6 @@
 /**
- * What Anthropic's models can do, as data: what they read and give, how their thinking is set, which settings they take,
- * and how much they read and write.
+ * Capabilities of Anthropic's models, as data: inputs and outputs, how their thinking is set, supported settings, and
+ * limits.
  *
  * A model that is not in the table is sent all settings; Anthropic then refuses what it cannot do. Sources: the pages
  * of the models under https://platform.claude.com/docs/en/models, and
@@ -9,7 +9,7 @@
  */
 import type * as Worker from "@divisi/core/Worker"
 
-/** What a model accepts. */
+/** Capabilities of a model. */
 export interface Capabilities extends Required<Worker.Capabilities> {
   /**
    * How its thinking is set: the model decides (`adaptive`, `{ type: "adaptive" }`), within a number of tokens
@@ -66,7 +66,7 @@ export const families: ReadonlyArray<Family> = [
 
 const familyOf = (model: string) => families.find(({ name }) => model.includes(name))
 
-/** What a model accepts, with the caller's overrides. */
+/** Returns the capabilities of a model, with the caller's overrides. */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...(familyOf(model)?.capabilities ?? everything),
   ...override
@@ -80,7 +80,7 @@ export const limitsOf = (model: string): Worker.Limits => {
   return { contextTokens, maxOutputTokens }
 }
 
-/** What a worker of such a model says of itself. */
+/** Returns the capabilities that a worker of such a model declares. */
 export const ofWorker = ({
   files,
   images,

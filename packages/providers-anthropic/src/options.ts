@@ -17,7 +17,7 @@ export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "
 export interface AnthropicOptions extends Defaults, ProviderOptions.ProviderOptions<Capabilities> {
   /** `ANTHROPIC_API_KEY` of the environment by default. */
   readonly apiKey?: ProviderOptions.ProviderOptions<Capabilities>["apiKey"]
-  /** Where the API is, without a version: `ANTHROPIC_BASE_URL`, else Anthropic itself. */
+  /** The address of the API, without a version: `ANTHROPIC_BASE_URL`, else Anthropic's own. */
   readonly baseURL?: string | undefined
   /** Unique within a pool; `anthropic:` and the model by default. */
   readonly id?: string | undefined

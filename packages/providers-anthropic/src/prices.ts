@@ -15,12 +15,12 @@ export interface Rates {
   readonly hourCacheWritePerMillion: number
 }
 
-/** What a model costs, with the page that says so and the day on which it was read (ISO date). */
+/** The price of a model, its source page, and the day on which it was read (ISO date). */
 export interface ListPrice extends Rates {
   readonly model: string
   readonly source: string
   readonly date: string
-  /** What every token costs in a call whose prompt is longer than `aboveTokens`. */
+  /** Price of every token in a call whose prompt is longer than `aboveTokens`. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 

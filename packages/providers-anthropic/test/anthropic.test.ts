@@ -46,7 +46,7 @@ const parts = (options: AnthropicOptions) =>
   Effect.runPromise(Stream.runCollect(WorkerStream.generate(anthropic("claude-opus-5-5", options), request)))
 
 describe("anthropic", () => {
-  it("tells what is left of the rate limits before the answer", async () => {
+  it("reports the remaining rate limits before the answer", async () => {
     const headers = {
       date: "Fri, 20 Nov 2026 10:00:00 GMT",
       "anthropic-ratelimit-requests-limit": "50",
@@ -119,7 +119,7 @@ describe("anthropic", () => {
 })
 
 describe("options", () => {
-  it("that are misspelt are told when the worker is made", () => {
+  it("that are misspelt are reported when the worker is created", () => {
     assert.throws(() => anthropic("claude-opus-5-5", { apikey: "k" } as never), 'Did you mean "apiKey"?')
   })
 })

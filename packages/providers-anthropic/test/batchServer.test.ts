@@ -8,7 +8,7 @@ const request = (custom_id: string) => ({
   params: { model: "claude-opus-5-5", max_tokens: 9, messages: [{ role: "user" as const, content: "?" }] }
 })
 
-/** What it sends to the vendor's own address goes to the server. */
+/** Requests to the vendor's own address go to the server. */
 const clientOf = ({ url }: BatchServer.BatchServer, apiKey = "sk-1") =>
   new Anthropic({
     apiKey,

@@ -89,7 +89,7 @@ describe("a request to Anthropic", () => {
     assert.doesNotHaveAnyKeys(body({ temperature: 1 }, target("claude-opus-5-5")), ["temperature"])
   })
 
-  it("marks the end of the system text for the cache, and of the turns before the last where it is told to", () => {
+  it("marks the end of the system text for the cache, and of the turns before the last if requested", () => {
     const marks = (prefix: "system" | "conversation" | "none") => {
       const sent = body({}, target("claude-opus-5-5", { promptCache: { prefix, keepFor: "1h" } }))
       const blocks = [...(sent.system as Array<object>), ...sent.messages.flatMap(({ content }) => content as object[])]
@@ -103,7 +103,7 @@ describe("a request to Anthropic", () => {
 })
 
 describe("an answer of Anthropic", () => {
-  it("counts what the last events say, and is complete only when the vendor says so", () => {
+  it("counts the usage of the last events, and is complete only if the vendor marks it so", () => {
     const usage = { input_tokens: 10, cache_read_input_tokens: 100, cache_creation_input_tokens: 1000 }
     const events = [
       { type: "message_start", message: { usage: { ...usage, output_tokens: 1 } } },

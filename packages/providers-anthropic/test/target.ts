@@ -1,4 +1,4 @@
-/** What requests are converted for in tests. */
+/** The target of converted requests in tests. */
 import type { WorkerRequest } from "@divisi/core/Worker"
 import { capabilitiesOf } from "../src/capabilities.ts"
 import type { Target } from "../src/internal/request.ts"

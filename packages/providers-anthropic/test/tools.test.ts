@@ -84,7 +84,7 @@ describe("pictures and files", () => {
 })
 
 describe("rules", () => {
-  it("of the system and of the application are one text, wherever they stand", () => {
+  it("of the system and of the application are one text, regardless of position", () => {
     const { messages, system } = sent({
       messages: [{ role: "system", content: "Be terse." }, user("Hi"), { role: "developer", content: "No jokes." }]
     })
@@ -94,7 +94,7 @@ describe("rules", () => {
 })
 
 describe("the tools of a request", () => {
-  it("are its definitions, held to their schema where the caller says so", () => {
+  it("are its definitions, with strict schemas if the caller requests it", () => {
     const { tool_choice, tools } = sent({ tools: [clock, { name: "now", input: {}, strict: true }] })
     assert.deepStrictEqual(tools, [
       { name: "clock", description: "The time in a city", input_schema: clock.input },
@@ -229,7 +229,7 @@ describe("the shape of an answer", () => {
     schema: { type: "object", properties: { people: { type: "integer", minimum: 1 } }, required: ["people"] }
   }
 
-  it("is the caller's schema beside the effort", () => {
+  it("is the caller's schema in addition to the effort", () => {
     const { output_config } = sent({ output: format, reasoning: { type: "effort", effort: "low" } })
     assert.deepStrictEqual(output_config, { effort: "low", format: { type: "json_schema", schema: format.schema } })
     assert.isUndefined(sent({ output: { type: "text" } }).output_config)
@@ -248,7 +248,7 @@ describe("the shape of an answer", () => {
     assert.include(refusal({ output: { ...format, strict: false, schema: {} } }), "needs a type")
   })
 
-  it("is refused where the vendor has none such", () => {
+  it("is refused if the vendor does not support it", () => {
     assert.include(refusal({ output: { type: "json" } }), "output json")
     const unable = target("claude-sonnet-4-6")
     const without = { ...unable, capabilities: { ...unable.capabilities, jsonSchema: false } }
@@ -309,7 +309,7 @@ describe("an answer that calls tools", () => {
     assert.isUndefined(echo)
   })
 
-  it("hands arguments that are no JSON on as the model wrote them", () => {
+  it("passes on arguments that are not JSON as the model wrote them", () => {
     const { parts, reason } = read([
       opening,
       start(0, { type: "tool_use", id: "t1", name: "clock", input: {} }),
@@ -418,7 +418,7 @@ describe("an answer that calls tools", () => {
 })
 
 describe("a worker", () => {
-  it("says what its model can do, and what the caller says of it", () => {
+  it("declares its model's capabilities, and the caller's overrides", () => {
     const able = { tools: true, images: true, files: true, jsonSchema: true, json: false, shapesWithTools: true }
     assert.deepStrictEqual(anthropic("claude-opus-5-5").capabilities, able)
     const told = anthropic("claude-of-tomorrow", { capabilities: { images: false } })

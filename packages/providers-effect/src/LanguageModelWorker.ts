@@ -35,8 +35,8 @@ import * as Request from "./internal/request.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The settings of a request. What a `LanguageModel` takes itself is none of them: messages, tools and their choice. Nor
- * is what models do unless they are told otherwise: `parallelToolCalls` is false where it is there, `output` no text.
+ * The settings of a request. They exclude the parts that a `LanguageModel` accepts itself: messages, tools and their
+ * choice. Defaults of models are excluded, too: `parallelToolCalls` is false if present, `output` is never text.
  */
 export type Settings = Request.Settings
 
@@ -54,15 +54,15 @@ export interface SettingsAdapter {
   readonly apply: (settings: Settings, answer: Answer) => Answer
 }
 
-/** What a `LanguageModel` does not know about itself, and the worker's defaults. */
+/** Model properties that a `LanguageModel` does not expose, and the worker's defaults. */
 export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature" | "reasoning"> {
   readonly id: string
   readonly description?: string | undefined
   /** A system prompt of its own, sent before all others: two workers can be one model in two roles. */
   readonly instructions?: string | undefined
   /**
-   * What the model can do. A `LanguageModel` does not say: tools, pictures and files are sent unless they are false here,
-   * and JSON Schemas where `settings` names `output`. What the model cannot take fails.
+   * Capabilities of the model. A `LanguageModel` does not expose them: tools, images and files are sent unless they are
+   * false here, and JSON Schemas if `settings` names `output`. Calls with unsupported content fail.
    */
   readonly capabilities?: Capabilities | undefined
   /** The key under which rate limits are shared; the id when absent. */

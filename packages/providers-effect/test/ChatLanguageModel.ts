@@ -179,7 +179,7 @@ interface Call {
   arguments: string
 }
 
-/** Arguments as the model's package gives them: what is no JSON is a text. */
+/** Returns arguments as the model's package does: invalid JSON is a text. */
 const paramsOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -253,7 +253,7 @@ const client = Layer.provide(
   Layer.succeed(FetchHttpClient.Fetch, Endpoint.fetchWithoutRedirects())
 )
 
-/** What such a provider says of a setting that the vendor does not have. */
+/** The error of such a provider for a setting that the vendor does not support. */
 export const unsupported = (parameter: string): AiError.AiError =>
   aiError(new AiError.InvalidRequestError({ parameter, description: "Chat Completions have no such setting" }))
 

@@ -55,7 +55,7 @@ describe("ConductorLanguageModel", () => {
       const parts = yield* Stream.runCollect(LanguageModel.streamText({ prompt: "Write." }))
       assert.deepStrictEqual(
         parts.map((part) => (part.type === "text-delta" ? part.delta : part.type)),
-        // What comes together is one piece.
+        // Deltas that arrive together are merged.
         ["response-metadata", "text-start", "the answer", "text-end", "finish"]
       )
     }).pipe(Effect.provide(team(editor(said("the ", "answer")))))
@@ -85,7 +85,7 @@ describe("ConductorLanguageModel", () => {
     }).pipe(Effect.provide(team(worker)))
   })
 
-  it.effect("fails where a team cannot do what is asked, before anybody is asked", () => {
+  it.effect("fails before any call if a team does not support the request", () => {
     const worker = editor(said("ok"))
     const toolkit = Toolkit.make(Tool.make("clock", { success: Schema.String }))
     return Effect.gen(function* () {
@@ -114,7 +114,7 @@ describe("ConductorLanguageModel", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.live("fails rather than going on with another text", () => {
+  it.live("fails instead of continuing with another text", () => {
     const cut: ScriptedWorker.Reply = { parts: [{ type: "text", text: "I" }], thenFail: { _tag: "Network" } }
     const layer = team(editor(cut, said("We")), { retry: { baseDelayMillis: 0 } })
     return Effect.gen(function* () {

@@ -44,7 +44,7 @@ describe("LanguageModelWorker", () => {
     )
   )
 
-  it.effect("fails on a setting that nobody said how to pass on", () =>
+  it.effect("fails on a setting without a mapping", () =>
     Effect.gen(function* () {
       const worker = yield* LanguageModelWorker.make({ id: "hello", temperature: 0.5 })
       const error = yield* Effect.flip(Stream.runDrain(WorkerStream.generate(worker, question)))
@@ -123,7 +123,7 @@ describe("a LanguageModel with tools", () => {
     }).pipe(Effect.provide(model({ type: "finish", reason: "stop", usage })))
   )
 
-  it.effect("fails on one tool at a time, and on a shape, where nobody said how to pass them on", () =>
+  it.effect("fails on one tool at a time, and on a shape, without a mapping", () =>
     Effect.gen(function* () {
       const worker = yield* LanguageModelWorker.make({ id: "lab", capabilities: { files: false } })
       assert.deepStrictEqual(worker.capabilities, { tools: true, images: true, files: false, jsonSchema: false })
@@ -137,7 +137,7 @@ describe("a LanguageModel with tools", () => {
         messages: [{ role: "user", content: [{ type: "image", url: "cat.png" }] }]
       })
       assert.strictEqual(nowhere.reason._tag, "InvalidRequest")
-      // What models do anyway needs nobody to pass it on.
+      // Defaults of models need no mapping.
       const text = { output: { type: "text" }, tools: [weather], parallelToolCalls: true } as const
       yield* Stream.runDrain(WorkerStream.generate(worker, { ...question, ...text }))
     }).pipe(Effect.provide(model({ type: "finish", reason: "stop", usage })))
@@ -161,7 +161,7 @@ describe("reasons", () => {
     })
   })
 
-  it("are those of the AiError where no answer of a vendor is kept", () => {
+  it("are those of the AiError if no vendor response is stored", () => {
     const tagOf = (reason: AiError.AiErrorReason) => reasonOf(wrapped(reason), at)._tag
     assert.strictEqual(tagOf(new AiError.QuotaExhaustedError({})), "Quota")
     assert.strictEqual(tagOf(new AiError.ContentPolicyError({ description: "no" })), "ContentFiltered")

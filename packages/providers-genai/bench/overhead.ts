@@ -1,5 +1,5 @@
 /**
- * What a call costs over the bare SDK. Prints JSON.
+ * Measures the overhead of a call over the bare SDK. Prints JSON.
  *
  *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
  */

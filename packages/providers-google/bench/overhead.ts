@@ -1,5 +1,5 @@
 /**
- * What a call costs over a bare `fetch` that reads the same stream. Prints JSON.
+ * Measures the overhead of a call over a bare `fetch` that reads the same stream. Prints JSON.
  *
  *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
  */

@@ -45,7 +45,7 @@ GeminiContract.contract({
 })
 
 describe("a model of the former SDK", () => {
-  it("keeps its own settings beside those of a request", async () => {
+  it("keeps its own settings in addition to those of a request", async () => {
     await using server = await WireServer.start(GoogleGenerateContent.dialect, [Script.answer("ok")])
     const safetySettings = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }]
     const own = {

@@ -1,7 +1,7 @@
 /**
- * What a call costs: CPU time of this process for the same answers, of bare clients and of workers, side by side in one
- * run; and what memory is kept after many calls. A call is answered with a short stream in one packet, a stream with a
- * long one in many. Prints JSON, in microseconds a call.
+ * Measures the cost of a call: CPU time of this process for the same answers, of bare clients and of workers, side by
+ * side in one run; and the memory retained after many calls. A short stream arrives in one packet, a long one in many.
+ * Prints JSON, in microseconds per call.
  *
  *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--concurrency 100] [--memory 100000]
  */

@@ -1,15 +1,15 @@
 /**
- * What OpenAI's models can do, as data: which settings a model takes, what it reads and gives, and how much of it.
+ * Capabilities of OpenAI's models, as data: supported settings, inputs and outputs, and limits.
  *
- * A model that is not in the table is assumed to do everything; OpenAI then refuses what it cannot. Sources: the pages
- * of the models under https://developers.openai.com/api/docs/models, the guide
+ * A model that is not in the table is assumed to support everything; OpenAI then refuses what it does not. Sources: the
+ * pages of the models under https://developers.openai.com/api/docs/models, the guide
  * https://developers.openai.com/api/docs/guides/reasoning, and the published description
- * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). In doubt, a model is
- * assumed able.
+ * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). If the sources are unclear,
+ * a capability is assumed.
  */
 import type * as Worker from "@divisi/core/Worker"
 
-/** What a model accepts. */
+/** Capabilities of a model. */
 export interface Capabilities extends Required<Worker.Capabilities> {
   /** Whether it takes a temperature other than 1: always, never, or only with reasoning off. */
   readonly temperature: "always" | "never" | "without-reasoning"
@@ -118,7 +118,10 @@ const familyOf = (model: string): Family | undefined =>
     .filter(({ prefix }) => isOf(model, prefix))
     .sort((left, right) => right.prefix.length - left.prefix.length)[0]
 
-/** What a model accepts, with the caller's overrides. A server without schemas is not assumed to have other JSON. */
+/**
+ * Returns the capabilities of a model, with the caller's overrides. A server without schemas is not assumed to have
+ * another JSON mode.
+ */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...everything,
   ...familyOf(model)?.capabilities,
@@ -126,7 +129,7 @@ export const capabilitiesOf = (model: string, override: Partial<Capabilities> = 
   ...override
 })
 
-/** What a worker of such a model says of itself. */
+/** Returns the capabilities that a worker of such a model declares. */
 export const ofWorker = ({
   files,
   images,

@@ -17,9 +17,9 @@ export interface ResponsesOptions extends OpenAiOptions {
   /** Asks for a summary of the reasoning, sent as reasoning parts; none by default. */
   readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined
   /**
-   * Whether OpenAI goes on with an answer whose process ends; false by default. It stores the answer (`store`), so that a
-   * run with a journal asks for it again instead of paying for another. A call that is stopped on purpose goes on at
-   * OpenAI, too, and is paid there.
+   * Whether OpenAI continues an answer whose process ends; false by default. It stores the answer (`store`), so that a
+   * run with a journal fetches it again instead of paying for another. A call that is stopped on purpose also continues
+   * at OpenAI, and is charged there.
    */
   readonly background?: boolean | undefined
 }

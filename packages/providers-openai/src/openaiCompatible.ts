@@ -40,15 +40,15 @@ const compatibleShape = {
   reasoningFields: Options.anObject,
   thinkTags: Options.flag,
   endsWithDone: Options.flag,
-  // Where a preset is documented.
+  // The documentation page of a preset.
   source: Options.text
 } satisfies Options.ShapeOf<CompatibleOptions & { readonly source: string }>
 
 const table = Options.table(compatibleShape, { required: ["baseURL", "model"] })
 
 /**
- * What is assumed of a model behind a server. One that calls no tools, or has no schemas, says so itself; many that see
- * nothing leave pictures and files out in silence, so whoever has a model that sees says so.
+ * Assumptions about a model behind a server. A server without tools or schemas reports it itself; many models without
+ * vision silently ignore images and files, so support for them must be declared.
  */
 const ofServers = { images: false, files: false, maxStopSequences: Number.POSITIVE_INFINITY }
 
@@ -66,8 +66,9 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
  * It is assumed that the model calls tools and knows JSON Schemas, but sees no pictures and reads no files;
  * `capabilities` says otherwise.
  *
- * Calls are sent over undici, without the SDK; connections are kept, and shared by all workers. Where `fetch` is given,
- * goes through a proxy of the environment or through a dispatcher that was set, they are sent by it.
+ * Creates a worker for a compatible server. Calls are sent over undici, without the SDK; connections are reused, and
+ * shared by all workers. If `fetch` is set, or a proxy of the environment or a custom dispatcher applies, calls are
+ * sent through it.
  *
  * **Example**
  *
@@ -85,7 +86,7 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
 export const openaiCompatible = (options: CompatibleOptions): Worker => {
   Options.check("openaiCompatible", options, table)
   const { model } = options
-  // A base URL that is none is refused below, without being shown.
+  // An invalid base URL is refused below, without being shown.
   const name = options.name ?? (URL.canParse(options.baseURL) ? new URL(options.baseURL).host : "a server")
   // Other vendors' models may share names with OpenAI's, so what is known about those does not apply.
   const capabilities = capabilitiesOf("", { ...ofServers, ...options.capabilities })

@@ -14,7 +14,7 @@ import type { Defaults } from "./internal/settings.ts"
 export interface WorkerOptions extends Defaults, ProviderOptions.ProviderOptions<Capabilities> {
   /** `OPENAI_API_KEY` of the environment by default. */
   readonly apiKey?: ProviderOptions.ProviderOptions<Capabilities>["apiKey"]
-  /** Where the API is, with its version: `OPENAI_BASE_URL`, else OpenAI itself. */
+  /** The address of the API, with its version: `OPENAI_BASE_URL`, else OpenAI's own. */
   readonly baseURL?: string | undefined
   /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined

@@ -8,7 +8,7 @@ import type { CompatibleOptions } from "./openaiCompatible.ts"
 /** The settings of a server. Add a model, and whatever differs for you. */
 export interface Preset extends Omit<CompatibleOptions, "model"> {
   readonly name: string
-  /** Where this is documented. */
+  /** The documentation page. */
   readonly source: string
 }
 

@@ -52,7 +52,7 @@ describe("openai in the background", () => {
     )
   })
 
-  it("is not where nobody asks for it", async () => {
+  it("is absent unless requested", async () => {
     const { sent, worker } = recorded(false)
     assert.deepStrictEqual(await collect(WorkerStream.generate(worker, request)), whole.slice(1))
     assert.notProperty(sent[0]!.body, "background")

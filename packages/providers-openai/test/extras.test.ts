@@ -1,4 +1,4 @@
-/** What Gemini's endpoint of Chat Completions adds to calls of tools goes back to it, and to no other model. */
+/** Gemini's additions to tool calls in its Chat Completions endpoint go back to it, and to no other model. */
 
 import type { Tool } from "@divisi/core"
 import type { AssistantMessage, Message } from "@divisi/core/Message"

@@ -78,7 +78,7 @@ describe("connections to a compatible server", () => {
     })
   })
 
-  it("are closed where a server goes on and on after the end of its answer", async () => {
+  it("are closed if a server keeps sending after the end of its answer", async () => {
     const more: Handler = (_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" })
       response.write(event("ok") + last)
@@ -105,7 +105,7 @@ describe("connections to a compatible server", () => {
     })
   })
 
-  it("hold the server back while nobody reads", async () => {
+  it("pause the server while there is no reader", async () => {
     const pieces = 400
     let isWhole = false
     const flood: Handler = async (_, response) => {

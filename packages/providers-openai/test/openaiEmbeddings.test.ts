@@ -84,7 +84,7 @@ describe("openaiEmbeddings", () => {
       })
     }))
 
-  it("tells servers of others nothing of the environment's account", () =>
+  it("sends other vendors' servers nothing of the environment's account", () =>
     withServer(points, async (baseURL, asked) => {
       vi.stubEnv("OPENAI_API_KEY", "sk-secret")
       vi.stubEnv("OPENAI_ORG_ID", "org-secret")
@@ -95,7 +95,7 @@ describe("openaiEmbeddings", () => {
       expect(asked[1]).toMatchObject({ authorization: "Bearer sk-secret", organization: "org-secret" })
     }))
 
-  it("follows no redirect, and takes nothing for points that is none", async () => {
+  it("follows no redirect, and rejects invalid vectors", async () => {
     await withServer(points, async (other, elsewhere) => {
       const moved = http.createServer((_, response) => response.writeHead(307, { location: other }).end())
       await new Promise<void>((resolve) => moved.listen(0, "127.0.0.1", resolve))

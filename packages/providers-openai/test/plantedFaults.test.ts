@@ -19,7 +19,7 @@ interface Fault {
   /** Changes what is given. */
   readonly part?: (part: WorkerPart) => ReadonlyArray<WorkerPart>
   readonly error?: (error: WorkerError) => WorkerError
-  /** Changes what it says of itself. */
+  /** Changes the worker's properties. */
   readonly worker?: (worker: Worker) => Worker
   /** Whether defaults of the worker win over what a request sets. */
   readonly defaultsWin?: boolean

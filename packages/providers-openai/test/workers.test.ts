@@ -13,7 +13,7 @@ const messages: WorkerRequest["messages"] = [
 ]
 
 describe("options", () => {
-  it("that are misspelt are told when the worker is made", () => {
+  it("that are misspelt are reported when the worker is created", () => {
     assert.throws(
       () => openai("gpt-5", { apikey: "k" } as never),
       'openai: option "apikey" does not exist. Did you mean "apiKey"?'
@@ -28,7 +28,7 @@ const run = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<Read
 const failure = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<WorkerError> =>
   Effect.runPromise(Effect.flip(Stream.runDrain(WorkerStream.generate(worker, { messages, ...request }))))
 
-/** What a worker sends for a request. */
+/** Returns the body that a worker sends for a request. */
 const sent = async (
   dialect: Dialect.Dialect,
   make: (baseURL: string) => Worker,
@@ -157,7 +157,7 @@ describe("openai", () => {
     assert.deepStrictEqual(reasons, ["RateLimited", "Quota", "Overloaded", "Overloaded"])
   })
 
-  it("holds the vendor back while nobody reads, and does not take that for a silence", async () => {
+  it("pauses the vendor while there is no reader, which does not count as silence", async () => {
     const deltas = Array.from({ length: 2000 }, (_, index) => `${index} `)
     await using server = await WireServer.start(OpenAiResponses.dialect, [Script.answer(deltas, { noise: false })])
     const worker = openai("gpt-5", { baseURL: server.url, apiKey: "k", timeoutMillis: 3_000 })
@@ -282,7 +282,7 @@ describe("openaiCompatible", () => {
     assert.deepStrictEqual((openRouter.messages as ReadonlyArray<unknown>)[0], { role: "system", content: "Be terse." })
   })
 
-  it("leaves out what a server has no parameter for where it is told to, but does not choose among values", async () => {
+  it("omits settings without a parameter if allowed, but does not choose among values", async () => {
     const options = { ...presets.llamaServer, model: "m", unsupported: "omit" } as const
     const { body } = await sent(OpenAiChat.dialect, (baseURL) => openaiCompatible({ ...options, baseURL }), {
       reasoning: { type: "effort", effort: "low" },
@@ -343,7 +343,7 @@ describe("openaiCompatible", () => {
     assert.strictEqual(reason._tag, "ContextTooLong")
   })
 
-  it("is of unknown price unless somebody says it, even where a model is called like one of OpenAI's", () => {
+  it("has an unknown price unless it is set, even if a model is named like one of OpenAI's", () => {
     assert.isUndefined(openaiCompatible({ ...presets.vllm, model: "gpt-4o" }).pricing)
   })
 })

@@ -27,7 +27,7 @@ export interface State {
   readonly open: "reasoning" | "text" | undefined
 }
 
-/** What is known about the call besides the run. */
+/** Facts about the call besides the run. */
 export interface CallInfo {
   readonly modelId: string
   readonly warnings: Array<SharedV4Warning>
@@ -44,7 +44,7 @@ export interface CallInfo {
 export class ConductorModelError extends AISDKError {
   readonly runId: string
   readonly ending: RunEvent.Ending
-  /** What the run has cost. */
+  /** The cost of the run. */
   readonly spend: Spend | undefined
 
   constructor(options: {

@@ -47,7 +47,7 @@ const names: Readonly<Record<string, "Malformed" | "Authentication">> = {
 /** The AI SDK's own errors: each is about the response, or else about the request. */
 const ofSdk = ({ message, name }: AISDKError, { secrets }: VendorError.Surroundings): WorkerErrorReason => {
   if (name === "AI_JSONParseError") return { _tag: "Malformed", detail: "what came is not JSON" }
-  // Its message is what a schema says of the vendor's data, and all of these.
+  // Its message contains the schema's complaints and all of the vendor's data.
   if (name === "AI_TypeValidationError") return otherShape
   return { _tag: Json.meaning(names, name) ?? "InvalidRequest", detail: VendorError.detail(message, secrets) }
 }

@@ -13,9 +13,9 @@ import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import { Dialects, VendorJson as Json, ModelTurn, VendorError } from "@divisi/provider-kit"
 
-/** What is known about the call whose stream is read. */
+/** Facts about the call whose stream is read. */
 export interface Reading {
-  /** Whose turns the model can read again. */
+  /** The model that can read its turns again. */
   readonly model: string
   readonly messages: ReadonlyArray<Message>
   /** Whether a preference that the model does not support is left out with a notice; it fails the call otherwise. */

@@ -14,7 +14,7 @@ import { ModelTurn } from "@divisi/provider-kit"
 /** The model that a conversation is converted for. */
 export interface Target {
   readonly version: "v3" | "v4"
-  /** Whose turns it can read again. */
+  /** The model that can read its turns again. */
   readonly model: string
 }
 
@@ -26,7 +26,7 @@ type Said = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][nu
 
 type Seen = Message.ImagePart | Message.FilePart
 
-/** What is not said of a URL is its kind; a file is mostly a PDF. */
+/** The media type of a URL is unknown; a file is usually a PDF. */
 const mediaTypeOf = (part: Seen): string => part.mediaType ?? (part.type === "image" ? "image/*" : "application/pdf")
 
 /** Version 3 has the data itself where version 4 says what it is. */
@@ -51,7 +51,7 @@ const partsOf = (content: Message.Content, target: Target): Array<LanguageModelV
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is no object is kept under the name that the AI SDK has for it. */
+/** A value that is not an object is stored under the AI SDK's name for it. */
 const saidOf = (part: ModelTurn.Said): Said => {
   const providerOptions = part.metadata as SharedV4ProviderOptions | undefined
   if (part.type !== "tool-call") return defined({ type: part.type, text: part.text, providerOptions })

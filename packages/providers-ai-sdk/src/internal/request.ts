@@ -13,7 +13,7 @@ import { Dialects } from "@divisi/provider-kit"
 import * as Result from "effect/Result"
 import { promptOf, type Target } from "./prompt.ts"
 
-/** What the worker adds to each request. */
+/** The worker's defaults for each request. */
 export interface Defaults {
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
@@ -81,7 +81,7 @@ const formatOf = (output: Tool.OutputFormat | undefined): LanguageModelV4CallOpt
   return defined({ type: "json", name, description, schema })
 }
 
-/** The switch is no part of the AI SDK's specification. */
+/** The AI SDK's specification has no such switch. */
 const parallelOf = (
   { parallelOptions }: Defaults,
   { parallelToolCalls, tools = [] }: WorkerRequest,
@@ -89,7 +89,7 @@ const parallelOf = (
 ): Result.Result<SharedV4ProviderOptions | undefined, WorkerErrorReason> => {
   if (parallelToolCalls === undefined || tools.length === 0) return Result.succeed(undefined)
   const own = parallelOptions?.(parallelToolCalls)
-  // Models may ask for several tools unless they are told otherwise.
+  // Models can call several tools at once unless it is turned off.
   if (own !== undefined || parallelToolCalls) return Result.succeed(own)
   if (omit !== undefined) {
     omit("parallelToolCalls off: the AI SDK has no such setting: left out")

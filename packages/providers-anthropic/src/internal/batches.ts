@@ -65,7 +65,7 @@ const outcomesOf = (client: Anthropic, batch: string) =>
 const bodyOf = (lines: ReadonlyArray<Uint8Array<ArrayBuffer>>): Blob =>
   new Blob(['{"requests":[', ...lines.flatMap((line, index) => (index === 0 ? [line] : [",", line])), "]}"])
 
-/** A batch has no name here: those of the time are all that can be told. */
+/** Batches have no name in this API, so only their times can be compared. */
 const find = async (
   client: Anthropic,
   { from, to }: { readonly from: number; readonly to: number },
@@ -85,7 +85,7 @@ const find = async (
 /** How Anthropic takes batches. */
 export const vendorOf = (client: Anthropic, reason: (error: unknown) => WorkerErrorReason): VendorBatch.Vendor => ({
   maxRequests: 100_000,
-  // 256 MB, less what stands around the requests.
+  // 256 MB, less the text around the requests.
   maxBytes: 255_999_900,
   line: (id, body) => {
     const { stream: _, ...params } = Json.fields(body)

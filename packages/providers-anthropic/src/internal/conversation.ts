@@ -68,7 +68,10 @@ const blocksOf = (content: Message.Content) =>
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Arguments as the object that the vendor takes. What is none goes back under the name that its pages give it. */
+/**
+ * Returns arguments as the object that the vendor accepts. Other values are wrapped under the name in the vendor's
+ * documentation.
+ */
 const inputOf = (text: string): Json.Fields => {
   if (text.trim() === "") return {}
   try {
@@ -111,7 +114,9 @@ const said = (message: Message.AssistantMessage, model: string): Array<ContentBl
   return placed(message, blocks) ?? [...blocks.filter(Dialects.Messages.Echo.isThinking), ...text, ...calls]
 }
 
-/** A result, and beside it what the vendor does not take within one that failed: anything but text. */
+/**
+ * Returns a result, and separately the content that the vendor does not accept within a failed one: anything but text.
+ */
 const resultOf = ({ callId, content, isError }: Message.ToolMessage): Array<ContentBlockParam> => {
   const failed = isError === true
   const blocks = blocksOf(content)
@@ -136,7 +141,7 @@ const contentOf = (message: Message.Message, model: string): Array<ContentBlockP
   return message.role === "tool" ? resultOf(message) : blocksOf(message.content)
 }
 
-/** Results of calls must stand before all else. */
+/** The API requires results of calls to come first. */
 const resultsFirst = ({ content, role }: Turn): Turn => {
   const isResult = ({ type }: ContentBlockParam) => type === "tool_result"
   return { role, content: [...content.filter(isResult), ...content.filter((one) => !isResult(one))] }
@@ -156,7 +161,7 @@ export const turnsOf = (messages: ReadonlyArray<Message.Message>, model: string)
   return turns.map(resultsFirst)
 }
 
-/** The rules of a conversation, wherever they stand in it: one block. */
+/** Returns the rules of a conversation, regardless of position, as one block. */
 export const systemOf = (messages: ReadonlyArray<Message.Message>): Array<TextBlockParam> => {
   const texts = messages
     .filter(isRule)

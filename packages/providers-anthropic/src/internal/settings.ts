@@ -22,7 +22,7 @@ export type Settings = Pick<MessageCreateParamsStreaming, "thinking" | "output_c
   readonly temperature?: number | undefined
 }
 
-/** What a request asks for cannot be sent. */
+/** Returns the failure for a request that cannot be sent. */
 export const refused = (detail: string): VendorError.Failure =>
   new VendorError.Failure({ _tag: "InvalidRequest", detail })
 

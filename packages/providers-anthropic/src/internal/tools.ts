@@ -40,7 +40,9 @@ const choiceOf = ({ parallelToolCalls, toolChoice }: WorkerRequest): ToolChoice 
   return { type: toolChoice === "required" ? "any" : "auto", ...parallel }
 }
 
-/** The tools of a request and the choice among them. Where only its past has tools, they are named and forbidden. */
+/**
+ * Returns the tools of a request and the choice among them. If only its past has tools, they are named and forbidden.
+ */
 export const toolsOf = (
   request: WorkerRequest,
   target: Model

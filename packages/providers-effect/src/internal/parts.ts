@@ -7,9 +7,9 @@ import { VendorJson as Json, ModelTurn } from "@divisi/provider-kit"
 import type * as Response from "effect/ai/Response"
 import type { Tools } from "./request.ts"
 
-/** What is known about the call whose stream is read. */
+/** Facts about the call whose stream is read. */
 export interface Reading {
-  /** Whose turns the model can read again. */
+  /** The model that can read its turns again. */
   readonly model: string
   readonly messages: ReadonlyArray<Message>
 }

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 
 type Seen = Message.ImagePart | Message.FilePart
 
-/** What is not said of a URL is its kind; a file is mostly a PDF. */
+/** The media type of a URL is unknown; a file is usually a PDF. */
 const mediaTypeOf = (part: Seen): string => part.mediaType ?? (part.type === "image" ? "image/*" : "application/pdf")
 
 const fileOf = (part: Seen): Prompt.FilePartEncoded =>
@@ -30,7 +30,7 @@ const fileOf = (part: Seen): Prompt.FilePartEncoded =>
 const partsOf = (content: Message.Content): ReadonlyArray<Prompt.UserMessagePartEncoded> =>
   Message.parts(content).map((part) => (part.type === "text" ? part : fileOf(part)))
 
-/** What is no object goes back under a name of its own: not every model takes anything else. */
+/** A value that is not an object is wrapped under a separate name, since some models accept only objects. */
 const saidOf = (part: ModelTurn.Said): Prompt.AssistantMessagePartEncoded => {
   const options = part.metadata as Prompt.ProviderOptions | undefined
   if (part.type !== "tool-call") return defined({ type: part.type, text: part.text, options })
@@ -38,7 +38,7 @@ const saidOf = (part: ModelTurn.Said): Prompt.AssistantMessagePartEncoded => {
   return defined({ type: "tool-call", id, name, params: ModelTurn.inputOf(part.call, "INVALID_JSON"), options })
 }
 
-/** A failure is said in the result, too, as not every model's package passes `isFailure` on. */
+/** The result states a failure as text, too, since some models' packages do not pass on `isFailure`. */
 const resultOf = (result: Message.ToolMessage): Prompt.ToolResultPartEncoded => {
   const text = Message.text(result.content)
   const isFailure = result.isError === true
@@ -67,7 +67,7 @@ const turnOf = (message: Exclude<Message.Message, Message.ToolMessage>, model: s
   return { role: "system", content: message.content }
 }
 
-/** The turns of a conversation; throws where the URL of a picture or of a file is none. */
+/** Returns the turns of a conversation; throws if the URL of an image or of a file is invalid. */
 export const promptOf = (messages: ReadonlyArray<Message.Message>, model: string): Array<Prompt.MessageEncoded> =>
   ModelTurn.turns(messages).flatMap((turn) => ("role" in turn ? [turnOf(turn, model)] : resultsOf(turn)))
 
@@ -78,7 +78,7 @@ export const promptOf = (messages: ReadonlyArray<Message.Message>, model: string
 const toolOf = ({ description, input, name, strict }: CoreTool.ToolDefinition) =>
   Tool.dynamic(name, { description, parameters: { ...input } }).annotate(Tool.Strict, strict)
 
-/** Tools as a model is told of them. */
+/** Tools in the form that a model receives. */
 export type Tools = Record<string, ReturnType<typeof toolOf>>
 
 /** Tools as a toolkit that runs none of them: the executor does. */
@@ -97,10 +97,13 @@ export const toolsOf = ({ toolChoice = "auto", tools = [] }: WorkerRequest) => (
 // Settings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What an adapter passes on: the request without what a `LanguageModel` has itself. */
+/** The settings that an adapter passes on: the request without the parts that a `LanguageModel` has itself. */
 export type Settings = Omit<WorkerRequest, "messages" | "format" | "tools" | "toolChoice" | "preferences">
 
-/** The settings that a request sets. What models do anyway is none: to answer in text, and to ask for several tools. */
+/**
+ * Returns the settings that a request changes. Defaults of models are excluded: answering in text, and calling several
+ * tools at once.
+ */
 const settingsOf = (request: WorkerRequest): Settings => {
   const { output, parallelToolCalls, tools = [] } = request
   const { maxOutputTokens, reasoning, seed, stopSequences, temperature } = request

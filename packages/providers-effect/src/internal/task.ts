@@ -1,4 +1,4 @@
-/** Turns what a `LanguageModel` is asked into a task. What a task cannot hold fails; no part of it is dropped. */
+/** Converts a `LanguageModel` request to a task. Fails on parts that a task cannot hold; no part is dropped. */
 import type { Message } from "@divisi/core/Message"
 import * as Task from "@divisi/core/Task"
 import * as Arr from "effect/Array"

@@ -1,4 +1,4 @@
-/** What `@google/generative-ai` throws, as a `WorkerErrorReason`. */
+/** Converts exceptions of `@google/generative-ai` to a `WorkerErrorReason`. */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { VendorJson as Json, VendorError } from "@divisi/provider-kit"
 import * as Gemini from "@divisi/provider-kit/Gemini"

@@ -1,15 +1,15 @@
-/** What a request needs and a model cannot do: told by name before anything is sent. */
+/** Finds needs of a request that a model does not support: reported by name before anything is sent. */
 import { type ContentPart, type Message, parts } from "@divisi/core/Message"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
 
-/** What an API does not take, whatever the model, and why. */
+/** Unsupported features of an API, for every model, with the reason. */
 export interface Lacking {
   readonly fileUrl?: string | undefined
 }
 
-/** What is more than text, and so may be more than a model takes. */
+/** Returns the content other than text, which a model may not support. */
 const contentsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<ContentPart> =>
   messages.flatMap(({ content, role }) =>
     (role === "user" || role === "tool") && typeof content !== "string" ? parts(content) : []

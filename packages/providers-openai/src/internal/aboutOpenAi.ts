@@ -1,4 +1,4 @@
-/** What OpenAI's own two APIs have in common: key, rate limits and prices. */
+/** Shared parts of OpenAI's own two APIs: key, rate limits and prices. */
 import { ApiKey, VendorBatch } from "@divisi/provider-kit"
 import { type Capabilities, limitsOf } from "../capabilities.ts"
 import type { OpenAiOptions } from "../options.ts"

@@ -1,6 +1,6 @@
 /**
- * OpenAI's Batch API: a file of requests is uploaded, a batch is made of it, and its answers lie in two files, one of
- * answers and one of errors.
+ * OpenAI's Batch API: a file of requests is uploaded, a batch is created from it, and its answers are in two files, one
+ * for answers and one for errors.
  *
  * Sources: https://developers.openai.com/api/docs/guides/batch, and the schemas Batch, BatchRequestInput and
  * BatchRequestOutput of https://github.com/openai/openai-openapi, read in November 2026.
@@ -107,7 +107,7 @@ const look = async (
     : undefined
 }
 
-/** Under this, the name of a batch stands in its metadata. */
+/** Metadata key of a batch's name. */
 const nameKey = "divisi"
 
 const find = async (
@@ -128,7 +128,7 @@ const find = async (
   return found
 }
 
-/** What the streaming of an answer needs, and a batch refuses. */
+/** Removes fields that streaming needs and batches refuse. */
 const whole = (body: unknown): Json.Fields => {
   const { stream: _, stream_options: __, ...rest } = Json.fields(body)
   return rest

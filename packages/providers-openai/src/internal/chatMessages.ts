@@ -12,7 +12,7 @@ export const urlOf = (source: Message.Source): string =>
 export const nameOf = ({ mediaType = "", name }: Message.FilePart): string =>
   name ?? `file.${/^[\w-]+\/([a-z\d]+)$/.exec(mediaType)?.[1] ?? "bin"}`
 
-/** What is told of a result: that the tool failed, where it did. */
+/** Returns the text of a result, with a note if the tool failed. */
 export const resultOf = ({ content, isError }: Message.ToolMessage): string =>
   `${isError === true ? "Error: " : ""}${Message.text(content)}`
 
@@ -54,7 +54,10 @@ const assistant = (
   }
 }
 
-/** What a result shows: the user's turn after all results has it, as a result itself can be nothing but text. */
+/**
+ * Returns the media of a result: it goes into the user's turn after all results, since a result itself can contain only
+ * text.
+ */
 const shown = ({ content, name }: Message.ToolMessage): ReadonlyArray<ChatCompletionContentPart> => {
   const sights = Message.parts(content).filter(({ type }) => type !== "text")
   return sights.length === 0 ? [] : [{ type: "text", text: `From the tool ${name}:` }, ...sights.map(partOf)]

@@ -23,7 +23,7 @@ export const rateLimitHeaders: Allowance.HeaderNames = {
 /** The longest silence: ten minutes by default, and at most what a timer can be set to. */
 export const timeoutMillis = (options: ClientOptions): number => Math.min(options.timeoutMillis ?? 600_000, 2 ** 31 - 1)
 
-/** What the client of a worker is made of. */
+/** The options of a worker that its client uses. */
 type ClientOptions = Pick<WorkerOptions, "baseURL" | "fetch" | "headers" | "timeoutMillis">
 
 interface Identity {

@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import type { OpenAiOptions } from "../options.ts"
 import { timeoutMillis } from "./client.ts"
 
-/** Where requests go, and on whose account. */
+/** The address for requests, and the account to charge. */
 export interface Target {
   /** The worker's id, for errors. */
   readonly worker: string
@@ -15,7 +15,7 @@ export interface Target {
   readonly model: string
   readonly baseURL: string
   readonly options: Pick<OpenAiOptions, "fetch" | "headers" | "timeoutMillis" | "organization" | "project">
-  /** The key, or why there is none; absent for a server that wants none. */
+  /** The key, or the reason why it is missing; absent for a server that needs no key. */
   readonly key: Result.Result<string, string> | undefined
 }
 

@@ -11,7 +11,7 @@ import type { Connect, Sent } from "./worker.ts"
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is sent with every call; headers of the worker's own replace these, whatever the case of their names. */
+/** Returns the headers of every call. The worker's own headers replace them, regardless of case. */
 const headersOf = ({ headers = {} }: WorkerOptions, key: string | undefined): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
   accept: "text/event-stream",
@@ -21,7 +21,7 @@ const headersOf = ({ headers = {} }: WorkerOptions, key: string | undefined): Re
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 })
 
-/** An error or a redirect as `fetch` gives it: what is made of those is not told twice. */
+/** Returns an error or a redirect as a `fetch` response, so that their handling is not duplicated. */
 const responseOf = ({ abort, fields, status }: Answer, read: Answer["read"]): Response => {
   const headers = new globalThis.Headers()
   for (const [name, value] of Object.entries(fields)) headers.append(name, String(value))
@@ -84,7 +84,7 @@ const plain = (answer: Answer): Sent & VendorEvents.Incoming => {
 
 type Transport = (body: string, signal: AbortSignal) => Promise<Sent>
 
-/** What a `fetch` throws itself is the connection's failure. */
+/** Exceptions of `fetch` itself are connection failures. */
 const overFetch =
   (fetch: typeof globalThis.fetch, url: string, headers: Readonly<Record<string, string>>): Transport =>
   async (body, signal) => {

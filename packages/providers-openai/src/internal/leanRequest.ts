@@ -12,7 +12,7 @@ import type { Agent, Dispatcher } from "undici"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where a worker's calls are sent, and what with. */
+/** The address and the headers of a worker's calls. */
 export interface Address {
   readonly origin: string
   /** With its query. */
@@ -65,8 +65,8 @@ const newest = Symbol.for("undici.globalDispatcher.2")
 const older = Symbol.for("undici.globalDispatcher.1")
 
 /**
- * Whether the process's own `fetch` takes a way of its own: by a proxy of the environment (`NODE_USE_ENV_PROXY`), or by a
- * dispatcher that somebody has set.
+ * Whether the process's own `fetch` is rerouted: by a proxy of the environment (`NODE_USE_ENV_PROXY`), or by a custom
+ * dispatcher.
  */
 export const isRerouted = (): boolean => {
   const dispatcher: unknown = Reflect.get(globalThis, newest) ?? Reflect.get(globalThis, older)
@@ -80,7 +80,7 @@ export const isRerouted = (): boolean => {
 /** How many bytes may wait to be read until the server has to. */
 const capacity = 256 * 1024
 
-/** How much of an answer that nobody reads any more is worth a connection that can be used again. */
+/** Maximum of an unread answer to drain so that its connection can be reused. */
 const remainder = { bytes: 64 * 1024, millis: 1000 }
 
 const failureOf = (error: unknown): VendorError.Failure => {
@@ -101,9 +101,9 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
   #isOver = false
   #isAborted = false
   #failure: VendorError.Failure | undefined
-  /** Wakes what waits for the head, or for the next bytes. */
+  /** Wakes the reader that waits for the head, or for the next bytes. */
   #wake: (() => void) | undefined
-  /** How many bytes have come since nobody reads any more. */
+  /** Bytes received since the answer lost its reader. */
   #discarded: number | undefined
   #timer: NodeJS.Timeout | undefined
 

@@ -31,7 +31,7 @@ const callOf = ({ arguments: text, id, name }: Message.ToolCall): ResponseInputI
   arguments: text
 })
 
-/** A turn of the model's: its text stands after the reasoning that comes before all calls. */
+/** Converts a turn of the model: its text follows the reasoning that precedes all calls. */
 const assistant = (message: Message.AssistantMessage, model: string): Array<ResponseInputItem> => {
   const { content, echo, toolCalls = [] } = message
   const said: Array<ResponseInputItem> = content === "" && toolCalls.length > 0 ? [] : [{ role: "assistant", content }]

@@ -26,7 +26,7 @@ const reasoningOf = (
   return Object.keys(fields).length === 0 ? undefined : fields
 }
 
-/** The API's own default of `strict` is said by null. */
+/** In this API, null means the default of `strict`. */
 const toolOf = ({ description, input, name, strict }: Tool.ToolDefinition) =>
   defined({ type: "function", name, description, parameters: input, strict: strict ?? null })
 

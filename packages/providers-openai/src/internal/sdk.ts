@@ -19,7 +19,10 @@ type Send<Body> = (
   options: { readonly signal: AbortSignal }
 ) => { readonly asResponse: () => Promise<Response> }
 
-/** Connects to one API of the SDK. `again` asks for an answer that the vendor goes on with, `batches` is for later ones. */
+/**
+ * Connects to one API of the SDK. `again` fetches an answer that the vendor processes in the background; `batches` is
+ * for later answers.
+ */
 export const overSdk =
   <Body>(
     { organization, project }: Account,

@@ -29,15 +29,15 @@ export const merge = (defaults: Defaults, request: WorkerRequest): Defaults => {
   })
 }
 
-/** What settings are checked against. */
+/** The model and API that settings are checked against. */
 export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
   /** Why an API lacks a kind of reasoning setting, whatever the model. */
   readonly missing: { readonly [Type in Reasoning["type"]]?: string | undefined }
   /**
-   * Takes what is said of a setting that the model does not have, which is then mapped or left out. It is refused when
-   * absent.
+   * Receives a notice for a setting that the model does not support, which is then mapped or omitted. If absent, the
+   * setting is refused.
    */
   readonly omit?: ((notice: string) => void) | undefined
 }

@@ -16,11 +16,11 @@ export type Sent = (Response | VendorEvents.Incoming) & { readonly headers: Allo
 /** A way to an API. */
 export interface Connection<Body> {
   readonly baseURL: string
-  /** What no error may show. */
+  /** Texts that must not appear in an error. */
   readonly secrets: ReadonlyArray<string>
-  /** Sends a body. An answer that is no success is thrown. */
+  /** Sends a body. Throws an unsuccessful response. */
   readonly send: (body: Body, signal: AbortSignal) => Promise<Sent>
-  /** Asks for the whole of an answer that the vendor goes on with; absent where it cannot be asked. */
+  /** Fetches the whole of an answer that the vendor processes in the background; absent if unsupported. */
   readonly again?: ((handle: string, signal: AbortSignal) => Promise<Sent>) | undefined
   /** How it takes batches; absent where it takes none. */
   readonly batches?: VendorBatch.Vendor | undefined
@@ -31,9 +31,9 @@ export interface Connection<Body> {
 /** Connects a worker. */
 export type Connect<Body> = (worker: string, options: WorkerOptions, key: string | undefined) => Connection<Body>
 
-/** What differs from API to API. */
+/** The differences between APIs. */
 export interface Api<Body, State> {
-  /** The body of a request. Settings that the model does not have are refused, or told to `omit` where it is given. */
+  /** Returns the body of a request. Unsupported settings are refused, or reported to `omit` if it is set. */
   readonly toBody: (request: WorkerRequest, omit?: (notice: string) => void) => Result.Result<Body, WorkerErrorReason>
   readonly connect: Connect<Body>
   readonly protocol: VendorStream.Protocol<unknown, State>
@@ -51,13 +51,13 @@ export interface About {
   readonly limits: Limits | undefined
   /** The headers that report what is left of the rate limits; not read when absent. */
   readonly rateLimitHeaders: Allowance.HeaderNames | undefined
-  /** What the model can do here. */
+  /** Capabilities of the model with this API. */
   readonly capabilities: Capabilities
   /** A missing key fails every call; `undefined` if the server wants none. */
   readonly key: Result.Result<Redacted.Redacted<string>, string> | undefined
 }
 
-/** What its answers depend on, for their key in a response cache. */
+/** Returns the settings that affect answers, for their key in a response cache. */
 const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
   const { body, maxOutputTokens, reasoning, seed, stopSequences, temperature } = options
   return { baseURL, body, maxOutputTokens, reasoning, seed, stopSequences, temperature }
