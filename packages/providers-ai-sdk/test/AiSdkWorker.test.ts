@@ -134,7 +134,7 @@ describe("aiSdk", () => {
 const weather = { name: "weather", input: { type: "object", properties: { city: { type: "string" } } } } as const
 
 describe("what a model can do", () => {
-  it("are assumed unless overridden: by its options, or by a server without schemas", () => {
+  it("is assumed unless overridden: by its options, or by a server without schemas", () => {
     const able = { tools: true, images: true, files: true, jsonSchema: true }
     assert.deepStrictEqual(aiSdk(claude("http://localhost")).capabilities, able)
     // A compatible server's package declares no schema support by default.

@@ -1,6 +1,6 @@
 /**
- * What a call costs over the bare SDK: CPU time of this process for the same streams, side by side in one run; and what
- * memory is kept after many calls. Each provider's `bench/overhead.ts` says what the two are.
+ * Measures the overhead of a call over the bare SDK: CPU time of this process for the same streams, side by side in one
+ * run; and the memory retained after many calls. Each provider's `bench/overhead.ts` describes the two contenders.
  */
 
 import { fork } from "node:child_process"
@@ -13,7 +13,7 @@ import * as Stream from "effect/Stream"
 /** A call that gives how many characters it has read. */
 type Call = () => Promise<number>
 
-/** What is compared. */
+/** The contenders. */
 export interface Contenders {
   readonly bare: Call
   readonly worker: Worker
@@ -111,7 +111,7 @@ const compare = async (calls: { readonly bare: Call; readonly ours: Call }, sett
     bareMillisPerCall: median(millis.bare),
     oursMillisPerCall: median(millis.ours),
     overhead: median(ratios) - 1,
-    // What else a machine does only ever adds: on a busy one, the fastest rounds say more than the median.
+    // Other load on the machine only adds time: on a busy one, the fastest rounds are more accurate than the median.
     overheadOfFastest: Math.min(...millis.ours) / Math.min(...millis.bare) - 1,
     overheadByRound: ratios.map((ratio) => Number((ratio - 1).toFixed(3)))
   }
@@ -136,7 +136,9 @@ const keep = async (call: Call, { concurrency, memory }: Options) => {
   }
 }
 
-/** Measures and prints JSON. `--memory N` measures what is kept of N calls instead; it needs `--expose-gc`. */
+/**
+ * Measures and prints JSON. `--memory N` measures the memory retained after N calls instead; it needs `--expose-gc`.
+ */
 export const main = async (dialect: string, make: (url: string) => Contenders): Promise<void> => {
   const settings = options()
   const server = await serve(dialect, settings.deltas)

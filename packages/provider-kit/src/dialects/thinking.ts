@@ -54,7 +54,7 @@ const plain = (tag: string): string => tag.toLowerCase().replaceAll(/\s/g, "")
 /** Longer than any tag. */
 const longest = 32
 
-/** Returns the position of a possible incomplete tag; the length of the text if there is none. */
+/** Returns the position of a possible incomplete tag; the length of the text without a tag. */
 const heldFrom = (text: string): number => {
   const at = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["), text.lastIndexOf("◁"))
   return at === -1 || text.length - at > longest || !isBeginning(text.slice(at)) ? text.length : at

@@ -182,7 +182,7 @@ export const hold = ({ expected }: ResponseRow, read: Read): void => {
 // Running
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a worker is made of for a row. */
+/** The options of a worker for a row. */
 export interface Connection {
   /** Without a path and a slash at its end. */
   readonly baseURL: string
@@ -193,7 +193,7 @@ export interface Connection {
 
 /** A provider that reads the corpus. */
 export interface Options {
-  /** What is tested, e.g. `openai`. */
+  /** The tested provider, e.g. `openai`. */
   readonly name: string
   readonly protocol: Protocol
   /** Makes the worker for a row; nothing where the provider has no setting that the row needs. */
@@ -225,8 +225,8 @@ const checkGap = async (row: ResponseRow, options: Options, reason: string): Pro
  *
  * **Details**
  *
- * `gaps` names the rows that the provider does not read, with the reason; a gap that is none any more fails, and so does
- * one that names no row.
+ * Registers the corpus as tests. `gaps` names the rows that the provider does not read, with the reason. A gap that
+ * passes fails the test, and so does a gap that names no row.
  *
  * **Example**
  *

@@ -9,7 +9,7 @@ import type { FinishReason, WorkerErrorReason, WorkerRequest } from "@divisi/cor
 /** The vendor protocols. */
 export type Protocol = "chat" | "responses" | "messages" | "generate-content"
 
-/** What a row is about: the classes of the table in `docs/reference/providers.md`. */
+/** The subject of a row: the classes of the table in `docs/reference/providers.md`. */
 export type Class =
   | "preference"
   | "ending"
@@ -23,13 +23,13 @@ export type Class =
   | "path"
   | "thinking"
 
-/** Where it was seen. */
+/** The source of an observation. */
 export interface Source {
   /** `owner/name` on GitHub, or the address of a vendor's page. */
   readonly repository: string
   /** The thread's number; absent for a page. */
   readonly number?: number | undefined
-  /** What it is about, in our words. */
+  /** The subject in our words. */
   readonly subject: string
 }
 
@@ -51,7 +51,7 @@ export interface Call {
   readonly id?: string | undefined
 }
 
-/** What must come out of an answer. What is absent is not compared. */
+/** The expected outcome of an answer. Absent fields are not compared. */
 export interface Outcome {
   readonly text?: string | undefined
   readonly reasoning?: string | undefined
@@ -66,7 +66,7 @@ export interface Outcome {
         readonly reasoningTokens?: number
       }
     | undefined
-  /** The kinds of failure that are right; a call that must succeed has none. */
+  /** The accepted kinds of failure; absent for a call that must succeed. */
   readonly failure?: ReadonlyArray<WorkerErrorReason["_tag"]> | undefined
   /** Words that the failure's message must have. */
   readonly says?: ReadonlyArray<string> | undefined
@@ -92,12 +92,12 @@ export interface Needs {
   readonly endsWithDone?: boolean | undefined
 }
 
-/** What a vendor answers, and what a worker must make of it. */
+/** A vendor's answer, and the outcome that a worker must produce from it. */
 export interface ResponseRow extends Common {
   readonly direction: "response"
   /** One for each request in turn; the last answers all that follow. */
   readonly replies: readonly [Reply, ...Array<Reply>]
-  /** What the worker is asked, besides a question in words. */
+  /** The worker's request, besides a question in words. */
   readonly request?: Partial<WorkerRequest> | undefined
   readonly needs?: Needs | undefined
   readonly expected: Outcome
@@ -109,7 +109,7 @@ export interface ResponseRow extends Common {
   readonly sends?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a client asks, and what a server must make of it. */
+/** A client's request, and the outcome that a server must produce from it. */
 export interface RequestRow extends Common {
   readonly direction: "request"
   readonly request: {

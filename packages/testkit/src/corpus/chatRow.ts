@@ -70,7 +70,7 @@ export const refused = (status: number, body: unknown, headers?: Readonly<Record
 
 export const sunny = { text: "Sunny.", finish: "stop" } as const
 
-/** What an answer of `ulm`, or of several calls, ends with. */
+/** The ending of an answer with `ulm`, or with several calls. */
 export const called = { finish: "tool-calls" } as const
 
 export const json = (body: unknown) => ({ contentType: "application/json", body: JSON.stringify(body) })

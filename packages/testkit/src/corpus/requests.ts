@@ -2,7 +2,7 @@
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import type { Protocol, RequestRow, Row, Source } from "./Row.ts"
 
-/** What a request says besides its fields that differ, by protocol. */
+/** The fields that requests share, by protocol. */
 const bodies = {
   chat: { model: "divisi", messages: [{ role: "user", content: "Hm" }] },
   responses: { model: "divisi", input: "Hm" },

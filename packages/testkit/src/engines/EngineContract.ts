@@ -1,9 +1,9 @@
 /**
  * The contract of an engine: what every engine does, as one suite that each of them runs.
  *
- * Losses and gradients are held to a reference in plain numbers (`LossTerms`), gradients to the fall of the loss along
- * them, samplers to what `forward` finds. What an engine cannot do is declared as a gap with its reason; a gap is run
- * as well, and must still be one.
+ * Losses and gradients are compared with a reference in plain numbers (`LossTerms`), gradients with the decrease of the
+ * loss along them, samplers with the results of `forward`. Unsupported features of an engine are declared as gaps with
+ * a reason; a gap is run as well, and must still fail.
  */
 import { passes } from "./internal/contract/passes.ts"
 import { sampling } from "./internal/contract/samples.ts"

@@ -31,7 +31,7 @@ export interface Seen {
   readonly body: unknown
 }
 
-/** What goes wrong with one request. */
+/** The failure of one request. */
 export type Fault =
   /** The request is lost on its way: nothing is carried out, the connection breaks. */
   | { readonly type: "drop-request" }
@@ -48,13 +48,13 @@ export type Fault =
   /** The reply comes later. */
   | { readonly type: "delay"; readonly millis: number }
 
-/** What a server serves. */
+/** Options of a server. */
 export interface Options {
   /** A fresh model: one is opened for each that a client creates, and closed when it is unloaded. */
   readonly engine: Effect.Effect<Engine, EngineError, Scope.Scope>
-  /** Where checkpoints are kept; they are found again by the next server of the same folder. */
+  /** The folder of checkpoints; the next server of the same folder can load them. */
   readonly folder: string
-  /** What the model is called; what the engine calls it by default. */
+  /** The model's name; the engine's name for it by default. */
   readonly baseModel?: string | undefined
   /**
    * An adapter that stands for every checkpoint's, as a folder; without it, the engine's own export where it has one.
@@ -81,7 +81,7 @@ export interface LocalTinkerServer {
   readonly url: string
   /** How many requests of a path came, and what was carried out: gradients, steps, saves, samples. */
   readonly counts: () => Readonly<Record<string, number>>
-  /** What was carried out, in order: `forward_backward`, `optim_step`, … */
+  /** Completed operations, in order: `forward_backward`, `optim_step`, … */
   readonly carriedOut: () => ReadonlyArray<string>
   /** Forgets sessions, models and futures, as a crash does; checkpoints stay. */
   readonly restart: Effect.Effect<void>

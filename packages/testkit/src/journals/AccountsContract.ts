@@ -26,7 +26,7 @@ export interface Case {
   readonly run: (open: Open) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
-/** What is held to the contract. */
+/** The subject of the contract. */
 export interface Options extends Runner {
   readonly name: string
   /** A new place, without accounts. */
@@ -34,7 +34,7 @@ export interface Options extends Runner {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is charged
+// Charges
 // -------------------------------------------------------------------------------------------------------------------
 
 const used = (costUsd: number) => ({ usage: { inputTokens: 1, outputTokens: 2 }, costUsd })
@@ -44,7 +44,7 @@ const amount = (costUsd: number) => ({ costUsd, tokens: 10 })
 const openIn = (open: Open, options: Account.AccountOptions) =>
   Effect.flatMap(open, (accounts) => accounts.open(options))
 
-/** What an account has spent and set aside, as the next process reads it. */
+/** Returns the spent and reserved amounts of an account, as the next process reads them. */
 const standing = (open: Open, name: string) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -56,7 +56,7 @@ const standing = (open: Open, name: string) =>
     })
   )
 
-/** What is reserved on every account, as the next process reads it. */
+/** Returns the reserved amounts of all accounts, as the next process reads them. */
 const reserved = (open: Open) =>
   Effect.scoped(
     Effect.map(
@@ -170,7 +170,7 @@ export const cases: ReadonlyArray<Case> = [
         assert.deepEqual(yield* reserved(open), { all: 0, red: 0, blue: 0 })
         assert.deepEqual(yield* standing(open, "all"), { calls: 3, costUsd: 0.625, open: 0, reservedCostUsd: 0 })
         assert.deepEqual(yield* standing(open, "red"), { calls: 2, costUsd: 0.5, open: 0, reservedCostUsd: 0 })
-        // What replays a call reserves nothing, and draws nothing.
+        // Replaying a call reserves nothing and charges nothing.
         const again = yield* red.reserve(amount(0.25))
         const replayed = yield* blue.reserve(amount(0.875), "r/0/0/0/0", "replayed", {
           reservations: [again],

@@ -39,7 +39,7 @@ export interface Runner {
   readonly it: (name: string, body: () => Promise<void>) => unknown
 }
 
-/** What is held to the contract. */
+/** The subject of the contract. */
 export interface Options extends Runner {
   readonly name: string
   /** A new store, without runs. */
@@ -47,7 +47,7 @@ export interface Options extends Runner {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is written
+// Entries
 // -------------------------------------------------------------------------------------------------------------------
 
 const finished = (run: string): RunEvent.RunEvent => ({

@@ -1,6 +1,6 @@
 /**
- * A Postgres of one process, for tests of what stands on one: its cluster lies in a temporary folder, and ends with the
- * process.
+ * A Postgres server of one process, for tests of code that needs one: its cluster is in a temporary folder, and ends
+ * with the process.
  */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
@@ -12,16 +12,16 @@ import path from "node:path"
 export interface PostgresServer {
   /** Its URL, with the user and a password. */
   readonly url: string
-  /** Starts it anew; `immediate` as after a crash, where clients are cut off and what was not committed is gone. */
+  /** Restarts it; `immediate` is like a crash: clients are disconnected and uncommitted data is lost. */
   readonly restart: (mode: "fast" | "immediate") => void
-  /** Lets it be away until it is begun again; what it has kept stays. */
+  /** Makes it unreachable until it is restarted; its data remains. */
   readonly halt: () => void
   readonly begin: () => void
-  /** Ends it, and removes what it has kept. */
+  /** Stops it, and removes its data. */
   readonly stop: () => void
 }
 
-/** Where systems put the programs of Postgres, besides the `PATH`. */
+/** Common folders of Postgres' programs, besides the `PATH`. */
 const places = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt", "/usr"]
 
 const versionsIn = (place: string): ReadonlyArray<string> => {
@@ -30,7 +30,7 @@ const versionsIn = (place: string): ReadonlyArray<string> => {
   return versions.sort((left, right) => Number(/\d+$/.exec(right)) - Number(/\d+$/.exec(left)))
 }
 
-/** The folder of the programs of Postgres, of the newest that is installed; `undefined` where there is none. */
+/** Returns the folder of Postgres' programs, of the newest installed version; `undefined` if it is not installed. */
 export const find = (): string | undefined => {
   const onPath = (process.env.PATH ?? "").split(path.delimiter)
   const installed = places.flatMap((place) => versionsIn(place).map((name) => path.join(place, name, "bin")))
@@ -64,7 +64,7 @@ export const start = async (): Promise<PostgresServer> => {
   fs.writeFileSync(secret, password)
   const isRoot = process.getuid?.() === 0
   if (isRoot) for (const file of [root, secret]) fs.chownSync(file, nobody, nobody)
-  // A server that goes on must not keep the pipes of who has started it.
+  // The server must not inherit the pipes of the process that starts it.
   const call = (program: string, ...rest: ReadonlyArray<string>) =>
     execFileSync(path.join(programs, program), rest, {
       stdio: "ignore",

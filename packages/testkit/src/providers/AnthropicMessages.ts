@@ -32,7 +32,7 @@ const reasoningOf = (body: Readonly<Record<string, unknown>>): Reasoning | undef
   return typeof effort === "string" ? { type: "effort", effort: effort as "low" } : undefined
 }
 
-/** A picture or a file; what is no block of these is a text. */
+/** Returns an image or a file; any other block becomes a text. */
 const partOf = (block: unknown): ContentPart => {
   const { source, text, title, type } = fields(block)
   if (type !== "image" && type !== "document") return { type: "text", text: String(text ?? "") }
@@ -146,7 +146,7 @@ const stopReasons: Readonly<Record<Answer["ending"], string>> = {
   unknown: "moon_phase"
 }
 
-/** Anthropic counts the tokens read from the cache, and those written to it, beside the input tokens. */
+/** Anthropic counts the tokens read from the cache, and those written to it, separately from the input tokens. */
 const inputOf = (usage: Usage) => {
   const cached = usage.cachedInputTokens ?? 0
   const written = usage.cacheWriteTokens ?? 0
@@ -183,7 +183,7 @@ const stopOf = ({ ending }: Answer) => ({
 /** The vendor signs all reasoning. */
 const signatureOf = ({ signature = "EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pk=" }: Answer) => signature
 
-/** A whole answer has arguments as JSON; what is none cannot be written. */
+/** A whole answer has arguments as JSON; invalid JSON cannot be written. */
 const callBlock = ({ arguments: text, id, name }: ToolCall) => ({
   type: "tool_use",
   id,

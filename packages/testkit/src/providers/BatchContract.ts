@@ -1,5 +1,5 @@
 /**
- * What is expected of a provider whose calls are made in batches, as cases for any test framework. They run against a
+ * The contract of providers with batched calls, as cases for any test framework. They run against a
  * {@link BatchServer}, over real sockets and through the vendor's real SDK.
  */
 import assert from "node:assert/strict"
@@ -26,7 +26,7 @@ export interface Subject {
   readonly make: (connection: Connection) => Worker
   /** The same worker without batches. */
   readonly direct: (connection: Pick<Connection, "apiKey" | "baseURL">) => Worker
-  /** Whether the vendor keeps a batch's name, so that one is found of which nobody knows whether it was taken. */
+  /** Whether the vendor stores a batch's name, so that a batch can be found if its acceptance is unknown. */
   readonly findsByName: boolean
   readonly describe: (name: string, body: () => void) => void
   readonly it: (name: string, body: () => Promise<void>) => void

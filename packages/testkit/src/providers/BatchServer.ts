@@ -13,7 +13,7 @@ import { type Answer, answer, type Refusal } from "./Script.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What becomes of a request: it is answered, refused, not come to before its batch expires, or forgotten. */
+/** The outcome of a request: it is answered, refused, not processed before its batch expires, or forgotten. */
 export type Fate = Answer | Refusal | "expired" | "forgotten"
 
 /** A request of a batch. */
@@ -30,7 +30,7 @@ export interface Batch {
   readonly metadata: unknown
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** What was asked of it, where a vendor has several APIs. */
+  /** The requested API, if a vendor has several. */
   readonly endpoint: string
   /** Why nothing of it is run. */
   readonly failure?: string | undefined
@@ -44,7 +44,7 @@ export interface Options {
   readonly vendor: "openai" | "anthropic"
   /** The only key that is let in; any when absent. */
   readonly key?: string | undefined
-  /** What becomes of a request; it is answered with `ok` by default. */
+  /** Returns the outcome of a request; by default, it is answered with `ok`. */
   readonly fate?: ((item: Item) => Fate) | undefined
   /** A batch ends as it is looked at for this time, 2 by default; with `Infinity` only by `end`. */
   readonly looks?: number | undefined
@@ -52,7 +52,10 @@ export interface Options {
   readonly instead?: ((request: Captured) => Fault | undefined | Promise<Fault | undefined>) | undefined
 }
 
-/** What a server does instead of answering rightly: another answer, or none. `isTaken`: it does as it was asked before. */
+/**
+ * A server's fault instead of a correct answer: another answer, or no answer. `isTaken`: the operation is carried out
+ * first.
+ */
 export type Fault =
   | (Reply & { readonly type?: undefined; readonly contentType?: string | undefined })
   | { readonly type: "reset"; readonly isTaken: boolean }
@@ -71,7 +74,7 @@ export interface BatchServer extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-/** What an answer to a request of HTTP is: JSON, or lines of it. */
+/** The answer to an HTTP request: JSON, or JSON lines. */
 export type Given = Reply | { readonly lines: Iterable<unknown> }
 
 /** The state of a server, as the APIs of vendors use it. */

@@ -16,7 +16,7 @@ export interface Captured {
   readonly headers: Readonly<Record<string, string>>
   /** The body as text. */
   readonly text: string
-  /** The body as JSON; `undefined` where it is none. */
+  /** The body as JSON; `undefined` if it is not JSON. */
   readonly body: unknown
 }
 
@@ -35,7 +35,7 @@ export interface SentMessage {
   readonly isError?: boolean | undefined
 }
 
-/** What a request asks for, in words that fit every vendor. Absent is what was not sent. */
+/** A request's content, in words that fit every vendor. Fields that were not sent are absent. */
 export interface Sent {
   readonly key?: string | undefined
   readonly model?: string | undefined
@@ -62,7 +62,7 @@ export interface Streamed {
   readonly closing: ReadonlyArray<string>
 }
 
-/** An HTTP answer that is no stream. */
+/** An HTTP answer that is not a stream. */
 export interface Reply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -82,7 +82,7 @@ export interface Dialect {
   readonly whole: (answer: Answer, model: string) => unknown
   /** `undefined` where the vendor has no such refusal. `isStream` says whether a stream was asked for. */
   readonly refuse: (refusal: Refusal, isStream: boolean) => Reply | undefined
-  /** The event of a refusal inside a stream; `undefined` where the vendor has none. */
+  /** Returns the event of a refusal inside a stream; `undefined` if the vendor has no such event. */
   readonly refuseInStream: (refusal: Refusal) => string | undefined
   /** An event that is not JSON. */
   readonly malformed: string
@@ -91,7 +91,7 @@ export interface Dialect {
    * over.
    */
   readonly signs?: boolean | undefined
-  /** How the arguments of a call stand in an answer: as JSON text (when absent), or as JSON, which then is always valid. */
+  /** The form of a call's arguments in an answer: JSON text (the default), or JSON, which then is always valid. */
   readonly argumentsAs?: "text" | "json" | undefined
   /** Headers that say what is left of the rate limits, and what they say; absent where the vendor sends none. */
   readonly allowance?:
@@ -127,7 +127,7 @@ export const parsed = (text: unknown): unknown => {
 
 const dataUrl = /^data:([^;,]*);base64,(.*)$/s
 
-/** What a URL says, which may hold the data itself. */
+/** Parses a URL, which may hold the data itself. */
 export const sourceOf = (url: unknown): { readonly data: string; readonly mediaType: string } | { url: string } => {
   const [, mediaType, data] = dataUrl.exec(String(url)) ?? []
   return data === undefined || mediaType === undefined ? { url: String(url) } : { data, mediaType }

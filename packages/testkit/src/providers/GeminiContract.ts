@@ -1,5 +1,5 @@
 /**
- * What is expected of every provider over the Gemini API, as one suite: the contract of providers for a model of each
+ * The contract of providers over the Gemini API, as one suite: the contract of providers for a model of each
  * generation, and the API's own cases.
  */
 import assert from "node:assert/strict"
@@ -23,7 +23,7 @@ export interface Settings extends Omit<ProviderContract.Connection, "apiKey"> {
 
 /** A provider under test. */
 export interface Options extends ProviderContract.Runner {
-  /** What is tested, e.g. `google`. */
+  /** The tested provider, e.g. `google`. */
   readonly name: string
   readonly make: (model: string, settings: Settings) => Worker
   /** The path of a call below the base URL's own. */

@@ -78,7 +78,7 @@ const resultOf = (part: unknown): ReadonlyArray<SentMessage> => {
   ]
 }
 
-/** The messages of a turn: its results one by one, and what stands beside them as the user's. */
+/** Returns the messages of a turn: its results one by one, and the rest as the user's. */
 const messagesOf = (turn: unknown): ReadonlyArray<SentMessage> => {
   const { parts, role } = fields(turn)
   const said = partsOf(parts)
@@ -172,7 +172,7 @@ const finishReasons: Readonly<Record<Answer["ending"], string>> = {
   unknown: "MOON_PHASE"
 }
 
-/** Google counts thoughts beside the tokens of the candidates. */
+/** Google counts thoughts separately from the tokens of the candidates. */
 const usageOf = (usage: Usage) => ({
   promptTokenCount: usage.inputTokens,
   candidatesTokenCount: usage.outputTokens - (usage.reasoningTokens ?? 0),

@@ -1,7 +1,7 @@
 /**
- * Ways in which a vendor misbehaves, for every dialect: its true answers and refusals with each value of their JSON
- * replaced in turn, figures that no call can have used, bodies that are none. Data: the server that sends them is
- * `WireServer`, the cases that hold a provider to them are those of `ProviderContract` whose ids begin with `vendor/`.
+ * Misbehaviour of vendors, for every dialect: valid answers and refusals with each value of their JSON replaced in
+ * turn, impossible usage figures, invalid bodies. This is data: `WireServer` sends it, and the cases of
+ * `ProviderContract` whose ids begin with `vendor/` apply it to a provider.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import type { Dialect } from "./Dialect.ts"
@@ -13,14 +13,14 @@ import * as Script from "./Script.ts"
 
 /** One way to misbehave. */
 export interface Misbehaviour {
-  /** What is wrong, e.g. `choices.0.delta is null`. */
+  /** The fault, e.g. `choices.0.delta is null`. */
   readonly name: string
   readonly script: Script.Script
-  /** The value that stands there otherwise; absent where the whole body is wrong. */
+  /** The original value; absent if the whole body is wrong. */
   readonly instead?: unknown
 }
 
-/** What replaces a value, as it is written in JSON. */
+/** Replacements for a value, in JSON. */
 export const replacements: ReadonlyArray<string> = [
   "null",
   "7",
@@ -32,7 +32,7 @@ export const replacements: ReadonlyArray<string> = [
   '"__proto__"'
 ]
 
-/** What replaces a figure of a usage report, as it is written in JSON; 1e400 is read as infinity. */
+/** Replacements for a figure of a usage report, in JSON; 1e400 is read as infinity. */
 export const figures: ReadonlyArray<string> = [
   "-1",
   "-1000000000",
@@ -64,7 +64,7 @@ const pathsOf = (value: unknown, path: Path = []): ReadonlyArray<readonly [Path,
   ...childrenOf(value).flatMap(([key, child]) => pathsOf(child, [...path, key]))
 ]
 
-/** Stands in JSON for what is written instead: not all of it survives being parsed. */
+/** Placeholder in JSON for raw replacements: some of them cannot be parsed. */
 const mark = "\u0001here\u0001"
 
 const marked = (value: unknown, [key, ...rest]: Path): unknown => {
@@ -76,7 +76,7 @@ const marked = (value: unknown, [key, ...rest]: Path): unknown => {
 const written = (value: unknown, path: Path, instead: string): string =>
   JSON.stringify(marked(value, path)).replace(JSON.stringify(mark), () => instead)
 
-/** A line of a stream that is JSON, and what stands before it. */
+/** A JSON line of a stream, and its prefix. */
 interface Line {
   readonly prefix: string
   readonly value: unknown
@@ -131,7 +131,7 @@ const trueAnswer = Script.answer([Script.reasoning("hm"), ...pieces], {
   usage: { inputTokens: 10, outputTokens: 90, cachedInputTokens: 4, reasoningTokens: 5 }
 })
 
-/** What the calls of {@link callShapes} say. */
+/** The calls in {@link callShapes}. */
 export const calls: ReadonlyArray<ToolCall> = [
   { id: "call_1", name: "weather", arguments: '{"city":"Ulm"}' },
   { id: "call_2", name: "clock", arguments: "{}" }
@@ -240,7 +240,7 @@ export const failures = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
 // Bodies
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Answers of status 2xx that are none. */
+/** Invalid answers with status 2xx. */
 export const bodies = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const raw = (status: number, contentType: string, body: string): Misbehaviour => ({
     name: `${status} ${contentType} ${body.slice(0, 60)}`,

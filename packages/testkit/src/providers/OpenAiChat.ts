@@ -57,7 +57,7 @@ const roles: Readonly<Record<string, SentMessage["role"]>> = {
   tool: "tool"
 }
 
-/** A part of a content; what nobody knows is a text. */
+/** Returns a part of a content; unknown parts become a text. */
 const partOf = (part: unknown): ContentPart => {
   const { file, image_url: image, text, type } = fields(part)
   if (type === "image_url") return { type: "image", ...sourceOf(fields(image).url) }

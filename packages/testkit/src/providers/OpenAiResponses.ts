@@ -31,7 +31,7 @@ const roles: Readonly<Record<string, SentMessage["role"]>> = {
   assistant: "assistant"
 }
 
-/** A part of a content; what nobody knows is a text. */
+/** Returns a part of a content; unknown parts become a text. */
 const partOf = (part: unknown): ContentPart => {
   const { file_data: data, file_url: url, filename, image_url: image, text, type } = fields(part)
   if (type === "input_image") return { type: "image", ...sourceOf(image) }
@@ -54,7 +54,7 @@ const callOf = (item: Readonly<Record<string, unknown>>): ToolCall => ({
   arguments: String(item.arguments)
 })
 
-/** Calls are items beside the turn that they belong to. */
+/** Calls are items outside of the turn that they belong to. */
 const withCall = (turns: ReadonlyArray<SentMessage>, call: ToolCall): ReadonlyArray<SentMessage> => {
   const last = turns.at(-1)
   if (last?.role !== "assistant") return [...turns, { role: "assistant", content: "", toolCalls: [call] }]
@@ -234,7 +234,7 @@ const whole = (answer: Answer, model: string) => {
   })
 }
 
-/** What a delta is a piece of. */
+/** Returns the key of the item that a delta belongs to. */
 const keyOf = (delta: Delta): string => (delta.type === "tool-call" ? delta.id : delta.type)
 
 /** Writes events with their numbers, and opens and closes output items between deltas. */

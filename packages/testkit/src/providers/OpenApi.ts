@@ -20,7 +20,7 @@ import * as Script from "./Script.ts"
 /** An OpenAPI description, 3.0 or 3.1, as it was published. */
 export type Description = Readonly<Record<string, unknown>>
 
-/** What came of checking requests. */
+/** The result of checking requests. */
 export interface Report {
   /** How many bodies were checked. */
   readonly checked: number
@@ -61,7 +61,7 @@ const shape = { type: "json-schema", name: "city", schema: tool.input } as const
 
 const choices = ["auto", "none", "required", { name: tool.name }] as const
 
-/** What a worker may be unable to do; it then rejects it. */
+/** Requests that a worker may not support; it then rejects them. */
 const able: ReadonlyArray<WorkerRequest> = [
   ...choices.map((toolChoice): WorkerRequest => ({ messages: [user], tools: [tool], toolChoice })),
   { messages: [user], tools: [{ ...tool, strict: true }], parallelToolCalls: false },
@@ -101,7 +101,7 @@ const probes: ReadonlyArray<WorkerRequest> = [
   ...able
 ]
 
-/** Every request that a provider sends for everything that can be asked of it. What it rejects is not among them. */
+/** Returns every request that a provider sends for all supported settings. Rejected ones are excluded. */
 export const requestBodies = async (options: Options): Promise<ReadonlyArray<Captured>> => {
   const sent: Array<Captured> = []
   await withSubject(options, async ({ call, serve, worker }) => {
@@ -136,7 +136,7 @@ const matches = (template: string, path: string): boolean => {
 
 const longestFirst = (left: string, right: string) => right.length - left.length
 
-/** Where in the description the schema of a request's body is. */
+/** Returns the pointer to the schema of a request's body in the description. */
 const pointerOf = (description: Description, { method, path }: Captured): string | undefined => {
   const paths = fields(description.paths)
   const verb = method.toLowerCase()

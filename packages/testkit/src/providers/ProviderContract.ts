@@ -2,8 +2,8 @@
  * The contract of a provider: what every worker does that stands for a vendor's model, as one suite that every provider
  * runs over real sockets, through the vendor's real SDK, against a server of this machine.
  *
- * A provider that cannot do something says so: a setting that its vendor does not have is declared as rejected,
- * anything else as a gap with its reason. A gap is run as well, and must still be one.
+ * A provider declares unsupported features: settings that its vendor does not support as rejected, anything else as a
+ * gap with its reason. A gap is run as well, and must still fail.
  */
 
 import type { Capabilities } from "@divisi/core/Worker"
@@ -36,7 +36,7 @@ export type { About, Connection, Expectation, Expectations, Options, Setting, Su
 export interface Case {
   /** The id by which a gap is declared, e.g. `usage/cached`. */
   readonly id: string
-  /** What the worker does, in a sentence. */
+  /** A sentence on the worker's expected behaviour. */
   readonly name: string
   /** Whether only an answer that comes piece by piece can do it; false when absent. */
   readonly needsStream?: boolean | undefined
@@ -89,7 +89,7 @@ export const check = async (one: Case, options: Options): Promise<void> => {
 }
 
 const checkGap = async (one: Case, options: Options, reason: string): Promise<void> => {
-  // What a provider cannot do may be a single one of many answers.
+  // A gap can apply to a single one of many answers.
   const passed = await check(one, { ...options, isThorough: true }).then(
     () => true,
     () => false
@@ -119,13 +119,14 @@ const notes = (
  *
  * **Details**
  *
- * `make` is called once for each case, with the address of a server and a key, and before them to ask what it can do. `settings` says of each setting whether
- * it is passed on (the default), rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the
- * cases that the provider does not pass, with the reason; both are listed in the output. A gap that is none any more
- * fails, and so does one that names no case. `skips` names the cases that are not run, with the reason: those whose
- * outcome depends on the machine, because they take the provider's SDK seconds. A provider that asks for whole answers declares `streams: false`: it need
- * not pass what only a stream can do, and is sent whole answers that break where streams would. Cases about tools,
- * pictures, files and shapes are run where the worker's `capabilities` say that it can do that.
+ * Registers the contract as tests. `make` is called once for each case, with the address of a server and a key, and
+ * before them to read the capabilities. `settings` declares for each setting whether it is passed on (the default),
+ * rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the cases that the provider does
+ * not pass, with the reason; both are listed in the output. A gap that passes fails the test, and so does a gap that
+ * names no case. `skips` names the cases that are not run, with the reason: those whose outcome depends on the machine,
+ * because the provider's SDK needs seconds for them. A provider that requests whole answers declares `streams: false`:
+ * it need not pass the stream cases, and receives broken whole answers instead of broken streams. Cases about tools,
+ * images, files and shapes are run if the worker's `capabilities` include them.
  *
  * **Example**
  *

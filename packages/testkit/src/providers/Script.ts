@@ -1,7 +1,7 @@
 /**
- * What a scripted server does with one request, said in words that fit every vendor: it answers, refuses, or breaks in
- * one of the ways in which networks break. A {@link Dialect} says how a vendor writes an answer or a refusal down; a
- * fault is the same for all of them.
+ * A scripted server's reaction to one request, in words that fit every vendor: it answers, refuses, or fails in one of
+ * the ways in which networks fail. A {@link Dialect} defines how a vendor writes an answer or a refusal; a fault is the
+ * same for all of them.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
@@ -17,7 +17,7 @@ export interface CallPiece {
   readonly type: "tool-call"
   readonly id: string
   readonly name: string
-  /** JSON text, or a piece of it; what is no JSON only a vendor can write that writes arguments as text. */
+  /** JSON text, or a piece of it; invalid JSON is possible only with vendors that write arguments as text. */
   readonly arguments: string
 }
 
@@ -25,8 +25,8 @@ export interface CallPiece {
 export type Delta = Spoken | CallPiece
 
 /**
- * Why an answer ends: by itself, at a stop sequence, to wait for the results of tools, at the limit, by a refusal or a
- * filter, or for a reason that nobody knows yet.
+ * The reason for the end of an answer: by itself, at a stop sequence, to wait for the results of tools, at the limit,
+ * by a refusal or a filter, or for an unknown reason.
  */
 export type Ending = "stop" | "stop-sequence" | "tool-calls" | "length" | "refusal" | "unknown"
 
@@ -37,14 +37,14 @@ export interface Answer {
   readonly ending: Ending
   /** Not sent when absent. */
   readonly usage?: Usage | undefined
-  /** What the vendor says has answered; what was asked for when absent. */
+  /** The model that the vendor names as answering; the requested one if absent. */
   readonly model?: string | undefined
   /**
    * With what the vendor signs its reasoning, or the call of a tool, and what it wants back with this turn; not sent when
    * absent, and by vendors that sign nothing.
    */
   readonly signature?: string | undefined
-  /** Whether events and fields that no client knows yet stand between the others; true by default. */
+  /** Whether unknown events and fields are mixed in; true by default. */
   readonly noise?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -115,7 +115,7 @@ export type Fault =
   /** Takes the request and falls silent, at once or in the middle of an answer. */
   | { readonly type: "hang"; readonly answer?: Answer | undefined; readonly after?: number | undefined }
 
-/** What a scripted server does with one request. */
+/** A scripted server's reaction to one request. */
 export type Script = Answer | Refusal | Fault
 
 const defaultUsage: Usage = { inputTokens: 9, outputTokens: 5 }

@@ -56,7 +56,7 @@ const head = (response: Response, dialect: Dialect, sent: Sent, headers: Answer[
   return response.writeHead(200, { "content-type": contentType, "cache-control": "no-cache", ...headers })
 }
 
-/** An answer in pieces, as it was asked for: one that is no stream has two halves, and no deltas. */
+/** Returns an answer in the requested pieces: one that is not a stream has two halves, and no deltas. */
 const piecesOf = (dialect: Dialect, answer: Answer, { isStream, model = "unknown" }: Sent): Streamed => {
   if (isStream) return dialect.stream(answer, answer.model ?? model)
   const text = JSON.stringify(dialect.whole(answer, answer.model ?? model))
@@ -78,7 +78,7 @@ const writeAnswer = async (response: Response, dialect: Dialect, answer: Answer,
 }
 
 const writeRefusal = async (response: Response, dialect: Dialect, refusal: Refusal, sent: Sent) => {
-  // Where there is no stream, the vendor refuses before the answer.
+  // Without a stream, the vendor refuses before the answer.
   if (refusal.after !== undefined && sent.isStream) {
     const answer: Answer = { type: "answer", deltas: refusal.after, ending: "stop" }
     head(response, dialect, sent, refusal.headers)
@@ -145,7 +145,7 @@ const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sen
       return cut(response, fault, streamed(fault.answer))
     case "malformed":
       head(response, dialect, sent)
-      // In one piece, so that it arrives as one everywhere: an SDK that loses what stands before always does.
+      // In one chunk, so that it arrives as one everywhere: an SDK that loses the preceding data always does.
       response.end(begin(streamed(fault.answer), fault.after) + dialect.malformed)
   }
 }

@@ -47,7 +47,7 @@ const failsOf = async (defect: Defect, id: string): Promise<string | undefined> 
   )
 }
 
-/** What must be found out about each defect: by which case, in which words. */
+/** The expected finding for each defect: the case, and its message. */
 const found: ReadonlyArray<readonly [Defect, string, RegExp]> = [
   ["retries", "fault/status/503", /asked for again/],
   ["ends when cut", "fault/cut/end", /must fail with Network or Malformed, but it ended well/],
@@ -102,7 +102,7 @@ describe("the contract", () => {
     assert.isDefined(entry, `there is no test ${start}`)
     return entry
   }
-  it("does not ask of a provider without streams what only a stream can do, and says so", () => {
+  it("does not run stream cases for a provider without streams, and reports it", () => {
     const tests = [...suite({ streams: false }).keys()]
     assert.include(tests[0], "streams: false")
     for (const id of ["answer/as-it-comes", "interruption/enough", "failure/in-stream/overloaded"]) {
@@ -146,7 +146,7 @@ describe("the contract", () => {
     assert.isFalse(tests.has("setting/seed: passes on seed, or rejects it by name"))
   })
 
-  it("fails for a gap that is none", async () => {
+  it("fails for a gap that passes", async () => {
     const [, run] = named(suite({ gaps: { "setting/seed": "we think so" } }), "gap: setting/seed")
     assert.match(await errorOf(run), /declared as a gap \("we think so"\), but it passes/)
   })

@@ -43,7 +43,7 @@ const word = (value: unknown): string | undefined => (typeof value === "string" 
 
 const count = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
-/** A text of the answer; anything else than a text is none. */
+/** Returns a text of the answer; empty for any other value. */
 const said = (value: unknown): string => {
   if (value === undefined || value === null || typeof value === "string") return value ?? ""
   throw new SyntaxError("no text")
@@ -157,7 +157,7 @@ const lines = async function* (body: AsyncIterable<Uint8Array>) {
 /** More than any answer has. */
 const longestAnswer = 50_000_000
 
-/** An answer that is no stream, as the one line that a stream would have. */
+/** Returns an answer that is not a stream as the one line that a stream would have. */
 const whole = async function* (response: Response) {
   const decoder = new TextDecoder()
   const pieces: Array<string> = []

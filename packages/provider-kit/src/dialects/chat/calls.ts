@@ -174,8 +174,8 @@ export const takeFunction = (calls: Calls, piece: unknown): Taken =>
     : take({ calls, parts: [] }, { index: "function_call", function: piece }, 0)
 
 /**
- * Returns the calls of a final object, which take precedence over the assembled ones; their ids are used if the object
- * has none.
+ * Returns the calls of a final object, which take precedence over the assembled ones; the latter's
+ * ids are used if the object lacks them.
  */
 export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Calls; readonly isOther: boolean } => {
   const list = listOf(pieces).filter((piece) => piece !== null)

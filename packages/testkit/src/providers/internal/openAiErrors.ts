@@ -1,5 +1,5 @@
 /**
- * What OpenAI answers when it refuses, the same for Responses and Chat Completions.
+ * OpenAI's refusals, the same for Responses and Chat Completions.
  *
  * Sources: https://platform.openai.com/docs/guides/error-codes, https://platform.openai.com/docs/guides/rate-limits,
  * and the schema `Error` of the published description, https://github.com/openai/openai-openapi.
@@ -86,7 +86,7 @@ const words: Readonly<Record<RefusalKind, Words>> = {
   }
 }
 
-/** What is left of the rate limits, as every answer says it. */
+/** Headers for the remaining rate limits in every answer. */
 export const allowance: NonNullable<Dialect["allowance"]> = {
   headers: {
     "x-ratelimit-limit-requests": "60",

@@ -1,6 +1,4 @@
-/**
- * What the cases of the contract work with: a provider, servers that end with the case, and calls with their outcome.
- */
+/** Helpers of the contract's cases: a provider, servers that end with the case, and calls with their outcome. */
 
 import assert from "node:assert/strict"
 import { setImmediate } from "node:timers/promises"
@@ -28,7 +26,7 @@ import * as WireServer from "../WireServer.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a worker says of itself, and which model it is. */
+/** A worker's declared properties, and its model. */
 export interface About {
   readonly model: string
   readonly id: string
@@ -37,14 +35,14 @@ export interface About {
   readonly limits: Limits
 }
 
-/** What a worker is made of in a test. */
+/** The options of a worker in a test. */
 export interface Connection {
   /** Without a path and a slash at its end, e.g. `http://127.0.0.1:4711`; add what the SDK expects. */
   readonly baseURL: string
   readonly apiKey: string
   /** How long the provider may wait for the vendor; its own default when absent. */
   readonly timeoutMillis?: number | undefined
-  /** What the worker says of itself; given only where the options say `takesAbout`. */
+  /** The worker's declared properties; set only if the options have `takesAbout`. */
   readonly about?: About | undefined
   /** Defaults of the worker, which each request may override. */
   readonly defaults?:
@@ -52,7 +50,7 @@ export interface Connection {
     | undefined
 }
 
-/** What a request may set. */
+/** A setting of a request. */
 export type Setting =
   | "maxOutputTokens"
   | "temperature"
@@ -68,8 +66,8 @@ export type Setting =
   | "toolImages"
 
 /**
- * What becomes of a setting: passed on, rejected with an error that names it (the vendor has none such), or not sent
- * because it says what the vendor does anyway.
+ * The treatment of a setting: passed on, rejected with an error that names it (the vendor does not support it), or not
+ * sent because it is the vendor's default.
  */
 export type Expectation =
   | "passed"
@@ -80,12 +78,12 @@ export type Expectations = { readonly [Name in Setting]?: Expectation | undefine
 
 /** A provider under test. */
 export interface Options {
-  /** What is tested, e.g. `openai`. */
+  /** The tested provider, e.g. `openai`. */
   readonly name: string
   readonly dialect: Dialect
   readonly make: (connection: Connection) => Worker
   readonly settings?: Expectations | undefined
-  /** Whether `make` passes on `about`: a model's name, and what a worker says of itself; false by default. */
+  /** Whether `make` passes on `about`: a model's name, and a worker's declared properties; false by default. */
   readonly takesAbout?: boolean | undefined
   /**
    * Whether an answer is given piece by piece, as it comes; true by default. A provider that asks for whole answers
@@ -99,7 +97,7 @@ export interface Options {
   readonly isThorough?: boolean | undefined
 }
 
-/** What the workers of a provider say that they can do. */
+/** Returns the declared capabilities of a provider's workers. */
 export const capabilitiesOf = ({ make }: Options): Capabilities =>
   make({ baseURL: "http://127.0.0.1:9", apiKey: "sk-contract-of-nobody" }).capabilities ?? {}
 
@@ -124,7 +122,7 @@ export interface Call {
   readonly outcome: Promise<CallResult>
 }
 
-/** What a case works with. */
+/** The environment of a case. */
 export interface Subject {
   readonly options: Options
   readonly apiKey: string
@@ -176,7 +174,7 @@ const resultOf = (parts: ReadonlyArray<WorkerPart>, exit: Exit.Exit<void, Worker
   }
 }
 
-/** What is true of every call of a tool: it can be answered. */
+/** Invariant of every tool call: it can be answered. */
 const holdCalls = ({ calls, finish }: CallResult) => {
   for (const call of calls) {
     assert.ok(call.id !== "" && call.name !== "", "A call of a tool has no id or no name.")
@@ -187,7 +185,7 @@ const holdCalls = ({ calls, finish }: CallResult) => {
   if (finish?.reason === "stop") assert.equal(calls.length, 0, "It has asked for tools, and does not wait for them.")
 }
 
-/** What is true of every outcome: one finish, at the end, and only where the call did not fail. */
+/** Invariant of every outcome: one finish, at the end, and only if the call did not fail. */
 const hold = (outcome: CallResult, isInterrupted: boolean): CallResult => {
   const finishes = outcome.parts.filter((part) => part.type === "finish").length
   if (outcome.error !== undefined) assert.equal(finishes, 0, "A failed call finished, too.")
@@ -247,7 +245,7 @@ const start = (worker: Worker, request: Partial<WorkerRequest> = {}): Call => {
 // Assertions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Everything in which a value could be shown to somebody. */
+/** Returns all representations in which a value could be shown. */
 export const faces = (value: unknown): ReadonlyArray<string> => {
   const seen = new Set<unknown>()
   const chain: Array<unknown> = []
@@ -381,7 +379,7 @@ export const withSubject = async (options: Options, run: (subject: Subject) => P
   try {
     await Promise.race([run(makeSubject(options, servers)), stalled.promise])
     await Promise.all(servers.map((server) => server.close()))
-    // Rejections that nobody handles are reported after the microtasks of a turn.
+    // Unhandled rejections are reported after the microtasks of a turn.
     for (let turn = 0; turn < 3; turn++) await setImmediate()
     assert.equal(unhandled.length, 0, `A rejection is unhandled: ${inspect(unhandled[0])}`)
   } finally {

@@ -102,7 +102,8 @@ const entropy: Case = {
 }
 
 /**
- * Goes down the gradient so far that a loss falls by about a share of itself; tells how far the gradient says it does.
+ * Descends the gradient so far that a loss decreases by about a share of itself; returns the decrease that the gradient
+ * predicts.
  */
 const descend = Effect.fnUntraced(function* (engine: Engine, data: ReadonlyArray<Datum>, loss: Loss, share: number) {
   const first = yield* engine.forwardBackward(data, loss)
@@ -114,7 +115,7 @@ const descend = Effect.fnUntraced(function* (engine: Engine, data: ReadonlyArray
   return fall
 })
 
-/** What passes find. */
+/** The cases for passes. */
 export const passes: ReadonlyArray<Case> = [
   {
     id: "tokens/round-trip",

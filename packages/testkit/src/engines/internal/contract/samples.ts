@@ -219,5 +219,5 @@ const refusals: ReadonlyArray<Case> = [
   }
 ]
 
-/** What samplers give, and what is refused. */
+/** The cases for the output of samplers, and for refusals. */
 export const sampling: ReadonlyArray<Case> = [...samples, ...refusals]

@@ -1,4 +1,4 @@
-/** What the cases of the contract of engines are run against, and what they check with. */
+/** The subject of the engine contract's cases, and their helpers. */
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -55,7 +55,7 @@ export interface Subject {
 export interface Case {
   /** By which a gap is declared, e.g. `sampler/seeds`. */
   readonly id: string
-  /** What the engine does, in a sentence. */
+  /** A sentence on the engine's expected behaviour. */
   readonly name: string
   readonly run: (subject: Subject) => Effect.Effect<void, EngineError>
 }
@@ -179,7 +179,7 @@ export const expectFailure = (
   })
 
 // -------------------------------------------------------------------------------------------------------------------
-// What a pass and a step should be
+// Expected passes and steps
 // -------------------------------------------------------------------------------------------------------------------
 
 const noEntropies = (datum: Datum) => new Float32Array(datum.completion.length)

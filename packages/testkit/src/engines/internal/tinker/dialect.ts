@@ -3,7 +3,7 @@
 /** The servers that are known: the hosted service, and SkyRL's engines on JAX and on PyTorch. */
 export type Name = "hosted" | "skyrl-jax" | "skyrl-fsdp"
 
-/** What a server does. */
+/** The behaviour of a server. */
 export interface Dialect {
   readonly name: Name
   /** Whether losses are summed over tokens and data, or are weighted means of each datum, averaged until the step. */
@@ -12,7 +12,7 @@ export interface Dialect {
   readonly clipsGradients: boolean
   /** Whether samplers share the model's weights, so that sampling from an old one turns the trained weights back. */
   readonly samplersShareWeights: boolean
-  /** Whether an unloaded model leaves its gradient to the next one in its place. */
+  /** Whether an unloaded model leaves its gradient to its successor. */
   readonly leavesGradients: boolean
 }
 

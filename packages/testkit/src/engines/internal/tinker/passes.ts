@@ -27,7 +27,7 @@ export interface Call {
   readonly masses: ReadonlyArray<number>
 }
 
-/** What is wrong with a batch. */
+/** The flaw of a batch. */
 export class Flaw extends Error {
   readonly status: number
 
@@ -42,8 +42,7 @@ export class Flaw extends Error {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Where the completion begins: behind the first chunk where there are two, else at the first token that counts for
- * something.
+ * Returns the start of the completion: after the first chunk if there are two, else at the first token with a weight.
  */
 const promptLength = ({ chunks, inputs }: Received): number => {
   const tokens = chunks.reduce((sum, chunk) => sum + chunk.length, 0)

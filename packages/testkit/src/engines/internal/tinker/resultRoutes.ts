@@ -1,4 +1,4 @@
-/** What came of a request, in JSON or in the protobuf form, as soon as it is there. */
+/** Returns the result of a request, in JSON or in the protobuf form, as soon as it is available. */
 
 import type * as Passes from "./passes.ts"
 import * as Protobuf from "./protobuf.ts"

@@ -1,4 +1,4 @@
-/** What the routes of a local server have in common: requests, answers, and futures that are given out once. */
+/** Shared code of a local server's routes: requests, answers, and futures that are delivered once. */
 import type * as http from "node:http"
 import type { EngineError } from "@divisi/trainer/Engine"
 import type * as Effect from "effect/Effect"

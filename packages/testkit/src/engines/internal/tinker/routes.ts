@@ -1,4 +1,4 @@
-/** What a local server answers to each request. */
+/** The routes of a local server. */
 import * as Checkpoints from "./checkpointRoutes.ts"
 import * as Models from "./modelRoutes.ts"
 import * as Passes from "./passes.ts"

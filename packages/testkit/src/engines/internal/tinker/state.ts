@@ -36,7 +36,7 @@ export interface SamplingSession {
   readonly model: Model
   /** Keeps its weights. */
   readonly sampler: Sampler
-  /** What is loaded before a sample, where servers keep no weights for a sampler. */
+  /** Weights to load before a sample, if the server stores none for a sampler. */
   readonly saved: Saved | undefined
   /** Steps that its weights have seen. */
   readonly steps: number
@@ -71,7 +71,7 @@ export interface State {
   readonly models: Map<string, Model>
   readonly samplers: Map<string, SamplingSession>
   readonly futures: Map<string, Promise<Outcome>>
-  /** Gradients that an unloaded model has left to the next one in its place, as SkyRL's JAX engine does. */
+  /** Gradients that an unloaded model has left to its successor, as SkyRL's JAX engine does. */
   leftover: Array<Call>
 }
 

@@ -54,7 +54,7 @@ const resultOf = (item: Item, { state }: Batch, { fate }: Books): unknown => {
   return { type: "errored", error: parsed(dialect.refuse(given, false)?.body) }
 }
 
-/** The last request first: the order is no promise. */
+/** The last request first: the order is not guaranteed. */
 const results = function* (batch: Batch, books: Books) {
   for (const item of batch.items.toReversed()) {
     const result = resultOf(item, batch, books)

@@ -32,7 +32,7 @@ const seconds = (millis: number): number => Math.floor(millis / 1000)
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is wrong with the lines of a file, as the vendor validates them; its items otherwise. */
+/** Returns the error in the lines of a file, as the vendor validates them; otherwise its items. */
 const itemsOf = (text: string, endpoint: string): ReadonlyArray<Item> | string => {
   const lines = text.split("\n").filter((line) => line !== "")
   const items: Array<Item> = []
@@ -71,7 +71,7 @@ const codeLine = ({ id }: Item, code: string, message: string) => ({
   error: { code, message }
 })
 
-/** The lines of the output file, the last request first: the order is no promise. */
+/** The lines of the output file, the last request first: the order is not guaranteed. */
 const outputs = function* (batch: Batch, { fate }: Books) {
   if (batch.state === "cancelled") return
   const dialect = dialectOf(batch.endpoint)

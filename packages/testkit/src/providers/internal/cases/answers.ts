@@ -1,4 +1,4 @@
-/** What becomes of an answer. */
+/** Cases for answers. */
 import assert from "node:assert/strict"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"

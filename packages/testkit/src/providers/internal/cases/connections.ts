@@ -7,7 +7,7 @@ import { assertClosesSoon, assertFails, type Subject } from "../subject.ts"
 
 const answer = Script.answer(["one", "two", "three"])
 
-/** An address of this machine where nobody listens. */
+/** Returns a local address without a listener. */
 const deadAddress = async (): Promise<string> => {
   const server = net.createServer()
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

@@ -1,4 +1,4 @@
-/** What a vendor refuses, and as what it fails. */
+/** Cases for refusals, and the failures that they cause. */
 import assert from "node:assert/strict"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Case } from "../../ProviderContract.ts"

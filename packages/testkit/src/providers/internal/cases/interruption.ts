@@ -1,4 +1,4 @@
-/** Interruption: a call that nobody waits for any more ends at once, on the wire as well. */
+/** Interruption: a call without a reader ends at once, on the wire as well. */
 
 import assert from "node:assert/strict"
 import { WorkerStream } from "@divisi/core/streams"

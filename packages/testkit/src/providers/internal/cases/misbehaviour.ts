@@ -1,6 +1,6 @@
 /**
- * A vendor that misbehaves: whatever it sends, each call ends, in the right answer or in a typed error that is told as
- * the vendor's; its record can be read back, no budget is off, and nothing shows a secret.
+ * Misbehaving vendors: for any input, each call ends in the right answer or in a typed error that blames the vendor.
+ * Its record can be read back, all budgets are correct, and no secret is shown.
  */
 import assert from "node:assert/strict"
 import { Seed } from "@divisi/core"
@@ -28,7 +28,7 @@ const someOf = <A>(id: string, all: ReadonlyArray<A>): ReadonlyArray<A> => {
 
 type Behaviours = (dialect: Dialect, isStream: boolean) => ReadonlyArray<Misbehaviour>
 
-/** What a case tries: all that it has, or some of it. */
+/** Returns the behaviours that a case tries: all, or a sample. */
 const triedBy = ({ options }: Subject, id: string, behaviours: Behaviours): ReadonlyArray<Misbehaviour> => {
   const isThorough = options.isThorough ?? process.env.DIVISI_CONTRACT === "thorough"
   const possible = behaviours(options.dialect, isStreaming(options))
@@ -38,7 +38,7 @@ const triedBy = ({ options }: Subject, id: string, behaviours: Behaviours): Read
 const serveAll = ({ serve }: Subject, all: ReadonlyArray<Misbehaviour>) =>
   serve((_, index) => all[index]?.script ?? Script.refusal("server-error"))
 
-/** Says of which misbehaviour something failed. */
+/** Adds the misbehaviour to an error. */
 const named = async (one: Misbehaviour, run: () => Promise<void>): Promise<void> => {
   try {
     await run()
@@ -70,7 +70,7 @@ const misbehaving = (
   }
 })
 
-/** What nonsense in a stream may fail as. */
+/** Accepted failures for nonsense in a stream. */
 const nonsense: ReadonlySet<string> = new Set(["Malformed", "Network", "Overloaded"])
 
 const assertFailed = (reason: WorkerErrorReason | undefined, tags: ReadonlySet<string>) => {
@@ -81,7 +81,7 @@ const assertFailed = (reason: WorkerErrorReason | undefined, tags: ReadonlySet<s
   )
 }
 
-/** A piece may be lost with an event that nobody knows, be another text, or be none of a thought: by the vendor's word. */
+/** By the vendor's word, a piece can be lost with an unknown event, be another text, or belong to a thought. */
 const [first = "", second = ""] = MisbehavingVendor.pieces
 const possible = new RegExp(
   `^${["hm", first, second, ""].map((piece) => `(?:${piece}|odd|constructor|__proto__)?`).join("")}$`
@@ -95,10 +95,7 @@ const judgeShape: Judge = ({ reason, text }, { instead, name }) => {
   if (isText && !/: (?:"|null|\[)/.test(name)) assertFailed(reason, new Set(["Malformed"]))
 }
 
-/**
- * Calls of tools arrive as they were sent, or with another text in some piece where the vendor says so, or the call
- * fails.
- */
+/** Tool calls arrive unchanged, or with the text that the vendor sent instead, or the call fails. */
 const misbehavingCalls = (instead: string): Case => ({
   id: `vendor/calls/${instead}`,
   name: `reads calls of tools in which any value is ${instead}, or fails as the vendor's fault`,
@@ -196,7 +193,7 @@ const dresses: Readonly<Record<string, (key: string) => string>> = {
 
 const plain = (text: string): string => text.replaceAll(/<(?!hidden>)[^<>]*>|[\s\p{Cf}\p{Cc}]/gu, "")
 
-/** The longest part of a dressed key that may show: what stands beside the key in its base64. */
+/** Maximum length of an encoded key's part that may appear: the text next to the key in its base64. */
 const shown = 12
 
 const assertUndressed = (detail: string, dressed: string) => {

@@ -1,4 +1,4 @@
-/** What a worker sends. */
+/** Cases for a worker's requests. */
 
 import assert from "node:assert/strict"
 import { WorkerStream } from "@divisi/core/streams"

@@ -1,4 +1,4 @@
-/** The key: shown to the vendor and to nobody else. Every failed call of every other case is held to this as well. */
+/** The key: it is shown to the vendor only. Every failed call of every other case is checked for it as well. */
 import assert from "node:assert/strict"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"

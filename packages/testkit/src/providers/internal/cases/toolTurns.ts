@@ -1,4 +1,4 @@
-/** What a model is told of the tools that it asked for: its own turn, and their results. */
+/** Cases for the tool turns that a model receives: its own turn, and the results. */
 import assert from "node:assert/strict"
 import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
 import { parsed, type SentMessage } from "../../Dialect.ts"
@@ -81,7 +81,7 @@ const withPicture = async (subject: Subject) => {
   assert.match(text.join("\n"), /The map:/)
 }
 
-/** What a vendor signs comes back with the turn that it signed. */
+/** A vendor's signature comes back with its turn. */
 const echoed = async ({ call, options, serve, worker }: Subject) => {
   if (options.dialect.signs !== true) return
   const signature = "c2lnbmF0dXJlIG9mIHRoZSB2ZW5kb3I="
@@ -90,7 +90,7 @@ const echoed = async ({ call, options, serve, worker }: Subject) => {
   const one = worker(server)
   const first = assertSucceeds(await call(one, { messages: [question], tools }))
   assert.notEqual(first.finish?.echo, undefined, "What the vendor wants back was not given.")
-  // As it is kept: written down, and read again.
+  // After serialization.
   const echo: unknown = JSON.parse(JSON.stringify(first.finish?.echo))
   const toolCalls = first.calls.map(({ arguments: text, id, name }) => ({ id, name, arguments: text }))
   const [asked] = toolCalls

@@ -1,4 +1,4 @@
-/** What a worker is told of the tools that it may ask for. */
+/** Cases for the tools that a worker receives. */
 import assert from "node:assert/strict"
 import type { Tool } from "@divisi/core"
 import type { WorkerRequest } from "@divisi/core/Worker"
@@ -109,7 +109,7 @@ export const tools: ReadonlyArray<Case> = [
       const expectation = options.settings?.parallelToolCalls ?? "passed"
       for (const parallelToolCalls of [false, true]) {
         const outcome = await ask(ok, { tools: [weather], parallelToolCalls })
-        // What says what the vendor does anyway need not be sent.
+        // A setting equal to the vendor's default need not be sent.
         if (expectation !== "passed" && expectation.type === "rejected" && !parallelToolCalls) {
           assert.match(assertFails(outcome, "InvalidRequest").message, /parallel/i, "The error must name the setting.")
           assert.equal(outcome.server.exchanges.length, 0, "A rejected request must not be sent.")
