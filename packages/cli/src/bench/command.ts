@@ -12,19 +12,19 @@ const routing = Command.make("routing", routingFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Compares routers on recorded outcomes. They learn from 70 % of the questions, or of the kinds, and answer the rest,",
-      "ten times. Differences are to the worker that was best on the training questions. No model is called."
+      "Compares routers on recorded outcomes. They learn from 70 % of the questions, or of the kinds, and are tested on the",
+      "rest, in ten random splits. The baseline is the worker that was best on the training questions. No model is called."
     )
   ),
   Command.withShortDescription("Compare routers on recorded outcomes"),
   Command.withExamples([
     {
       command: "divisi bench routing --outcomes outcomes.jsonl.gz",
-      description: "On kinds of questions that are known"
+      description: "On known kinds of questions"
     },
     {
       command: "divisi bench routing --outcomes outcomes.jsonl.gz --split kind --json",
-      description: "On kinds that are not"
+      description: "On unknown kinds of questions"
     }
   ])
 )

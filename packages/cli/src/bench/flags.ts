@@ -8,19 +8,19 @@ export const routingFlags = {
   outcomes: Flag.String("outcomes").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      'Graded answers, a question with the scores of all workers on each line: {"question":"…","kind":"…","scores":{"a":1,"b":0}}; .gz is unpacked'
+      'Graded answers, one question per line with the scores of all workers: {"question":"…","kind":"…","scores":{"a":1,"b":0}}; .gz is unpacked'
     )
   ),
   split: Flag.Literals("split", RoutingBench.splits).pipe(
     Flag.withDescription("Held-out unit: question (default), or kind"),
     Flag.withDefault("question")
   ),
-  repeats: whole("repeats", 1).pipe(Flag.withDescription("How many random splits (default 10)"), Flag.withDefault(10)),
+  repeats: whole("repeats", 1).pipe(Flag.withDescription("Number of random splits (default 10)"), Flag.withDefault(10)),
   perKind: whole("per-kind", 1).pipe(
-    Flag.withDescription("Maximum number of training questions of each kind (default all)"),
+    Flag.withDescription("Maximum number of training questions per kind (default: all)"),
     Flag.optional
   ),
-  only: text("only", "<names>", "The policies to compare, as in router,best-single (default all)"),
+  only: text("only", "<names>", "Policies to compare, e.g. router,best-single (default: all)"),
   embeddings: text(
     "embeddings",
     "<vendor:model>",

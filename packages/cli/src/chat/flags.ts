@@ -8,7 +8,7 @@ const { file: _, json: __, question: ___, transcript: ____, ...team } = ofRun
 export const flags = {
   ...team,
   maxCost: cost("max-cost", "Maximum cost of the conversation, in USD; never exceeded"),
-  timeout: timeout("Maximum duration of one turn: 30s, 2m")
+  timeout: timeout("Maximum duration of one turn, e.g. 30s or 2m")
 }
 
 /** What `divisi chat` is asked for. */

@@ -31,10 +31,10 @@ const exported = Command.make("export", exportFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Writes recorded runs as training data: a JSON line for each completion of a policy or answer of a worker, with its",
-      "prompt and reward. It contains the questions: do not train on a test set.",
+      "Writes recorded runs as training data: one JSON line per policy completion or worker answer, with its prompt and",
+      "reward. The data contains the questions: do not train on a test set.",
       "",
-      "With --to inspect it writes logs that `inspect view` and `read_eval_log` of inspect_ai open."
+      "With --to inspect, it writes logs for `inspect view` and `read_eval_log` from inspect_ai."
     )
   ),
   Command.withShortDescription("Write recorded runs as training data"),
@@ -57,7 +57,9 @@ const diff = Command.make("diff", diffFlags, (input) =>
     "Compares two reports, question by question if the tasks are the same, and lists conditions that differ."
   ),
   Command.withShortDescription("Compare two evaluations"),
-  Command.withExamples([{ command: "divisi eval diff before after", description: "The policies that both have" }])
+  Command.withExamples([
+    { command: "divisi eval diff before after", description: "Compare the policies that both contain" }
+  ])
 )
 
 export const evaluate = Command.make("eval", evalFlags, (input) =>
@@ -71,10 +73,10 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "Measures policies on the same tasks under equal conditions: accuracy with its standard error, paired differences,",
       "cost, time, steps, and calls per worker.",
       "",
-      "Every answer is stored as it arrives. After Ctrl-C, the cost limit or a crash, the same command continues and pays",
-      "for no answer twice. Policies, benchmarks and epochs may be added.",
+      "Every answer is stored as it arrives. After Ctrl-C, the cost limit or a crash, the same command continues without",
+      "paying for an answer twice. You can add policies, benchmarks and epochs.",
       "",
-      "The folder gets results.json and samples.jsonl, which may be shared, report.html, report.md and report.csv.",
+      "Writes results.json, samples.jsonl (both can be shared), report.html, report.md and report.csv to the folder.",
       "",
       "Exit codes: 0 done, 1 failed or too many samples missing, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )
@@ -83,15 +85,15 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
   Command.withExamples([
     {
       command: "divisi eval --policy lexical --baselines single,moa,random",
-      description: "In the gym, free of charge"
+      description: "In the gym, at no cost"
     },
     {
       command: "divisi eval --benchmark math500,mmlu --limit 100 --samples 3 --max-cost 20 --policy openai:gpt-5-mini",
-      description: "On benchmarks, with a limit for all of it"
+      description: "On benchmarks, with a total cost limit"
     },
     {
       command: "divisi eval --benchmark questions.jsonl --grader math --policy single:openai:gpt-5",
-      description: "On questions of yours"
+      description: "On your own questions"
     }
   ])
 )

@@ -20,7 +20,7 @@ const taskFlags = {
   ),
   revision: Flag.String("revision").pipe(
     Flag.withMetavar("<commit>"),
-    Flag.withDescription("The revision of the hub's data sets; results.json has the commit of the first run"),
+    Flag.withDescription("Revision of the data sets on the hub; results.json contains the commit of the first run"),
     Flag.optional
   )
 }
@@ -52,18 +52,18 @@ export const parseReasoning = (text: string): Reasoning | undefined => {
 export const evalFlags = {
   ...conductorFlags,
   ...taskFlags,
-  grader: grader("The grader of your own files, for rows without one (default text): a name, or ./mine.ts"),
+  grader: grader("Grader for rows of your own files that name none: a name, or ./mine.ts (default: text)"),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "Benchmarks: gym (default), math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, files of yours (questions.jsonl), verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
+      "Benchmarks: gym (default), math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, your own files (questions.jsonl), verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
     ),
     Flag.withDefault("gym")
   ),
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "Policies; the others are compared with the first: as in `divisi run`, including ./mine.ts; in the gym also oracle"
+      "Policies, named as in `divisi run`, including ./mine.ts, and oracle in the gym. All are compared with the first"
     ),
     Flag.optional
   ),
@@ -77,7 +77,7 @@ export const evalFlags = {
   learn: Flag.String("learn").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Training tasks of baselines that learn: a benchmark or a file; in the gym its training split"
+      "Training tasks for baselines that learn: a benchmark or a file; in the gym, its training split"
     ),
     Flag.optional
   ),
@@ -95,32 +95,35 @@ export const evalFlags = {
   profiles,
   offline: Flag.String("offline").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Make no calls: take all answers from this evaluation; unrecorded ones are missing"),
+    Flag.withDescription("Make no calls: take all answers from this evaluation; other answers count as missing"),
     Flag.optional
   ),
   limit: whole("limit", 1).pipe(
-    Flag.withDescription("Maximum tasks per benchmark, with a share of every subject (default all; gym 100)"),
+    Flag.withDescription("Maximum number of tasks per benchmark, spread over all subjects (default: all; gym: 100)"),
     Flag.optional
   ),
-  since: day("since", "Only contests of LiveCodeBench from this day on: 2025-01-31"),
-  until: day("until", "Only contests of LiveCodeBench up to this day"),
+  since: day("since", "Only LiveCodeBench contests from this day on: 2025-01-31"),
+  until: day("until", "Only LiveCodeBench contests up to this day"),
   ids: Flag.String("ids").pipe(
     Flag.withMetavar("<ids>"),
     Flag.withDescription(
-      "Only these tasks: ids with commas, or a file with an id on each line, or JSON lines with an id"
+      "Only these tasks: ids separated by commas, a file with one id per line, or JSON lines with an id"
     ),
     Flag.optional
   ),
   shots: whole("shots", 0).pipe(
     Flag.withAlias("num-fewshot"),
     Flag.withDescription(
-      "Solved examples before each question, never the question itself (default 0); of the benchmark's split for them where it has one"
+      "Number of solved examples before each question, never the question itself (default 0); taken from the benchmark's split for examples if it has one"
     ),
     Flag.optional
   ),
-  shotsFrom: file("shots-from", "A file to take the examples from, in the benchmark's form"),
-  trained: file("trained", "Training data, by id or question, in the same form; an overlap is refused"),
-  dropOverlap: toggle("drop-overlap", "Leave out tasks of the training data instead"),
+  shotsFrom: file("shots-from", "File to take the examples from, in the benchmark's format"),
+  trained: file(
+    "trained",
+    "Training data, by id or question, in the same format; an overlap with the tasks is an error"
+  ),
+  dropOverlap: toggle("drop-overlap", "Skip tasks that overlap with the training data instead"),
   epochs: whole("samples", 1).pipe(
     Flag.withAlias("epochs"),
     Flag.withDescription("Answers per policy and task (default 1)"),
@@ -129,12 +132,12 @@ export const evalFlags = {
   split: Flag.String("split").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "The split of a benchmark, such as mmlu, rlpr and gym: test (default), validation, train, auxiliary_train, all"
+      "Split of benchmarks that have several, such as mmlu, rlpr and gym: test (default), validation, train, auxiliary_train, all"
     ),
     Flag.optional
   ),
   format: Flag.Literals("format", ["tags", "box", "line"]).pipe(
-    Flag.withDescription("Answer format (default each benchmark's own)"),
+    Flag.withDescription("Answer format (default: that of the benchmark)"),
     Flag.optional
   ),
   temperature: Flag.Finite("temperature").pipe(
@@ -142,7 +145,7 @@ export const evalFlags = {
       (value) => value >= 0 && value <= 2,
       () => "Expected a temperature from 0 to 2"
     ),
-    Flag.withDescription("The temperature of every call (default each worker's own)"),
+    Flag.withDescription("Temperature of every call (default: that of the worker)"),
     Flag.optional
   ),
   reasoning: Flag.String("reasoning").pipe(
@@ -152,20 +155,22 @@ export const evalFlags = {
     ),
     Flag.withMetavar("<effort>"),
     Flag.withDescription(
-      "Reasoning of every call: off, minimal, low, medium, high, or tokens; refused by models without that setting"
+      "Reasoning of every call: off, minimal, low, medium, high, or a number of tokens; models without the setting reject it"
     ),
     Flag.optional
   ),
   paper: toggle(
     "paper",
-    "The paper's controlled setting: 4,096 tokens a call, temperature 0.2, answers in tags if a benchmark has them; --pool paper:controlled adds each model's least reasoning"
+    "The paper's controlled setting: 4,096 tokens a call, temperature 0.2, answers in tags if the benchmark uses them; --pool paper:controlled also sets minimal reasoning for each model"
   ),
   seed,
-  maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. Run again with more to continue"),
+  maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. To continue, run again with a higher limit"),
   questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),
-  timeout: timeout("Maximum duration of one answer: 30s, 2m"),
+  timeout: timeout("Maximum duration of one answer, e.g. 30s or 2m"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription("Maximum tokens of one call, reasoning included (default the worker's own, otherwise 4096)"),
+    Flag.withDescription(
+      "Maximum tokens of one call, reasoning included (default: the worker's limit, otherwise 4096)"
+    ),
     Flag.optional
   ),
   concurrency: whole("concurrency", 1).pipe(
@@ -188,7 +193,7 @@ export type EvalInput = Command.Command.Config.Infer<typeof evalFlags>
 
 export const regradeFlags = {
   ...taskFlags,
-  grader: grader("A grader for all answers, instead of each benchmark's own: a name, or ./mine.ts"),
+  grader: grader("Grader for all answers, instead of the benchmark's: a name, or ./mine.ts"),
   folder: Argument.String("folder").pipe(Argument.withDescription("The folder of an evaluation")),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
@@ -203,7 +208,7 @@ export type RegradeInput = Command.Command.Config.Infer<typeof regradeFlags>
 
 export const exportFlags = {
   folder: Argument.String("folder").pipe(
-    Argument.withDescription("The folder of an evaluation that was made with --transcripts, or a folder of transcripts")
+    Argument.withDescription("Folder of an evaluation made with --transcripts, or a folder of transcripts")
   ),
   to: Flag.Literals("to", ["decisions", "answers", "inspect"]).pipe(
     Flag.withDescription(
@@ -215,7 +220,7 @@ export const exportFlags = {
     Flag.withDescription("For inspect: moved task files: math500=rows.jsonl"),
     Flag.optional
   ),
-  grader: grader("The grader of transcripts that no evaluation has graded"),
+  grader: grader("Grader for ungraded transcripts"),
   out: file("out", "Output file (default standard output). For inspect a folder (default <folder>/inspect)")
 }
 
@@ -223,11 +228,13 @@ export const exportFlags = {
 export type ExportInput = Command.Command.Config.Infer<typeof exportFlags>
 
 export const diffFlags = {
-  first: Argument.String("first").pipe(Argument.withDescription("The folder of an evaluation, or its results.json")),
-  second: Argument.String("second").pipe(Argument.withDescription("Another")),
+  first: Argument.String("first").pipe(Argument.withDescription("Folder of an evaluation, or its results.json")),
+  second: Argument.String("second").pipe(
+    Argument.withDescription("Folder of the other evaluation, or its results.json")
+  ),
   policies: Flag.String("policies").pipe(
     Flag.withMetavar("<pairs>"),
-    Flag.withDescription("Policies to compare, by default those of the same name: lexical=lexical,old=new"),
+    Flag.withDescription("Policies to compare: lexical=lexical,old=new (default: policies with the same name)"),
     Flag.optional
   ),
   json: toggle("json", "Print the differences as JSON")

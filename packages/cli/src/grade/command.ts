@@ -14,17 +14,17 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
     paragraphs(
       "Grades answers, and reports the deciding rule.",
       "",
-      'With --lines, every line of the input is {"gold":"1/2","answer":"so it is \\\\boxed{0.5}"}, and every line of the',
-      'output its verdict: {"correct":true,"rung":"rational","extracted":"0.5"}. A line that cannot be graded gives',
-      '{"correct":null,"error":"…"}; the exit code is then 1, when all lines are done.',
+      'With --lines, each input line is {"gold":"1/2","answer":"so it is \\\\boxed{0.5}"}, and each output line is its verdict:',
+      '{"correct":true,"rung":"rational","extracted":"0.5"}. The result of a line that cannot be graded is',
+      '{"correct":null,"error":"…"}; the exit code is then 1, after all lines are processed.',
       "",
-      "The graders of programs run them: gold is then a record of the data set, or as little of it as",
+      "Graders for programs run them: gold is then a record of the data set, or at least",
       '{"public_test_cases":[{"input":"2 3","output":"5","testtype":"stdin"}]}.',
       "",
-      "A judge is a model; lines may include the question. If lines have a label, true or false, the agreement of the",
-      "grader with it is printed at the end.",
+      "A judge is a model; lines can include the question. If lines have a label, true or false, the agreement between",
+      "grader and labels is printed at the end.",
       "",
-      "With --gold and --answer, grades one answer: exit code 0 if it is right, 1 if it is wrong."
+      "With --gold and --answer, grades one answer: exit code 0 if it is correct, 1 if not."
     )
   ),
   Command.withExamples([
@@ -35,7 +35,7 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
     },
     {
       command: "divisi grade --grader judge:openai:gpt-5-mini --lines labelled.jsonl",
-      description: "A model as a judge, and how it agrees with labels"
+      description: "A model as a judge, compared with labels"
     },
     { command: "divisi grade --gold '\\frac{1}{2}' --answer 0.5", description: "One answer" }
   ])

@@ -6,7 +6,7 @@ import { toggle } from "../invocation/flags.ts"
 
 export const gradeFlags = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("A file of lines; - or nothing reads standard input"),
+    Argument.withDescription("Input file; by default, or with -, standard input"),
     Argument.withDefault("-")
   ),
   grader: Flag.String("grader").pipe(
@@ -24,8 +24,11 @@ export const gradeFlags = {
     Flag.withDefault("pyodide")
   ),
   lines: toggle("lines", "Read one JSON object per line, and print one JSON verdict per line"),
-  gold: Flag.String("gold").pipe(Flag.withDescription("The right answer, to grade one without a file"), Flag.optional),
-  answer: Flag.String("answer").pipe(Flag.withDescription("The answer to be graded"), Flag.optional)
+  gold: Flag.String("gold").pipe(
+    Flag.withDescription("Correct answer, to grade one answer without a file"),
+    Flag.optional
+  ),
+  answer: Flag.String("answer").pipe(Flag.withDescription("Answer to grade"), Flag.optional)
 }
 
 /** What `divisi grade` is asked for. */

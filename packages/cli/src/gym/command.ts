@@ -30,7 +30,7 @@ const solve = Command.make("solve", solveFlags, (input) =>
   Command.withExamples([
     { command: "divisi gym solve --tasks 500", description: "The default policy on 500 test tasks" },
     { command: "divisi gym solve --policy all", description: "All policies compared" },
-    { command: "divisi gym solve --policy moa --json", description: "The last line of the output is JSON" }
+    { command: "divisi gym solve --policy moa --json", description: "Print the result as JSON" }
   ])
 )
 
@@ -42,7 +42,7 @@ const environment = Command.make("environment", {}, () =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Answers requests for tasks and rewards on standard input, a line of JSON each, for programs that train elsewhere:",
+      "Serves tasks and rewards to external trainers. Reads one JSON request per line from standard input:",
       '{"id":1,"op":"tasks","count":10,"split":"train","seed":0,"mode":"conductor"}, and',
       '{"id":2,"op":"grade","mode":"conductor","question":"...","reference":"...","completion":"..."}.'
     )
@@ -57,9 +57,9 @@ const verifiers = Command.make("verifiers", verifiersFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes a Python package that offers the gym as an environment of Prime Intellect's verifiers, which prime-rl trains on."
+    "Writes a Python package with the gym as an environment for Prime Intellect's verifiers, for training with prime-rl."
   ),
-  Command.withShortDescription("Write the gym as an environment of verifiers"),
+  Command.withShortDescription("Write the gym as an environment for verifiers"),
   Command.withExamples([
     { command: "divisi gym verifiers divisi-gym", description: "Then: uv pip install -e divisi-gym" }
   ])

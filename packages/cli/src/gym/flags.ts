@@ -12,23 +12,23 @@ const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
 )
 
 const family = Flag.String("family").pipe(
-  Flag.withDescription("Only tasks of this family; stock, alone and in composites, needs a tool"),
+  Flag.withDescription("Only tasks of this family; the family stock needs a tool"),
   Flag.optional
 )
 
 export const sampleFlags = {
-  count: whole("count", 1).pipe(Flag.withDescription("How many tasks (default 5)"), Flag.withDefault(5)),
+  count: whole("count", 1).pipe(Flag.withDescription("Number of tasks (default 5)"), Flag.withDefault(5)),
   split,
   seed,
   family,
-  json: toggle("json", "Print each task as a line of JSON")
+  json: toggle("json", "Print one line of JSON per task")
 }
 
 /** What `divisi gym sample` is asked for. */
 export type SampleInput = Command.Command.Config.Infer<typeof sampleFlags>
 
 export const verifiersFlags = {
-  folder: Argument.String("folder").pipe(Argument.withDescription("The folder to write, which is not there yet"))
+  folder: Argument.String("folder").pipe(Argument.withDescription("Output folder; it must not exist yet"))
 }
 
 /** What `divisi gym verifiers` is asked for. */
@@ -39,9 +39,9 @@ export const solveFlags = {
   policy: text(
     "policy",
     "<name>",
-    "the config's (default lexical); conductor (reads descriptions), tiny (trained for the gym), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle; all compares them"
+    "Policy (default: the config's, otherwise lexical): conductor (reads descriptions), tiny (trained for the gym), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle. all compares all of them"
   ),
-  tasks: whole("tasks", 1).pipe(Flag.withDescription("How many tasks (default 100)"), Flag.withDefault(100)),
+  tasks: whole("tasks", 1).pipe(Flag.withDescription("Number of tasks (default 100)"), Flag.withDefault(100)),
   split,
   family,
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
@@ -54,7 +54,7 @@ export const solveFlags = {
     Flag.withDefault(16)
   ),
   maxMissing,
-  json: toggle("json", "Print the figures of each policy as a line of JSON")
+  json: toggle("json", "Print one line of JSON per policy")
 }
 
 /** What `divisi gym solve` is asked for. */

@@ -15,8 +15,8 @@ export const init = Command.make("init", flags, (input) =>
       "Looks for keys in the environment and model servers on this machine, and writes a config and a first script for",
       "them. Without either, both use the offline gym.",
       "",
-      "It asks on a terminal, and overwrites files only with your agreement. Without a terminal, or with --yes or --json,",
-      "it uses everything it finds."
+      "In a terminal, it asks, and overwrites files only if you agree. Without a terminal, or with --yes or --json, it uses",
+      "everything it finds."
     )
   ),
   Command.withExamples([

@@ -7,7 +7,7 @@ export const flags = {
   models: text(
     "models",
     "<names>",
-    "The models of the team, the planner first: openai:gpt-5-mini,ollama:qwen3:8b; gym for the offline gym. Default: those that are found"
+    "The models of the team, the planner first: openai:gpt-5-mini,ollama:qwen3:8b; gym for the offline gym. Default: all models that are found"
   ),
   language: Flag.Literals("language", ["typescript", "javascript"]).pipe(
     Flag.withDescription("Language of the files (default typescript)"),
@@ -19,9 +19,9 @@ export const flags = {
     Flag.withDefault(".")
   ),
   install: toggle("install", "Run the install command instead of printing it"),
-  force: toggle("force", "Overwrite files of these names"),
-  yes: toggle("yes", "Ask nothing; use everything found and the defaults"),
-  json: toggle("json", "Ask nothing, and print the result as JSON")
+  force: toggle("force", "Overwrite existing files"),
+  yes: toggle("yes", "Ask no questions; use the defaults and everything found"),
+  json: toggle("json", "Ask no questions, and print the result as JSON")
 }
 
 /** What `divisi init` is asked for. */

@@ -26,7 +26,7 @@ export const toggle = (name: string, description: string) =>
 
 /** The seed of everything random. */
 export const seed = whole("seed", 0).pipe(
-  Flag.withDescription("Seed of everything random; the same seed gives the same run"),
+  Flag.withDescription("Random seed; the same seed gives the same run"),
   Flag.optional
 )
 
@@ -64,7 +64,7 @@ export const config = (description: string) =>
   Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      `${description}; by default DIVISI_CONFIG, or the next divisi.config.ts (.mts, .js, .mjs, .cts, .cjs) from here upwards; none for none`
+      `${description}; by default DIVISI_CONFIG, or the nearest divisi.config.ts (.mts, .js, .mjs, .cts, .cjs) in this or a parent folder; "none" for no config`
     ),
     Flag.withFallbackConfig(Config.String("DIVISI_CONFIG")),
     Flag.optional

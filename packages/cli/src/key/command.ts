@@ -11,7 +11,7 @@ const make = Command.make("make", makeFlags, (input) => Effect.flatMap(loaded, (
     paragraphs(
       "Creates a key for `divisi serve`, and prints its secret once on standard output. Only its hash is stored.",
       "",
-      "Limits cover all requests of the key, across processes and crashes."
+      "Limits apply to all requests with the key, across processes and crashes. Once a key exists, every client needs one."
     )
   ),
   Command.withShortDescription("Create a key"),
@@ -22,18 +22,18 @@ const make = Command.make("make", makeFlags, (input) => Effect.flatMap(loaded, (
     },
     {
       command: "divisi key make ci --workers ollama:qwen3:8b --requests-per-minute 20",
-      description: "For one worker, and not too fast"
+      description: "One worker only, with a rate limit"
     }
   ])
 )
 
 const list = Command.make("list", listFlags, (input) => Effect.flatMap(loaded, (Key) => Key.list(input))).pipe(
-  Command.withDescription("Lists keys with owner, rights and spending."),
+  Command.withDescription("Lists API keys with owner, rights and spending."),
   Command.withShortDescription("List keys")
 )
 
 const revoke = Command.make("revoke", revokeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.revoke(input))).pipe(
-  Command.withDescription("Revokes a key. Running servers refuse its next request."),
+  Command.withDescription("Revokes a key. Running servers reject its next request."),
   Command.withShortDescription("Revoke a key")
 )
 
@@ -44,9 +44,9 @@ const adjust = Command.make("adjust", adjustFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Corrects the spending of a key, for example after a vendor reported wrong usage. The accounts of the day, its month",
-      "and of all time change together, and none falls below 0. Running servers use the new amounts from the next request.",
-      "Each adjustment is written to the audit: operator, time, amounts before and after, and reason.",
+      "Corrects the spending of a key, for example after a vendor reported wrong usage. The daily, monthly and total",
+      "spending change together, and none falls below 0. Running servers use the new amounts from the next request on.",
+      "Each adjustment is recorded in the audit log with operator, time, amounts before and after, and reason.",
       "",
       "With --once, a repeated command changes nothing and prints the first adjustment."
     )
@@ -55,9 +55,9 @@ const adjust = Command.make("adjust", adjustFlags, (input) =>
   Command.withExamples([
     {
       command: 'divisi key adjust 3fJ8aQ2x --by=-3.20 --reason "usage reported twice" --once ticket-481',
-      description: "A credit that is given once"
+      description: "A credit, safe to repeat"
     },
-    { command: 'divisi key adjust 3fJ8aQ2x --to 0 --reason "new contract"', description: "Start again from 0" }
+    { command: 'divisi key adjust 3fJ8aQ2x --to 0 --reason "new contract"', description: "Reset to 0" }
   ])
 )
 
@@ -69,6 +69,6 @@ const audit = Command.make("audit", auditFlags, (input) =>
 )
 
 export const key = Command.make("key").pipe(
-  Command.withDescription("API keys of `divisi serve`. It needs @divisi/server."),
+  Command.withDescription("Manages API keys for `divisi serve`. Requires @divisi/server."),
   Command.withSubcommands([make, list, adjust, audit, revoke])
 )

@@ -6,19 +6,19 @@ import * as Option from "effect/Option"
 import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
 
 /** The file of the keys; `divisi serve` has it, too. */
-export const keys = text("keys", "<file>", "The file of keys (default DIVISI_KEYS, or keys.json in your data folder)")
+export const keys = text("keys", "<file>", "File of API keys (default: DIVISI_KEYS, or keys.json in your data folder)")
 
 /** The database of the keys, and of all that several servers share; `divisi serve` has it, too. */
 export const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "The Postgres with keys and their spending, for several servers: postgres://user@host/name (default DIVISI_DATABASE, or serve.database of the config, or files; the password may be in PGPASSWORD)"
+    "Postgres with keys and their spending, for several servers: postgres://user@host/name (default: DIVISI_DATABASE, or serve.database in the config, or files). The password can be in PGPASSWORD"
   ),
   Flag.optional
 )
 
 /** The config may name the database. */
-const config = configFlag("The config whose database keeps them")
+const config = configFlag("Config whose database stores the keys")
 
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
@@ -43,11 +43,11 @@ const ahead = (text: string): number | undefined => {
 
 export const makeFlags = {
   name: Argument.String("name").pipe(Argument.withDescription("Name of the owner: alice, ci, the-wiki")),
-  workers: names("workers", "The workers that may work for it: a,b (default all)"),
-  models: names("models", "The models that it may name: divisi,divisi-fast (default all)"),
+  workers: names("workers", "Workers this key may use: a,b (default: all)"),
+  models: names("models", "Models this key may request: divisi,divisi-fast (default: all)"),
   rights: names(
     "rights",
-    "Additional rights: rate (as a grader or check), admin (see the runs of all keys) (default none)"
+    "Additional rights: rate (as a grader or check), admin (see the runs of all keys). Default: none"
   ),
   maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
   maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),
@@ -63,7 +63,7 @@ export const makeFlags = {
       () => "Expected a time from now such as 12h or 30d"
     ),
     Flag.withMetavar("<time>"),
-    Flag.withDescription("Expires after: 12h, 30d (default never)"),
+    Flag.withDescription("Expires after this time, e.g. 12h or 30d (default: never)"),
     Flag.optional
   ),
   keys,
@@ -75,7 +75,7 @@ export const makeFlags = {
 export const listFlags = { keys, database, config, json: toggle("json", "Print them as JSON") }
 
 export const revokeFlags = {
-  id: Argument.String("id").pipe(Argument.withDescription("The id of a key, as the list shows it")),
+  id: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
   keys,
   database,
   config
@@ -101,22 +101,24 @@ const short = (name: string, most: number) =>
   )
 
 export const adjustFlags = {
-  key: Argument.String("id").pipe(Argument.withDescription("The id of a key, as the list shows it")),
+  key: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
   by: amount("by", "Add this amount to the spending; negative for a credit: --by=-3.20"),
   to: cost("to", "Set the total spending to this amount"),
-  reason: short("reason", 1_000).pipe(Flag.withMetavar("<text>"), Flag.withDescription("The reason, for the audit")),
+  reason: short("reason", 1_000).pipe(Flag.withMetavar("<text>"), Flag.withDescription("Reason, for the audit log")),
   on: Flag.String("on").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(dayAt(text)),
       () => "Expected a day in UTC such as 2026-11-28"
     ),
     Flag.withMetavar("<day>"),
-    Flag.withDescription("The day in UTC that is corrected, with its month (default today)"),
+    Flag.withDescription("UTC day to correct; its month is corrected, too (default: today)"),
     Flag.optional
   ),
   once: short("once", 200).pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription("A name for the adjustment; a second one of the same name changes nothing (default random)"),
+    Flag.withDescription(
+      "Idempotency name: a repeated adjustment with the same name changes nothing (default: random)"
+    ),
     Flag.optional
   ),
   keys,
@@ -126,7 +128,7 @@ export const adjustFlags = {
 }
 
 export const auditFlags = {
-  key: Argument.String("id").pipe(Argument.withDescription("The id of a key (default all keys)"), Argument.optional),
+  key: Argument.String("id").pipe(Argument.withDescription("Id of a key (default: all keys)"), Argument.optional),
   keys,
   database,
   config,

@@ -9,17 +9,17 @@ const learnFlags = {
   from: Flag.String("from").pipe(
     Flag.withMetavar("<files>"),
     Flag.withDescription(
-      'Learn from graded answers in files, too: a,b.jsonl.gz with lines {"question":"…","kind":"…","scores":{"worker":1}}'
+      'Also learn from graded answers in files: a,b.jsonl.gz with lines {"question":"…","kind":"…","scores":{"worker":1}}'
     ),
     Flag.optional
   ),
-  show: toggle("show", "Show what is learned and in force, and learn nothing"),
-  revert: toggle("revert", "Put the table before the one in force back"),
+  show: toggle("show", "Show the table in use, and learn nothing"),
+  revert: toggle("revert", "Restore the previous table"),
   head: toggle("head", "Learn a linear head, compare it with the table, and store it for --policy head"),
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "Embeddings of the head: hashed (default), or a model such as llamacpp:qwen2.5-0.5b-instruct (needs --from)"
+    "Embeddings for the head: hashed (default), or a model such as llamacpp:qwen2.5-0.5b-instruct (needs --from)"
   ),
   evolve: text(
     "evolve",
@@ -52,17 +52,17 @@ export const learn = Command.make("learn", learnFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Learns from rated runs which worker is best for which kind of question. A new table is used only if recorded runs",
-      "support it: it must not be worse than the present one by the lower bound of a doubly robust estimate, and better on",
-      "the last fifth of the runs. From then on, runs without --policy use it for known workers; --policy learned,",
-      "learned:within-2 and learned:half name it.",
+      "support it: it must not be worse than the current one by the lower bound of a doubly robust estimate, and better on",
+      "the last fifth of the runs. From then on, runs without --policy use it for the workers in it. To choose it",
+      "explicitly, use --policy learned, learned:within-2 or learned:half.",
       "",
       "With --head it learns a linear head for --policy head, in seconds with hashed words, longer with --embeddings. It",
-      "prints the gain over the table, which is often 0. With --evolve it then learns on whole runs which workers think,",
-      "answer and verify; after a kill it resumes.",
+      "prints the gain over the table, which is often 0. With --evolve, it then learns on whole runs which workers think,",
+      "answer and verify; run it again to resume after an interruption.",
       "",
       "Nothing leaves this machine, unless DIVISI_EMBEDDINGS names a vendor's embedding model (llamacpp:<file> is local;",
-      "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER names the file of the table,",
-      "DIVISI_HEAD that of the head."
+      "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER is the file of the table,",
+      "DIVISI_HEAD the file of the head."
     )
   ),
   Command.withExamples([

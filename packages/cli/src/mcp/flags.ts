@@ -9,8 +9,8 @@ export const flags = {
   ...team,
   maxCost: cost("max-cost", "Maximum cost of one question, in USD; never exceeded"),
   maxTotalCost: cost("max-total-cost", "Maximum cost of all questions, in USD; never exceeded"),
-  timeout: timeout("Maximum duration of one question: 30s, 2m"),
-  description: text("description", "<text>", "Description of the team for clients' models")
+  timeout: timeout("Maximum duration of one question, e.g. 30s or 2m"),
+  description: text("description", "<text>", "Description of the team, shown to the client's model")
 }
 
 /** What `divisi mcp` is asked for. */

@@ -7,15 +7,13 @@ import { toggle } from "../invocation/flags.ts"
 const commands = Effect.promise(() => import("./Models.ts"))
 
 const model = Argument.String("model").pipe(
-  Argument.withDescription(
-    "A name that `divisi models list` shows, hf:owner/repository/file.gguf, an https address or a path"
-  )
+  Argument.withDescription("A name from `divisi models list`, hf:owner/repository/file.gguf, an https URL or a path")
 )
 
 const json = toggle("json", "Print JSON, for programs")
 
 const list = Command.make("list", { json }, (input) => Effect.flatMap(commands, ({ list }) => list(input))).pipe(
-  Command.withDescription("Lists local models, and those that can be downloaded by name.")
+  Command.withDescription("Lists local models, and models that can be downloaded by name.")
 )
 
 const download = Command.make("download", { model }, (input) =>
@@ -27,13 +25,16 @@ const download = Command.make("download", { model }, (input) =>
   Command.withShortDescription("Download a model"),
   Command.withExamples([
     { command: "divisi models download qwen2.5-1.5b-instruct", description: "The default Conductor" },
-    { command: "divisi models download qwen2.5-7b-instruct", description: "One of the paper's size" }
+    {
+      command: "divisi models download qwen2.5-7b-instruct",
+      description: "A model of the size used in the Conductor paper"
+    }
   ])
 )
 
 const remove = Command.make("remove", { model }, (input) =>
   Effect.flatMap(commands, ({ remove }) => remove(input.model))
-).pipe(Command.withDescription("Removes a model, complete or not."))
+).pipe(Command.withDescription("Removes a model, or a partial download."))
 
 const inspect = Command.make("inspect", { model, json }, (input) =>
   Effect.flatMap(commands, ({ inspect }) => inspect(input.model, input))

@@ -10,14 +10,20 @@ const check = Command.make("check", checkFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Requests a few tokens from each worker, and prints which answer, how fast and at what price, and which vendors ask to wait. With --server, it also shows the providers that a running divisi serve has paused, why and until when. Exit code 1 when one does not answer."
+    "Sends a tiny request to each worker and reports which respond, how fast and at what price, and which vendors are rate limiting. With --server, it also shows the providers that a running divisi serve has paused, why and until when. Exit code 1 if a worker does not respond."
   ),
   Command.withShortDescription("Call each worker once"),
   Command.withExamples([
     { command: "divisi pool check", description: "The workers of the config" },
-    { command: "divisi pool check --pool openai:gpt-5,ollama:qwen3:8b", description: "Models of vendors and servers" },
-    { command: "divisi pool check --server http://127.0.0.1:8080", description: "And the cooldowns of a server" },
-    { command: "divisi pool check --pool paper:controlled --json", description: "The paper's pool, as JSON" }
+    {
+      command: "divisi pool check --pool openai:gpt-5,ollama:qwen3:8b",
+      description: "Vendor models and your own servers"
+    },
+    { command: "divisi pool check --server http://127.0.0.1:8080", description: "Also show a server's cooldowns" },
+    {
+      command: "divisi pool check --pool paper:controlled --json",
+      description: "The pool of the Conductor paper, as JSON"
+    }
   ])
 )
 
@@ -28,7 +34,7 @@ const list = Command.make("list", listFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Lists possible workers: those of the config, vendors and whether their key is set, model servers on this machine, and models with a known price and its date."
+    "Lists possible workers: those in the config, vendors and whether their API key is set, model servers on this machine, and models with a known price and its date."
   ),
   Command.withShortDescription("List possible workers"),
   Command.withExamples([{ command: "divisi pool list --json", description: "As JSON" }])

@@ -7,13 +7,13 @@ export const checkFlags = {
   pool: conductorFlags.pool,
   price: conductorFlags.price,
   config: conductorFlags.config,
-  timeout: timeout("Maximum wait for an answer (default 60s)"),
+  timeout: timeout("Maximum time to wait for an answer (default 60s)"),
   server: text(
     "server",
     "<url>",
-    "A running divisi serve whose cooldowns are shown, as in http://127.0.0.1:8080 (default DIVISI_SERVER, or none)"
+    "Also show the cooldowns of a running divisi serve, e.g. http://127.0.0.1:8080 (default: DIVISI_SERVER, or none)"
   ),
-  json: toggle("json", "Print a line of JSON for each worker")
+  json: toggle("json", "Print one line of JSON per worker")
 }
 
 /** What `divisi pool check` is asked for. */
@@ -21,7 +21,7 @@ export type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
 
 export const listFlags = {
   config: conductorFlags.config,
-  json: toggle("json", "Print all of it as one line of JSON")
+  json: toggle("json", "Print as one line of JSON")
 }
 
 /** What `divisi pool list` is asked for. */

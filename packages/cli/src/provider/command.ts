@@ -14,7 +14,7 @@ const create = Command.make("new", flags, (input) =>
   ),
   Command.withShortDescription("Create a provider project"),
   Command.withExamples([
-    { command: "divisi provider new acme-models", description: "Into the folder divisi-provider-acme-models" }
+    { command: "divisi provider new acme-models", description: "Creates the folder divisi-provider-acme-models" }
   ])
 )
 

@@ -23,7 +23,7 @@ const rateFlags = {
     )
   ),
   run: Argument.String("run").pipe(
-    Argument.withDescription("The id of a run, or a prefix; default the last run"),
+    Argument.withDescription("Id of a run, or an id prefix (default: the last run)"),
     Argument.optional
   ),
   step: Flag.String("step").pipe(
@@ -40,7 +40,7 @@ const rateFlags = {
     Flag.withDefault("user")
   ),
   note: text("note", "<text>", "A comment, stored with the rating"),
-  json: toggle("json", "Print what was rated as JSON")
+  json: toggle("json", "Print the rating as JSON")
 }
 
 /** What `divisi rate` is asked for. */
@@ -55,15 +55,15 @@ export const rate = Command.make("rate", rateFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Rates an answer for `divisi learn`. Runs of `divisi run` with your own workers are logged on this machine: worker,",
-      "cost, time and the embedding of the question, without its text. DIVISI_OUTCOMES names the log, or is none.",
+      "cost, time and the embedding of the question, without its text. DIVISI_OUTCOMES is the log file, or none.",
       "",
-      "A later rating of the same source replaces an earlier one; a grader's takes precedence over a person's, and that",
-      "over a judge's."
+      "A later rating from the same source replaces an earlier one. A grader's rating takes precedence over a person's, and",
+      "a person's over a judge's."
     )
   ),
   Command.withExamples([
     { command: "divisi rate up", description: "The last run was good" },
-    { command: "divisi rate 0.3 4f1c", description: "Partly right, by a prefix of the run's id" },
+    { command: "divisi rate 0.3 4f1c", description: "Partly correct, by id prefix" },
     { command: "divisi rate down --step 0.1", description: "One step of the last run" }
   ])
 )

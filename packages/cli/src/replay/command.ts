@@ -13,6 +13,6 @@ export const replay = Command.make("replay", flags, (input) =>
   Command.withExamples([
     { command: "divisi replay run.json", description: "At its original speed" },
     { command: "divisi replay run.json --speed 10", description: "Ten times as fast" },
-    { command: "divisi replay events.ndjson --speed 0", description: "At once" }
+    { command: "divisi replay events.ndjson --speed 0", description: "Without delays" }
   ])
 )

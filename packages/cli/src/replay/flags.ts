@@ -5,14 +5,16 @@ import * as Flag from "effect/cli/Flag"
 
 export const flags = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("A transcript, or events as lines of JSON; - reads standard input")
+    Argument.withDescription("File with a transcript, or with events as lines of JSON; - reads standard input")
   ),
   speed: Flag.Finite("speed").pipe(
     Flag.filter(
       (speed) => speed >= 0,
       () => "Expected a speed of at least 0"
     ),
-    Flag.withDescription("How fast: 1 as it was, 2 twice as fast, 0 at once (default 1 on a terminal, else 0)"),
+    Flag.withDescription(
+      "Speed: 1 for the original speed, 2 for twice as fast, 0 for no delays (default: 1 in a terminal, otherwise 0)"
+    ),
     Flag.optional
   )
 }

@@ -13,10 +13,10 @@ export const run = Command.make("run", flags, (input) =>
   Command.withDescription(
     paragraphs(
       "Answer a question with a team of workers, and show the plan, the steps and their cost.",
-      "In a pipe, only the answer goes to standard output. Without a question, a built-in one runs.",
+      "When the output is piped, only the answer goes to standard output. Without a question, it asks a built-in one.",
       "",
-      "Workers may use the tools of the config and of its MCP servers. On a terminal you are asked before a tool that needs",
-      "approval; elsewhere the run is suspended.",
+      "Workers may use the tools of the config and of its MCP servers. In a terminal, you are asked before a tool that needs",
+      "approval runs; otherwise the run is suspended.",
       "",
       "Exit codes: 0 answered, 1 failed, 2 usage or config, 3 budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
@@ -26,14 +26,17 @@ export const run = Command.make("run", flags, (input) =>
     { command: 'divisi run "What is 17% of 2,350?"', description: "Your question" },
     {
       command: "divisi run --file question.txt --transcript run.json",
-      description: "From a file; keep the transcript"
+      description: "From a file; save the transcript"
     },
-    { command: "cat question.txt | divisi run - --json", description: "From a pipe; events as lines of JSON" },
+    { command: "cat question.txt | divisi run - --json", description: "From standard input; events as lines of JSON" },
     {
       command: 'divisi run "…" --max-cost 0.01 --timeout 30s',
-      description: "With limits (exit code 3 when one is reached)"
+      description: "With limits (exit code 3 if one is reached)"
     },
-    { command: 'divisi run "…" --durable', description: "After Ctrl-C or a crash: `divisi runs resume ID`" },
+    {
+      command: 'divisi run "…" --durable',
+      description: "Resumable after Ctrl-C or a crash with `divisi runs resume ID`"
+    },
     { command: 'divisi run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
     {
       command: 'divisi run "…" --mcp "npx -y @modelcontextprotocol/server-filesystem ."',
@@ -41,7 +44,7 @@ export const run = Command.make("run", flags, (input) =>
     },
     {
       command: 'divisi run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',
-      description: "With models of vendors; their keys come from the environment"
+      description: "With vendor models; API keys come from the environment"
     }
   ])
 )

@@ -20,43 +20,47 @@ export const flags = {
   policy: text(
     "policy",
     "<name>",
-    "The planner. Default: lexical in the gym, router for several models or known workers, otherwise the first chat model of the pool. conductor (reads descriptions), tiny (trained for the gym), router, learned or head (see `divisi learn`; router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (schema:<file>, command:<command>, grader, or a worker that judges), agreed:<a>+<b>+<otherwise>, or a chat model: openai:gpt-5-mini, model:<id>"
+    "The policy that plans. Default: a single worker answers; of several models, the strongest answers; with other workers in the pool, the strongest model plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, model:<id>) writes the plan itself. Others: conductor (reads descriptions), tiny (trained for the gym), router, learned, head (router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise>"
   ),
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "A check that plans may use by this name: tests=command:<command>, form=schema:<file>, right=grader, or a worker that judges. With only one check, the router applies it to answers. Repeatable"
+      "Name a check that plans can use, e.g. tests=command:<command>, form=schema:<file>, right=grader, or <name>=<id> of a judge worker. With only one check, the router applies it to answers. Repeatable"
     ),
     Flag.atLeast(0)
   ),
   reassign: Flag.Literals("reassign", ["next", "never"]).pipe(
     Flag.withDescription(
-      "Worker that takes over a failed step: the next of the pool (default), or never (default with --policy single:<id>)"
+      "Whether another worker takes over a failed step: next, the next worker in the pool (default), or never (default with --policy single:<id>)"
     ),
     Flag.optional
   ),
   profiles,
   seed,
-  maxCost: cost("max-cost", "Maximum cost of the run in USD (in the gym, play money); never exceeded"),
+  maxCost: cost("max-cost", "Maximum cost of the run, in USD (play money in the gym); never exceeded"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription("Maximum tokens of one answer, reasoning included (default the worker's own)"),
+    Flag.withDescription("Maximum tokens of one answer, reasoning included (default: the worker's limit)"),
     Flag.optional
   ),
-  timeout: timeout("Maximum duration: 30s, 2m"),
-  silence: duration("silence", "Retry a call that sends nothing for so long: 20s (default a third of --timeout)"),
+  timeout: timeout("Maximum duration, e.g. 30s or 2m"),
+  silence: duration("silence", "Retry a call after this long without output, e.g. 20s (default: a third of --timeout)"),
   ...toolFlags,
   json: toggle("json", "Print the run's events as lines of JSON"),
-  durable: toggle("durable", "Store the run, to resume it after Ctrl-C, a crash or a restart: see `divisi runs`"),
-  runId: text("run-id", "<id>", "Store the run under this id; a known one is resumed or shown again"),
+  durable: toggle("durable", "Store the run, so that `divisi runs` can resume it after Ctrl-C, a crash or a restart"),
+  runId: text(
+    "run-id",
+    "<id>",
+    "Store the run under this id; if the id exists, the run is resumed or its result shown"
+  ),
   journal: text(
     "journal",
     "<file>",
-    "The file of stored runs (default DIVISI_RUNS, or runs.sqlite in your data folder)"
+    "File where runs are stored (default: DIVISI_RUNS, or runs.sqlite in your data folder)"
   ),
   transcript: text(
     "transcript",
     "<file>",
-    "Write the run to a file for `divisi replay`, also if it fails or is interrupted"
+    "Write the run to a file for `divisi replay`, even if it fails or is interrupted"
   )
 }
 

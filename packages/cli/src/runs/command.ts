@@ -7,9 +7,9 @@ import { deleteFlags, listFlags, purgeFlags, reportFlags, resumeFlags, showFlags
 const loaded = Effect.promise(() => import("./Runs.ts"))
 
 const show = Command.make("show", showFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.show(input))).pipe(
-  Command.withDescription("Shows the events of a run so far, as `replay` does, and its state."),
+  Command.withDescription("Shows the state of a run and its events so far, in the form of `divisi replay`."),
   Command.withShortDescription("Show a run"),
-  Command.withExamples([{ command: "divisi runs show 4f2a", description: "By a prefix of its id" }])
+  Command.withExamples([{ command: "divisi runs show 4f2a", description: "By id prefix" }])
 )
 
 const resume = Command.make("resume", resumeFlags, (input) =>
@@ -17,25 +17,25 @@ const resume = Command.make("resume", resumeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Resumes a run that was stopped, killed or suspended, that failed, or that reached a limit. Received answers are not",
-      "paid again; failed calls are retried, under the limits given here. An answered or refused run shows its answer",
-      "again, and pays nothing.",
+      "Resumes a run that was interrupted, killed or suspended, that failed, or that reached a limit. Answers already",
+      "received are not paid for again; failed calls are retried, under the limits given here. For a run that was",
+      "answered or refused, it prints the result again at no cost.",
       "",
-      "It needs the config, policy and settings of the original run; workers default to the original ones. If a call would",
-      "differ from the recorded one, the run stops before the call and shows the difference.",
+      "Use the config, policy and settings of the original run. The workers default to those of the run, so --pool is not",
+      "needed. If a call would differ from the recorded one, the run stops before the call and shows the difference.",
       "",
-      "Exit codes are those of `divisi run`."
+      "The exit codes are those of `divisi run`."
     )
   ),
   Command.withShortDescription("Resume a run"),
   Command.withExamples([
-    { command: "divisi runs resume 4f2a", description: "After Ctrl-C, a crash, or an outage of a vendor" },
+    { command: "divisi runs resume 4f2a", description: "After Ctrl-C, a crash or a vendor outage" },
     { command: "divisi runs resume 4f2a --max-cost 10", description: "Under a higher limit" },
     {
       command: "divisi runs resume 4f2a --result 0.0.0.0=42",
-      description: "With the result of a tool that it waits for"
+      description: "Supply the result of a pending tool call"
     },
-    { command: "divisi runs resume 4f2a --approve 0.1.0.0", description: "With an approval" }
+    { command: "divisi runs resume 4f2a --approve 0.1.0.0", description: "Approve a pending call" }
   ])
 )
 
@@ -47,23 +47,23 @@ const report = Command.make("report", reportFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Writes one page about the runs of a journal, for example of a server: cost, work per worker, timeline, and the share",
-      "of orchestration.",
+      "Writes one page about the runs of a journal, for example of a server: cost, work per worker, timeline, and how much",
+      "of the cost was planning and other orchestration.",
       "",
       "--against estimates the cost of the same tokens at one model's price; --alone compares with the same work done by one",
-      "worker. The page has the first words of each question, and no answers."
+      "worker. The page contains the first words of each question, and no answers."
     )
   ),
   Command.withShortDescription("Write a page about the cost of runs"),
   Command.withExamples([
-    { command: "divisi runs report --newer-than 1h --against openai:gpt-5", description: "The last hour of a server" }
+    { command: "divisi runs report --newer-than 1h --against openai:gpt-5", description: "Runs of the last hour" }
   ])
 )
 
 const remove = Command.make("delete", deleteFlags, (input) =>
   Effect.flatMap(loaded, (Runs) => Runs.remove(input))
 ).pipe(
-  Command.withDescription("Deletes runs: those that are named, or old ones. Active runs are not deleted."),
+  Command.withDescription("Deletes the given runs, or old ones. Active runs are not deleted."),
   Command.withShortDescription("Delete runs"),
   Command.withExamples([{ command: "divisi runs delete --older-than 30d", description: "Runs older than 30 days" }])
 )
@@ -76,16 +76,16 @@ const purge = Command.make("purge", purgeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Removes everything stored that was not changed for a retention period: runs, responses of a server, outcomes with",
-      "their ratings, and cached answers. In files, the removed content is overwritten. Active runs stay.",
+      "Deletes stored data that has not changed within a retention period: runs, responses of a server, outcomes with their",
+      "ratings, and cached answers. In files, deleted content is overwritten. Active runs are not deleted.",
       "",
-      "`divisi serve --keep` does the same at its start and each hour. A period under 24 hours also removes the answers of",
-      "recent requests with an Idempotency-Key, which are paid again when they are repeated."
+      "`divisi serve --keep` does the same on startup and hourly. A period under 24 hours also deletes saved answers to",
+      "requests with an Idempotency-Key, so a repeated request is paid for again."
     )
   ),
-  Command.withShortDescription("Remove stored content that is older than a retention period"),
+  Command.withShortDescription("Delete stored data that is older than a retention period"),
   Command.withExamples([
-    { command: "divisi runs purge --keep 30d --dry-run", description: "Count what is older than 30 days" },
+    { command: "divisi runs purge --keep 30d --dry-run", description: "Count data older than 30 days" },
     {
       command: "divisi runs purge --keep 30d --database postgres://divisi@db.example.com/divisi",
       description: "In Postgres"
@@ -94,11 +94,11 @@ const purge = Command.make("purge", purgeFlags, (input) =>
 )
 
 export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.list(input))).pipe(
-  Command.withDescription("Lists durable runs, the last changed first: state, cost and pending calls."),
+  Command.withDescription("Lists durable runs, most recently changed first, with state, cost and pending calls."),
   Command.withSubcommands([show, resume, report, remove, purge]),
   Command.withExamples([
-    { command: "divisi runs", description: "The last twenty" },
+    { command: "divisi runs", description: "The twenty most recent runs" },
     { command: "divisi runs --database postgres://divisi@db.example.com/divisi", description: "Runs of servers" },
-    { command: "divisi runs --state waiting --json", description: "Suspended ones, as JSON" }
+    { command: "divisi runs --state waiting --json", description: "Suspended runs, as JSON" }
   ])
 )

@@ -11,7 +11,7 @@ const { journal } = runFlags
 /** Named each time: what `run --durable` keeps is in a file wherever servers keep theirs. */
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
-  Flag.withDescription("The Postgres of several servers instead of a file: postgres://user@host/name"),
+  Flag.withDescription("Postgres that several servers share, instead of a file: postgres://user@host/name"),
   Flag.optional
 )
 
@@ -20,7 +20,7 @@ const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runI
 
 const json = toggle("json", "Print it as JSON")
 
-const id = Argument.String("id").pipe(Argument.withDescription("The id of a run, or a prefix"))
+const id = Argument.String("id").pipe(Argument.withDescription("Id of a run, or an id prefix"))
 
 export const states = [
   "answered",
@@ -37,35 +37,37 @@ export const states = [
 
 export const listFlags = {
   state: Flag.Literals("state", states).pipe(
-    Flag.withDescription("Only these states: answered, failed, …; waiting, stopped, running"),
+    Flag.withDescription(
+      "Only runs in this state: answered, refused, failed, budget, running, waiting (suspended), stopped (interrupted or killed), damaged"
+    ),
     Flag.optional
   ),
-  worker: text("worker", "<id>", "Only those with this worker in their pool"),
-  minCost: cost("min-cost", "Only those that cost at least so many USD"),
-  newerThan: age("newer-than", "Only those that were changed within this time: 30m, 12h, 7d"),
+  worker: text("worker", "<id>", "Only runs with this worker in their pool"),
+  minCost: cost("min-cost", "Only runs that cost at least this much, in USD"),
+  newerThan: age("newer-than", "Only runs changed within this time: 30m, 12h, 7d"),
   limit: whole("limit", 1).pipe(Flag.withDescription("Maximum number of runs (default 20)"), Flag.withDefault(20)),
   json,
   journal,
   database
 }
 
-export const showFlags = { id, json: toggle("json", "Print its events as lines of JSON"), journal, database }
+export const showFlags = { id, json: toggle("json", "Print the events as lines of JSON"), journal, database }
 
 const file = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description))
 
 export const reportFlags = {
-  newerThan: age("newer-than", "Only runs that were changed within this time: 1h, 8h, 7d"),
+  newerThan: age("newer-than", "Only runs changed within this time: 1h, 8h, 7d"),
   against: text(
     "against",
     "<model>",
-    "Estimate the cost at the price of this model: openai:gpt-5, or any name with --price"
+    "Estimate the cost at this model's price: openai:gpt-5, or any name with --price"
   ),
   price: runFlags.price,
-  alone: file("alone", "A journal of the same work, done again by one worker").pipe(Flag.optional),
-  title: Flag.String("title").pipe(Flag.withDescription("The title of the page"), Flag.withDefault("Session")),
-  out: file("out", "The page (default session.html)").pipe(Flag.withDefault("session.html")),
-  json: toggle("json", "Print the figures as JSON, and write no page"),
+  alone: file("alone", "Journal of the same work, repeated by one worker").pipe(Flag.optional),
+  title: Flag.String("title").pipe(Flag.withDescription("Title of the page"), Flag.withDefault("Session")),
+  out: file("out", "Output file (default session.html)").pipe(Flag.withDefault("session.html")),
+  json: toggle("json", "Print the figures as JSON instead of writing a page"),
   config: runFlags.config,
   journal,
   database
@@ -77,18 +79,18 @@ const ofCall = (name: string, what: string, description: string) =>
 export const resumeFlags = {
   ...team,
   id,
-  result: ofCall("result", "<call=text>", "The result of a pending call, by the call's id; repeatable"),
-  approve: ofCall("approve", "<names>", "Allow pending calls, by id, and tools, by name"),
-  decline: ofCall("decline", "<call>", "Do not allow it"),
+  result: ofCall("result", "<call=text>", "Result of a pending call, by call id. Repeatable"),
+  approve: ofCall("approve", "<names>", "Approve pending calls, by call id or tool name"),
+  decline: ofCall("decline", "<call>", "Reject pending calls, by call id"),
   journal,
   database
 }
 
 export const deleteFlags = {
-  ids: Argument.String("id").pipe(Argument.withDescription("The ids of runs, or prefixes"), Argument.variadic()),
-  olderThan: age("older-than", "Delete runs that have not changed for so long: 30d"),
+  ids: Argument.String("id").pipe(Argument.withDescription("Ids of runs, or id prefixes"), Argument.variadic()),
+  olderThan: age("older-than", "Delete runs not changed for this long: 30d"),
   maxMegabytes: whole("max-megabytes", 0).pipe(
-    Flag.withDescription("Delete the oldest until no more than so much is left"),
+    Flag.withDescription("Delete the oldest runs until at most this much is left"),
     Flag.optional
   ),
   json,
@@ -97,11 +99,11 @@ export const deleteFlags = {
 }
 
 export const purgeFlags = {
-  keep: age("keep", "Retention period; older content is removed: 30d (default retention of the config)"),
-  dryRun: toggle("dry-run", "Only count what would be removed"),
+  keep: age("keep", "Retention period, e.g. 30d; older data is deleted (default: retention in the config)"),
+  dryRun: toggle("dry-run", "Only count the data that would be deleted"),
   json,
-  cache: runFlags.cache.pipe(Flag.withDescription("The file of cached answers (default cache of the config)")),
-  config: config("The config whose retention, cache and database are used"),
+  cache: runFlags.cache.pipe(Flag.withDescription("File of cached answers (default: cache in the config)")),
+  config: config("Config whose retention, cache and database are used"),
   journal,
   database
 }

@@ -13,7 +13,7 @@ export const flags = {
   ...team,
   port: whole("port", 0).pipe(
     Flag.withMetavar("<number>"),
-    Flag.withDescription("Port (default 8080); 0 for a free one"),
+    Flag.withDescription("Port (default 8080); 0 picks a free one"),
     Flag.withDefault(8080)
   ),
   host: Flag.String("host").pipe(
@@ -22,53 +22,55 @@ export const flags = {
     Flag.withDefault("127.0.0.1")
   ),
   notes: Flag.Literals("notes", ["off", "titles", "full"]).pipe(
-    Flag.withDescription("Steps shown to clients: none, workers and subtasks (default), or all texts"),
+    Flag.withDescription(
+      "How much of the work clients see: off (nothing), titles (workers and subtasks; default) or full (all texts)"
+    ),
     Flag.withDefault("titles" as const)
   ),
   fast: text(
     "fast",
     "<worker|policy>",
-    "Worker or policy behind divisi-fast, such as router:half (default the cheapest language model of the pool)"
+    "Worker or policy behind divisi-fast, e.g. router:half (default: the cheapest language model in the pool)"
   ),
   policies: text(
     "policies",
     "<name,name>",
-    "Policies that a request to divisi may name instead of its own, as in router:half,lexical (default none)"
+    "Policies that a request for the model divisi may choose instead of the server's, e.g. router:half,lexical (default: none)"
   ),
   alias: Flag.String("alias").pipe(
     Flag.withMetavar("<name>=<model>"),
-    Flag.withDescription("Another name for a model: gpt-4o=divisi; repeatable"),
+    Flag.withDescription("Alias for a model: gpt-4o=divisi. Repeatable"),
     Flag.atLeast(0)
   ),
   allowOrigin: Flag.String("allow-origin").pipe(
     Flag.withMetavar("<origin>"),
-    Flag.withDescription("A web page that may use the server: http://localhost:3000; repeatable (default none)"),
+    Flag.withDescription("Web page origin that may use the server: http://localhost:3000 (default: none). Repeatable"),
     Flag.atLeast(0)
   ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
   maxTotalCost: cost(
     "max-total-cost",
-    "Maximum cost of all runs, in USD; never exceeded. With --database: of all servers"
+    "Maximum cost of all runs of this process, in USD; never exceeded. With --database: of all servers. Per client: `divisi key make`"
   ),
-  timeout: timeout("Maximum duration of one segment of a run: 30s, 2m"),
+  timeout: timeout("Maximum working time of a run per request, e.g. 30s or 2m; suspended time does not count"),
   content: Flag.Literals("content", ["full", "none"]).pipe(
     Flag.withDescription(
-      "Whether questions, answers and tool results are stored: full (default), or none, which holds runs in memory only"
+      "Whether questions, answers and tool results are stored: full (default), or none, which holds runs only in memory"
     ),
     Flag.optional
   ),
   keep: age(
     "keep",
-    "The retention period of stored runs, responses, outcomes and cached answers: older ones are removed at the start and each hour: 30d, at least 24h (default retention of the config, or no end; responses 30d)"
+    "Retention period of stored runs, responses, outcomes and cached answers, e.g. 30d, at least 24h; older ones are deleted on startup and hourly (default: retention in the config, or forever; responses 30d)"
   ),
   keys: keys.pipe(
     Flag.withDescription(
-      "The file of keys (default DIVISI_KEYS, or keys.json in your data folder); none for none. If it has keys, every request needs one"
+      'File of API keys (default: DIVISI_KEYS, or keys.json in your data folder); "none" disables keys. If it contains keys, every request needs one'
     )
   ),
   database: database.pipe(
     Flag.withDescription(
-      "The Postgres that several servers share: runs, keys, budgets and responses are in it instead of in files (default DIVISI_DATABASE, or serve.database of the config, or none), as in postgres://user@host/name; the password may be in PGPASSWORD"
+      "Postgres that several servers share, e.g. postgres://user@host/name; runs, keys, budgets and responses are stored there instead of in files (default: DIVISI_DATABASE, or serve.database in the config, or none). The password can be in PGPASSWORD"
     )
   ),
   printConfig: Flag.Literals("print-config", clients).pipe(

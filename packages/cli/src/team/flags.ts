@@ -6,7 +6,11 @@ import * as Prices from "../vendors/Prices.ts"
 
 /** The flags that choose who answers; `divisi gym solve` has them, too. */
 export const conductorFlags = {
-  pool: text("pool", "<ids>", "Workers, in order: a,b,c, or openai:gpt-5,ollama:qwen3:8b. All but some: -a,-b"),
+  pool: text(
+    "pool",
+    "<ids>",
+    "Workers, in order: a,b,c, or openai:gpt-5,ollama:qwen3:8b. Prefix with - to exclude workers: -a,-b"
+  ),
   price: Flag.String("price").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(Prices.parse(text)),
@@ -14,13 +18,13 @@ export const conductorFlags = {
     ),
     Flag.withMetavar("<prices>"),
     Flag.withDescription(
-      "Prices in USD per million input and output tokens, for --max-cost: my-server:model=0.5/1.5,other=0; without an id, all unknown prices"
+      "Prices in USD per million input and output tokens, for --max-cost: my-server:model=0.5/1.5,other=0. A price without an id applies to all workers without a known price"
     ),
     Flag.optional
   ),
   threads: whole("threads", 1).pipe(
     Flag.withDescription(
-      "The threads of each local model (default DIVISI_THREADS, or cores minus one, fewer while other programs run). For one model: llamacpp:model?threads=2"
+      "Threads of each local model (default: DIVISI_THREADS, or one less than the number of cores, fewer under load). For one model: llamacpp:model?threads=2"
     ),
     Flag.optional
   ),
@@ -30,19 +34,19 @@ export const conductorFlags = {
   ),
   recursion: whole("recursion", 0).pipe(
     Flag.withDescription(
-      "Maximum number of extra rounds, in which the policy sees its last plan and answer (default 0)"
+      "Maximum number of extra rounds; in each, the policy sees its last plan and answer (default 0)"
     ),
     Flag.optional
   ),
-  cache: text("cache", "<file>", "Cache workers' answers in this file"),
-  config: config("The config to use")
+  cache: text("cache", "<file>", "Cache the workers' answers in this file"),
+  config: config("Config to use")
 }
 
 /** `--profiles`; `divisi eval` has it, too. */
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Worker profiles for policies named name+profiles: the folder of an evaluation or of transcripts"
+  "Folder of an evaluation or of transcripts, from which <policy>+profiles builds worker profiles"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -51,19 +55,19 @@ const named = (name: string, description: string) => text(name, "<names>", descr
 export const toolFlags = {
   tool: named(
     "tool",
-    "Tools of the config and MCP servers: a,b, or a server's name for all of its tools (default all)"
+    "Tools to use from the config and MCP servers: a,b, or a server's name for all of its tools (default: all)"
   ),
   noTools: toggle("no-tools", "Use no tools, and start no MCP servers"),
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Steps that may use tools (default last-step; policy: those named by the plan)"),
+    Flag.withDescription("Steps that may use tools (default: last-step; policy: the steps that the plan marks)"),
     Flag.optional
   ),
   mcp: Flag.String("mcp").pipe(
     Flag.withMetavar("<server>"),
     Flag.withDescription(
-      "An MCP server to use: a command with its arguments, or a URL; name=... gives it a name. Repeatable"
+      "MCP server to use: a command with its arguments, or a URL; prefix it with name= to name it. Repeatable"
     ),
     Flag.atLeast(0)
   ),
-  approve: named("approve", "Tools that run without approval, by name or server; all for all")
+  approve: named("approve", "Tools that run without approval, by tool or server name; 'all' for every tool")
 }

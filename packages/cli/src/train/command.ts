@@ -9,7 +9,7 @@ const training = Effect.promise(() => import("./Train.ts"))
 const resume = Command.make("resume", resumeFlags, (input) =>
   Effect.flatMap(training, ({ resume }) => resume(input))
 ).pipe(
-  Command.withDescription("Resumes a training from its last checkpoint."),
+  Command.withDescription("Resumes a training run from its last checkpoint."),
   Command.withShortDescription("Resume a run"),
   Command.withExamples([
     { command: "divisi train resume runs/gym", description: "After Ctrl-C, a crash or a power cut" },
@@ -24,7 +24,7 @@ const report = Command.make("report", reportFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes a training as one page: curves, shares of workers, and workflows from its beginning and end."
+    "Writes one page about a training run: curves, share of each worker, and workflows from its start and end."
   ),
   Command.withShortDescription("Write a report page"),
   Command.withExamples([{ command: "divisi train report runs/gym", description: "Writes runs/gym/report.html" }])
@@ -36,7 +36,7 @@ const exporting = Command.make("export", exportFlags, (input) =>
     ({ write }) => write(input)
   )
 ).pipe(
-  Command.withDescription("Writes the weights of a training."),
+  Command.withDescription("Writes the weights of a training run."),
   Command.withShortDescription("Write the weights"),
   Command.withExamples([
     { command: "divisi train export runs/gym --to gguf --out conductor.gguf", description: "The best checkpoint" },
@@ -52,17 +52,17 @@ export const train = Command.make("train", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Trains a Conductor by reinforcement learning, in a folder from which it can be resumed after any stop.",
+      "Trains a Conductor by reinforcement learning. The training run is stored in a folder and can be resumed at any time.",
       "",
-      "A recipe defines model, tasks, workers and phases; yours are under `recipes` in a divisi.config.ts. Ctrl-C stops at a",
-      "checkpoint. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
+      "A recipe defines model, tasks, workers and phases; define your own under `recipes` in a divisi.config.ts. Ctrl-C",
+      "stops at a checkpoint. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
       "",
       "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withSubcommands([resume, report, exporting]),
   Command.withExamples([
-    { command: "divisi train --recipe toy", description: "A training in seconds" },
+    { command: "divisi train --recipe toy", description: "Takes seconds" },
     { command: "divisi train --recipe gym --dry-run", description: "Estimate cost and time" },
     { command: "divisi train --recipe gym --out runs/mine --max-cost 5", description: "At most 5 USD" }
   ])

@@ -4,20 +4,23 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
 
-const folder = Argument.String("run").pipe(Argument.withDescription("The folder of the run"))
+const folder = Argument.String("run").pipe(Argument.withDescription("Folder of the training run"))
 
-const config = configFlag("The config with your recipes")
+const config = configFlag("Config with your recipes")
 
-const maxCost = cost("max-cost", "Maximum cost of workers and engine; a training that reaches it stops at a checkpoint")
+const maxCost = cost(
+  "max-cost",
+  "Maximum cost of workers and engine, in USD; at the limit, training stops at a checkpoint"
+)
 
 const json = toggle("json", "Print the events of the run as lines of JSON")
 
 export const flags = {
   recipe: text("recipe", "<name>", "A recipe of the config, or a built-in one"),
-  out: text("out", "<folder>", "Folder of the training (default runs/<recipe>, or the next free one)"),
-  seed: whole("seed", 0).pipe(Flag.withDescription("Seed of everything random (default 1)"), Flag.optional),
+  out: text("out", "<folder>", "Folder of the training run (default: runs/<recipe>, or the next free name)"),
+  seed: whole("seed", 0).pipe(Flag.withDescription("Random seed (default 1)"), Flag.optional),
   iterations: whole("iterations", 1).pipe(
-    Flag.withDescription("Iterations of each phase of reinforcement learning, instead of the recipe's"),
+    Flag.withDescription("Iterations of each reinforcement learning phase (default: the recipe's)"),
     Flag.optional
   ),
   maxCost,
@@ -27,7 +30,7 @@ export const flags = {
     "Training engine: jax (in this process), tinker (Tinker API) or toy (default the recipe's)"
   ),
   baseModel: text("base-model", "<model>", "Base model, e.g. Qwen/Qwen2.5-7B-Instruct (default the recipe's)"),
-  dryRun: toggle("dry-run", "Train nothing; estimate cost and time, with a range"),
+  dryRun: toggle("dry-run", "Only estimate cost and time, as a range; do not train"),
   config,
   json
 }

@@ -25,7 +25,10 @@ const render = Command.make(
   "render",
   {
     ...reading,
-    format: Flag.Literals("format", formats).pipe(Flag.withDescription("How (default text)"), Flag.withDefault("text"))
+    format: Flag.Literals("format", formats).pipe(
+      Flag.withDescription("Output format (default text)"),
+      Flag.withDefault("text")
+    )
   },
   (input) => plan((Plan) => Plan.render(input))
 ).pipe(
@@ -48,15 +51,15 @@ const read = Command.make(
     paragraphs(
       'Prints the workflow of a completion as JSON: {"steps":[{"worker":1,"subtask":"…","access":"all"}]}.',
       "",
-      "With --lines, every line of the input is a JSON string that holds one completion, and every line of the output",
-      'the result for it: {"ok":true,"workflow":…} or {"ok":false,"error":{"line":…,"column":…,"message":…}}. Unreadable',
-      "completions are then results like others: the exit code is 0."
+      "With --lines, each input line is a JSON string with one completion, and each output line is its",
+      'result: {"ok":true,"workflow":…} or {"ok":false,"error":{"line":…,"column":…,"message":…}}. Unreadable',
+      "completions do not change the exit code, which is 0."
     )
   ),
   Command.withShortDescription("Print the workflow of a completion as JSON"),
   Command.withExamples([
     { command: "divisi workflow read completion.txt", description: "One completion" },
-    { command: "divisi workflow read --lines completions.jsonl > results.jsonl", description: "A whole file of them" }
+    { command: "divisi workflow read --lines completions.jsonl > results.jsonl", description: "Many completions" }
   ])
 )
 

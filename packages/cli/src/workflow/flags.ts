@@ -6,7 +6,7 @@ import { toggle, whole } from "../invocation/flags.ts"
 
 export const reading = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("The completion, as a model wrote it; - or nothing reads standard input"),
+    Argument.withDescription("File with a completion of a model; by default, or with -, standard input"),
     Argument.withDefault("-")
   ),
   strict: toggle("strict", "Accept only what Python's ast.literal_eval accepts, and nothing around the three lists"),
@@ -20,7 +20,7 @@ export const reading = {
     Flag.withDescription("Maximum number of steps (default 5)"),
     Flag.withDefault(5)
   ),
-  allowEmpty: toggle("allow-empty", "Accept three empty lists, which accept the previous answer in a later round")
+  allowEmpty: toggle("allow-empty", "Allow three empty lists, which in a later round accept the previous answer")
 }
 
 /** What all of `divisi workflow` is asked for. */
