@@ -36,7 +36,7 @@ describe.concurrent("divisi train", () => {
     ["an object's own names", ["train", "--recipe", "constructor"], 'There is no recipe "constructor".'],
     ["another engine", [...short, "--engine", "tinker"], "cannot be trained with the engine"],
     ["no run to go on with", ["train", "resume", "nowhere"], "There is no training run in nowhere"],
-    ["no run to report", ["train", "report", "nowhere"], "There is no training run in nowhere"],
+    ["no run to report", ["train", "report", "nowhere"], "No training run in nowhere"],
     ["no format", ["train", "export", "nowhere", "--out", "x"], "--to"],
     ["no iterations", [...short.slice(0, -1), "0"], "Expected a whole number of at least 1"]
   ] as const) {
