@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs"
 import * as Effect from "effect/Effect"
 import { type FileError, fromUnknown } from "./FileError.ts"
 
-/** What a file holds, by its checksum. */
+/** The checksum of a file's content. */
 export interface Digest {
   /** In hexadecimal, lower case. */
   readonly sha256: string

@@ -1,10 +1,10 @@
 /**
- * Accounts on disk: what runs may spend, counted in one SQLite file for this process, those beside it and those after
- * it.
+ * Accounts on disk: limits on the spend of runs, counted in one SQLite file for this process and for concurrent and
+ * later ones.
  *
- * Each account is a `Ledger`: given to runs, it is never exceeded by all of them together, whatever processes they are
- * in, and a restart forgets nothing. Accounts stand under others: a run's under its key's, that under its team's, that
- * under the day's.
+ * Each account is a `Ledger`: the runs that share it never exceed it together, whatever processes they are in, and it
+ * survives restarts. Accounts are nested: a run's account is under its key's, which is under its team's, which is under
+ * the day's.
  */
 import { realpathSync } from "node:fs"
 import path from "node:path"
@@ -25,12 +25,12 @@ import * as UserFolders from "./UserFolders.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where accounts are kept. */
+/** The location of the accounts. */
 export interface Options {
   /**
-   * The file; it and its folder are made when they are not there. By default `accounts.sqlite` in `divisi` of this
-   * user's data folder, or what the environment variable `DIVISI_ACCOUNTS` names. Beside it stand `-wal` and `-shm` in
-   * use, and the folder `-owners` with the locks of the processes.
+   * The file; it and its folder are created if they do not exist. Default: `accounts.sqlite` in `divisi` of this user's
+   * data folder, or the path in the environment variable `DIVISI_ACCOUNTS`. Next to it are `-wal` and `-shm` while it
+   * is in use, and the folder `-owners` with the locks of the processes.
    */
   readonly file?: string | undefined
 }
@@ -38,10 +38,10 @@ export interface Options {
 /** An account that is opened; its name is one in the file. */
 export type AccountOptions = Shared.AccountOptions
 
-/** What all processes have spent and reserved on an account. */
+/** The spend and reservations of all processes on an account. */
 export type Standing = Shared.Standing
 
-/** What an account limits: USD, tokens, calls. An absent limit does not limit. */
+/** The limits of an account: USD, tokens, calls. An absent limit is unlimited. */
 export type Limits = Shared.Limits
 
 /** An account in a file: a `Ledger` for `RunOptions.ledger`, for a `Payer`, or under a ledger in memory. */
@@ -88,10 +88,10 @@ const namedAt =
  *
  * **Details**
  *
- * What a call may cost is set aside in a transaction that sees all that other processes have set aside, and is on the
- * disk before the call is sent; what waits to be written goes in one transaction. What a killed process had set aside
- * counts as spent at its worst case, since nobody can know what was used. With a journal, the process that goes on with
- * the run names its calls: each is charged once, and a worst case is replaced where the journal has the real cost.
+ * The possible cost of a call is reserved in a transaction that sees the reservations of all other processes. It is on
+ * disk before the call is sent; pending writes share one transaction. The reservations of a killed process count as
+ * spent at their worst case, since the real usage is unknown. With a journal, the process that resumes the run names
+ * its calls: each is charged once, and the real cost replaces the worst case if the journal has it.
  *
  * **Gotchas**
  *
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (
   const write = <A>(work: () => A) => orFail(writer.write(work, true))
   const own = Effect.mapError(entered, ({ message }) => failed({ _tag: "Unwritable", detail: message }))
 
-  /** What processes had set aside that are no more counts as spent. */
+  /** Charges the reservations of processes that have died. */
   const bury = Effect.gen(function* () {
     const dead: Array<string> = []
     for (const owner of yield* orFail(Database.patiently(table.owners))) {
@@ -173,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
             })
           )
         ),
-      // What cannot be written now stays set aside at its worst case, and no answer is lost for it.
+      // If the write fails, the reservation remains at its worst case, and the answer is still delivered.
       close: (hold, used, isDrawn, draws) =>
         Effect.ignore(
           write(() => {

@@ -1,5 +1,5 @@
 /**
- * The response cache on disk: answers of workers in one file, for this process, those beside it and those after it.
+ * The response cache on disk: answers of workers in one file, for this process and for concurrent and later ones.
  *
  * It is a store of the {@link ResponseCache}, over Node's own SQLite, which is loaded when a file is opened. Answers
  * are found by the SHA-256 of their key, so the file holds what workers said and not what they were asked.
@@ -20,10 +20,11 @@ import * as Erase from "./internal/erase.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where answers are kept, and how many. Those whose last use is longest ago are removed to make room. */
+/** The location of the answers, and their limits. The least recently used answers are removed to make room. */
 export interface Options {
   /**
-   * The file; it and its folder are made when they are not there. Two more, `-wal` and `-shm`, stand beside it in use.
+   * The file; it and its folder are created if they do not exist. Two more files, `-wal` and `-shm`, are next to it
+   * while it is in use.
    */
   readonly file: string
   /** No bound by default. */
@@ -32,7 +33,7 @@ export interface Options {
    * The most bytes that answers take as JSON, and 160 more for each; 1 GiB by default. The file may grow to twice that.
    */
   readonly maxBytes?: number | undefined
-  /** How long an answer is kept after it was made; for ever by default. A number is in milliseconds. */
+  /** How long an answer is stored after it was made; forever by default. A number is in milliseconds. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
@@ -73,15 +74,15 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
  *
  * **Details**
  *
- * Several processes may use one file at once. When two of them make the same answer at once, the one that ends last is
- * kept. A process that is killed loses no answer that was kept, and leaves the file whole. When the file cannot be
- * reached any more (a full disk), answers are not kept or not found; that is logged once, and no call fails for it. An
- * answer that does not match its checksum is not found either, and the next one takes its place.
+ * Several processes may use one file at once. If two of them produce the same answer concurrently, the later one is
+ * stored. A killed process loses no stored answer and leaves the file intact. If the file becomes unreachable (a full
+ * disk), answers are neither stored nor looked up; this is logged once, and no call fails because of it. An answer that
+ * does not match its checksum counts as missing, and the next one replaces it.
  *
  * **Gotchas**
  *
- * The file is not encrypted: whoever can read it can read the answers. It belongs on a disk of this machine; file
- * systems of a network do not lock as SQLite needs it.
+ * The file is not encrypted: anyone who can read it can read the answers. It belongs on a local disk, because network
+ * file systems do not provide the locks that SQLite needs.
  */
 export const store = Effect.fnUntraced(function* (
   options: Options
@@ -160,7 +161,7 @@ export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.
   )
 }
 
-/** What a purge has removed, or would. */
+/** The entries that a purge has removed, or would remove. */
 export type Erased = Erase.Erased
 
 // -------------------------------------------------------------------------------------------------------------------

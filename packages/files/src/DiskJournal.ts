@@ -1,9 +1,9 @@
 /**
- * The journal on disk: runs in one SQLite file, for this process, those beside it and those after it.
+ * The journal on disk: runs in one SQLite file, for this process and for concurrent and later ones.
  *
- * It is a `Journal` over Node's own SQLite. What waits to be written goes in one transaction, so that a thousand runs
- * at once wait for the disk as often as one. The right to carry a run on goes with a lock that the system frees when
- * its process ends, however it ends: nobody waits for a lease to run out.
+ * It is a `Journal` over Node's own SQLite. Pending writes share one transaction, so that a thousand concurrent runs
+ * wait for the disk as often as one. The claim of a run is tied to a lock that the system frees when its process ends,
+ * however it ends. No lease has to expire.
  */
 import path from "node:path"
 import { Journal } from "@divisi/core"
@@ -23,12 +23,12 @@ import * as UserFolders from "./UserFolders.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where runs are kept. */
+/** The location of the runs. */
 export interface Options {
   /**
-   * The file; it and its folder are made when they are not there. By default `runs.sqlite` in `divisi` of this user's
-   * data folder, or what the environment variable `DIVISI_RUNS` names. Beside it stand `-wal` and `-shm` in use, and
-   * the folder `-owners` with the locks of the processes.
+   * The file; it and its folder are created if they do not exist. Default: `runs.sqlite` in `divisi` of this user's
+   * data folder, or the path in the environment variable `DIVISI_RUNS`. Next to it are `-wal` and `-shm` while it is in
+   * use, and the folder `-owners` with the locks of the processes.
    */
   readonly file?: string | undefined
 }
@@ -51,14 +51,15 @@ const reasonOf = (error: unknown): Journal.JournalErrorReason =>
  *
  * **Details**
  *
- * Several processes may use one file at once; each run is carried on by one of them, and the others are told by which.
- * A batch that was acknowledged has been written to the disk itself, and is there after a `kill -9` or a loss of power.
- * A full disk or a folder that has become read-only fails what is appended from then on; what was acknowledged stays.
+ * Several processes may use one file at once. Each run is executed by one of them, and the others receive the name of
+ * that process. An acknowledged batch has been written to the disk itself and survives a `kill -9` or a loss of power.
+ * On a full disk or in a folder that has become read-only, later appends fail; acknowledged entries remain.
  *
  * **Gotchas**
  *
- * The file is not encrypted: whoever can read it can read questions and answers. It belongs on a disk of this machine;
- * file systems of a network do not lock as SQLite needs it. What is removed is overwritten, in the file and in its log.
+ * The file is not encrypted: anyone who can read it can read questions and answers. It belongs on a local disk, because
+ * network file systems do not provide the locks that SQLite needs. Removed data is overwritten, in the file and in its
+ * log.
  *
  * **Example**
  *
@@ -130,7 +131,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap(orFail(Database.patiently(() => table.list(query))), (rows) => Effect.forEach(rows, summaryOf)),
     remove: (runs) =>
       Effect.gen(function* () {
-        // Whose process is no more is found out before.
+        // Dead owners are determined before the transaction.
         yield* Effect.forEach(yield* orFail(Database.patiently(table.owners)), find, { discard: true })
         const gone = yield* Effect.forEach(Arrays.chunksOf(runs, removedAtOnce), (some) =>
           orFail(writer.write(() => some.filter((run) => table.remove(run, isDead)), true))

@@ -1,6 +1,6 @@
 /**
- * Texts by name on disk, for this process, those beside it and those after it: what a server keeps for its clients. The
- * oldest go where they are too old, or too many.
+ * Named texts on disk, for this process and for concurrent and later ones: data that a server stores for its clients.
+ * The oldest texts are removed if they are too old or too many.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -15,15 +15,16 @@ import * as RecordTable from "./internal/recordTable.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where texts are kept, and how many. */
+/** The location of the texts, and their limits. */
 export interface Options {
   /**
-   * The file; it and its folder are made when they are not there. Two more, `-wal` and `-shm`, stand beside it in use.
+   * The file; it and its folder are created if they do not exist. Two more files, `-wal` and `-shm`, are next to it
+   * while it is in use.
    */
   readonly file: string
   /** About the most bytes that texts take; 1 GiB by default. */
   readonly maxBytes?: number | undefined
-  /** How long a text is kept; 30 days by default. A number is in milliseconds. */
+  /** How long a text is stored; 30 days by default. A number is in milliseconds. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
@@ -60,7 +61,7 @@ export class RecordsError extends Data.TaggedError("RecordsError")<{
  *
  * **Gotchas**
  *
- * The file is not encrypted: whoever can read it can read the texts.
+ * The file is not encrypted: anyone who can read it can read the texts.
  *
  * **Example**
  *
@@ -137,5 +138,5 @@ export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.
   )
 }
 
-/** What a purge has removed, or would. */
+/** The entries that a purge has removed, or would remove. */
 export type Erased = Erase.Erased

@@ -1,8 +1,8 @@
 /**
- * Downloads of files: once for all processes, going on where the last attempt broke off, whole or not at all.
+ * Downloads of files: once for all processes, resumed after an interruption, and complete or absent.
  *
- * Bytes are written to `<file>.part`, with what the server says of them in `<file>.part.json`, and renamed when their
- * number and their checksum are right.
+ * Bytes are written to `<file>.part`, and the server's description of the file to `<file>.part.json`. The file is
+ * renamed when its length and its checksum are right.
  */
 
 import fs from "node:fs/promises"
@@ -35,26 +35,26 @@ export interface Progress {
   readonly total?: number | undefined
 }
 
-/** What to download, and where to. */
+/** The source and target of a download. */
 export interface Request {
   readonly url: string
   readonly file: string
   /** Sent to the origin of `url` alone, never to where it redirects. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** What the file's SHA-256 must be; what the server says by default, where it says so. */
+  /** The expected SHA-256 of the file. Default: the one that the server reports, if any. */
   readonly sha256?: string | undefined
   /** ASCII text with which the file begins, e.g. `GGUF`: an error page that comes as a file is refused. */
   readonly magic?: string | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** What a download has brought. */
+/** The result of a download. */
 export interface Downloaded {
   /** The commit that a hub has served, where it said so. */
   readonly commit?: string | undefined
 }
 
-/** What a server says of a file. */
+/** A server's description of a file. */
 interface Promised extends Downloaded {
   readonly url: string
   /** Changes when the file does. */
@@ -69,11 +69,11 @@ interface Promised extends Downloaded {
 
 /** Why a file could not be downloaded. */
 export type DownloadErrorReason =
-  /** Nobody answers, or the connection breaks off again and again. */
+  /** The server is unreachable, or the connection breaks repeatedly. */
   | { readonly _tag: "Offline"; readonly detail: string }
   /** The server refuses the file. */
   | { readonly _tag: "Refused"; readonly status: number }
-  /** The file differs from what the server, or the request, says of it. */
+  /** The file differs from the server's description, or from the request. */
   | { readonly _tag: "Mismatch"; readonly what: "checksum" | "length" | "kind" | "address"; readonly detail: string }
   /** The file, or its folder, cannot be written. */
   | { readonly _tag: "Folder"; readonly detail: string }
@@ -186,7 +186,7 @@ const forget = (request: Request) => {
   return write(request, () => Promise.all([fs.rm(bytes, { force: true }), fs.rm(promised, { force: true })]))
 }
 
-/** What the last attempt was promised, where that is known and about the same address. */
+/** Returns the file description from the last attempt, if it is known and for the same URL. */
 const remembered = ({ file, url }: Request) =>
   Effect.promise(async (): Promise<Promised | undefined> => {
     try {
@@ -197,7 +197,7 @@ const remembered = ({ file, url }: Request) =>
     }
   })
 
-/** Without a mark that changes with the file, nobody knows whether the rest belongs to what is here. */
+/** Without a validator that changes with the file, it is unknown whether the rest belongs to the partial file. */
 const isSame = (before: Promised | undefined, now: Promised): boolean =>
   before?.etag !== undefined && before.etag === now.etag && before.size === now.size
 
@@ -218,7 +218,7 @@ const receive = (request: Request, response: HttpClientResponse, from: number, t
         )
       ).pipe(
         Effect.as(true),
-        // The connection was cut: what has come is kept.
+        // The connection was cut: the received bytes are retained.
         Effect.catchTag("HttpClientError", () => Effect.succeed(false)),
         Effect.tap(write(request, () => handle.sync()))
       ),
@@ -282,7 +282,7 @@ const check = Effect.fnUntraced(function* (request: Request, promised: Promised)
 const patience = 3
 
 const brokenOff = Effect.fnUntraced(function* (request: Request, here: number, { etag, size }: Promised) {
-  // Nobody could go on with it.
+  // Without an `ETag`, the download cannot be resumed.
   if (etag === undefined) yield* forget(request)
   const detail = `the connection was lost after ${here} of ${size ?? "an unknown number of"} bytes`
   return yield* failed(request, { _tag: "Offline", detail })
@@ -321,9 +321,9 @@ const finish = (request: Request) => {
  *
  * **Details**
  *
- * A download that was cut goes on where it broke off, as long as the server's file is the same (it says so by a strong
- * `ETag`); without that it begins anew. Length and checksum are right before the file gets its name. Of processes that
- * want the same file one downloads it and the others wait. An interruption keeps what has come.
+ * An interrupted download resumes where it stopped if the server's file is unchanged according to a strong `ETag`;
+ * otherwise it restarts. The file gets its name after its length and checksum have been verified. If several processes
+ * want the same file, one downloads it and the others wait. An interruption retains the received bytes.
  */
 export const file = (request: Request): Effect.Effect<Downloaded | undefined, DownloadError> =>
   Effect.gen(function* () {
@@ -338,6 +338,6 @@ export const file = (request: Request): Effect.Effect<Downloaded | undefined, Do
     Effect.scoped,
     Effect.provide(FetchHttpClient.layer),
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-    // No trace of ours in somebody else's logs.
+    // Prevents our trace ids from appearing in third-party logs.
     Effect.provideService(HttpClient.TracerPropagationEnabled, false)
   )

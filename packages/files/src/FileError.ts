@@ -3,7 +3,7 @@ import path from "node:path"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 
-/** What went wrong. Only `Failed` may pass by itself. */
+/** The kind of failure. Only `Failed` may be temporary. */
 export type FileErrorReason = "Missing" | "Denied" | "Full" | "Failed"
 
 const reasons: Readonly<Record<string, FileErrorReason>> = {
@@ -89,7 +89,7 @@ const explain = (reason: FileErrorReason, file: string, cause: unknown): string 
 /** A file or folder that cannot be used. `cause` is what was thrown. */
 export class FileError extends Data.TaggedError("FileError")<{
   readonly file: string
-  /** What was tried, e.g. `"written"`. */
+  /** The attempted operation, e.g. `"written"`. */
   readonly tried: "read" | "written" | "removed"
   readonly reason: FileErrorReason
   readonly cause: unknown

@@ -31,7 +31,7 @@ export const token: Effect.Effect<Redacted.Redacted<string> | undefined> = Effec
 )
 
 /**
- * Where a file is served.
+ * Returns the URL of a file.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
  * Lines of JSON: appended in whole, read one at a time.
  *
- * A process may be killed, and a disk may fill, between any two bytes of a line. What lies behind the last end of line
- * is no line: it is left out when a file is read, and cut off when the file is opened to go on.
+ * A process may be killed, and a disk may fill, between any two bytes of a line. Text after the last line feed is not a
+ * line: it is ignored when a file is read, and cut off when the file is opened for appending.
  */
 import fs from "node:fs"
 import { constants, createGunzip } from "node:zlib"
@@ -21,8 +21,9 @@ import * as Sealed from "./Sealed.ts"
 /** How a file is read. */
 export interface ReadOptions {
   /**
-   * Whether somebody else wrote the file, and has ended: its last line counts without an end of line, too, a byte order
-   * mark is left out, and a file that is not UTF-8 is refused. False by default, as for files that {@link open} writes.
+   * Whether the file was written by another program and is complete. If so, its last line counts without a line feed,
+   * too, a byte order mark is removed, and a file that is not UTF-8 is rejected. Default: `false`, as for files that
+   * {@link open} writes.
    */
   readonly isComplete?: boolean | undefined
   /**
@@ -58,12 +59,12 @@ export interface Writer {
   readonly bytes: () => number
 }
 
-/** A line that is no JSON, is not what was written, or is too long. */
+/** A line that is not JSON, has an unexpected shape, or is too long. */
 export class LineError extends Data.TaggedError("LineError")<{
   readonly file: string
   /** From 1. */
   readonly line: number
-  /** What is wrong with the line, as the rest of a sentence: `is not JSON (…)`. */
+  /** The problem of the line, as the rest of a sentence: `is not JSON (…)`. */
   readonly problem: string
 }> {
   override get message(): string {
@@ -113,7 +114,7 @@ async function* linesOf(file: string, pieces: AsyncIterable<string>) {
 
 async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string> {
   const source = fs.createReadStream(file)
-  // Gives what a process had packed before it was stopped; that the end is missing is no error.
+  // Also returns the data that a process had compressed before it was stopped: a missing end is not an error.
   const finishFlush = isComplete ? constants.Z_FINISH : constants.Z_SYNC_FLUSH
   const text = isPacked(file) ? source.pipe(createGunzip({ finishFlush })) : source
   source.on("error", (error) => text.destroy(error))
@@ -124,7 +125,10 @@ async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string
   }
 }
 
-/** Text that somebody else wrote: other encodings are no text, and must not be read as if a few letters were lost. */
+/**
+ * Decodes text from other programs. Other encodings are rejected, because they must not be read as if a few letters
+ * were lost.
+ */
 async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true })
   const decode = (piece?: Uint8Array): string => {
@@ -164,8 +168,8 @@ const parse = (text: string, seal: ReadOptions["seal"]): { readonly json?: unkno
 }
 
 /**
- * The texts of lines that come in pieces, e.g. from standard input, one at a time. Errors call them `file`. Like those
- * of a file they end at a line feed alone: what else Unicode takes for an end of line may stand within JSON.
+ * Yields the lines of text that arrives in pieces, e.g. from standard input, one at a time. Errors call the text
+ * `file`. As in a file, only a line feed ends a line: the other line separators of Unicode may occur within JSON.
  */
 export async function* textsOf(file: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const { text } of linesOf(file, pieces)) yield text
@@ -196,7 +200,7 @@ export async function* textsOf(file: string, pieces: AsyncIterable<string>): Asy
  * ```
  */
 export const read = (file: string, options: ReadOptions = {}): Stream.Stream<unknown, ReadError> =>
-  // Each run reads the file anew: a generator gives its values once.
+  // Each run re-reads the file, because a generator yields its values only once.
   Stream.suspend(() =>
     Stream.fromAsyncIterable(valuesOf(file, options), (error) =>
       error instanceof LineError ? error : fromUnknown(file, "read")(error)
@@ -252,7 +256,7 @@ const writerOf = (file: string, descriptor: number, start: number, options: Writ
       waiting += 1
       if (waiting >= syncLines || now - since >= syncMillis) flush()
     } catch (cause) {
-      // The next line would go on with the part that was written.
+      // The next line would be appended to the part that was written.
       waiting = before
       fs.ftruncateSync(descriptor, bytes)
       throw cause
@@ -301,7 +305,7 @@ export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Wr
         try {
           writer.flush()
         } catch {
-          // Who has to know whether all is on the disk flushes before.
+          // Callers that must know whether all data is on disk flush before.
         } finally {
           fs.closeSync(descriptor)
         }
@@ -309,7 +313,8 @@ export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Wr
   ).pipe(Effect.map(({ writer }) => writer))
 
 /**
- * Refuses what is there and is no ordinary file: a link may lead to a file of somebody else, which is not to be cut.
+ * Rejects an existing path that is not an ordinary file: a link may lead to an unrelated file, which must not be
+ * truncated.
  */
 export const checkPlain = (file: string): Effect.Effect<void, FileError> =>
   Effect.try({ try: () => checkPlainNow(file), catch: fromUnknown(file, "written") })

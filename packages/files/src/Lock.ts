@@ -2,9 +2,9 @@
  * A lock between processes that the system frees when its holder ends, however it ends.
  *
  * It is an exclusive transaction on an empty SQLite database: SQLite takes the system's own lock on the file, on Linux,
- * macOS and Windows, and the kernel frees it with the process. Where a lock is a file or folder, others have to guess
- * after a crash whether it still holds: by the age of its holder's last sign of life, or by a process id that may be
- * another's by now.
+ * macOS and Windows, and the kernel frees it with the process. If the lock were the mere existence of a file or folder,
+ * other processes would have to guess after a crash whether it still holds. They could go only by the age of its
+ * holder's last heartbeat, or by a process id that may have been reused.
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -23,7 +23,7 @@ import * as WholeFile from "./WholeFile.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Who has a lock. */
+/** The holder of a lock. */
 export interface Holder {
   readonly pid: number
   readonly host: string
@@ -33,7 +33,7 @@ export interface Holder {
 
 /** How a lock is taken. */
 export interface Options {
-  /** Whether to wait for whoever has it; false by default. */
+  /** Whether to wait for the current holder. Default: `false`. */
   readonly wait?: boolean | undefined
 }
 
@@ -43,7 +43,7 @@ export interface Options {
 
 /** Why a lock cannot be taken. */
 export type LockErrorReason =
-  /** Somebody has it; `holder` is absent in the moment in which it is taken. */
+  /** The lock is held. `holder` is absent at the moment in which the lock is taken. */
   | { readonly _tag: "Held"; readonly holder?: Holder | undefined }
   /** The file cannot be opened, or this runtime has no `node:sqlite`. */
   | { readonly _tag: "Unusable"; readonly detail: string }
@@ -73,8 +73,8 @@ export const nameOf = (holder: Holder | undefined): string => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Stands beside the lock: while SQLite has the lock's file open, nobody may close another handle on it in this process.
- * On POSIX systems that would free the lock.
+ * A separate file next to the lock: while SQLite has the lock's file open, no other handle on it may be closed in this
+ * process. On POSIX systems that would free the lock.
  */
 const holderFile = (file: string) => `${file}.holder`
 
@@ -86,7 +86,7 @@ const readHolder = (file: string): Holder | undefined => {
   }
 }
 
-/** What distinguishes a file from a later one of the same name. */
+/** Distinguishes a file from a later one of the same name. */
 const identityOf = (file: string): string | undefined => {
   const found = fs.statSync(file, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? undefined : `${found.dev} ${found.ino} ${found.birthtimeNs}`
@@ -106,11 +106,11 @@ const lockOn = (Database: typeof DatabaseSync, file: string) => {
   }
 }
 
-/** Whether the file was there, and is no other by now. */
+/** Whether the file existed and is still the same. */
 const isStill = (file: string, before: string | undefined): boolean =>
   before !== undefined && before === identityOf(file)
 
-/** So often in a row nobody removes it in that moment: then it is the disk. */
+/** The file is rarely removed at that moment; so many failures in a row are a problem of the disk. */
 const mostRemovals = 100
 
 const take = (file: string): DatabaseSync => {
@@ -137,7 +137,7 @@ const take = (file: string): DatabaseSync => {
   }
 }
 
-/** Removes the file before it frees the lock: whoever has opened it by then finds that it is no longer there. */
+/** Removes the file before it frees the lock, so that a process that has opened it by then can detect the removal. */
 const free = (file: string, database: DatabaseSync) => {
   try {
     fs.rmSync(holderFile(file), { force: true })
@@ -161,12 +161,12 @@ const waiting = Schedule.spaced("100 millis")
  *
  * **Details**
  *
- * The folder is made where it is not there. Another part of the same process is kept out, too. The file goes with the
- * lock; a process that is killed leaves it, empty and free.
+ * The folder is created if it does not exist. The lock also excludes other parts of the same process. The file is
+ * removed with the lock; a killed process leaves it behind, empty and unlocked.
  *
  * **Gotchas**
  *
- * File systems of a network may not lock. Nobody else may open the file: use a name of its own, such as `run.lock`.
+ * Network file systems may not support locks. Do not open the file elsewhere: use a dedicated name, such as `run.lock`.
  *
  * **Example**
  *

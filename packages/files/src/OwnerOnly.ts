@@ -18,10 +18,10 @@ export const fileMode = 0o600
 /** The mode of new folders. */
 export const folderMode = 0o700
 
-/** What other users may do. */
+/** The permission bits of other users. */
 const ofOthers = 0o077
 
-/** Who may read what is written: its owner, or whoever the umask lets. */
+/** The readers of a written file: its owner, or those that the umask allows. */
 export type Access = "owner" | "umask"
 
 /** Windows has no such modes: a folder of a user is closed to others there. */
@@ -29,7 +29,10 @@ const hasModes = process.platform !== "win32"
 
 const isOpen = (mode: number): boolean => hasModes && (mode & ofOthers) !== 0
 
-/** Makes an empty file that only its owner can read, if there is none: for what opens files with a mode of its own. */
+/**
+ * Creates an empty file that only its owner can read, unless it exists: for libraries that open files with their own
+ * mode.
+ */
 export const createNow = (file: string): void => {
   try {
     fs.closeSync(fs.openSync(file, "wx", fileMode))

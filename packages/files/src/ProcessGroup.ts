@@ -163,7 +163,7 @@ export interface CommandOptions {
   readonly signal?: AbortSignal | undefined
   /** It is stopped after so many milliseconds; no limit by default. */
   readonly timeoutMillis?: number | undefined
-  /** The last so many characters of its output are kept; 16,000 by default. */
+  /** The number of characters at the end of its output that are retained. Default: 16,000. */
   readonly maxCharacters?: number | undefined
 }
 
@@ -173,7 +173,7 @@ export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly isTimedOut: boolean
-  /** What it printed on both outputs, in the order of its arrival: the end of it. */
+  /** The end of its output on both streams, in order of arrival. */
   readonly output: string
 }
 

@@ -1,8 +1,8 @@
 /**
  * JSON that carries its own checksum: readers find out whether a disk, a network or a person has changed it.
  *
- * The last key of the object, `sha256`, is the SHA-256 of the object without it, as JSON without blanks. So a text that
- * was only laid out anew still matches, and whoever does not know the key sees an ordinary object.
+ * The last key of the object, `sha256`, is the SHA-256 of the object without it, as JSON without blanks. A text that
+ * was only reformatted therefore still matches, and readers that do not know the key see an ordinary object.
  */
 import { createHash } from "node:crypto"
 import * as Data from "effect/Data"

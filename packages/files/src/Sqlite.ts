@@ -21,11 +21,11 @@ export const codeOf = (error: unknown): number | undefined => {
 }
 
 /**
- * The module, or `undefined` where this runtime has none.
+ * Returns the module, or `undefined` if this runtime does not provide it.
  *
  * **Details**
  *
- * Node 22 warns that SQLite is experimental. This package has decided to trust it, so users are not told; other
+ * Node 22 warns that SQLite is experimental. This package has decided to trust it, so the warning is hidden; other
  * warnings pass.
  */
 export const load = (): typeof sqlite | undefined => {

@@ -1,6 +1,6 @@
 /**
- * The runs that somebody carries on who keeps elsewhere what came of them: an evaluation, a training. They stand in a
- * journal of their own, in one file, until what came of them is kept; one that was killed goes on in its middle.
+ * Runs in progress whose results are stored elsewhere, by an evaluation or a training. They are in a separate journal,
+ * in one file, until their results are stored; a run that was killed resumes in the middle.
  */
 import fs from "node:fs"
 import type { Journal } from "@divisi/core"
@@ -8,30 +8,30 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as DiskJournal from "./DiskJournal.ts"
 
-/** What was paid for a run that an earlier process has left. */
+/** The payments for a run that an earlier process left unfinished. */
 export interface Left {
-  /** In USD, with calls in doubt at their worst case. */
+  /** In USD, with unconfirmed calls at their worst case. */
   readonly costUsd: number
-  /** The worst cases of the calls that nobody knows the end of, without those that cost nothing. */
+  /** The worst cases of the unconfirmed calls, without those that cost nothing. */
   readonly inDoubt: ReadonlyArray<number>
 }
 
 /** Runs in a file. */
 export interface UnendedRuns {
-  /** What earlier processes have paid for those that they left, by the names under which they are kept. */
+  /** The payments of earlier processes for the runs that they left unfinished, by the names of the runs. */
   readonly left: ReadonlyMap<string, Left>
   /** All names that were there. */
   readonly names: ReadonlyArray<string>
   /**
-   * Where a run is kept, under a name of its own where one is given. The journal does not tell that the run has ended: what
-   * came of it is not known, so it is run to its end again, from its answers.
+   * Returns the journal that stores a run, optionally under a separate name. This journal does not report that the run
+   * has ended: its result is not stored, so the run is executed to its end again, from its answers.
    */
   readonly journalOf: (run: string, name?: string) => Journal.Journal
-  /** Removes runs, by their names. What came of them has to be on the disk. */
+  /** Removes runs, by their names. Their results must be on disk. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, Journal.JournalError>
 }
 
-/** The calls of a run that nobody knows the end of. One that can be asked for its answer again is in no doubt. */
+/** Returns the unconfirmed calls of a run. A call whose answer can be requested again is not one of them. */
 const doubtsIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlyArray<number> => {
   const open = new Map<string, number>()
   for (const entry of entries) {
@@ -46,7 +46,7 @@ const doubtsIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlyArray<number> 
 const isEnd = (run: string) => (entry: Journal.Entry) =>
   entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run
 
-/** What stands beside the file, too. */
+/** The suffixes of the file and of the files next to it. */
 const ends = ["", "-wal", "-shm", "-owners"]
 
 /**
@@ -54,7 +54,7 @@ const ends = ["", "-wal", "-shm", "-owners"]
  *
  * **Details**
  *
- * `isOver` says of which runs somebody has what came of them: nothing is left of those but to remove them.
+ * `isOver` reports the runs whose results are stored elsewhere; these only need to be removed.
  *
  * **Example**
  *

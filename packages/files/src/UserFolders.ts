@@ -1,4 +1,7 @@
-/** Where files of this user belong: those that can be had again (models, tokenizers, data sets), and those that cannot. */
+/**
+ * Folders for files of this user: for files that can be restored (models, tokenizers, data sets), and for files that
+ * cannot.
+ */
 import os from "node:os"
 import path from "node:path"
 import * as Config from "effect/Config"
@@ -39,7 +42,7 @@ export const ownFoldersNow = (): ReadonlyArray<string> => {
   return known.folders
 }
 
-/** What an environment variable names, or else a path in one of the folders of this user. */
+/** Returns the path in an environment variable, or else a path in one of the folders of this user. */
 const place = (folder: "cache" | "data", name: string, variable: string): Effect.Effect<string> =>
   Effect.gen(function* () {
     const named = yield* Effect.orDie(Config.String(variable).pipe(Config.withDefault("")))
@@ -51,8 +54,9 @@ const place = (folder: "cache" | "data", name: string, variable: string): Effect
  *
  * **Details**
  *
- * What the environment variable `variable` names, or else `divisi/<kind>` in the cache folder of this user: an absolute
- * `XDG_CACHE_HOME`, `~/.cache` on Linux, `~/Library/Caches` on macOS, `%LOCALAPPDATA%\divisi\Cache` on Windows.
+ * The result is the path in the environment variable `variable`, or else `divisi/<kind>` in the cache folder of this
+ * user: an absolute `XDG_CACHE_HOME`, `~/.cache` on Linux, `~/Library/Caches` on macOS, `%LOCALAPPDATA%\divisi\Cache`
+ * on Windows.
  *
  * **Example**
  *
@@ -73,7 +77,8 @@ export const cache = (kind: string, variable: string): Effect.Effect<string> => 
  *
  * **Details**
  *
- * What the environment variable `variable` names, or else `divisi/<name>` in the data folder of this user: an absolute
- * `XDG_DATA_HOME`, `~/.local/share` on Linux, `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
+ * The result is the path in the environment variable `variable`, or else `divisi/<name>` in the data folder of this
+ * user: an absolute `XDG_DATA_HOME`, `~/.local/share` on Linux, `~/Library/Application Support` on macOS, `%APPDATA%`
+ * on Windows.
  */
 export const dataFile = (name: string, variable: string): Effect.Effect<string> => place("data", name, variable)

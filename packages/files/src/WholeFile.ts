@@ -1,8 +1,7 @@
 /**
  * Files and folders that are there in whole or not at all, whenever the process or the machine stops.
  *
- * A file is written under another name, brought to the disk and renamed. Who reads it finds the old content or the new
- * one.
+ * A file is written under another name, flushed to disk and renamed. A reader sees the old content or the new one.
  */
 import { randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, statSync } from "node:fs"
@@ -26,7 +25,7 @@ export interface Options {
    * that is killed, but perhaps no loss of power: {@link sync} makes up for it.
    */
   readonly isDurable?: boolean | undefined
-  /** Who may read a file that was not there: its owner by default. Source code that is written follows the umask. */
+  /** The permitted readers of a new file: its owner by default. Generated source code follows the umask. */
   readonly access?: OwnerOnly.Access | undefined
 }
 
@@ -61,7 +60,7 @@ const attempt = <A>(file: string, run: (signal: AbortSignal) => Promise<A>): Eff
 /** Waits until the content of a file is on the disk. */
 export const sync = (file: string): Effect.Effect<void, FileError> => attempt(file, () => syncNow(file))
 
-/** Waits until the names in a folder are on the disk, where the system can say so. */
+/** Waits until the names in a folder are on the disk, if the system can report it. */
 export const syncFolder = (folder: string): Effect.Effect<void, FileError> =>
   attempt(folder, () => syncFolderNow(folder))
 
@@ -72,7 +71,7 @@ export const syncFolder = (folder: string): Effect.Effect<void, FileError> =>
 /** Small pieces are gathered until there are this many bytes. */
 const bufferSize = 1 << 20
 
-/** A disk that is nearly full takes a part of what it is given, and says so only when it is given the rest. */
+/** A nearly full disk accepts a part of the data, and reports the error only for the rest. */
 const writeAll = async (file: fs.FileHandle, bytes: Uint8Array) => {
   for (let written = 0; written < bytes.length; ) written += (await file.write(bytes, written)).bytesWritten
 }
@@ -99,7 +98,7 @@ const sinkOf = (file: fs.FileHandle, signal: AbortSignal) => {
   return { sink, flush }
 }
 
-/** Where a file really is, behind links, and what stands there. */
+/** Returns the real location of a file, behind links, and the kind of the existing entry. */
 const placeOf = async (file: string) => {
   const target = await fs.realpath(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return file
@@ -120,7 +119,7 @@ const sweepOnce = (folder: string) =>
   Effect.promise(async () => {
     if (swept.has(folder)) return
     swept.add(folder)
-    // What cannot be removed is in nobody's way.
+    // Leftovers that cannot be removed do no harm.
     await sweepNow(folder, deadMillis).catch(() => undefined)
   })
 
@@ -172,10 +171,11 @@ const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true 
  *
  * **Details**
  *
- * Nothing appears under the name before the function has ended. When it fails or is interrupted, what was there stays.
- * A new file has the mode 0600. One that was there keeps its permissions (see `OwnerOnly`), and a link stays a link to it. The content lies in `<file>.<random>.partial`
- * meanwhile; a process that is killed leaves that behind, and one that writes to the folder more than an hour later
- * removes it, or {@link sweep}. The error's `cause` is what the function threw.
+ * Nothing appears under the name before the function has ended. If it fails or is interrupted, the previous content
+ * remains. A new file has the mode 0600. An existing one retains its permissions (see `OwnerOnly`), and a link remains
+ * a link. Until then the content is in `<file>.<random>.partial`. A killed process leaves this file behind; the next
+ * process that writes to the folder more than an hour later removes it, or {@link sweep} does. The error's `cause` is
+ * the exception of the function.
  */
 export const writeWith = Effect.fnUntraced(function* (
   file: string,
@@ -241,9 +241,9 @@ export const writeJson = (file: string, value: unknown, options?: Options): Effe
 const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 
 /**
- * Makes a folder and those above it. Throws what the system says of the one that cannot be made: Node's own `recursive`
- * never returns where the system makes none (`/proc`), and says of a disk that is read-only that nothing is there. A new
- * folder has the mode 0700, unless its `access` follows the umask.
+ * Creates a folder and its parents. Throws the system's error for the folder that cannot be created: Node's own
+ * `recursive` never returns if the system cannot create any (`/proc`), and reports a read-only disk as a missing
+ * folder. A new folder has the mode 0700, unless its `access` follows the umask.
  */
 export const makeFolderNow = (folder: string, access: OwnerOnly.Access = "owner"): void => {
   OwnerOnly.closeOwnFolderOf(folder)
@@ -258,7 +258,7 @@ export const makeFolderNow = (folder: string, access: OwnerOnly.Access = "owner"
     try {
       mkdirSync(one, { mode: access === "umask" ? 0o777 : OwnerOnly.folderMode })
     } catch (error) {
-      // Somebody else may have made it since.
+      // Another process may have created it since.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
       if (!isFolder(one)) throw new Error(`${one} is not a folder`)
     }

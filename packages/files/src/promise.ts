@@ -1,4 +1,4 @@
-/** What runs of `@divisi/core/promise` share on disk, for people who do not use Effect. */
+/** State on disk that runs of `@divisi/core/promise` share, for users of promises instead of Effect. */
 
 import { Journal, ResponseCache, Options as Tables } from "@divisi/core"
 import { open } from "@divisi/core/promise"
@@ -18,9 +18,9 @@ const cacheTable = Tables.table(
 )
 
 /**
- * Opens a file that keeps workers' answers, so that equal calls are paid for once: by this process, those beside it and
- * those after it. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` when the
- * file cannot be used.
+ * Opens a file that stores workers' answers, so that equal calls are paid for once by this process and by concurrent
+ * and later ones. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` if the file
+ * cannot be used.
  *
  * **Example**
  *
@@ -81,9 +81,9 @@ export const openJournal = async (options: DiskJournal.Options = {}) => {
 }
 
 /**
- * Opens a file of accounts, which limit what runs spend in all processes that use the file, and after a restart: each is
- * a `ledger` for `conduct`. By default it lies in this user's data folder. It is closed by `await using`, or never. The
- * promises are rejected with an `AccountsError` when the file cannot be used.
+ * Opens a file of accounts, which limit the spend of runs in all processes that use the file, also after a restart.
+ * Each account is a `ledger` for `conduct`. By default the file is in this user's data folder. It is closed by
+ * `await using`, or never. The promises are rejected with an `AccountsError` if the file cannot be used.
  *
  * **Example**
  *

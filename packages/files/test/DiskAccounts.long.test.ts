@@ -36,7 +36,7 @@ describe("accounts on disk", () => {
         .trim()
         .split("\n")
         .reduce((sum, line) => sum + Number(line), 0)
-      // Whoever opens the file next counts what the dead have left.
+      // The next process that opens the file charges the reservations of dead ones.
       yield* Effect.scoped(DiskAccounts.make({ file }))
       const {
         open,

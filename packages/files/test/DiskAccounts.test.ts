@@ -26,7 +26,7 @@ const openIn = (file: string, options: DiskAccounts.AccountOptions) =>
   Effect.flatMap(DiskAccounts.make({ file }), (accounts) => accounts.open(options))
 
 describe("accounts on disk", () => {
-  it.effect("that are per day begin anew with each, and a call counts for the day in which it began", () =>
+  it.effect("that are per day restart each day, and a call counts for the day in which it began", () =>
     Effect.gen(function* () {
       const accounts = yield* DiskAccounts.make({ file: fresh() })
       const day = yield* accounts.open({ name: "all", per: "day", limits: { calls: 1 } })
@@ -42,7 +42,7 @@ describe("accounts on disk", () => {
     })
   )
 
-  it.live("charge what a run has found in a cache once, however often the run is gone on with", () =>
+  it.live("charge a cached answer of a run once, however often the run is resumed", () =>
     Effect.gen(function* () {
       const file = fresh()
       const account = yield* openIn(file, { name: "a" })

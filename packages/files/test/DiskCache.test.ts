@@ -35,7 +35,7 @@ const isKept = (cache: ResponseCache.ResponseCache, key: string) =>
 const reasonOf = (options: DiskCache.Options) =>
   Effect.map(Effect.flip(Effect.scoped(DiskCache.make(options))), (error) => error)
 
-/** What SQLite itself says about the file, and how many answers are in it by count and by the running total. */
+/** Returns SQLite's own verdict on the file, and the number of its answers by count and by the running total. */
 const inspect = (file: string) => {
   const database = new DatabaseSync(file)
   const one = (sql: string) => Object.values(database.prepare(sql).get() ?? {})
@@ -49,7 +49,7 @@ const inspect = (file: string) => {
 }
 
 describe("a cache on disk", () => {
-  it.effect("finds what was kept by a process before", () =>
+  it.effect("returns the answers that an earlier process stored", () =>
     Effect.gen(function* () {
       const file = path.join(folder, "new", "folder", "cache.sqlite")
       const whole = { ...answer("Ünïcödé 🎻"), reasoning: "because" }
@@ -137,7 +137,7 @@ describe("a cache on disk", () => {
     })
   )
 
-  it.effect("forgets answers after their time, and makes them anew", () =>
+  it.effect("forgets answers after their time, and requests them again", () =>
     Effect.gen(function* () {
       const file = fresh()
       const cache = yield* DiskCache.make({ file, timeToLive: "1 hour" })
@@ -148,12 +148,12 @@ describe("a cache on disk", () => {
       yield* TestClock.adjust("1 minute")
       expect(yield* keep(cache, "a", "new")).toEqual({ value: answer("new"), cached: false })
       expect((yield* keep(cache, "a")).value.text).toBe("new")
-      // What has expired makes room as soon as something is written.
+      // Expired answers make room at the next write.
       expect(inspect(file).counted[0]).toBe(1)
     })
   )
 
-  it.effect("is none, and says so once, when its file breaks in use", () =>
+  it.effect("counts as empty, and logs it once, when its file breaks in use", () =>
     Effect.gen(function* () {
       const file = fresh()
       const said: Array<string> = []
@@ -251,7 +251,7 @@ describe("a file that cannot be used", () => {
     })
   )
 
-  it.effect("is no concern of a runtime without SQLite until it is opened", () =>
+  it.effect("does not require SQLite before the cache is opened", () =>
     Effect.gen(function* () {
       const { getBuiltinModule } = process
       process.getBuiltinModule = undefined as never
@@ -303,7 +303,7 @@ describe("several processes", () => {
     }
   })
 
-  it("write one file at once, and each finds what the others have kept", async () => {
+  it("write one file at once, and each reads the answers of the others", async () => {
     const file = fresh()
     // Each overlaps half of the next one's keys.
     const results = await Promise.all([0, 1, 2, 3].map((index) => start(file, index * 100, 200).ended))
@@ -314,7 +314,7 @@ describe("several processes", () => {
     expect(again.output.trim().split("\n").at(-1)).toBe("made 0")
   })
 
-  it("that are killed lose nothing that was kept, and leave the file whole", async () => {
+  it("that are killed lose no stored answer, and leave the file intact", async () => {
     const file = fresh()
     for (let round = 0; round < 3; round++) {
       const { child, ended } = start(file, round * 1_000_000, 1_000_000)
@@ -347,7 +347,7 @@ describe("a damaged file", () => {
     database.close()
   }
 
-  it.effect("has an answer that was changed made again, says so once, and keeps the new one", () =>
+  it.effect("requests a modified answer again, logs it once, and stores the new one", () =>
     Effect.gen(function* () {
       const file = fresh()
       yield* Effect.scoped(

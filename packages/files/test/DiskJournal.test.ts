@@ -54,7 +54,7 @@ describe("a journal on disk", () => {
       expect(held).toMatchObject({ _tag: "Held", run: "r", owner: expect.stringContaining(`${child.process.pid}`) })
       yield* Effect.promise(child.kill)
       const claim = yield* journal.claim("r")
-      // What it had acknowledged is there; it was writing on when it was killed.
+      // The acknowledged entries survive; it was still writing when it was killed.
       expect(claim.epoch).toBe(2)
       expect(claim.length).toBeGreaterThanOrEqual(3)
       expect((yield* journal.read("r")).length).toBe(claim.length)
@@ -77,7 +77,7 @@ describe("a journal on disk", () => {
     })
   )
 
-  it.live("keeps what it has acknowledged when its disk is full, and goes on when there is room", () =>
+  it.live("retains acknowledged entries when its disk is full, and continues when there is room", () =>
     Effect.gen(function* () {
       if (disk === undefined) return
       const file = path.join(disk, "runs.sqlite")

@@ -79,7 +79,7 @@ describe("texts on disk", () => {
     })
   )
 
-  it.effect("are not kept in a file of something else, or of a newer version", () =>
+  it.effect("are not stored in a file of another program, or of a newer version", () =>
     Effect.gen(function* () {
       const other = fresh()
       change(other, "CREATE TABLE mine (id INTEGER)")

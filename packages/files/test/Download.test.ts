@@ -24,7 +24,7 @@ interface Seen {
   readonly authorization: string | undefined
 }
 
-/** What the servers do next; reset before each test. */
+/** The next behavior of the servers; reset before each test. */
 let behaviour: {
   status?: number
   location?: string
@@ -74,7 +74,7 @@ const storage = await serve("storage", (request, response) => {
   if (cuts === 0) return void response.end(sent.subarray(from))
   behaviour.cuts = cuts - 1
   const piece = sent.subarray(from, from + 50_000)
-  // What a client has not read when a connection breaks off is lost to it.
+  // Data that a client has not read when a connection breaks is lost to it.
   cut = { at: from + piece.length, connection: response }
   response.write(piece)
 })
@@ -131,7 +131,7 @@ describe("a download", () => {
     })
   )
 
-  it.live("goes on where it was cut, with the checksum of the whole", () =>
+  it.live("resumes where it was cut, with the checksum of the whole", () =>
     Effect.gen(function* () {
       behaviour = { cuts: 2 }
       const file = fresh()
@@ -169,7 +169,7 @@ describe("a download", () => {
       behaviour = { cuts: 100, isChunked: true, hasEtag: false }
       const { error, file } = yield* refused({ url: `${storage}/bytes` })
       expect(error.reason).toMatchObject({ _tag: "Offline" })
-      // Nobody could go on with it.
+      // It could not be resumed.
       expect(beside(file)).toEqual([])
       behaviour = { cuts: 1, isChunked: true, hasEtag: false }
       yield* Download.file(request(file, { url: `${storage}/bytes` }))
@@ -223,7 +223,7 @@ describe("a download", () => {
 const disk = mountSmall()
 
 describe.skipIf(disk === undefined)("a full disk", () => {
-  it.live("is told, and what has come is gone on with when there is room", () =>
+  it.live("is reported, and the download resumes when there is room", () =>
     Effect.gen(function* () {
       const file = path.join(disk!, "file.bin")
       const ballast = path.join(disk!, "ballast")

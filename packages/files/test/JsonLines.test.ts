@@ -47,7 +47,7 @@ describe("reading", () => {
     })
   )
 
-  it.effect("leaves damaged lines out where somebody is told of them", () =>
+  it.effect("leaves damaged lines out if a listener for them is given", () =>
     Effect.gen(function* () {
       const damaged: Array<number> = []
       const file = fresh('{"a":1}\n{"a":\n{"a":3}\n\u0000\n5\n')
@@ -84,7 +84,7 @@ describe("reading", () => {
     })
   )
 
-  it.effect("names the line that is no JSON", () =>
+  it.effect("names the line that is not JSON", () =>
     Effect.gen(function* () {
       const file = fresh('1\n{"a"\n3\n')
       const error = yield* Effect.flip(values(file))
@@ -140,7 +140,7 @@ describe("reading", () => {
 })
 
 describe("writing", () => {
-  it.effect("goes on after the last line that has its end", () =>
+  it.effect("continues after the last complete line", () =>
     Effect.gen(function* () {
       // The torn line is longer than the piece in which the end is looked for.
       for (const torn of ["", "{", `{"text":"${"x".repeat(200_000)}`]) {
@@ -190,7 +190,7 @@ describe("writing", () => {
 })
 
 describe("a process that is killed", () => {
-  it("has every line on the disk that it has told of, and the next one goes on", async () => {
+  it("has every reported line on the disk, and the next process continues", async () => {
     const file = fresh()
     let told = -1
     for (let round = 0; round < 3; round++) {

@@ -117,7 +117,7 @@ describe("a lock", () => {
     expect(fs.readFileSync(counter, "utf8")).toBe("60")
   })
 
-  it("is taken while others free it, by whoever asks all the time", async () => {
+  it("is taken while others free it, by a process that retries continuously", async () => {
     const file = fresh()
     const counter = path.join(root, "eagerly")
     fs.writeFileSync(counter, "0")

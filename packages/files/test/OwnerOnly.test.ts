@@ -46,7 +46,7 @@ const hearing = () => {
 }
 
 describe.skipIf(process.platform === "win32")("what is written", () => {
-  it.effect("is its owner's alone, whatever the umask, with what SQLite writes beside it", () =>
+  it.effect("is readable by its owner alone, whatever the umask, and so are the files that SQLite adds", () =>
     Effect.gen(function* () {
       const folder = yield* temporary
       const at = (name: string) => path.join(folder, "deep", name)

@@ -10,7 +10,7 @@ const value = {
 const plain = JSON.parse(JSON.stringify(value))
 
 describe("a sealed text", () => {
-  it("is read as what was written, on one line, indented, or laid out anew", () => {
+  it("is read as written, on one line, indented, or reformatted", () => {
     for (const text of [Sealed.stringify(value), Sealed.stringify(value, 2)]) {
       expect(Sealed.parse(text)).toEqual(plain)
       expect(Sealed.parse(JSON.stringify(JSON.parse(text), null, "\t"))).toEqual(plain)
@@ -34,7 +34,7 @@ describe("a sealed text", () => {
     expect(refused).toBeGreaterThan(bytes.length * 7)
   })
 
-  it("may lack its checksum only where that is said", () => {
+  it("may lack its checksum only if that is allowed", () => {
     expect(() => Sealed.parse('{"a":1}')).toThrow("it has no checksum")
     expect(Sealed.parse('{"a":1}', { isOptional: true })).toEqual({ a: 1 })
     expect(() => Sealed.parse('{"a":1,"sha256":"x"}', { isOptional: true })).toThrow("its checksum does not match")

@@ -53,7 +53,7 @@ describe("a whole file", () => {
     })
   )
 
-  it.effect("is what it was when its writing fails or is interrupted, and nothing stands beside it", () =>
+  it.effect("is unchanged if its writing fails or is interrupted, and no other file remains", () =>
     Effect.gen(function* () {
       const file = fresh()
       yield* WholeFile.write(file, "before")
@@ -134,7 +134,7 @@ describe("processes", () => {
     }
   })
 
-  it.effect("that were killed leave nothing for good, and nobody's file goes", () =>
+  it.effect("that were killed leave nothing permanently, and no unrelated file is removed", () =>
     Effect.gen(function* () {
       const file = fresh()
       const torn = `${file}.0b6f1d5a-3f0e-4a8e-9d2b-5f3c1a7e9b10.partial`
@@ -172,7 +172,7 @@ describe("processes", () => {
 })
 
 describe("a folder", () => {
-  it.effect("is made with those above it, or it is said which is in the way", () =>
+  it.effect("is created with its parents, or the error names the obstacle", () =>
     Effect.gen(function* () {
       const folder = path.join(path.dirname(fresh()), "one", "two")
       yield* WholeFile.makeFolder(folder)
@@ -182,7 +182,7 @@ describe("a folder", () => {
       fs.writeFileSync(file, "")
       const error = yield* Effect.flip(WholeFile.makeFolder(path.join(file, "below")))
       expect([error.file, error.tried]).toEqual([path.join(file, "below"), "written"])
-      // Where the system makes none, it is said at once.
+      // If the system cannot create any, the error is immediate.
       if (process.platform === "linux") {
         expect((yield* Effect.flip(WholeFile.makeFolder("/proc/nope/below"))).message).toContain(
           "the file or folder does not exist"
@@ -209,7 +209,7 @@ describe("a folder", () => {
 const disk = mountSmall()
 
 describe.skipIf(disk === undefined)("a full disk", () => {
-  it.effect("leaves the file as it was, and says so", () =>
+  it.effect("leaves the file unchanged, and reports it", () =>
     Effect.gen(function* () {
       const file = path.join(disk!, "file")
       yield* WholeFile.write(file, "before")

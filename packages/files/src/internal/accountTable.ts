@@ -7,15 +7,15 @@ import { Account, Budget } from "@divisi/core"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 import { type Kind, pragma, transact } from "./database.ts"
 
-/** What says that a SQLite file holds accounts of ours: "DivA". */
+/** Marks a SQLite file as an account file of this package: "DivA". */
 const applicationId = 0x44697641
 
 /** The version of the schema below. A file of another one is not read. */
 const schemaVersion = 1
 
-// A hold is what is set aside for one call on all the accounts that it is charged to. `chain` has their ids; where calls
-// within the call have drawn on it, `[id, USD, tokens]` with what they have drawn. `state`: open, doubtful (its
-// process has ended, and its worst case counts as spent), settled (kept so that a call with a name is charged once).
+// A hold is the reservation for one call on all the accounts that it is charged to. `chain` has their ids; if nested
+// calls have drawn on it, `[id, USD, tokens]` with the amounts drawn. `state`: open, doubtful (its process has ended,
+// and its worst case counts as spent), settled (retained so that a named call is charged once).
 const schema = `
   CREATE TABLE accounts (
     id INTEGER PRIMARY KEY,
@@ -57,7 +57,7 @@ const adjustments = `
 // By which accounts that were charged for a call are found, whichever account a run is resumed under.
 const callIndex = "CREATE INDEX IF NOT EXISTS holds_call ON holds (call) WHERE call IS NOT NULL"
 
-/** Makes a file ready for several processes, and writes the schema where there is none yet. */
+/** Prepares a file for several processes, and writes the schema if it is missing. */
 const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
   // Another process may have written it meanwhile; and a file that cannot be written shows it here.
@@ -77,14 +77,14 @@ export const kind: Kind = { applicationId, schemaVersion, prepare }
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An account as it stands. */
+/** An account and its current state. */
 export interface Row extends Budget.Standing {
   readonly id: number
   readonly name: string
   readonly limits: Account.Limits
 }
 
-/** What is asked to be set aside. */
+/** The requested reservation. */
 export interface Asked {
   /** The accounts that are charged, from the lowest to the topmost. */
   readonly chain: ReadonlyArray<Account.Named>
@@ -93,13 +93,13 @@ export interface Asked {
   readonly call: string | undefined
   readonly occurrence: Budget.Occurrence
   readonly amount: Budget.Amount
-  /** What is taken of other holds. */
+  /** The amounts taken from other holds. */
   readonly draws: ReadonlyArray<Account.Draw<number>>
   readonly owner: string
   readonly now: number
 }
 
-/** What is charged without a reservation. */
+/** A charge without a reservation. */
 export type Charged = Omit<Asked, "occurrence" | "amount" | "draws">
 
 /** A hold that is closed: settled with what was used, or released without it. */
@@ -108,7 +108,7 @@ export interface Closed {
   readonly used: Paid | undefined
   /** Whether others have drawn on it: an account is then charged no more than its limit allows. */
   readonly isDrawn: boolean
-  /** What goes back to other holds (negative), or is taken of them. */
+  /** The amounts returned to other holds (negative), or taken from them. */
   readonly draws: ReadonlyArray<Account.Draw<number>>
   readonly now: number
 }
@@ -136,7 +136,7 @@ const rowOf = (row: Record): Row => ({
   reservedTokens: Number(row.reserved_tokens)
 })
 
-/** What a hold counts for once its process has ended: its worst case, less what was drawn of it. */
+/** Returns the charge for a hold whose process has ended: its worst case, less the amounts drawn from it. */
 const worstOf = (hold: Record, { drawn }: Link): Paid => ({
   usage: { inputTokens: Number(hold.tokens) - drawn.tokens, outputTokens: 0 },
   costUsd: hold.cost_usd === null ? undefined : Number(hold.cost_usd) - drawn.costUsd
@@ -164,7 +164,7 @@ const drawnOn = (row: Row, draws: ReadonlyArray<Account.Draw<number>>): Row => {
   return { ...row, reservedCostUsd: row.reservedCostUsd - costUsd, reservedTokens: row.reservedTokens - tokens }
 }
 
-/** How long it is known of a call with a name that it was charged: longer than anybody waits to go on with a run. */
+/** How long the charge of a named call is remembered: longer than the time after which runs are resumed. */
 const keptMillis = 90 * 86_400_000
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ export interface AccountTable {
   readonly reserve: (asked: Asked) => Account.Taken<number> | "wait" | BudgetExceeded
   readonly close: (closed: Closed) => void
   readonly charge: (asked: Charged, costUsd: number) => void
-  /** Who has something set aside. */
+  /** The owners of reservations. */
   readonly owners: () => ReadonlyArray<string>
   /** Counts all that processes had set aside which are no more as spent. */
   readonly bury: (dead: ReadonlyArray<string>, now: number) => void
@@ -237,7 +237,7 @@ export const make = (database: DatabaseSync): AccountTable => {
   const redraw = database.prepare("UPDATE holds SET chain = ? WHERE id = ?")
   const byId = database.prepare("SELECT * FROM accounts WHERE id = ?")
 
-  /** Takes parts of other holds, or gives them back. A hold that has been closed has none. */
+  /** Takes parts of other holds, or returns them. A closed hold is empty. */
   const move = (draws: ReadonlyArray<Account.Draw<number>>) => {
     for (const { account, costUsd, from, tokens } of draws) {
       const hold = get.get(from)

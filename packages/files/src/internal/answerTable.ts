@@ -7,7 +7,7 @@ import type { DatabaseSync } from "node:sqlite"
 import type { ResponseCache } from "@divisi/core"
 import { type Kind, pragma, transact } from "./database.ts"
 
-/** What says that a SQLite file is one of ours: "Divi". */
+/** Marks a SQLite file as a cache of this package: "Divi". */
 const applicationId = 0x44697669
 
 /** The version of the schema below. A file of another one is not read. */
@@ -54,7 +54,7 @@ export interface AnswerTable {
   readonly set: (key: Uint8Array, answer: ResponseCache.Entry, now: number) => void
 }
 
-/** Makes a file ready for several processes, and writes the schema where there is none yet. */
+/** Prepares a file for several processes, and writes the schema if it is missing. */
 const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216")
   // Another process may have written it meanwhile; and a file that cannot be written shows it here.
@@ -90,7 +90,7 @@ const sumOf = (key: Uint8Array, answer: string): Buffer => createHash("sha256").
 /** How long a use of an answer is not noted again, so that reading does not write each time. */
 const noteMillis = 60_000
 
-/** What a row takes besides its answer: its key, numbers and share of the indices. */
+/** The size of a row without its answer: its key, numbers and share of the indices. */
 const rowBytes = 160
 
 const encoder = new TextEncoder()

@@ -1,4 +1,4 @@
-/** What every SQLite file of this package has in common: whose it is, how it fails, and how others are waited for. */
+/** The common parts of this package's SQLite files: ownership, errors, and waiting for other processes. */
 import fs from "node:fs"
 import path from "node:path"
 import type { DatabaseSync } from "node:sqlite"
@@ -23,7 +23,7 @@ export type Failure =
   | { readonly _tag: "Foreign" }
   | { readonly _tag: "Damaged"; readonly detail: string }
 
-/** What the system does not allow, or has no room for. */
+/** Errors for missing permissions or missing space. */
 const unwritable: ReadonlySet<number | undefined> = new Set([
   Sqlite.codes.permission,
   Sqlite.codes.busy,
@@ -32,7 +32,7 @@ const unwritable: ReadonlySet<number | undefined> = new Set([
   Sqlite.codes.readOnly,
   Sqlite.codes.inputOutput,
   Sqlite.codes.cannotOpen,
-  // What the system itself has thrown.
+  // The system's own error.
   undefined
 ])
 
@@ -83,7 +83,7 @@ export const patiently = <A>(work: () => A, naps = mostNaps): Effect.Effect<A, u
 export const pragma = (database: DatabaseSync, name: string): number =>
   Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0])
 
-/** Runs in a transaction that may write; none of it stands when it throws. */
+/** Runs in a transaction that may write, and rolls it back on an exception. */
 export const transact = <A>(database: DatabaseSync, work: () => A): A => {
   database.exec("BEGIN IMMEDIATE")
   try {
@@ -96,15 +96,15 @@ export const transact = <A>(database: DatabaseSync, work: () => A): A => {
   }
 }
 
-/** What marks a file as one of a kind, and the version of its schema that this package writes. */
+/** Identifies the kind of a file, and the version of the schema that this package writes. */
 interface Mark {
   readonly applicationId: number
   readonly schemaVersion: number
 }
 
 /**
- * What a file is, before anything in it is changed. An empty one becomes ours. Another process may make it so meanwhile,
- * its tables and its mark in one transaction: so the mark is looked at last.
+ * Identifies a file before anything in it is changed. An empty file is claimed. Another process may claim it
+ * concurrently, with its tables and its mark in one transaction: therefore the mark is read last.
  */
 const identify = (database: DatabaseSync, { applicationId, schemaVersion }: Mark): "ours" | "Foreign" | "Newer" => {
   const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
@@ -121,7 +121,7 @@ export type Unopened =
   /** A newer version of this package wrote it. */
   | { readonly _tag: "Newer" }
 
-/** What is wrong with a file, behind its name, and what to do about it; `cure` is for one that is damaged. */
+/** Describes the problem of a file, to follow its name, and the remedy. `cure` is for a damaged file. */
 export const explain = (reason: Unopened, cure: string): string => {
   switch (reason._tag) {
     case "Unsupported":
@@ -141,7 +141,7 @@ export const explain = (reason: Unopened, cure: string): string => {
 
 /** A kind of file: how it is known, and made ready. */
 export interface Kind extends Mark {
-  /** Makes a file ready for several processes, and writes the schema where there is none yet. */
+  /** Prepares a file for several processes, and writes the schema if it is missing. */
   readonly prepare: (database: DatabaseSync) => void
 }
 
@@ -160,7 +160,7 @@ export const open = <E>(
       // SQLite says no more than that it cannot open it.
       if (yield* attempt(() => fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true))
         return yield* Effect.fail(failed({ _tag: "Unwritable", detail: "it is a folder" }))
-      // SQLite gives its files beside this one the mode that this one has.
+      // SQLite creates the files next to this one with the same mode.
       if (file !== ":memory:") {
         OwnerOnly.createNow(file)
         yield* Effect.forEach(["", "-wal", "-shm"], (end) => OwnerOnly.check(`${file}${end}`), { discard: true })

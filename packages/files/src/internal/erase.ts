@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { isBusy, napMillis, patiently, pragma } from "./database.ts"
 
-/** What was removed, or would be. */
+/** The entries that were removed, or would be. */
 export interface Erased {
   readonly entries: number
   readonly bytes: number

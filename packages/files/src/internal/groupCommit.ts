@@ -1,13 +1,13 @@
 /**
- * One writer of a SQLite file: what waits to be written goes in one transaction, and whoever has asked for it hears of it
- * after the commit.
+ * The single writer of a SQLite file: pending writes share one transaction, and their callers are notified after the
+ * commit.
  */
 import type { DatabaseSync } from "node:sqlite"
 import * as Effect from "effect/Effect"
 import * as Sqlite from "../Sqlite.ts"
 import { isBusy, mostNaps, napMillis } from "./database.ts"
 
-/** A piece of work on the file. What it throws of its own accord (no fault of the file) fails it alone. */
+/** A unit of work on the file. Its own exceptions (as opposed to errors of the file) fail only this task. */
 interface Task {
   readonly work: () => unknown
   /** Whether it has to be on the disk itself when it is acknowledged, so that a loss of power does not take it back. */
@@ -19,9 +19,9 @@ interface Task {
 export interface Writer {
   /** Does a piece of work in the next transaction. */
   readonly write: <A>(work: () => A, isDurable: boolean) => Effect.Effect<A, unknown>
-  /** As `write`, for nobody who waits. */
+  /** Like `write`, if no caller waits for the result. */
   readonly later: (work: () => unknown) => void
-  /** Writes what waits now. */
+  /** Writes the pending work now. */
   readonly close: () => void
 }
 

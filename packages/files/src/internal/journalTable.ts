@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib"
 import { Journal } from "@divisi/core"
 import { type Kind, pragma, transact } from "./database.ts"
 
-/** What says that a SQLite file is a journal of ours: "DivJ". */
+/** Marks a SQLite file as a journal of this package: "DivJ". */
 const applicationId = 0x4469764a
 
 /** The version of the schema below. A file of another one is not read. */
@@ -48,7 +48,7 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `
 
-/** Makes a file ready for several processes, and writes the schema where there is none yet. */
+/** Prepares a file for several processes, and writes the schema if it is missing. */
 const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
   // Another process may have written it meanwhile; and a file that cannot be written shows it here.
@@ -63,7 +63,7 @@ const prepare = (database: DatabaseSync): void => {
 /** How such a file is known, and made ready. */
 export const kind: Kind = { applicationId, schemaVersion, prepare }
 
-/** A run as it lies in the table. */
+/** A run as a row of the table. */
 export interface Row {
   readonly id: number
   readonly run: string
@@ -99,7 +99,7 @@ export interface JournalTable {
   readonly read: (run: string, from: number) => ReadonlyArray<Journal.Entry>
   readonly find: (run: string) => Listed | undefined
   readonly list: (query: Journal.Query) => ReadonlyArray<Listed>
-  /** Who has claimed runs. */
+  /** The owners of claimed runs. */
   readonly owners: () => ReadonlyArray<string>
   readonly remove: (run: string, isDead: (owner: string) => boolean) => boolean
 }

@@ -1,6 +1,6 @@
 /**
- * The processes that use a file: each by a lock that the system frees when it ends, however it ends, so that nobody waits
- * for a lease to run out.
+ * The processes that use a file. Each has a lock that the system frees when it ends, however it ends, so that no lease
+ * has to expire.
  */
 import { randomUUID } from "node:crypto"
 import path from "node:path"
@@ -18,7 +18,7 @@ export const owners = (file: string, scope: Scope.Scope) => {
     isDead: (owner: string) => dead.has(owner),
     /** Holds the lock of this process, from its first claim on. */
     enter: Effect.cached(Scope.provide(Lock.hold(lockOf(self)), scope)),
-    /** Who has a run: in words, or `undefined` of a process that is no more. */
+    /** Returns a description of the owner of a run, or `undefined` if its process has ended. */
     find: (owner: string): Effect.Effect<string | undefined> =>
       Effect.suspend(() => {
         if (dead.has(owner)) return Effect.undefined

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
 import { type Kind, pragma, transact } from "./database.ts"
 
-/** What says that a SQLite file is one of ours: "DivR". */
+/** Marks a SQLite file as a record file of this package: "DivR". */
 const applicationId = 0x44697652
 
 /** The version of the schema below. A file of another one is not read. */
@@ -25,7 +25,7 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `
 
-/** Makes a file ready for several processes, and writes the schema where there is none yet. */
+/** Prepares a file for several processes, and writes the schema if it is missing. */
 const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216")
   transact(database, () => {
@@ -44,7 +44,7 @@ export interface RecordTable {
   readonly remove: (name: string) => void
 }
 
-/** What a row takes besides its text. */
+/** The size of a row without its text. */
 const rowBytes = 200
 
 /** How many texts are written until it is looked again whether there are too many. */
