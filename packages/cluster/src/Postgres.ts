@@ -1,7 +1,7 @@
 /**
- * A Postgres that several servers share: what their journals, accounts and records stand on.
+ * A Postgres that several servers share: the basis of their journals, accounts and records.
  *
- * The tables lie in a schema of their own, `divisi`, and are made where there are none. Each process that opens it holds
+ * The tables are in a separate schema, `divisi`, and are created if they do not exist. Each process that opens it holds
  * an advisory lock, which the database frees when the process ends, however it ends.
  */
 import { Callback } from "@divisi/core"
@@ -26,13 +26,13 @@ import * as Session from "./internal/session.ts"
 export interface Options {
   /** As in `postgres://user:password@host:5432/database?sslmode=require`. Nothing tells it again. */
   readonly url: Redacted.Redacted
-  /** The password, where the URL has none. */
+  /** The password, if it is not in the URL. */
   readonly password?: Redacted.Redacted | undefined
   /** The schema of the tables; `divisi` by default. Lower-case letters, digits and underscores. */
   readonly schema?: string | undefined
   /** How many connections there are at most, besides the one that holds the lock; 8 by default. */
   readonly maxConnections?: number | undefined
-  /** How long a database that is away is waited for, in milliseconds; 30,000 by default. */
+  /** How long to wait for an unreachable database, in milliseconds. Default: 30,000. */
   readonly patienceMillis?: number | undefined
   /**
    * How long {@link open} waits for a database that is starting or unreachable, in milliseconds; `patienceMillis` by
@@ -42,8 +42,8 @@ export interface Options {
   /** Runs before each wait of {@link open}, with the reason why the database cannot be used yet. */
   readonly onWait?: ((error: PostgresError) => Effect.Effect<void>) | undefined
   /**
-   * How long after a start of the database nobody is taken for dead, in milliseconds; 10,000 by default. Its clients need
-   * that long to come again.
+   * How long after a start of the database no process is assumed dead, in milliseconds. Default: 10,000. The database's
+   * clients need this time to reconnect.
    */
   readonly graceMillis?: number | undefined
   /**
@@ -70,8 +70,9 @@ export interface Postgres {
   /** A condition of SQL: whether that owner has its lock now, which is not so while it reconnects. */
   readonly hasLock: (column: string) => string
   /**
-   * Runs a statement, again while the database is away; it is told how often it was run before. There are no transactions
-   * of several statements: a process that is frozen in the middle of one would hold its locks.
+   * Runs a statement, and retries it while the database is unreachable. The function receives the number of earlier
+   * attempts. There are no transactions of several statements, because a process frozen in the middle of one would hold
+   * its locks.
    */
   readonly run: <A>(
     work: (session: Session.Session, attempt: number) => Effect.Effect<A, SqlError>
@@ -135,7 +136,7 @@ const reasonOf = (error: SqlError): PostgresErrorReason => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A URL for people. What is no URL shows nothing of itself: a password may be in it. */
+/** Returns a URL for display. Text that is not a URL is not shown at all, because it may contain a password. */
 const nameOf = (url: Redacted.Redacted): string | undefined => {
   const text = Redacted.value(url)
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return undefined
@@ -167,8 +168,9 @@ const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(
 const lookMillis = 2_000
 
 /**
- * What the database does about a process that stops in the middle of something, in milliseconds: it ends a transaction
- * that waits for its process, a statement that waits for a lock, and one that runs on. The first two are tried again.
+ * Limits for a process that stops in the middle of an operation, in milliseconds: the database ends a transaction that
+ * waits for its process, a statement that waits for a lock, and a statement that runs too long. The first two are
+ * retried.
  */
 const timeouts = {
   idle_in_transaction_session_timeout: "2000",
@@ -184,7 +186,7 @@ const maxMessageSize = 512 * 2 ** 20
  *
  * **Details**
  *
- * A statement that fails because the database is away is run again, for `patienceMillis`: a restart of the database
+ * A statement that fails because the database is unreachable is retried for `patienceMillis`: a restart of the database
  * fails nothing, and pays nothing twice. A database that is still starting is waited for during `startMillis`, so a
  * server and its database can start together.
  *

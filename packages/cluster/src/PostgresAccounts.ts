@@ -24,7 +24,7 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly 
 /** The accounts of a database. */
 export type Accounts = Account.Accounts<AccountsError>
 
-/** How long it is known of a call that it was charged: longer than anybody waits to go on with a run. */
+/** How long the charge of a call is remembered: longer than the time after which runs are resumed. */
 const keptMillis = 90 * 86_400_000
 
 /**
@@ -32,9 +32,10 @@ const keptMillis = 90 * 86_400_000
  *
  * **Details**
  *
- * What a call may cost is set aside by a statement that sees all that other processes have set aside, and is committed
- * before the call is sent; what waits goes in one statement. A process that is frozen holds no lock. What a killed process had set aside counts as spent at its
- * worst case, until whoever goes on with its run knows better.
+ * The possible cost of a call is reserved by a statement that sees the reservations of all other processes. It is
+ * committed before the call is sent; pending tasks share one statement. A frozen process holds no lock. The
+ * reservations of a killed process count as spent at their worst case, until the process that resumes its run reports
+ * the real cost.
  *
  * **Gotchas**
  *
@@ -113,7 +114,7 @@ export const make = Effect.fnUntraced(function* (
           } as const
           return Effect.orDie(perform(task)) as Effect.Effect<Account.Taken<AccountBook.Hold> | "wait" | BudgetExceeded>
         }),
-      // What cannot be written now stays set aside at its worst case, and no answer is lost for it.
+      // If the write fails, the reservation remains at its worst case, and the answer is still delivered.
       close: ({ chain, id }, used, isDrawn, draws) =>
         Effect.ignore(perform({ type: "close", id, chain, used, isDrawn, draws })),
       standings: Effect.orDie(
@@ -146,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
 
   yield* bury("dead")
   yield* orFail(postgres.run((session) => table.tidy(session, now() - keptMillis)))
-  // What goes on when it is closed is not known to the end.
+  // The outcome of calls in progress at the time of closing is unknown.
   yield* Effect.addFinalizer(() => bounded(bury("own")))
   return {
     name,
@@ -165,7 +166,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** An account that nobody has used yet. */
+/** An unused account. */
 const nothing = (name: string): AccountBook.Row => ({
   name,
   limits: {},

@@ -1,9 +1,9 @@
 /**
- * The journal in Postgres: runs that several servers share, so that any of them goes on with a run that waits.
+ * The journal in Postgres: several servers share its runs, so that any of them can resume a suspended run.
  *
- * What waits to be written goes in one statement, so that a thousand runs at once wait for the database as often as one.
- * The right to carry a run on goes with an advisory lock that the database frees when its process ends, however it ends;
- * and what comes with an older claim is refused.
+ * Pending writes share one statement, so that a thousand concurrent runs wait for the database as often as one. The
+ * claim of a run is tied to an advisory lock that the database frees when its process ends, however it ends. Writes
+ * with an older claim are rejected.
  */
 import { Journal } from "@divisi/core"
 import * as Arrays from "effect/Array"
@@ -19,7 +19,7 @@ import * as JournalTable from "./internal/journalTable.ts"
 import { nameOf } from "./internal/owner.ts"
 import * as Postgres from "./Postgres.ts"
 
-/** A run that waits for somebody is given back in a moment: how long that is waited for, and how often it is looked. */
+/** A suspended run is released within moments: the time to wait for that, and the interval of the checks. */
 const patience = { millis: 5_000, napMillis: 25 }
 
 /** Runs that one statement removes. */
@@ -36,13 +36,13 @@ type Held = JournalTable.Claimed | "claimed"
  *
  * **Details**
  *
- * Each run is carried on by one process, and the others are told by which. A batch that was acknowledged is committed, as
- * durable as the database makes it. A database that is away is waited for; a batch of which it is not known whether it
- * was committed is written again, and is there once.
+ * Each run is executed by one process, and the others receive the name of that process. An acknowledged batch is
+ * committed, as durable as the database makes it. The journal waits for an unreachable database. If it is unknown
+ * whether a batch was committed, it is written again, and is stored once.
  *
  * **Gotchas**
  *
- * What lies in the database is not encrypted by this package.
+ * Data in the database is not encrypted by this package.
  *
  * **Example**
  *
@@ -108,8 +108,9 @@ export const make = Effect.fnUntraced(function* (
   )
 
   /**
-   * Gives back what may be this process's by what the database knows, and is nobody's here: the database was away for
-   * longer than it is waited for, or who wanted the run has left. As the process lives, no other one would get it.
+   * Releases a run that may belong to this process according to the database but is not used here: the database was
+   * unreachable for longer than the waiting time, or the caller has left. While this process lives, no other process
+   * could claim the run.
    */
   const giveBackLater = (run: string): Effect.Effect<void> =>
     Effect.asVoid(
@@ -151,7 +152,7 @@ export const make = Effect.fnUntraced(function* (
               return Effect.void
             }
             held.delete(run)
-            // Nobody knows whether it was taken.
+            // It is unknown whether the run was claimed.
             const isInDoubt = Exit.hasInterrupts(exit) || Option.exists(Exit.findErrorOption(exit), isUnreachable)
             return isInDoubt ? giveBackLater(run) : Effect.void
           }),

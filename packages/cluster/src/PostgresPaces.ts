@@ -1,9 +1,9 @@
 /**
- * How fast somebody may ask, counted once for all servers that share a Postgres: requests and tokens of a minute.
+ * Rate limits in requests and tokens per minute, counted once for all servers that share a Postgres.
  *
- * Each limit is a bucket that fills evenly, and holds what is allowed in one minute. All that is kept of one is when it is
- * full again, by the clock of the database, so that servers need no common one. Tokens are known only once they have been
- * used: they may leave their bucket in debt, which is waited off.
+ * Each limit is a token bucket with the capacity of one minute. Only the time at which it is full again is stored, by
+ * the clock of the database, so that servers do not need synchronized clocks. Tokens are known only once they have been
+ * used and can overdraw their bucket; the next request then waits until it has refilled.
  */
 import * as Effect from "effect/Effect"
 import * as Batches from "./internal/batches.ts"
@@ -16,13 +16,13 @@ export interface Limits {
   readonly tokensPerMinute?: number | undefined
 }
 
-/** What there was too much of, and for how long it is to be waited, in milliseconds. */
+/** The exceeded limit, and how long to wait, in milliseconds. */
 export interface Refusal {
   readonly of: "requests" | "tokens"
   readonly waitMillis: number
 }
 
-/** The paces of a database. */
+/** The rate limits of a database. */
 export interface Paces {
   /** Takes a request of a name; or says why none may be made now, and takes nothing. */
   readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, PostgresError>
@@ -37,7 +37,10 @@ interface Task {
   readonly used?: number | undefined
 }
 
-/** What became of all tasks of a name: how many requests it may make, and when its buckets are full, in milliseconds. */
+/**
+ * The result of all tasks of one name: the number of requests that are admitted, and the times at which its buckets are
+ * full, in milliseconds.
+ */
 interface Found {
   granted: number
   readonly requestsFull: number
@@ -49,7 +52,10 @@ const minute = 60_000
 /** How long a bucket takes for one, in milliseconds; 0 where there is no limit. */
 const millisOf = (perMinute: number | undefined): number => (perMinute === undefined ? 0 : minute / perMinute)
 
-/** What is left of an order that is not granted: the debt of tokens, or the time until there is room for one request. */
+/**
+ * Returns the refusal of an order that is not granted: the debt of tokens, or the time until there is room for one
+ * request.
+ */
 const refusalOf = ({ requestsFull, tokensFull }: Found, { requestsPerMinute }: Limits): Refusal => {
   const ofTokens = tokensFull >= minute
   const millis = ofTokens ? tokensFull - minute : requestsFull - minute + millisOf(requestsPerMinute)
@@ -68,11 +74,12 @@ const rowsOf = (tasks: ReadonlyArray<Task>) => {
 }
 
 /**
- * Makes the paces of a database that is open. What is asked at once goes in one statement, which takes one round trip.
+ * Makes the rate limits of an open database. Concurrent requests share one statement, which takes one round trip.
  *
  * **Gotchas**
  *
- * The table is one that the database empties when it has crashed: a minute begins anew then, and nobody waits for a disk.
+ * The table is one that the database empties after a crash: each minute then restarts, and in return requests do not
+ * wait for a disk.
  *
  * **Example**
  *

@@ -7,22 +7,22 @@ import * as Batches from "./internal/batches.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** Which texts, and how many are kept. */
+/** The kind of the texts, and the limits of their number and age. */
 export interface Options {
-  /** What they are, e.g. `responses`: names are told apart within a kind. */
+  /** The kind of the texts, e.g. `responses`: names are unique within a kind. */
   readonly kind: string
-  /** How long a text is kept; for ever by default. A number is in milliseconds. */
+  /** How long a text is stored; forever by default. A number is in milliseconds. */
   readonly timeToLive?: Duration.Input | undefined
   /** About the most bytes that texts take, the oldest go; no limit by default. */
   readonly maxBytes?: number | undefined
 }
 
-/** Texts by name. What `set` has acknowledged is found by every process. */
+/** Texts by name. A text that `set` has acknowledged is visible to every process. */
 export interface Records {
   readonly get: (name: string) => Effect.Effect<string | undefined, PostgresError>
   readonly set: (name: string, text: string) => Effect.Effect<void, PostgresError>
   readonly remove: (name: string) => Effect.Effect<void, PostgresError>
-  /** All texts by their names, the first kept first. */
+  /** All texts by their names, the oldest first. */
   readonly all: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
   /**
    * Removes the texts that were last written before a time, in milliseconds since 1970, and returns how many there were

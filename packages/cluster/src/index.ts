@@ -1,4 +1,4 @@
-/** Runs, accounts, paces and texts in Postgres, so that several servers share them. */
+/** Runs, accounts, rate limits and texts in Postgres, so that several servers share them. */
 export * as Postgres from "./Postgres.ts"
 export * as PostgresAccounts from "./PostgresAccounts.ts"
 export * as PostgresJournal from "./PostgresJournal.ts"

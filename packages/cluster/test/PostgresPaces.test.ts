@@ -7,14 +7,14 @@ import { fresh, hasPostgres } from "./database.ts"
 
 const once = (at: number) => Array.from({ length: at }, (_, index) => index)
 
-describe.skipIf(!hasPostgres)("paces in Postgres", () => {
+describe.skipIf(!hasPostgres)("rate limits in Postgres", () => {
   let server: PostgresServer.PostgresServer
   beforeAll(async () => {
     server = await PostgresServer.start()
   })
   afterAll(() => server.stop())
 
-  /** The paces of two processes on one database, and what runs SQL beside them. */
+  /** The rate limits of two processes on one database, and a separate connection for SQL. */
   const two = Effect.gen(function* () {
     const opened = fresh(() => server)
     const [one, other] = [yield* opened, yield* opened]
@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)("paces in Postgres", () => {
       })
     ))
 
-  it("go on where a crash of the database has emptied their table", () =>
+  it("continue after a crash of the database has emptied their table", () =>
     run(
       Effect.gen(function* () {
         const { paces } = yield* two

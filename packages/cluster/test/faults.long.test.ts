@@ -27,7 +27,7 @@ const spend = async (...args: ReadonlyArray<string>) => {
   return { child, closed: once(child, "close") }
 }
 
-describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
+describe.skipIf(!hasPostgres)("services on Postgres", () => {
   let server: PostgresServer.PostgresServer
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-cluster-"))
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
             .trim()
             .split("\n")
             .reduce((sum, line) => sum + Number(line), 0)
-          // Whoever opens it next counts what the dead have left.
+          // The next process that opens it charges the reservations of dead ones.
           yield* Effect.scoped(PostgresAccounts.make(postgres))
           const { open, total } = yield* all.standing
           assert.isAtMost(most, 2_000)

@@ -20,7 +20,7 @@ const cutOff = ({ self }: Postgres.Postgres, by: Postgres.Postgres) =>
     session.query("SELECT pg_terminate_backend(pid)::text FROM pg_locks WHERE objid::bigint = $1", [self.split(" ")[0]])
   )
 
-describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
+describe.skipIf(!hasPostgres)("services on Postgres", () => {
   let server: PostgresServer.PostgresServer
   beforeAll(async () => {
     server = await PostgresServer.start()
@@ -83,14 +83,14 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
             claims.map(({ epoch }) => epoch),
             [2, 2]
           )
-          // What this process goes on with stays its own.
+          // Runs that this process executes remain its own.
           assert.strictEqual((yield* Effect.flip(second.claim("kept"))).reason._tag, "Held")
           yield* first.append({ run: "kept", epoch: 1, seq: 1, entries: [entry] })
         })
       )
     ))
 
-  it("gives back a run whose claim nobody waited for", () =>
+  it("releases a run whose claim was abandoned", () =>
     run(
       Effect.scoped(
         Effect.gen(function* () {
@@ -117,7 +117,7 @@ describe.skipIf(!hasPostgres)("what stands on Postgres", () => {
       )
     ))
 
-  it("takes nobody for dead for a while after the database has begun", () =>
+  it("assumes no process dead for a while after the database has started", () =>
     run(
       Effect.scoped(
         Effect.gen(function* () {

@@ -94,7 +94,7 @@ describe("a database that is starting", () => {
     })
   })
 
-  it("is tried once where nobody waits, and is waited for under a name that DNS does not know yet", async () => {
+  it("is tried once without a waiting time, and is waited for under a name that DNS does not know yet", async () => {
     const url = "postgres://divisi@no-such-host.invalid/divisi"
     const waits: Array<unknown> = []
     const onWait = (error: unknown) => Effect.sync(() => void waits.push(error))

@@ -1,4 +1,4 @@
-/** What is asked of accounts in Postgres, and what becomes of it. `account_tasks` of the schema does it. */
+/** The tasks of accounts in Postgres, and their results. `account_tasks` of the schema performs them. */
 import type { Account, Budget } from "@divisi/core"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 
@@ -6,16 +6,16 @@ import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An account as it stands. */
+/** An account and its current state. */
 export type Row = Account.Standing
 
-/** What is set aside for a call, and the names of the accounts that are charged. */
+/** The reservation for a call, and the names of the accounts that are charged. */
 export interface Hold {
   readonly id: string
   readonly chain: ReadonlyArray<string>
 }
 
-/** What is asked of the accounts. Each may be asked again with the same id, and is done once. */
+/** A task for the accounts. Each may be sent again with the same id, and is performed once. */
 export type Task =
   /** Finds an account, or makes it; limits that are given take the place of its own. */
   | { readonly type: "open"; readonly account: Account.Named; readonly isGiven: boolean }
@@ -27,7 +27,7 @@ export type Task =
       readonly call: string | undefined
       readonly occurrence: Budget.Occurrence
       readonly amount: Budget.Amount
-      /** What is taken of other holds. */
+      /** The amounts taken from other holds. */
       readonly draws: ReadonlyArray<Account.Draw<Hold>>
     }
   /** Replaces what was set aside by what was used, or gives it back. */
@@ -38,7 +38,7 @@ export type Task =
       readonly used: Paid | undefined
       /** Whether others have drawn on it: an account is then charged no more than its limit allows. */
       readonly isDrawn: boolean
-      /** What goes back to other holds (negative), or is taken of them. */
+      /** The amounts returned to other holds (negative), or taken from them. */
       readonly draws: ReadonlyArray<Account.Draw<Hold>>
     }
   | {
@@ -52,7 +52,7 @@ export type Task =
   /** Counts what a process had set aside that is no more at its worst case. */
   | { readonly type: "bury"; readonly id: string; readonly chain: ReadonlyArray<string>; readonly owner: string }
 
-/** What became of a task: a hold, where one is asked for. */
+/** The result of a task: a hold, if one is requested. */
 export type Done = Account.Taken<Hold> | "wait" | BudgetExceeded | undefined
 
 /** The accounts that a task needs. */

@@ -13,7 +13,7 @@ type Buried = Extract<AccountBook.Task, { readonly type: "bury" }>
 
 /** The statements. */
 export interface AccountTable {
-  /** Does tasks, in their order; tells what became of each, and how the accounts stand that they need. */
+  /** Performs tasks in order. Returns the result of each, and the state of the accounts that they need. */
   readonly perform: (
     session: Session,
     tasks: ReadonlyArray<AccountBook.Task>,
@@ -22,7 +22,7 @@ export interface AccountTable {
     readonly done: ReadonlyArray<AccountBook.Done>
     readonly accounts: ReadonlyMap<string, AccountBook.Row>
   }>
-  /** What processes have set aside that are no more; or what this one has. */
+  /** Returns the reservations of processes that have ended, or of this process. */
   readonly left: (session: Session, whose: "dead" | "own") => Written<ReadonlyArray<Buried>>
   /** Forgets calls that were charged long ago. */
   readonly tidy: (session: Session, before: number) => Written<void>

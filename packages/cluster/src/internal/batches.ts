@@ -1,6 +1,6 @@
 /**
- * What waits goes together: whoever asks while a statement is under way goes with the next one, so that a thousand runs at
- * once wait for the database as often as one.
+ * Batches pending tasks: tasks that arrive while a statement is running share the next one, so that a thousand
+ * concurrent runs wait for the database as often as one.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

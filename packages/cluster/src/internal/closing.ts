@@ -1,4 +1,4 @@
-/** What a process gives back as it closes a database, which may be unreachable by then. */
+/** Cleanup of a process that closes a database, which may be unreachable by then. */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 

@@ -6,7 +6,7 @@ import type { Postgres } from "../Postgres.ts"
 import { databaseNow as clockMillis } from "./owner.ts"
 import { column, type Row, type Session } from "./session.ts"
 
-/** A run that is claimed: where it lies in the table. */
+/** A claimed run: its position in the table. */
 export interface Claimed {
   readonly id: string
   readonly epoch: number
@@ -39,11 +39,11 @@ type Written<A> = Effect.Effect<A, SqlError>
 
 /** The statements. */
 export interface JournalTable {
-  /** Takes runs, each given once. One that somebody else carries on who lives is not among what it gives. */
+  /** Claims runs; each id occurs once. Runs that another live process executes are not in the result. */
   readonly claim: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyMap<string, Claimed>>
   /**
-   * Who has a run, and whether it is about to be free: its run waits for somebody or has ended, or its process has no
-   * connection.
+   * Returns the owner of a run, and whether the run is about to be free: the run is suspended or has ended, or its
+   * process is disconnected.
    */
   readonly holder: (session: Session, run: string) => Written<{ owner: string; waits: boolean } | undefined>
   readonly release: (session: Session, claims: ReadonlyArray<Omit<Claimed, "length">>) => Written<void>
@@ -54,7 +54,7 @@ export interface JournalTable {
   ) => Written<ReadonlyArray<Omit<Claimed, "length"> & { readonly run: string }>>
   /** Gives back all that this process has. */
   readonly releaseAll: (session: Session) => Written<void>
-  /** Returns the ids of those runs whose batch is written. Where it `isAgain`, it may have been before. */
+  /** Returns the ids of those runs whose batch is written. If `isAgain`, the batch may have been written before. */
   readonly append: (
     session: Session,
     batches: ReadonlyArray<Appended>,

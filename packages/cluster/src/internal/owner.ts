@@ -22,7 +22,7 @@ const lookMillis = 1_000
 /** How long a process without its lock is waited for, in milliseconds: it reconnects within about a second. */
 export const reconnectMillis = 3_000
 
-/** The number that an owner's lock has stands first in its name. */
+/** The name of an owner begins with the number of its lock. */
 const make = (): string => `${randomInt(1, 2 ** 31)} ${process.pid} ${os.hostname()}`
 
 /** An owner in words, e.g. `process 4711 on a-server`. */
@@ -65,8 +65,8 @@ export interface Owner {
 const rememberedMillis = 86_400_000
 
 /**
- * Holds a lock of this process until the scope closes, on a connection of its own: taken again where that is lost. What
- * others have taken over meanwhile is fenced.
+ * Holds a lock of this process until the scope closes, on a dedicated connection, and takes it again if the connection
+ * is lost. Runs that other processes have taken over meanwhile are fenced.
  */
 export const enter = Effect.fnUntraced(function* (
   config: PgConnection.Config,
@@ -75,7 +75,7 @@ export const enter = Effect.fnUntraced(function* (
   const self = make()
   const clock = yield* Clock.Clock
   const entered = yield* Deferred.make<void, SqlError>()
-  /** What the clock of the database is ahead of the monotonic clock of this process. */
+  /** The offset of the database's clock from the monotonic clock of this process. */
   let aheadMillis = 0
   const owners = `${schema}.owners`
   const seen = `INSERT INTO ${owners} (process, seen_at) VALUES ($1, ${databaseNow})

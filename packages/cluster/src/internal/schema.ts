@@ -7,9 +7,9 @@ import type { Session } from "./session.ts"
 export const lockClass = 0x44697643
 
 /**
- * All types are plain ones. `holds`: what is set aside for one call on all the accounts that it is charged to; `state` is
- * open, doubtful (its process has ended, and its worst case counts as spent) or settled (kept so that a call is charged
- * once). Rows that are written often leave room in their page for the next version of themselves.
+ * All types are plain ones. `holds`: the reservation for one call on all the accounts that it is charged to; `state` is
+ * open, doubtful (its process has ended, and its worst case counts as spent) or settled (retained so that a call is
+ * charged once). Rows that are written often leave room in their page for the next version of themselves.
  */
 const first = (schema: string) => `
   CREATE TABLE ${schema}.runs (
@@ -72,7 +72,7 @@ const first = (schema: string) => `
   INSERT INTO ${schema}.version VALUES (0)
 `
 
-/** What may begin anew after a crash of the database is not written to its log. */
+/** Data that may be reset after a crash of the database is not written to its log. */
 const withPaces = (schema: string) => `
   CREATE UNLOGGED TABLE ${schema}.paces (
     name text PRIMARY KEY,
@@ -87,7 +87,7 @@ const draws = (schema: string) => `
     "from" text, at integer, cost double precision, tokens double precision
   ) JOIN ${schema}.holds AS known ON known.id = given."from" AND known.state = 'open'`
 
-/** What is taken of other holds is not reserved for them. */
+/** Amounts drawn from other holds are not reserved again. */
 const drawn = (schema: string, sign: "+" | "-") => `FOR draw IN ${draws(schema)} LOOP
             reserved[draw.at] := reserved[draw.at] ${sign} draw.cost;
             tokens_reserved[draw.at] := tokens_reserved[draw.at] ${sign} draw.tokens;
@@ -123,16 +123,17 @@ const withCalls = (schema: string) => [
   withAccountTasks(schema)
 ]
 
-/** What calls within a call have drawn of its hold, by the names of accounts: USD and tokens. */
+/** The amounts that nested calls have drawn from a call's hold, by the names of accounts: USD and tokens. */
 const withDraws = (schema: string) => [
   `ALTER TABLE ${schema}.holds ADD COLUMN drawn jsonb NOT NULL DEFAULT '{}'`,
   withAccountTasks(schema)
 ]
 
 /**
- * What tasks do to accounts and holds, as a function of the database: a flush is one statement, so that a process that
+ * Applies tasks to accounts and holds, as a function of the database: a flush is one statement, so that a process that
  * stops in the middle of one holds no lock. All tasks of a flush see the accounts as the task before has left them, and
- * each is done once, however often it is sent. `names` are the accounts that the tasks need; a `chain` has positions in it.
+ * each is performed once, however often it is sent. `names` are the accounts that the tasks need; a `chain` has
+ * positions in it.
  */
 const withAccountTasks = (schema: string) => `
   CREATE OR REPLACE FUNCTION ${schema}.account_tasks(self text, at_millis bigint, names text[], begun_limits text[], tasks jsonb)
@@ -471,7 +472,10 @@ const withOwners = (schema: string) => `
   CREATE UNLOGGED TABLE ${schema}.owners (process text PRIMARY KEY, seen_at double precision NOT NULL) WITH (fillfactor = 50)
 `
 
-/** What has made the tables, in its order. Their version is how many of it were done; those of a later one are left alone. */
+/**
+ * The migrations that created the tables, in order. The version of the tables is the number of completed migrations;
+ * tables of a later version are left unchanged.
+ */
 const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   (schema) => first(schema).split(";"),
   (schema) => [withPaces(schema)],
@@ -482,7 +486,7 @@ const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   withCalls
 ]
 
-/** The version of the tables that are there, in whole; 0 where there are none. */
+/** Returns the version of the existing tables, or 0 if they do not exist. */
 const find = (session: Session, schema: string): Effect.Effect<number, SqlError> =>
   Effect.gen(function* () {
     // A look-up by `to_regclass` may be of a cache that does not know yet what another process has made.

@@ -5,10 +5,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** What a column of a row may be: numbers as they are, whole ones of 64 bits cast before. */
+/** A row. Numbers are returned unchanged; 64-bit integers must be cast before. */
 export type Row = ReadonlyArray<unknown>
 
-/** What runs statements. */
+/** A connection that runs statements. */
 export interface Session {
   readonly query: (
     statement: string,
@@ -24,7 +24,7 @@ export const sessionOf = (connection: PgConnection): Session => ({
 export const column = <A>(items: ReadonlyArray<A>, of: (item: A) => string | number): ReadonlyArray<string> =>
   items.map((item) => `${of(item)}`)
 
-/** What the database, or the way to it, has said. No URL is in it. */
+/** Returns the error message of the database or of the connection. It does not contain a URL. */
 export const detailOf = ({ reason }: SqlError): string =>
   reason.cause instanceof Error && reason.cause.message !== "" ? reason.cause.message : reason.message
 
@@ -73,12 +73,12 @@ export const isStarting = (error: SqlError): boolean => {
   return startingMessage.test(`${detailOf(error)} ${error.reason.message}`)
 }
 
-/** How long is waited before a next try: a database that starts anew is there in a second or two. */
+/** Returns the wait before the next attempt: a database that restarts is reachable in a second or two. */
 const napMillis = (attempt: number): number => Math.min(20 * 2 ** attempt, 500)
 
 /**
- * Tries again what may pass by itself, for some time. `work` is told how often it was tried before; `onWait` runs before
- * each wait.
+ * Retries temporary failures for some time. `work` receives the number of earlier attempts; `onWait` runs before each
+ * wait.
  */
 export const patiently = <A>(
   work: (attempt: number) => Effect.Effect<A, SqlError>,
