@@ -39,7 +39,7 @@ const led = new RegExp(
 /** Asks about the result of a change that was just described: one request together with it. */
 const asksOfChange = /\bthe (?:new|resulting|updated|changed|combined|remaining) \w+/i
 
-/** What somebody says before they ask: "Hi team," and "Ok so". */
+/** Greetings and fillers before a request, such as "Hi team," and "Ok so". */
 const greeting =
   /^(?:(?:hi|hello|hey|dear)\b(?: (?:all|both|everyone|everybody|folks|guys|team|there))?[,.!:]*\s+|(?:ok|okay|alright|so|well|now)\b,?\s+)+/i
 
@@ -82,13 +82,13 @@ const refersBack = new RegExp(
 interface Fragment {
   /** Without what opens it ("and", "then", a number), as a request of its own. */
   readonly text: string
-  /** As it stands behind a greeting, to be joined to what comes before it. */
+  /** The text as it reads behind a greeting, to be joined to the preceding text. */
   readonly continued: string
   /** Opened by a number or letter of its own. */
   readonly marked: boolean
   /** Opened by "then", "next", "finally". */
   readonly sequel: boolean
-  /** The line it stands on, and its place in it. */
+  /** The text's line, and its position in that line. */
   readonly line: number
   readonly place: number
 }
@@ -122,7 +122,7 @@ const marker = /^\s*(?:\(?(?:\d{1,2}|[a-e]|i{1,3})\)|\d{1,2}[.:](?!\d)|(?:step|p
 
 const follows = `(?=(?:${verbs}|what|which|who|when|where|how)\\b)`
 
-/** Where one request may end and another begin. Each match is at the beginning of the second. */
+/** Possible boundaries between two requests. Each match is at the beginning of the second. */
 const boundary = new RegExp(
   [
     "(?<=[.?!]\\)?)(?<!\\b(?:e\\.g|i\\.e|etc|vs|approx|mr|mrs|ms|dr|st|fig|eq)\\.)(?<!(?:^|[.?!;:]\\s+)\\d{1,2}[.)])\\s+(?=[\"'(\uE000]?[A-Z0-9\uE000])",
@@ -189,7 +189,7 @@ const namesGiven = (text: string): ReadonlyArray<string> =>
     ...text.matchAll(/\b(?:call|name|denote)\s+(?:(?:it|this|that|the \w+)\s+)(?:by\s+)?["']?([A-Za-z])\b/gi)
   ].map((match) => match[1]!)
 
-/** Whether a letter stands in a text as a word. */
+/** Whether a text contains a letter as a word of its own. */
 export const mentions = (text: string, name: string): boolean =>
   new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(text)
 

@@ -61,7 +61,7 @@ describe("a long question", () => {
 })
 
 describe("routing", () => {
-  it("tells how well each description matches, and nothing of those that share no word", () => {
+  it("reports how well each description matches, and omits those that share no word", () => {
     const found = LexicalPolicy.matches(team)("On which weekday does 3 May 2027 fall?")
     assert.strictEqual(found.indexOf(Math.max(...found)), 3)
     assert.strictEqual(found[4], 0)
@@ -92,7 +92,7 @@ describe("routing", () => {
     })
   )
 
-  it.effect("goes to the more general of equals, and not to one that calls itself careless", () =>
+  it.effect("picks the more general of equals, and not one that calls itself error-prone", () =>
     Effect.gen(function* () {
       const three = pool({ narrow: "Chess", hasty: "General, careless, cheap, for any question", wide: "Broad" })
       assert.deepStrictEqual((yield* plan("Name a cat.", { pool: three })).ids, ["wide"])
@@ -124,7 +124,7 @@ describe("splitting", () => {
     })
   )
 
-  it("looks behind what somebody says before they ask, and before what smiles behind it", () => {
+  it("reads the question after a greeting, and before a trailing smiley", () => {
     const second = "Subtract 4 from that number. :)"
     const textsOf = (question: string) => LexicalPolicy.split(question).map(({ text }) => text)
     assert.deepStrictEqual(textsOf(`Hi team, First, solve 2k + 9 = 27 for k. ${second}`), [
