@@ -9,7 +9,7 @@ import type { Engine, EngineError, Tokenizer } from "@divisi/trainer/Engine"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/** What a recipe is told. A run that is resumed is told the same again. */
+/** Options of a recipe. A resumed run receives the same options again. */
 export interface RecipeOptions {
   /** `--seed`; 1 by default. */
   readonly seed: number
@@ -17,32 +17,32 @@ export interface RecipeOptions {
   readonly engine?: string | undefined
   /** `--base-model`: the model to begin with, where the recipe leaves a choice. */
   readonly baseModel?: string | undefined
-  /** Whether a run is only estimated or exported: what nobody but a run needs, such as keys, may be missing. */
+  /** Whether a run is only estimated or exported. Inputs that only a run needs, such as keys, may then be missing. */
   readonly trainsNothing?: boolean | undefined
 }
 
-/** What `--dry-run` may know before the run. Without it the engine is opened and timed, which an own one may be. */
+/**
+ * Facts for `--dry-run` that are known before the run. Without them, the engine is opened and timed if it is a custom
+ * one.
+ */
 export interface DryRunFacts {
-  /** What the engine costs and how quick it is. With it the engine is not opened. */
+  /** The engine's prices and speed. If set, the engine is not opened. */
   readonly engine?: Estimate.EngineRates | undefined
   /** Counts tokens where the engine is not opened; four characters to a token without it. */
   readonly tokenizer?: Pick<Tokenizer, "render" | "encode"> | undefined
   /** Whether asking the workers costs nothing, so that a few plans may be tried on them; false by default. */
   readonly asksWorkers?: boolean | undefined
-  /** What a call of a worker takes, at best and at worst. */
+  /** Seconds per worker call, at best and at worst. */
   readonly secondsPerCall?: { readonly low: number; readonly high: number } | undefined
   /** The median tokens of an answer where workers are not asked; 400 by default. */
   readonly answerTokens?: number | undefined
   /** Tasks of each held-out evaluation. */
   readonly evaluationTasks?: number | undefined
-  /** What the recipe could not find out, or takes something else for, in sentences. */
+  /** Facts that the recipe could not determine, or replaced by an assumption, in sentences. */
   readonly unknown?: ReadonlyArray<string> | undefined
 }
 
-/**
- * What is trained, in what, and how: the parts and the phases of a run in one value. What has a default in
- * `Trainer.ConfigInput` has it here, too.
- */
+/** The parts and the phases of a run in one value. Defaults are those of `Trainer.ConfigInput`. */
 export interface Training extends Omit<Trainer.Parts, "engine">, Omit<Trainer.ConfigInput, "seed"> {
   /** An engine, or how to open one; it is closed when the run ends. */
   readonly engine: Engine | Effect.Effect<Engine, EngineError, Scope.Scope>

@@ -1,7 +1,7 @@
 /** The recipes that come with `divisi`. Each is loaded when it is asked for; what it needs may not be installed. */
 import type { Recipe } from "./Recipe.ts"
 
-/** A recipe with what is said of it. */
+/** A recipe with its description. */
 export interface Known {
   readonly description: string
   /** The engines that `--engine` may name, its own first. */

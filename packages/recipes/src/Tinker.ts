@@ -56,7 +56,7 @@ export const open = (
     return pricing === undefined ? made : { ...made, pricing }
   })
 
-/** What the server charges, in USD per million tokens: `TINKER_PRICES=prefill,sample,train`. */
+/** Parses the server's prices, in USD per million tokens: `TINKER_PRICES=prefill,sample,train`. */
 const pricing = (prices: string): Estimate.EngineRates => {
   const [prefillPerMillion, samplePerMillion, trainPerMillion] = numbers(prices, 3) ?? []
   if (prefillPerMillion === undefined || samplePerMillion === undefined || trainPerMillion === undefined) {
@@ -76,7 +76,7 @@ const speed = (text: string): Estimate.EngineRates => {
   )
 }
 
-/** What the server charges and how quick it is, as far as the environment says so. */
+/** The server's prices and speed, as far as the environment sets them. */
 export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment.Environment): Estimate.EngineRates => ({
   ...(TINKER_PRICES ? pricing(TINKER_PRICES) : {}),
   ...(TINKER_SPEED ? speed(TINKER_SPEED) : {})

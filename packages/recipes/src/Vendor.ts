@@ -14,7 +14,7 @@ import { type Environment, read } from "./Environment.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a model is made with. */
+/** Settings for creating a model. */
 export interface Settings extends Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "reasoning"> {
   readonly id: string
   readonly description?: string | undefined
@@ -31,7 +31,7 @@ export interface Vendor {
   readonly keys: ReadonlyArray<string>
   /** True if its models run in this process. */
   readonly isLocal?: true | undefined
-  /** Whether it answers nobody without a key. */
+  /** Whether the vendor requires a key. */
   readonly needsKey: boolean
   /** The variables that may hold its base URL. */
   readonly baseURLs: ReadonlyArray<string>
@@ -182,7 +182,7 @@ export const parse = (text: string): Reference | undefined => {
     : { vendor: text.slice(0, colon), model: text.slice(colon + 1) }
 }
 
-/** What the environment has for vendors: for those that are known, and for servers of these names. */
+/** The environment's settings for vendors: for known vendors, and for servers of these names. */
 export const environment = (
   known: ReadonlyArray<Vendor>,
   servers: ReadonlyArray<string> = []
@@ -206,7 +206,7 @@ export const find = (known: ReadonlyArray<Vendor>, name: string, environment: En
   return firstSet(server.baseURLs, environment) === undefined ? undefined : server
 }
 
-/** What keeps a worker from being made; nothing where it can be. */
+/** Returns the reason why a worker cannot be created, or nothing if it can. */
 export const problemOf = (
   known: ReadonlyArray<Vendor>,
   { vendor: name }: Reference,

@@ -1,4 +1,4 @@
-/** What is trained, on whom and how, ready to be run: the recipes by name, and the pool of the Conductor paper. */
+/** Recipes by name, each with everything that a training run needs, and the pool of the Conductor paper. */
 export * as Environment from "./Environment.ts"
 export { PaperPoolError, type PaperPoolOptions, type PaperSetting, paperPool } from "./paper/PaperPool.ts"
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "./Recipe.ts"

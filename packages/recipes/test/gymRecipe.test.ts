@@ -41,7 +41,7 @@ describe("plans of the tiny Conductor", () => {
     assert.deepStrictEqual(read.workflow, Plan.workflowOf(steps))
   })
 
-  it("seek kinds and checks by words that stand in a description, as they stand there", () => {
+  it("look up kinds and checks by words of a description, exactly as written there", () => {
     for (const word of [...Object.values(Plan.words).flat(), Plan.wordForChecks]) {
       assert.isTrue(
         pool.workers.some(({ description }) => new RegExp(`\\b${word}\\b`).test(description!)),
@@ -82,7 +82,7 @@ describe("what the tiny Conductor reads first", () => {
     })
   )
 
-  it.effect("lets answers stand, and plans again, but lets none stand that says there is none", () =>
+  it.effect("accepts answers and plans again, but accepts none that reports a missing answer", () =>
     Effect.map(someExamples, (examples) => {
       const found = { stands: 0, again: 0, declined: 0 }
       for (const { completions, messages } of examples) {
@@ -100,7 +100,7 @@ describe("what the tiny Conductor reads first", () => {
     })
   )
 
-  it.effect("checks only what was attempted, by somebody who checks", () =>
+  it.effect("checks only attempted parts, with a worker that checks", () =>
     Effect.map(someExamples, (examples) => {
       let checks = 0
       for (const { completions } of examples) {
@@ -118,7 +118,7 @@ describe("what the tiny Conductor reads first", () => {
     })
   )
 
-  it.effect("gives weight to kinds and ordinals, where they stand", () =>
+  it.effect("gives weight to kinds and ordinals at their positions", () =>
     Effect.map(someExamples, (examples) => {
       for (const { completions } of examples) {
         for (const { spans = [], text } of completions) {

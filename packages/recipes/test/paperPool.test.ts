@@ -25,7 +25,7 @@ const ids = [
 
 const keys = { google: "g", anthropic: "a", openai: "o", openrouter: "r" }
 
-/** Makes a pool away from this machine's environment, and keeps what it is told. */
+/** Creates a pool apart from this machine's environment, and records its notices. */
 const make = async (options: Partial<PaperPoolOptions>) => {
   const notices: Array<string> = []
   const workers = await paperPool({
@@ -38,7 +38,7 @@ const make = async (options: Partial<PaperPoolOptions>) => {
   return { workers, notices, ids: workers.map((worker) => worker.id) }
 }
 
-/** What a worker sends for a request that sets nothing. */
+/** Returns the request that a worker sends if the caller sets nothing. */
 const ask = (worker: Worker) =>
   Effect.runPromise(Stream.runDrain(WorkerStream.generate(worker, { messages: [{ role: "user", content: "Hello" }] })))
 

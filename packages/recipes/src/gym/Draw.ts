@@ -1,7 +1,4 @@
-/**
- * Where random choices for examples come from: a generator of its own, which the shipped model's examples were drawn
- * by.
- */
+/** A random generator for examples. The shipped model's examples were sampled with it. */
 import type { Seed } from "@divisi/core"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 

@@ -19,7 +19,7 @@ import { heldOutPools } from "./HeldOutPools.ts"
 import * as Plan from "./Plan.ts"
 import * as WarmStart from "./WarmStart.ts"
 
-/** Any part of the pool but those that are kept for testing. */
+/** Any part of the pool, except the pools held out for testing. */
 const pools = (min: number, max: number) => ({ type: "random", min, max, heldOut: heldOutPools }) as const
 
 /** All workers of the gym, without their delays. */
@@ -120,7 +120,7 @@ const reading = WarmStart.mixed("plans by lot, and words", [
   { source: words, share: 3 }
 ])
 
-/** What both phases of reinforcement have in common. */
+/** Settings shared by both phases of reinforcement learning. */
 const rewarded = ({ group, questions }: Sizes): GrpoInput => ({
   tasks: "gym",
   questions,
@@ -129,7 +129,7 @@ const rewarded = ({ group, questions }: Sizes): GrpoInput => ({
   advantage: { equalBy: "correctness" },
   // Held to what it has read: without a penalty for leaving it, finding gets worse while choosing gets better.
   objective: { kl: 0.03 },
-  // Small ones: where those who are exact are away, it shows who is next best.
+  // Small samples, so that the second-best worker is visible when the exact ones are missing.
   pool: pools(3, 12),
   rollouts
 })

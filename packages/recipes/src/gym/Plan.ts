@@ -1,16 +1,16 @@
 /**
  * Plans as the tiny Conductor writes them: a thought for each step, then the three lists.
  *
- * A thought names the part that a step works on, the word by which a worker is sought, the first word of that worker's
- * description and, last, its ordinal. So what has to be learned is told apart: where a part stands and which kind it is
- * of, who is good at that kind, and where in the list that worker stands.
+ * A thought names the part that a step works on, the word used to look up a worker, the first word of that worker's
+ * description and, last, its ordinal. This separates the facts to be learned: where a part is and its kind, which
+ * worker is good at that kind, and that worker's position in the list.
  */
 
 import type { Workflow } from "@divisi/core"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Family } from "@divisi/gym"
 
-/** What a step does: an attempt at a part, or a check of the attempts before it. */
+/** The purpose of a step: an attempt at a part, or a check of the attempts before it. */
 export interface PlannedStep {
   readonly kind: Family.FamilyName
   /** The part's number, from 1. */
@@ -26,8 +26,8 @@ export const titleOf = (pool: WorkerPool, worker: number): string =>
   /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
 
 /**
- * The words by which descriptions speak of a kind, letter by letter, so that they can be found there. Thoughts name a
- * kind by the first, which begins somebody's description where one does.
+ * The words that descriptions use for a kind, letter for letter, so that they can be matched there. Thoughts name a
+ * kind by the first word, which starts a description if any does.
  */
 export const words = {
   arithmetic: ["arithmetic", "mathematics"],
@@ -40,7 +40,7 @@ export const words = {
   program: ["programs"]
 } as const satisfies Record<Family.FamilyName, ReadonlyArray<string>>
 
-/** Who checks is sought by this word of descriptions, whatever there is to check. */
+/** The word used to look up a checking worker in descriptions, for any kind of check. */
 export const wordForChecks = "Checks"
 
 const subtaskOf = ({ isCheck, part }: PlannedStep): string => (isCheck ? `Check part ${part}` : `Part ${part}`)
@@ -60,15 +60,13 @@ export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow.Workflow
   steps: steps.map((step) => ({ worker: step.worker, subtask: subtaskOf(step), access: step.access }))
 })
 
-/** A list as Python reads it, without blanks: a number then is the same token wherever it stands. */
+/** A list as Python reads it, without blanks, so that a number is the same token at any position. */
 const list = (items: ReadonlyArray<unknown>): string => JSON.stringify(items)
 
 /** The first of the three lists, which repeats the ordinals of the thoughts. */
 export const modelIds = (workers: ReadonlyArray<number>): string => `model_id = ${list(workers)}`
 
-/**
- * A plan as the model is to write it. Without steps it lets the previous answer stand.
- */
+/** Writes a plan as the model should write it. A plan without steps accepts the previous answer. */
 export const write = (pool: WorkerPool, steps: ReadonlyArray<PlannedStep>): string =>
   [
     ...(steps.length === 0 ? ["done"] : steps.map((step) => thoughtOf(pool, step))),

@@ -1,10 +1,10 @@
 /**
- * What the tiny Conductor learns before it is rewarded for anything: to read a question, to write a plan, and to find a
+ * The supervised phase before any reward: the tiny Conductor learns to read a question, to write a plan, and to find a
  * worker in the list.
  *
- * Examples are real questions of the gym's training split with plans for them in which attempts and checks are drawn by
- * lot, and so are workers, mostly of those whose descriptions speak of the kind: who of them is right how often, and
- * what pays, is in none of them.
+ * Examples are real questions of the gym's training split, with plans whose attempts and checks are sampled at random.
+ * Workers are sampled too, mostly from those whose descriptions mention the kind. The examples do not show how accurate
+ * each worker is, or which choice pays.
  */
 
 import { Prompt, Seed } from "@divisi/core"
@@ -35,7 +35,7 @@ export interface Options {
 
 export const maxSteps = 5
 
-/** The share of parts that are checked, where somebody checks; and of these, the share that is attempted twice. */
+/** The share of parts that are checked if a worker can check; and of these, the share that is attempted twice. */
 const checked = 0.3
 const attemptedTwice = 0.5
 
@@ -44,9 +44,7 @@ const attemptedTwice = 0.5
  */
 const near = 0.7
 
-/**
- * The share of answers that a second round lets stand, and of the rest the share for which the whole is planned again.
- */
+/** The share of answers that a second round accepts, and of the rest the share for which the whole is planned again. */
 const stands = 0.5
 const wholeAgain = 0.5
 
@@ -59,23 +57,23 @@ const anyOf = ({ workers }: WorkerPool): ReadonlyArray<number> => workers.map((_
 const describedBy = (pool: WorkerPool, words: ReadonlyArray<string>): ReadonlyArray<number> =>
   anyOf(pool).filter((at) => wordsOf(pool.workers[at]!).some((word) => words.includes(word)))
 
-/** Any worker in whose description a word stands; where it stands in none, any worker that is there. */
+/** Returns any worker whose description contains a word, or else any worker of the pool. */
 const found = (draw: Seed.Draw, pool: WorkerPool, word: string): number => {
   const having = describedBy(pool, [word])
   return Seed.pick(draw, having.length === 0 ? anyOf(pool) : having)
 }
 
-/** Who attempts a kind: mostly somebody described by its name, else by another word for it, now and then anybody. */
+/** Returns a worker for a kind: mostly one described by its name, else by another word for it, sometimes any worker. */
 const foundFor = (draw: Seed.Draw, pool: WorkerPool, kind: Family.FamilyName): number => {
   const words = Plan.words[kind]
   const nearest = [describedBy(pool, [words[0]]), describedBy(pool, words)].filter(({ length }) => length > 0)
   return Seed.pick(draw, nearest.find(() => Seed.chance(draw, near)) ?? anyOf(pool))
 }
 
-/** Whether there is somebody to check. */
+/** Whether the pool has a worker that checks. */
 const hasChecker = (pool: WorkerPool): boolean => describedBy(pool, [Plan.wordForChecks]).length > 0
 
-/** What is done for a part in at most so many steps: an attempt, or one or two and a check. */
+/** Returns the steps for a part, up to a maximum: an attempt, or one or two and a check. */
 const stepsByLot = (
   draw: Seed.Draw,
   pool: WorkerPool,
@@ -88,7 +86,7 @@ const stepsByLot = (
   return most > 2 && Seed.chance(draw, attemptedTwice) ? [attempt, attempt, check] : [attempt, check]
 }
 
-/** A plan by lot for a question of these parts. */
+/** Samples a plan for a question of these parts. */
 export const planByLot = (
   draw: Seed.Draw,
   parts: ReadonlyArray<Gym.Part>,
@@ -104,8 +102,8 @@ export const planByLot = (
 }
 
 /**
- * A plan by lot for a second round: none, which lets the answer stand where there is one; another for the whole
- * question; or another for the last part, whose steps see the answer before.
+ * Samples a plan for a second round. It is empty, which accepts an existing answer; or covers the whole question again;
+ * or only the last part, whose steps see the previous answer.
  */
 const secondByLot = (
   draw: Seed.Draw,
@@ -128,7 +126,7 @@ interface Weights {
 
 const ofPlans: Weights = { sought: 4, title: 1, ordinal: 4, copied: 5 }
 
-/** What is sought in exercises is drawn by lot. */
+/** The lookup words in exercises are random. */
 const ofExercises: Weights = { sought: 0.02, title: 2, ordinal: 4, copied: 4 }
 
 const spansOf = (text: string, weights: Weights): ReadonlyArray<ExampleSource.Span> => {
@@ -163,7 +161,7 @@ const answerOf = (text: string | undefined, error: unknown): Prompt.StepAnswer =
   return { type: "refused", text: said, worker }
 }
 
-/** How a plan by lot ended: what a second round is shown. */
+/** Returns the outcome of a sampled plan, as shown to a second round. */
 const previousOf = (draw: Seed.Draw, task: Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
   const workflow = Plan.workflowOf(planByLot(draw, parts, pool))
   const retry = { maxAttempts: 4, baseDelayMillis: 0, maxDelayMillis: 0 }
@@ -181,7 +179,7 @@ const previousOf = (draw: Seed.Draw, task: Task, parts: ReadonlyArray<Gym.Part>,
   }))
 }
 
-/** The share of lines of an exercise that seek a kind, which need not stand in any description. */
+/** The share of lines of an exercise that look up a kind, which may be missing from all descriptions. */
 const kindsSought = 0.3
 
 /** A line of an exercise: what is sought, and the ordinal of a worker that is found. */

@@ -26,13 +26,13 @@ export interface PaperPoolOptions {
    * worker with its largest budgets.
    */
   readonly setting: PaperSetting
-  /** Whether a worker that cannot be made is an error. By default it is left out, and `onNotice` is told. */
+  /** Whether a worker that cannot be created is an error. By default it is left out, and `onNotice` is called. */
   readonly required?: boolean | undefined
   /** Keys by vendor (`openai`, `anthropic`, `google`, `openrouter`, `vllm`), before those of the environment. */
   readonly keys?: Readonly<Record<string, string | Redacted.Redacted<string>>> | undefined
   /**
-   * Where models are: by vendor as above, or by worker (`qwen3-32b`) for an open model on a server of yours that speaks
-   * Chat Completions. Before those of the environment.
+   * Base URLs of models: by vendor as above, or by worker (`qwen3-32b`) for an open model on your own server that
+   * speaks Chat Completions. They take precedence over those of the environment.
    */
   readonly baseURLs?: Readonly<Record<string, string>> | undefined
   /** Other names of models, by worker: what your server calls them, or a model that takes the seat. */
@@ -42,9 +42,9 @@ export interface PaperPoolOptions {
    * as it is then another pool than the paper's.
    */
   readonly successors?: boolean | undefined
-  /** Prices by worker, before those of the tables: open models on a server have none there. */
+  /** Prices by worker. They take precedence over the tables, which do not list open models on a server. */
   readonly pricing?: Readonly<Record<string, Pricing>> | undefined
-  /** Told what is left out or replaced, and why; the error output by default. */
+  /** Called with each worker that is left out or replaced, and the reason. Default: writes to stderr. */
   readonly onNotice?: ((notice: string) => void) | undefined
   /** Instead of the environment of the process. */
   readonly environment?: Environment | undefined
@@ -85,7 +85,7 @@ export class PaperPoolError extends Data.TaggedError("PaperPoolError")<{
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is known of how to reach a vendor. */
+/** Returns the known settings for connecting to a vendor. */
 const connectionOf = (vendor: Vendor.Vendor, seat: Seat, options: PaperPoolOptions) => {
   const environment = Vendor.connection(vendor, options.environment ?? {})
   const apiKey = options.keys?.[vendor.name] ?? environment.apiKey
@@ -121,11 +121,11 @@ const whatIsMissing = (seat: Seat): string => {
   return `${seat.id} needs ${ways.join(" or ")}.`
 }
 
-/** What becomes of a seat whose model its vendor has shut down: nothing, or the vendor's next one. */
+/** Returns the replacement for a seat whose model the vendor has shut down: nothing, or the vendor's next model. */
 const afterShutDown = (seat: Seat, found: Found, options: PaperPoolOptions) => {
   const { shutDown } = seat
   const today = options.today ?? new Date().toISOString().slice(0, 10)
-  // Who names a model or a server knows what is served there.
+  // A caller that names a model or a server is assumed to know what is served there.
   const isChosen = options.models?.[seat.id] !== undefined || found.connection.baseURL !== undefined
   if (shutDown === undefined || isChosen || today < shutDown.date) return { found }
   const { date, source, successor } = shutDown

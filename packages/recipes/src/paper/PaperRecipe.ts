@@ -120,7 +120,7 @@ const poolWith = Effect.fnUntraced(function* (options: Omit<PaperPoolOptions, "s
   })
 })
 
-/** What a run is made of, and what could not be found out for an estimate. */
+/** Collects the parts of a run, and the facts that an estimate could not determine. */
 const findParts = Effect.fnUntraced(function* (baseModel: string, options: PaperProblems.Options) {
   const tokenizer = yield* Tinker.tokenizer(baseModel)
   const workers = yield* poolWith({ pricing: yield* workerPrices })
@@ -130,7 +130,7 @@ const findParts = Effect.fnUntraced(function* (baseModel: string, options: Paper
 /** Keys that are never sent: for an estimate, the pool is priced and not asked. */
 const noKeys = { openai: "none", anthropic: "none", google: "none", openrouter: "none" }
 
-/** The pool of the keys that are there, or the whole one where there are none. */
+/** The pool of the workers whose keys are set, or the whole pool if no key is set. */
 const pricedPool = Effect.gen(function* () {
   const notices: Array<string> = []
   const onNotice = (notice: string) => void notices.push(notice)

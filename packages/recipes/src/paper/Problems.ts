@@ -1,6 +1,4 @@
-/**
- * The problems of the paper's run: those of four benchmarks, from files of this machine or from where they are kept.
- */
+/** The problems of the paper's run: those of four benchmarks, from local files or from their original sources. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import type { Grader } from "@divisi/core"
@@ -61,7 +59,10 @@ const loadOne = Effect.fnUntraced(function* (name: Name, { limit, seed }: Option
 /** Some problems of each benchmark, the same for the same seed. */
 export const load = (options: Options) => Effect.forEach(names, (name) => loadOne(name, options))
 
-/** What is there of them, and of the rest why it is not, in sentences. Fails where nothing is. */
+/**
+ * Loads the problems that are available, and gives the reason for each that is missing, in sentences. Fails if none is
+ * available.
+ */
 export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
   const results = yield* Effect.forEach(names, (name) => Effect.result(loadOne(name, options)))
   const failures = results.flatMap((result) => (Result.isFailure(result) ? [result.failure] : []))
@@ -95,7 +96,9 @@ export const sourceOf = (problems: ReadonlyArray<Problems>, limit: number): Task
     }))
   )
 
-/** The problems of the benchmarks that the recursion is trained on; all problems where there are none of those. */
+/**
+ * Returns the problems of the benchmarks that the recursion is trained on, or all problems if none of those are loaded.
+ */
 export const recursiveOf = (problems: ReadonlyArray<Problems>): ReadonlyArray<Problems> => {
   const found = problems.filter(({ name }) => recursive.includes(name))
   return found.length === 0 ? problems : found

@@ -35,7 +35,7 @@ const steady = { type: "constant", warmUpRatio: 0 } as const
 
 const plans = [[0], [1], [2], [0, 1], [1, 2], [2, 0]].map(plan)
 
-/** What holds the weights, and how it is taught. */
+/** The owner of the weights, and how to train it. */
 interface Holder {
   readonly engine: Training["engine"]
   /** A question of the examples that teach what a plan looks like. */
@@ -44,7 +44,7 @@ interface Holder {
   readonly learningRates: { readonly examples: number; readonly rewards: number }
 }
 
-/** What a table reads of a prompt is whether it is the same. */
+/** A table only distinguishes whether two prompts are the same. */
 const table = (seed: number): Holder => ({
   engine: ToyEngine.make({ pieces, order: 5, seed }),
   question: (index) => `anything ${index}`,

@@ -1,9 +1,11 @@
-/** A transformer in the place of the toy recipe's table: small enough for a laptop, and a file that llama.cpp runs. */
+/**
+ * A transformer instead of the toy recipe's table: small enough for a laptop, and saved as a file that llama.cpp runs.
+ */
 import { Tokenizer } from "@divisi/gguf/browser"
 import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 
-/** Begins with random weights. What stands in these texts takes few tokens. */
+/** Creates an engine with random weights. Its vocabulary covers these texts in few tokens. */
 export const engine = (texts: ReadonlyArray<string>, seed: number) => {
   const { linesControlTokens: controlTokens, lines: chatTemplate } = ChatTemplate
   const tokenizer = Tokenizer.train(texts, { merges: 300, controlTokens, chatTemplate })
