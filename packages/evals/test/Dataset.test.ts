@@ -16,7 +16,7 @@ interface Hub {
   readonly requests: Array<{ readonly url: string; readonly authorization: string | undefined }>
 }
 
-/** A hub that serves what it is told to; a file that is `undefined` breaks off in the middle. */
+/** A hub that serves the given files. A file that is `undefined` breaks off in the middle. */
 const hub = (files: Readonly<Record<string, Buffer | undefined>>, token?: string) =>
   Effect.acquireRelease(
     Effect.promise(
@@ -100,7 +100,7 @@ describe("records", () => {
     })
   )
 
-  it.live("that cannot be read are told with their line", () =>
+  it.live("that cannot be read are reported with their line", () =>
     Effect.gen(function* () {
       const file = path.join(folder(), "bad.jsonl")
       fs.writeFileSync(file, '{"question":"1"}\n{"question":\n')
@@ -189,7 +189,7 @@ describe("the revision of a hub's data set", () => {
     return { storage, endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}` }
   })
 
-  it.live("is told as the commit that was served, and no other host is sent the token", () =>
+  it.live("is reported as the commit that was served, and no other host is sent the token", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { endpoint, storage } = yield* redirecting

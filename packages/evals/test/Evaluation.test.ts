@@ -24,7 +24,7 @@ const price = { inputPerMillion: 1_000, outputPerMillion: 10_000 }
 const questionOf = (request: WorkerRequest) =>
   text(request.messages.findLast(({ role }) => role === "user")).split("\n")[0] ?? ""
 
-/** Knows the doubles of all numbers but those that it is told to get wrong. */
+/** Knows the doubles of all numbers, except those that it is set to get wrong. */
 const doubler = (id: string, isWrong: (n: number) => boolean = () => false) =>
   ScriptedWorker.make({
     id,
@@ -201,7 +201,7 @@ describe("failures", () => {
   })
 })
 
-describe("going on", () => {
+describe("resuming", () => {
   it("keeps the cost limit, and with a higher one ends with the results of an evaluation without", async () => {
     const policies = [
       { policy: Baselines.single("a") },
@@ -262,7 +262,7 @@ describe("going on", () => {
     expect(await fails({ pool, folder: at, policies: [] })).toContain("at least one policy")
   })
 
-  it("tries again what was lost only when it is told to", async () => {
+  it("tries again what was lost only if asked to", async () => {
     const at = folder()
     const replies: ReadonlyArray<ScriptedWorker.Reply> = [{ fail: { _tag: "Network" } }, "0"]
     const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", pricing: price, replies })])
@@ -316,7 +316,7 @@ describe("going on", () => {
 })
 
 describe("a critic", () => {
-  it("is paid for, kept and part of the terms like everybody else", async () => {
+  it("is paid for, stored and part of the terms like all other workers", async () => {
     const at = folder()
     const judge = ScriptedWorker.make({ id: "judge", pricing: price, replies: ["Nothing is wrong.\nScore: 10"] })
     const worker = doubler("a")

@@ -58,7 +58,7 @@ describe("A comparison of routers", () => {
     })
   )
 
-  it.effect("keeps whole kinds apart, where being told the kind is worth nothing", () =>
+  it.effect("splits by whole kinds, where a given kind is worth nothing", () =>
     Effect.gen(function* () {
       const standings = yield* standingsOf({ split: "kind", only: ["kind-told"] })
       assert.strictEqual(standings.get("kind-told")!.differenceToBestSingle, 0)
@@ -171,7 +171,7 @@ describe("A comparison of routers", () => {
     })
   )
 
-  it("leaves out workers that answered hardly anything, and questions that somebody did not answer", () => {
+  it("leaves out workers that answered hardly anything, and questions that a worker did not answer", () => {
     const scores = (...workers: ReadonlyArray<string>) => ({ scores: new Map(workers.map((worker) => [worker, 1])) })
     const { questions, workers } = RoutingBench.comparable([
       scores("a", "b"),
@@ -209,7 +209,7 @@ describe("A comparison of routers", () => {
   )
 
   it.effect(
-    "learns from few questions of a kind where it is told to, and compares with the worker that is best on all",
+    "learns from few questions of a kind if configured to, and compares with the worker that is best on all",
     () =>
       Effect.gen(function* () {
         const seen: Array<number> = []

@@ -143,7 +143,7 @@ describe("comparisons", () => {
     assert.isBelow(all.interval.low, 0.5)
   })
 
-  it("find no difference in too few questions, and say so", () => {
+  it("find no difference in too few questions, and report that", () => {
     const few = Statistics.difference(answers([1, 0, 1, 0, 1]), answers([0, 0, 0, 0, 0]))
     assert.isNaN(few.minimumDetectable)
     const [a, b] = [answers([1, 0.5, 1, 0]), answers([0, 0.5, 0.5, 0])]
@@ -157,7 +157,7 @@ describe("comparisons", () => {
     assert.isNaN(Statistics.difference(a, b).minimumDetectable)
   })
 
-  it("have the power that they say, by the exact test beside them", () => {
+  it("have the reported power, by the exact test", () => {
     for (const [questions, discordant] of [
       [100, 20],
       [300, 45],

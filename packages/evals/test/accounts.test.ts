@@ -51,7 +51,7 @@ describe("an evaluation", () => {
     })
   )
 
-  it.effect("tells of usage that cannot be, with its samples and in its report", () =>
+  it.effect("reports impossible usage, with its samples and in its report", () =>
     Effect.gen(function* () {
       const usage = { inputTokens: 5, outputTokens: -90 }
       const parts: ReadonlyArray<WorkerPart> = [
@@ -126,7 +126,7 @@ const journalIn = (at: string) => {
   )
 }
 
-/** What of an account is settled and reserved; a ledger keeps the second to itself. */
+/** Returns the settled and reserved amounts of an account. A ledger does not expose the second. */
 const heldBy = (ledger: Budget.Ledger) => {
   const { open, reservedCostUsd, reservedTokens } = ledger as unknown as Record<string, number>
   const { calls, costUsd, usage } = ledger.spent()
@@ -172,7 +172,7 @@ const mixture = Effect.fnUntraced(function* (at: string, cachedAnswers: "free" |
     account,
     onPaid: (payment) => {
       journal.paid({ paidUsd: payment.costUsd ?? 0 })
-      // Nobody has the answer yet: the store gets it after the payer.
+      // The answer is not stored yet: the store receives it after the payment.
       if (payment.answered !== undefined) {
         assert.isFalse(entries.has(payment.answered.key))
         told.push(payment.answered.key)

@@ -124,7 +124,7 @@ describe("Baselines", () => {
     })
   )
 
-  it.effect("learns the same from answers that are kept: they cost what they did, and are not paid again", () =>
+  it.effect("learns the same from stored answers: they cost what they did, and are not paid again", () =>
     Effect.gen(function* () {
       const kept = new Map<string, ResponseCache.Answer>()
       const store: ResponseCache.Store = {
@@ -163,7 +163,7 @@ describe("RouterDC-light", () => {
     })
   )
 
-  it.effect("works with a part of the pool, and says so when it knows none of it", () =>
+  it.effect("works with a part of the pool, and reports if it knows none of it", () =>
     Effect.gen(function* () {
       const [router] = yield* fit("routerdc-light")
       const part = Result.getOrThrow(WorkerPool.without(world(), ["painter"]))
@@ -303,7 +303,7 @@ describe("Embedder", () => {
     })
   )
 
-  it.effect("tells of services that fail or give the wrong number of points", () =>
+  it.effect("reports services that fail or give the wrong number of points", () =>
     Effect.gen(function* () {
       const down = Embedder.fromPromise("down", async () => {
         throw new Error("no route")

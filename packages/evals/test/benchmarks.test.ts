@@ -337,7 +337,7 @@ it("benchmarks are found by their names", () => {
 })
 
 describe("the form of a benchmark", () => {
-  it("is any that it has, and says so in the name of its prompt", () => {
+  it("is any of its formats, and is part of its prompt's name", () => {
     for (const name of Benchmarks.names) {
       for (const format of Benchmarks.formats(name)) {
         const { prompt } = Benchmarks.named(name, { format })!

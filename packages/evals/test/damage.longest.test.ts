@@ -50,7 +50,7 @@ const counting = (text = "") => {
   return { asked, pool: WorkerPool.makeUnsafe([worker]) }
 }
 
-/** Runs, and gathers what is said meanwhile. */
+/** Runs an evaluation, and collects its messages. */
 const evaluate = (at: string, pool: WorkerPool.WorkerPool, options: Partial<Evaluation.Options> = {}) => {
   const said: Array<unknown> = []
   const logger = Logger.make(({ message }) => void said.push(message))
@@ -104,7 +104,7 @@ describe("an answer with what Unicode takes for an end of line", () => {
 })
 
 describe("a full disk", () => {
-  it.effect("that has room again is no matter, wherever in the journal it was full", () =>
+  it.effect("that has room again does no harm, no matter where the journal was full", () =>
     Effect.gen(function* () {
       const expected = essence((yield* evaluate(folder(), counting().pool)).samples)
       for (let after = 1; after < 9; after++) {
@@ -112,7 +112,7 @@ describe("a full disk", () => {
           const at = folder()
           const { asked, pool } = counting()
           fill(after, calls)
-          // Where the disk was full for long, it is run again.
+          // If the disk was full for long, run it again.
           const first = yield* Effect.result(evaluate(at, pool))
           fs.writeSync = writeSync
           const { samples, said } = yield* evaluate(at, pool)
@@ -125,7 +125,7 @@ describe("a full disk", () => {
     })
   )
 
-  it.effect("ends it with what to do, asks nothing more, and tells how many answers are kept", () =>
+  it.effect("ends it with advice, makes no further call, and reports how many answers are stored", () =>
     Effect.gen(function* () {
       const at = folder()
       const { asked, pool } = counting()
@@ -196,7 +196,7 @@ describe("a full disk", () => {
 describe("a damaged journal", () => {
   const lines = (at: string) => fs.readFileSync(journalOf(at), "utf8").trimEnd().split("\n")
 
-  it.effect("loses the damaged line alone, says so once, and pays for nothing that another holds", () =>
+  it.effect("loses the damaged line alone, reports it once, and pays for nothing that another line holds", () =>
     Effect.gen(function* () {
       const expected = essence((yield* evaluate(folder(), counting().pool)).samples)
       const whole = folder()
@@ -223,7 +223,7 @@ describe("a damaged journal", () => {
     })
   )
 
-  it.effect("of somebody else is refused and left, also through a link", () =>
+  it.effect("of another user is refused and left, also through a link", () =>
     Effect.gen(function* () {
       const { pool } = counting()
       for (const [isLink, text] of [
@@ -253,7 +253,7 @@ describe("a damaged journal", () => {
     })
   )
 
-  it.effect("that somebody has made up gives a typed error", () =>
+  it.effect("that is made up gives a typed error", () =>
     Effect.gen(function* () {
       for (const line of [
         { type: "plan", version: 1, plan: {} },

@@ -90,7 +90,7 @@ const leftOff = (way: "killed" | "stopped") =>
   })
 
 describe("an evaluation", () => {
-  it.live("that is killed goes on in the middle of a run, pays no answer twice, and counts what is in doubt", () =>
+  it.live("that is killed resumes in the middle of a run, pays no answer twice, and counts unconfirmed calls", () =>
     Effect.gen(function* () {
       const whole = yield* evaluate(folder(), vendor())
       expect(whole.report.extent.paidUsd).toBe(whole.samples.length * (whole.samples[0]?.calls ?? 0))
@@ -111,7 +111,7 @@ describe("an evaluation", () => {
     })
   )
 
-  it.live("that is killed keeps its cost limit with what is in doubt", () =>
+  it.live("that is killed enforces its cost limit with unconfirmed calls", () =>
     Effect.gen(function* () {
       const { at } = yield* leftOff("killed")
       const second = vendor()
@@ -124,7 +124,7 @@ describe("an evaluation", () => {
     })
   )
 
-  it.live("that is stopped goes on in the middle of a run, with the samples of one that never stopped", () =>
+  it.live("that is stopped resumes in the middle of a run, with the samples of one that never stopped", () =>
     Effect.gen(function* () {
       const whole = yield* evaluate(folder(), vendor())
       const { at, first } = yield* leftOff("stopped")
@@ -132,12 +132,12 @@ describe("an evaluation", () => {
       const { report, said, samples } = yield* evaluate(at, second)
       expect(first.asked.length - 1 + second.asked.length).toBe(whole.report.extent.paidUsd)
       expect(withoutTimes(samples)).toEqual(withoutTimes(whole.samples))
-      // What was stopped in the middle has been paid.
+      // The call that was stopped midway has been paid.
       expect([report.extent.paidUsd, said]).toEqual([whole.report.extent.paidUsd + 1, ""])
     })
   )
 
-  it.live("whose worker asks otherwise than before begins its run anew", () =>
+  it.live("whose worker sends other requests than before restarts its run", () =>
     Effect.gen(function* () {
       const { at } = yield* leftOff("killed")
       const { report, samples } = yield* evaluate(at, vendor(), {

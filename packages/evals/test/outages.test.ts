@@ -1,4 +1,4 @@
-/** An outage is no wrong answer: nothing that learns or measures takes the failure of a worker for a verdict. */
+/** An outage is not a wrong answer: learning and measuring must not take a worker's failure for a verdict. */
 import fs from "node:fs"
 import path from "node:path"
 import { Baselines, Embedder, Grader, LanguagePolicy, type Transcript } from "@divisi/core"
@@ -144,7 +144,7 @@ describe("An evaluation", () => {
     })
   }
 
-  it("asks only those workers again that failed, and only if it is told to", async () => {
+  it("asks only the failed workers again, and only if configured to", async () => {
     const replies: ReadonlyArray<ScriptedWorker.Reply> = [{ fail: { _tag: "Network" } }, "4"]
     const [sound, shaky] = [answering("a"), ScriptedWorker.make({ id: "b", replies })]
     const options = { pool: of(sound, shaky) }
@@ -196,7 +196,7 @@ describe("A function that is given to an evaluation", () => {
   }
 })
 
-describe("What learns from runs", () => {
+describe("Learning from runs", () => {
   it("learns nothing of one that an outage has cut short", async () => {
     const { transcript } = await evaluate({ pool: of(answering("a", "5"), down("b")) })
     const [decisions, answers, profile] = await Effect.runPromise(

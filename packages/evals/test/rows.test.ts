@@ -82,7 +82,7 @@ describe("options in the rows of a file", () => {
   )
 })
 
-describe("rows that nobody meant", () => {
+describe("implausible rows", () => {
   it.effect("are reported: fields that are not read, questions again, with other answers, and shared ids", () =>
     Effect.gen(function* () {
       const { notices, tasks } = yield* load([

@@ -4,9 +4,9 @@
  * Each is a policy, or a few, run by the same Conductor as everything else, so cost, tokens and failures are counted
  * alike. Some learn first, from samples recorded on other tasks than those they are measured on.
  *
- * A list of baselines is written `name[:number][@worker]`, with commas between, e.g.
- * `single,self-consistency:5,best-of:3@openai:gpt-5`. Where a baseline needs a worker and the list names none, it takes
- * the best of the recorded samples; without samples, the pool's first.
+ * A list of baselines is written `name[:number][@worker]`, separated by commas, e.g.
+ * `single,self-consistency:5,best-of:3@openai:gpt-5`. If a baseline needs a worker and the list names none, it takes
+ * the best worker of the recorded samples, or without samples the pool's first.
  */
 import { Baselines, Embedder } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
@@ -31,7 +31,7 @@ export interface Baseline {
   readonly outputTokensFactor?: number | undefined
 }
 
-/** What baselines are made from. */
+/** Inputs for creating baselines. */
 export interface Options<E> {
   readonly pool: WorkerPool
   /** Runs policies on training tasks. Called for single workers once, and for what a baseline wants to try. */
@@ -84,7 +84,7 @@ interface Ingredients<E> {
 export interface Entry {
   readonly name: string
   readonly description: string
-  /** What its number means, and what it is when left out. Absent where it takes none. */
+  /** The meaning of the baseline's number, and its default. Absent if the baseline takes no number. */
   readonly number?: { readonly meaning: string; readonly default: number } | undefined
   /** Whether a worker may be named. */
   readonly takesWorker: boolean

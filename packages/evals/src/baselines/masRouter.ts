@@ -29,7 +29,7 @@ export interface Settings {
   readonly neighbours: number
   /** How many samples the overall mean weighs as much as. */
   readonly prior: number
-  /** What the price of one mean single call is worth, in score. */
+  /** The score that is worth as much as the price of one mean single call. */
   readonly costWeight: number
 }
 
@@ -89,7 +89,7 @@ const longest = 7
 const shrunken = (values: ReadonlyArray<number>, overall: number, prior: number): number =>
   (values.reduce((sum, value) => sum + value, 0) + prior * overall) / (values.length + prior)
 
-/** What to expect of each candidate near a place, by recorded values at training questions. */
+/** Estimates the outcome of each candidate near a point, from recorded values at training questions. */
 const estimator = (
   recorded: ReadonlyArray<{ readonly place: Vector; readonly values: ReadonlyMap<string, number> }>,
   settings: Settings

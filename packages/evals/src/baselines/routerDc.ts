@@ -8,9 +8,10 @@
  * pulled); the second pulls it to another question of its cluster and away from 3 of other clusters (5 clusters by
  * k-means).
  *
- * Not as in the paper, hence light: the paper fine-tunes mDeBERTaV3-base as its encoder. Here the encoder stays as it
- * is, any embedder, and one linear map on top of it is learned. Clusters are those of the embeddings themselves,
- * without t-SNE; Adam instead of AdamW; the last parameters are kept, not the best on some validation set.
+ * Differences from the paper, hence light: the paper fine-tunes mDeBERTaV3-base as its encoder. Here the encoder is any
+ * embedder, left unchanged, and only one linear map on top of it is learned. Clusters are those of the embeddings
+ * themselves, without t-SNE. The optimizer is Adam instead of AdamW. The result is the last parameters, not the best on
+ * a validation set.
  */
 
 import type { Embedder } from "@divisi/core"
@@ -39,7 +40,7 @@ export interface Settings {
   readonly others: number
   /** The weight of the loss between questions. */
   readonly sampleWeight: number
-  /** What cosines are divided by. */
+  /** The divisor of cosines. */
   readonly temperature: number
   readonly seed: number
 }
@@ -58,14 +59,14 @@ export const defaults: Settings = {
   seed: 0
 }
 
-/** A question with the score of each worker, by ordinal; not a number where there is none. */
+/** A question with the score of each worker, by ordinal; `NaN` if there is no score. */
 export interface Example {
   readonly place: Vector
   readonly scores: ReadonlyArray<number>
   readonly cluster: number
 }
 
-/** What is learned: the rows of the map, and the workers' points. */
+/** The learned parameters: the rows of the map, and the workers' points. */
 export interface Parameters {
   readonly map: ReadonlyArray<Float64Array>
   readonly workers: ReadonlyArray<Float64Array>

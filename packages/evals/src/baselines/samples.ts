@@ -7,7 +7,7 @@ import type { Sample } from "../evaluation/Recording.ts"
 import { mean } from "../statistics/Statistics.ts"
 import type { Vector } from "./vectors.ts"
 
-/** What one worker answered, alone. */
+/** The answer of one worker alone. */
 export interface WorkerSample extends Sample {
   readonly worker: string
 }

@@ -1,10 +1,11 @@
 /**
  * Smoothie: routing without labels (Guha et al., "Smoothie: Label Free Language Model Routing", NeurIPS 2024).
  *
- * As in the paper: a worker's answer is its embedding; embeddings scatter around an unknown true one, and the squared
- * distances between three workers say how far each is from it (`(d_ij + d_ik - d_jk) / 2`, averaged over all pairs of
- * others); a worker's quality is the inverse of that. "Independent" (the paper's Smoothie-Global) estimates one quality
- * per worker over all questions, "dependent" (Smoothie-Local) one over a question's nearest neighbours.
+ * As in the paper, a worker's answer is its embedding, and embeddings scatter around an unknown true one. The squared
+ * distances between three workers give the distance of each from it (`(d_ij + d_ik - d_jk) / 2`, averaged over all
+ * pairs of other workers). A worker's quality is the inverse of that distance. "Independent" (the paper's
+ * Smoothie-Global) estimates one quality per worker over all questions, "dependent" (Smoothie-Local) one over a
+ * question's nearest neighbours.
  *
  * Not as in the paper's main form: there every worker answers every test question, and one of these answers is taken.
  * Here qualities are estimated from answers to training questions, without their labels, and only the chosen worker is
@@ -50,8 +51,8 @@ const pairs = <A>(items: ReadonlyArray<A>): ReadonlyArray<readonly [A, A]> =>
   items.flatMap((left, index) => items.slice(index + 1).map((right) => [left, right] as const))
 
 /**
- * The quality of each worker, from how near its answers are to those of the others: shares that add up to 1. With fewer
- * than three workers that answered the same questions there is no telling, and there are none.
+ * Estimates the quality of each worker from the distances between its answers and those of the other workers. The
+ * qualities are shares that add up to 1. Empty if fewer than three workers answered the same questions.
  */
 export const qualities = (answered: ReadonlyArray<Answers>): ReadonlyMap<string, number> => {
   const workers = [...new Set(answered.flatMap(({ answers }) => [...answers.keys()]))]

@@ -27,10 +27,10 @@ export interface Benchmark {
   /** Its name in commands, e.g. `math500`. */
   readonly id: string
   readonly title: string
-  /** Where its records are: files of a hub, or paths of this machine. */
+  /** The source of the records: files of a hub, or local paths. */
   readonly source: Dataset.HubFiles | string | ReadonlyArray<string>
   readonly licence: string
-  /** What else its authors ask of users. */
+  /** Further terms that the authors set for users. */
   readonly terms?: string | undefined
   /** Whether its questions must not be published. */
   readonly isConfidential?: boolean | undefined
@@ -47,11 +47,11 @@ export interface Benchmark {
    * which ends the loading with the record's number.
    */
   readonly toTask: (record: Dataset.Record, index: number) => Task.Task | undefined
-  /** What is odd about a record that is used all the same, e.g. `two options are equal`. */
+  /** Returns the oddity of a record that is used nevertheless, e.g. `two options are equal`. */
   readonly oddityOf?: ((record: Dataset.Record) => string | ReadonlyArray<string> | undefined) | undefined
   /** The reply that shows a record as an example of `shots`; a benchmark without it has no examples. */
   readonly exampleOf?: ((record: Dataset.Record, task: Task.Task) => string) | undefined
-  /** Where examples come from; the benchmark's other tasks by default. */
+  /** The source of examples. Default: the benchmark's other tasks. */
   readonly examplesFrom?: Benchmark | undefined
 }
 
@@ -60,7 +60,7 @@ export interface Graded extends Benchmark {
   readonly grader: Verdict.AnswerGrader
 }
 
-/** What may be chosen when a benchmark is loaded. */
+/** Options for loading a benchmark. */
 export interface LoadOptions extends Dataset.Options {
   /** Files of this machine instead of the benchmark's own. */
   readonly files?: ReadonlyArray<string> | undefined
@@ -72,7 +72,7 @@ export interface LoadOptions extends Dataset.Options {
   readonly limit?: number | undefined
   /** The seed of the draw; 0 by default. */
   readonly seed?: number | undefined
-  /** What the policies were trained on: an overlap is refused. */
+  /** The training data of the policies. An overlap is an error. */
   readonly trained?: Selection.Trained | undefined
   readonly onOverlap?: "refuse" | "drop" | undefined
   /**
@@ -107,11 +107,11 @@ const loadTable = Tables.table(
 export interface Loaded {
   readonly tasks: ReadonlyArray<Task.Task>
   readonly provenance: Provenance
-  /** What somebody should know of the files, in sentences: questions that occur twice, odd records. */
+  /** Notices about the files, in sentences: duplicate questions, odd records. */
   readonly notices: ReadonlyArray<string>
 }
 
-/** What is needed to load the same tasks again. */
+/** The information needed to load the same tasks again. */
 export interface Provenance {
   readonly benchmark: string
   readonly prompt: string
@@ -139,7 +139,7 @@ export interface ShotsRecord {
   readonly seed: number
   /** The files that hold them. */
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string }>
-  /** Where the files were, if they were named by path. */
+  /** The paths of the files, if they were given by path. */
   readonly from?: ReadonlyArray<string> | undefined
   /** A hash of the examples that could be chosen. */
   readonly idsSha256: string
@@ -186,7 +186,7 @@ const commitOf = (files: ReadonlyArray<Dataset.LocalFile>) => {
   return { commit }
 }
 
-/** What nobody can answer, or nobody can be right about, is refused before anything is paid for. */
+/** Rejects tasks that cannot be answered or graded, before anything is paid for. */
 const gradable = (task: Task.Task | undefined): Task.Task | undefined => {
   if (task !== undefined && Task.question(task).trim() === "") throw new RowError("its question is empty")
   if (task?.reference?.trim() === "") throw new RowError("its answer is empty, so no answer could be right")
@@ -249,7 +249,7 @@ const tasksOf = (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) 
     )
   )
 
-/** All tasks of the files, and what somebody should know of them. */
+/** Reads all tasks of the files, with notices about them. */
 const readTasks = Effect.fnUntraced(function* (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) {
   let records = 0
   const odd = new Map<string, Array<string>>()

@@ -21,7 +21,7 @@ export type Format = "tags" | "box" | "line" | "program"
 
 /** Which form of a benchmark. */
 export interface Settings {
-  /** Where programs run; a sandbox that all share (`Sandboxes.shared`) by default. */
+  /** The sandbox that runs programs. Default: a shared one (`Sandboxes.shared`). */
   readonly sandbox?: Sandbox.Sandbox | undefined
   /** The first of {@link formats} by default. */
   readonly format?: Format | undefined
@@ -114,8 +114,8 @@ export const formats = (name: string): ReadonlyArray<Format> => entries.get(name
 export const splits = (name: string): ReadonlyArray<string> => entries.get(name)?.splits ?? []
 
 /**
- * The benchmark of a name with its grader; `undefined` when there is none. A format or a split that it does not have
- * throws.
+ * Returns the benchmark of a name with its grader, or `undefined` if the name is unknown. Throws if the benchmark does
+ * not have the requested format or split.
  *
  * **Example**
  *

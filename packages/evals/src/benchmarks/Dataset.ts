@@ -31,12 +31,9 @@ export interface HubFiles {
   readonly sha256?: Readonly<globalThis.Record<string, string>> | undefined
 }
 
-/** How files are found and kept. */
+/** Options for finding and storing files. */
 export interface Options {
-  /**
-   * Where files of a hub are kept; `DIVISI_DATASETS`, or `divisi/datasets` in the cache folder of this user, by
-   * default.
-   */
+  /** The folder for files of a hub. Default: `DIVISI_DATASETS`, or `divisi/datasets` in this user's cache folder. */
   readonly cacheFolder?: string | undefined
   /** Sent to the hub alone. `HF_TOKEN` of the environment by default. */
   readonly token?: string | undefined
@@ -91,7 +88,7 @@ export const local = (file: string): Effect.Effect<LocalFile, DatasetError> =>
 // Files of a hub
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where a file of a hub is served. */
+/** Returns the URL of a file of a hub. */
 export const url = ({ dataset, revision }: HubFiles, file: string, endpoint?: string): string =>
   Hub.url({ kind: "dataset", repository: dataset, revision, file }, endpoint)
 
@@ -122,7 +119,7 @@ const notDownloaded = (error: Download.DownloadError): DatasetError => {
   }
 }
 
-/** What is written down beside a file of the cache. */
+/** Reads the metadata stored next to a cached file. */
 const noted = (target: string, what: "sha256" | "commit"): Effect.Effect<string | undefined> =>
   Effect.promise(() =>
     fs.promises.readFile(`${target}.${what}`, "utf8").then(
@@ -201,7 +198,7 @@ const jsonLines = (file: string): Stream.Stream<Row, DatasetError> =>
     )
   )
 
-/** What reads Parquet is installed by those whose records are of it. */
+/** The Parquet reader is an optional installation, needed only for records in Parquet files. */
 const readers = (file: string) =>
   Promise.all([import("hyparquet"), import("hyparquet-compressors")]).catch(() => {
     throw new DatasetError({ source: file, reason: "reader", detail: "what reads Parquet is not installed" })

@@ -24,7 +24,7 @@ const optionsOf = (row: Row.Row) =>
     Row.text(row, name).trim()
   )
 
-/** Makes the benchmark. The hub asks for a token of somebody who accepted its terms. */
+/** Creates the benchmark. The hub requires the token of a user who accepted its terms. */
 export const make = (options: Options = {}): Graded => {
   const { format = "line", seed = 42 } = options
   return {

@@ -15,7 +15,7 @@ const instructions = {
   tags: "Solve the problem. Reason in <think> tags, then give the final answer as a number, and nothing else, in <answer> tags."
 } as const
 
-/** What stands behind the last "####" of a worked solution. */
+/** Returns the text after the last "####" of a worked solution. */
 const result = (row: Row.Row): string => {
   const [, ...after] = Row.text(row, "answer").split("####")
   const number = after.at(-1)?.replaceAll(",", "").trim()

@@ -6,8 +6,8 @@ import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
 /**
- * The parts of the file, drawn by question: 60, 20 and 20 %, as in the paper's supplement. What trains takes the first,
- * what measures the last by default, so that no question is in both.
+ * The parts of the file, split by question: 60, 20 and 20 %, as in the paper's supplement. By default, training uses
+ * the first and evaluation the last, so that no question is in both.
  */
 export const splits = ["test", "validation", "train", "all"] as const
 

@@ -15,7 +15,7 @@ const wrong = (row: Row, name: string, expected: string): RowError =>
       : `it has no field "${name}"; it has ${Object.keys(row).slice(0, 20).join(", ")}`
   )
 
-/** What was read of a record; a failure is thrown as a {@link RowError}. */
+/** Returns the value read from a record, or throws a {@link RowError}. */
 export const orThrow = <A>(read: Result.Result<A, string>): A =>
   Result.getOrThrowWith(read, (detail) => new RowError(detail))
 

@@ -108,7 +108,7 @@ export const split = (
   })
 }
 
-/** What was trained on: ids, or tasks; of tasks the questions are compared, too. */
+/** Training data: ids, or tasks. For tasks, the questions are compared as well. */
 export type Trained = ReadonlyArray<string | Task.Task>
 
 /** The same for tasks that ask the same, white space aside. */

@@ -51,7 +51,7 @@ const named = (answer: unknown, texts: ReadonlyArray<string>, labels: ReadonlyAr
   return new Set([...found, byLabel, byIndex].filter((index) => index >= 0 && index < texts.length))
 }
 
-/** The options of a row; `undefined` if it has none. */
+/** Reads the options of a row, or returns `undefined` if it has no options. */
 export const read = (row: Row.Row): Options | undefined => {
   const [field, other] = ["options", "choices"].filter((name) => row[name] !== undefined && row[name] !== null)
   if (field === undefined) return undefined

@@ -1,10 +1,9 @@
 /**
  * Evaluations: policies on the same tasks, at equal terms, to a report.
  *
- * Every sample is one run of a Conductor, with a seed that follows from task and epoch and is the same for every
- * policy, and with the same budget. What has been answered is kept as it arrives: an evaluation that was killed, or
- * stopped by its cost limit, goes on where it was when it is run again in the same folder, and pays for no answer
- * twice.
+ * Every sample is one run of a Conductor with the same budget. Its seed follows from task and epoch, and is the same
+ * for every policy. Answers are stored as they arrive. An evaluation that was killed, or stopped by its cost limit,
+ * resumes if it is run again in the same folder, and pays for no answer twice.
  */
 
 import path from "node:path"
@@ -51,7 +50,7 @@ export interface Entry {
   readonly outputTokensFactor?: number | undefined
 }
 
-/** What is the same for every policy. */
+/** The settings that all policies share. */
 export interface Terms {
   /** Answers of every policy to every task; 1 by default. */
   readonly epochs?: number | undefined
@@ -65,23 +64,26 @@ export interface Terms {
   readonly confidence?: number | undefined
 }
 
-/** What an evaluation is made of. */
+/** Options of an evaluation. */
 export interface Options extends Terms {
   readonly suites: ReadonlyArray<Suite>
   /** The first is the one that the others are compared with. */
   readonly policies: ReadonlyArray<Entry>
   readonly pool: WorkerPool
-  /** Where everything is kept: see `ReportFile`. It is made when it is not there. */
+  /** The folder for all files: see `ReportFile`. It is created if it does not exist. */
   readonly folder: string
   /** The most that may be paid in USD, over all runs of this evaluation. It is never exceeded. */
   readonly maxCostUsd?: number | undefined
   /** Runs at once; 8 by default. */
   readonly concurrency?: number | undefined
-  /** What has just been paid for it elsewhere, e.g. for what baselines learned from; it counts for the limit. */
+  /**
+   * USD already paid for this evaluation elsewhere, e.g. for the samples that baselines learned from. It counts towards
+   * the limit.
+   */
   readonly paidElsewhereUsd?: number | undefined
   /** Whether samples that the infrastructure lost before are tried again; false by default. */
   readonly retryMissing?: boolean | undefined
-  /** Where answers are kept; `answers.sqlite` in the folder by default. One that evaluations share saves calls. */
+  /** The store of answers. Default: `answers.sqlite` in the folder. Evaluations that share a store save calls. */
   readonly store?: ResponseCache.Store | undefined
   /** Whether no call is made: samples that the store has not every answer of are missing. False by default. */
   readonly isOffline?: boolean | undefined
@@ -89,7 +91,7 @@ export interface Options extends Terms {
   readonly sampleSeed?: ((sample: Pick<Report.Sample, "benchmark" | "task" | "epoch">) => number) | undefined
   /** Versions of what answers, for the report. */
   readonly versions?: Readonly<Record<string, string>> | undefined
-  /** Is told at the beginning and after each sample. */
+  /** Called at the start and after each sample. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /**
    * Called with the whole record of each run that is made. If it fails, the sample does not count, and no further one is
@@ -103,7 +105,7 @@ export interface Options extends Terms {
     | undefined
 }
 
-/** What came of an evaluation. */
+/** The result of an evaluation. */
 export interface Evaluated {
   readonly report: Report.Report
   /** As they may be shared: see `ReportFile`. */
@@ -123,10 +125,10 @@ export interface Progress {
   readonly resumed: number
   readonly missing: number
   readonly elapsedMillis: number
-  /** What is left at the rate so far; `undefined` before there is one. */
+  /** The estimated remaining time at the rate so far; `undefined` before there is a rate. */
   readonly leftMillis: number | undefined
   readonly paidUsd: number
-  /** What may still be paid; `undefined` without a limit. */
+  /** The remaining budget in USD; `undefined` without a limit. */
   readonly moneyLeftUsd: number | undefined
 }
 
@@ -181,20 +183,20 @@ export const madeSuite = (options: {
 // Samples
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An evaluation while it goes on. */
+/** The state of a running evaluation. */
 interface State extends Job.Shared {
   readonly plan: Report.Plan
   readonly journal: Journal.Journal
   readonly samples: Map<string, Report.Sample>
-  /** What the cost limit refused, once it did: no sample is begun after it. */
+  /** The error of the cost limit, once it refused a call. No sample is started after that. */
   halted: Usage.BudgetExceeded | undefined
-  /** Why a run or its transcript could not be kept: no sample is begun after it. */
+  /** The error that prevented a run or its transcript from being stored. No sample is started after that. */
   broken: Journal.JournalError | undefined
-  /** Whether there was something that could not be kept. */
+  /** Whether a write has failed before. */
   isTroubled: boolean
 }
 
-/** Why nothing further may be done: what would come of it could not be kept. */
+/** Returns the reason why no further sample may start: its result could not be stored. */
 const obstacle = ({ broken, journal }: State) => broken ?? journal.waiting()
 
 const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, transcript }: Job.Made) {
@@ -235,7 +237,8 @@ const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
     return Effect.undefined
   })
   if (made === undefined) return false
-  // What fails while calls are refused may fail for want of money. It is made again from the answers that are kept.
+  // A failure while calls are refused may be caused by the cost limit. The sample is made again from the stored
+  // answers.
   if (state.halted !== undefined && isImpaired(made.sample)) {
     state.drop(made.run)
     return false
@@ -288,7 +291,7 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number) => 
   }
 }
 
-/** Makes samples. Those that a full disk has kept from being made are made once there is room again. */
+/** Makes samples. If a full disk prevented some, they are made once there is room again. */
 const untilDone = Effect.fnUntraced(function* (
   state: State,
   jobs: ReadonlyArray<Job.Job>,
@@ -357,7 +360,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
   return state
 })
 
-/** What may go wrong before the first sample, or on the disk. */
+/** Errors before the first sample, or of the disk. */
 export type RunError =
   | Tables.OptionsError
   | Plan.EvaluationError
@@ -394,9 +397,10 @@ const table = Tables.table(
  *
  * **Details**
  *
- * Run again in the same folder, it goes on, with the runs that were under way where they were: policies, benchmarks and epochs may be added then, and the cost limit
- * raised. The report of an evaluation that was killed and went on is the one it would have had, measured times aside.
- * When it is interrupted, or its cost limit is reached, the report is of the samples that there are.
+ * If it is run again in the same folder, it resumes, including the runs in progress. Policies, benchmarks and epochs
+ * may then be added, and the cost limit raised. The report of a resumed evaluation equals that of an uninterrupted one,
+ * except for measured times. If it is interrupted, or reaches its cost limit, the report covers the samples made so
+ * far.
  *
  * **Gotchas**
  *

@@ -19,7 +19,7 @@ export interface Sample {
   readonly answer?: string | undefined
   /** 0 to 1; absent when the infrastructure failed, which says nothing about the policy. */
   readonly score?: number | undefined
-  /** What the run cost in USD. */
+  /** The cost of the run in USD. */
   readonly costUsd: number
   readonly durationMillis: number
 }
@@ -37,8 +37,8 @@ export interface Options extends Omit<Conductor.Options, "policy"> {
   /** An account for all that is really paid. */
   readonly ledger?: Budget.Ledger | undefined
   /**
-   * Where answers are kept. What is found there is not paid again, and counts in full for what is learned: the same
-   * answers teach the same.
+   * The store of answers. A cached answer is not paid again, but counts at its full cost for learning, so that the same
+   * answers give the same result.
    */
   readonly store?: ResponseCache.Store | undefined
   /** Whether no call is made, and whatever the store has not is lost; false by default. */
@@ -93,7 +93,7 @@ const plainly =
   (task, policy, listener) =>
     conductorOf(options, policy).run(task, { ledger: options.ledger, listener })
 
-/** Runs whose answers are kept; each is on an account of its own, where what is found costs what it did. */
+/** Runs with a store of answers. Each run has its own account, where cached answers count at their original cost. */
 const withStore = (options: Options, store: ResponseCache.Store): Run => {
   const cache = ResponseCache.make(store)
   const account = options.isOffline === true ? Budget.make({ calls: 0 }) : (options.ledger ?? Budget.make())

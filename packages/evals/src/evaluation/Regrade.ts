@@ -1,5 +1,5 @@
 /**
- * Grading the answers of an evaluation again, without a call of a worker: after a grader was mended, or with another.
+ * Grades the answers of an evaluation again without calling a worker: after a grader was fixed, or with another one.
  *
  * The report is then as if the answers had been graded so from the start. Samples without an answer stay as they are.
  */
@@ -61,7 +61,7 @@ const taskOf = (suites: ReadonlyArray<Suite>) => {
 const isAsked = (sample: Report.Sample, task: Task): boolean =>
   sha256(JSON.stringify(task.messages)) === sample.promptSha256
 
-/** An answer that an outage has cut short is none to grade. */
+/** An answer that an outage has cut short cannot be graded. */
 const isGradable = ({ answer, missing }: Report.Sample): boolean => answer !== undefined && missing?.cause !== "worker"
 
 const gradeAgain = (find: ReturnType<typeof taskOf>) =>
@@ -94,9 +94,7 @@ const planWith = (plan: Report.Plan, suites: ReadonlyArray<Suite>): Report.Plan 
   }
 }
 
-/**
- * Grades all answers of an evaluation again, and writes its report anew. Everything is replaced at once, at the end.
- */
+/** Grades all answers of an evaluation again, and rewrites its report. All files are replaced at once, at the end. */
 export const regrade = (options: Options) =>
   Effect.scoped(
     Effect.gen(function* () {

@@ -23,7 +23,7 @@ import { unrecorded } from "./unrecorded.ts"
 /** The version of the records below. */
 export const version = 1
 
-/** What a policy was shown, what it wrote, and its reward. */
+/** A prompt of a policy, its completion, and its reward. */
 export interface Decision {
   readonly version: typeof version
   readonly type: "decision"
@@ -44,7 +44,7 @@ export interface Decision {
   readonly reward: number
 }
 
-/** What a worker was sent, and what it answered. */
+/** The messages sent to a worker, and its answer. */
 export interface WorkerAnswer {
   readonly version: typeof version
   readonly type: "answer"
@@ -104,7 +104,7 @@ const named = ({ pool }: Transcript.Transcript): WorkerPool | undefined => {
 const isRefused = ({ finishReason, state }: Transcript.StepRecord): boolean =>
   state === "answered" && finishReason === "refusal"
 
-/** Where the steps vote, any of them may have declined. */
+/** If the steps vote, any of them may have declined. */
 const refusalOf = ({ steps, workflow }: Transcript.RoundRecord): Transcript.StepRecord | undefined =>
   (workflow?.answer === "majority" ? steps : steps.slice(-1)).findLast(isRefused)
 
@@ -202,7 +202,7 @@ const decisionsOf = (
   })
 
 /**
- * What policies decided, as training data: one record for each completion, unreadable ones included.
+ * Returns the decisions of policies as training data: one record for each completion, including unreadable ones.
  *
  * **Details**
  *
@@ -269,8 +269,8 @@ const callsOf = (transcript: Transcript.Transcript): ReadonlyArray<Call> =>
   })
 
 /**
- * What workers answered, as training data: one record for each answered step, with the reward of its run. Runs with an
- * outage are left out.
+ * Returns the answers of workers as training data: one record for each answered step, with the reward of its run. Omits
+ * runs with an outage.
  */
 export const answers = (
   transcripts: ReadonlyArray<Transcript.Transcript>,
@@ -348,9 +348,10 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
  *
  * **Details**
  *
- * An answer is found by the messages that the worker is sent. Where the same was asked several times, the answers come
- * in their order, and then from the first again. Failed steps fail again. Whatever is not recorded fails with a
- * `WorkerError` (`InvalidRequest`) that says so, and is not retried. Prices and descriptions are the given pool's.
+ * An answer is looked up by the messages sent to the worker. If the same messages were sent several times, the answers
+ * are returned in their order, and then from the first again. Failed steps fail again. A call that was not recorded
+ * fails with a `WorkerError` (`InvalidRequest`) that gives this reason, and is not retried. Prices and descriptions are
+ * the given pool's.
  *
  * **Example**
  *
@@ -381,8 +382,8 @@ export const pool = (pool: WorkerPool, transcripts: ReadonlyArray<Transcript.Tra
 }
 
 /**
- * The pool without its models: every call fails. With the response cache of an earlier run, what is in the cache is
- * answered from there, and whatever is not fails with a `WorkerError` that says so.
+ * The pool without its models: every call fails. With the response cache of an earlier run, cached calls are answered
+ * from there, and all others fail with a `WorkerError` that gives this reason.
  */
 export const offline = (pool: WorkerPool): WorkerPool => ({
   workers: Arr.map(pool.workers, (worker) => recorded(worker, []))

@@ -19,7 +19,7 @@ export interface Job {
   readonly entry: Entry
 }
 
-/** The policies stand innermost: an evaluation that is stopped has compared them on the same questions. */
+/** Policies are the innermost loop, so that an evaluation that is stopped has compared them on the same questions. */
 export const jobsOf = ({ epochs = 1, policies, suites }: Options): ReadonlyArray<Job> =>
   Array.from({ length: epochs }, (_, epoch) =>
     suites.flatMap((suite) => suite.tasks.flatMap((task) => policies.map((entry) => ({ suite, task, epoch, entry }))))
@@ -39,7 +39,10 @@ export const keyOf = (job: Job): string => Report.key(nameOf(job))
 const seedOf = (seed: number, { epoch, suite, task }: Job): number =>
   Math.floor(fraction(String(seed), suite.record.benchmark, task.id, String(epoch)) * 2 ** 31)
 
-/** Who runs a policy: the same for all but the output tokens that a baseline may have more of. */
+/**
+ * Returns the Conductor that runs a policy. It is the same for all policies, except that a baseline may have more
+ * output tokens.
+ */
 export const conductorOf = ({ pool, run = {} }: Options, entry: Entry): Conductor.Conductor["Service"] => {
   const { budget, worker } = run
   const { outputTokensFactor: factor, policy } = entry
@@ -62,7 +65,7 @@ const accountOf = ({ run }: Options): Budget.Ledger => {
   return Budget.make(limits)
 }
 
-/** What the runs of an evaluation share. */
+/** The resources shared by the runs of an evaluation. */
 export interface Shared {
   readonly options: Options
   readonly cache: ResponseCache.ResponseCache
@@ -81,8 +84,8 @@ export interface Made {
 }
 
 /**
- * Makes a sample, or goes on with its run; `undefined` when it needed a call that was refused. Fails where its run cannot be
- * kept.
+ * Makes a sample, or resumes its run. Returns `undefined` if it needed a call that was refused. Fails if its run cannot
+ * be stored.
  */
 export const run = Effect.fnUntraced(function* (
   shared: Shared,
@@ -114,7 +117,8 @@ export const run = Effect.fnUntraced(function* (
       shared.payer.onRefused?.(refused)
     }
   }
-  // What is found counts as made: a policy costs the same whoever has paid for its calls.
+  // Cached answers are charged at their original cost, so that a policy costs the same no matter which policy paid for
+  // its calls.
   const result = yield* shared.conductors
     .get(entry)!
     .run(task, {
@@ -129,7 +133,7 @@ export const run = Effect.fnUntraced(function* (
     .pipe(Effect.provideService(ResponseCache.ResponseCache, shared.cache))
   const { error } = result
   if (error instanceof Journal.JournalError) return yield* error
-  // Something was changed that asks otherwise: it begins anew, with the answers that are kept.
+  // A change made the requests different: the run restarts with the stored answers.
   if (error instanceof Journal.JournalMismatch) {
     shared.drop(runId)
     return yield* run(shared, job)

@@ -1,6 +1,6 @@
 /**
- * The journal of an evaluation: a line for what is planned, one for each sample, and one for what else was paid. Where a
- * plan was changed the last stands. Calls and their answers are not here: they are in the journal of the runs.
+ * The journal of an evaluation: one line for the plan, one for each sample, and one for other payments. If a plan was
+ * changed, the last one applies. Calls and their answers are in the journal of the runs instead.
  *
  * Lines are appended in whole and reach the disk in batches. They are independent, and each carries its checksum: one
  * that is damaged is left out. While the disk takes none, they wait in memory, and no further call is made.
@@ -34,7 +34,7 @@ export class JournalError extends Data.TaggedError("JournalError")<{
   readonly file: string
   readonly reason: "full" | "unwritable" | "foreign" | "damaged" | "torn" | "newer" | "in-use"
   readonly detail: string
-  /** Answers of policies that are kept, where some may be. */
+  /** The number of stored answers of policies, if there may be any. */
   readonly kept?: number | undefined
 }> {
   override get message(): string {
@@ -56,11 +56,11 @@ export class JournalError extends Data.TaggedError("JournalError")<{
   }
 }
 
-/** What a journal holds. */
+/** The contents of a journal. */
 export interface Contents {
   /** Absent where all of its lines are damaged. */
   readonly plan: Plan | undefined
-  /** By their keys; of two samples of one key the later stands. */
+  /** Samples by key. Of two samples with the same key, the later one applies. */
   readonly samples: ReadonlyMap<string, Sample>
   /** For all that has ended. */
   readonly paidUsd: number
@@ -70,13 +70,13 @@ export interface Contents {
   readonly damaged: ReadonlyArray<number>
 }
 
-/** What ends, and what was paid for it. */
+/** A run that ended, with its cost. */
 export interface Ended {
   readonly run?: string | undefined
   readonly paidUsd: number
 }
 
-/** A journal that is being written. What it cannot write waits, and is written before what comes later. */
+/** A journal that is being written. Entries that cannot be written stay pending, and are written before later ones. */
 export interface Journal {
   /** A run has ended with a sample. */
   readonly sample: (sample: Sample, ended: Ended) => void
@@ -109,7 +109,7 @@ export const unwritable =
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-/** What is read of a plan. */
+/** Whether a value read from the file is a plan. */
 const isPlan = (plan: unknown): plan is Plan => {
   if (!isObject(plan)) return false
   const { benchmarks, config, pool } = plan as Partial<Plan>
@@ -149,7 +149,7 @@ const gather = (file: string) => {
   return { add, contents, damaged, hasLines: () => lines > 0 }
 }
 
-/** What the first line of a journal begins with. */
+/** The beginning of a journal's first line. */
 const beginning = '{"type":"plan"'
 
 /** Whether a file without a whole line of ours is a journal whose first line is torn or damaged. */
@@ -170,7 +170,7 @@ const attempt = <A>(file: string, run: () => A) =>
     catch: (error) => (error instanceof JournalError ? error : foreign(file, detailOf(error)))
   })
 
-/** What a journal holds; `undefined` when there is none, or nothing whole in it. */
+/** Reads a journal. Returns `undefined` if the file is missing, or has no intact line. */
 export const read = (file: string): Effect.Effect<Contents | undefined, JournalError> =>
   Effect.gen(function* () {
     yield* Effect.mapError(JsonLines.checkPlain(file), ({ cause }) => foreign(file, detailOf(cause)))
@@ -245,7 +245,7 @@ export const lock = (file: string): Effect.Effect<void, JournalError, Scope.Scop
       : new JournalError({ file, reason: "unwritable", detail: message })
   )
 
-/** Writes what can be read of a damaged journal anew. Samples whose plan nobody knows are made again. */
+/** Rewrites the readable part of a damaged journal. Samples without a known plan are made again. */
 const repair = (file: string, { damaged, plan }: Contents): Effect.Effect<void, JournalError> =>
   WholeFile.writeWith(file, async (sink) => {
     const values = Stream.toAsyncIterable(JsonLines.read(file, { seal: "required", onDamaged: () => {} }))
@@ -264,9 +264,7 @@ const repair = (file: string, { damaged, plan }: Contents): Effect.Effect<void, 
 
 const isSame = (before: Plan | undefined, plan: Plan): boolean => JSON.stringify(before) === JSON.stringify(plan)
 
-/**
- * Opens a journal: what was in it already, and a way to go on. `check` may refuse what was planned before.
- */
+/** Opens a journal: returns its contents, and a way to append. `check` may reject the earlier plan. */
 export const open = Effect.fnUntraced(function* <E>(
   file: string,
   plan: Plan,
@@ -292,7 +290,7 @@ export const open = Effect.fnUntraced(function* <E>(
   return { journal: journalOf(writer, before), before }
 })
 
-/** Writes a journal anew that holds all this, and no answers. */
+/** Rewrites a journal with these contents, and without answers. */
 export const replace = (
   file: string,
   contents: { readonly plan: Plan; readonly paidUsd: number; readonly samples: ReadonlyArray<Sample> }

@@ -1,4 +1,4 @@
-/** What an evaluation pays for: the account of all its calls, and the answers that were paid for last. */
+/** The payments of an evaluation: the account of all its calls, and the answers paid for last. */
 import { Budget, type ResponseCache } from "@divisi/core"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
@@ -30,7 +30,7 @@ export const accountOf = (
 /** The last answers stay in memory: a store loses them while its disk is full. */
 const answersKept = 1_000
 
-/** Where a disk is, or was, full, answers that were paid for last are found before those that are kept. */
+/** While a disk is full, or was, the answers paid for last are looked up before the stored ones. */
 export const remembering = (store: ResponseCache.Store, isTroubled: () => boolean) => {
   const last = new Map<string, ResponseCache.Entry>()
   return {

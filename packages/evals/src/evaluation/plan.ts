@@ -57,7 +57,7 @@ const recordOf = ({
   return Object.values(given).every((value) => value === undefined) ? {} : { settings: given }
 }
 
-/** What is known of an evaluation before it starts. */
+/** Returns the facts about an evaluation that are known before it starts. */
 export const planOf = (options: Options): Report.Plan => {
   const { policies, pool, run = {}, suites } = options
   return {
@@ -111,7 +111,10 @@ export const check = ({ maxCostUsd, policies, pool, suites }: Options): Effect.E
   )
 }
 
-/** What samples depend on, by the name that an error gives it. Policies, epochs and benchmarks may be added. */
+/**
+ * Returns the settings that samples depend on, by the name used in errors. Policies, epochs and benchmarks may be
+ * added.
+ */
 const essentials = ({ benchmarks, config, pool }: Report.Plan, shared: ReadonlySet<string>) => {
   const { confidence: _, epochs: __, policies: ___, ...terms } = config
   return {
@@ -125,7 +128,7 @@ const essentials = ({ benchmarks, config, pool }: Report.Plan, shared: ReadonlyS
   }
 }
 
-/** Refuses to go on with samples that were made with other settings. */
+/** Refuses to resume samples that were made with other settings. */
 export const checkSame =
   (plan: Report.Plan) =>
   (before: Report.Plan): Effect.Effect<void, EvaluationError> => {

@@ -1,6 +1,6 @@
 /**
- * The runs of an evaluation that are under way: a journal of core's beside the evaluation's own. A run that was killed goes
- * on in its middle. Once the evaluation's journal has its sample it has ended, and is removed here.
+ * The evaluation's runs in progress, in a journal of core's next to the evaluation's own. A run that was killed resumes
+ * where it stopped. Once its sample is in the evaluation's journal, the run has ended and is removed here.
  */
 import type { Journal as CoreJournal } from "@divisi/core"
 import { UnendedRuns } from "@divisi/files"
@@ -10,16 +10,19 @@ import { JournalError } from "./journal.ts"
 
 /** The runs that are under way, by the ids of their transcripts. */
 export interface Runs {
-  /** What was paid for those that an earlier process has left, with calls in doubt at their worst case. */
+  /** USD paid for the runs left by an earlier process, with unconfirmed calls at their worst case. */
   readonly paidUsd: number
-  /** Of those, the calls that were in doubt. */
+  /** The unconfirmed calls among these. */
   readonly inDoubt: { readonly calls: number; readonly costUsd: number }
-  /** Where a run is kept. */
+  /** Returns the journal of a run. */
   readonly journalOf: (run: string) => CoreJournal.Journal
   readonly pay: (run: string, costUsd: number) => void
-  /** A run ends: by what name it was kept, and all that was paid for it. The next of its id is a new one. */
+  /**
+   * Ends a run. Returns the name it was stored under, and the total paid for it. The next run with the same id is a new
+   * one.
+   */
   readonly end: (run: string) => { readonly run: string; readonly paidUsd: number }
-  /** Removes the runs that have ended. What says so has to be on the disk. */
+  /** Removes the runs that have ended. Their samples must be durable first. */
   readonly sweep: Effect.Effect<void>
   /** How many wait to be removed. */
   readonly ended: () => number

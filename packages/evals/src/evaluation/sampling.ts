@@ -11,7 +11,7 @@ import { sha256 } from "../internal/digest.ts"
 import type { Missing, Sample, Step } from "../report/Report.ts"
 import { version } from "../report/Report.ts"
 
-/** A run that has ended, with what was said of its answer. */
+/** A finished run, with the verdict on its answer. */
 export interface Ended {
   readonly benchmark: string
   readonly task: Task
@@ -130,7 +130,10 @@ const outageBefore = ({ rounds }: Transcript.Transcript): Transcript.LostCall | 
     .flatMap(({ lost }) => lost.filter(isFailure).slice(-1))
     .find(({ reason, usage }) => !tellsOf(reason!, usage.outputTokens > 0))
 
-/** Why a run says nothing about its policy; `undefined` if its answer, or that it has none, can be graded. */
+/**
+ * Returns the reason why a run does not count for its policy, or `undefined` if its answer, or the lack of one, can
+ * be graded.
+ */
 export const missingOf = ({ result, transcript }: Pick<Ended, "result" | "transcript">): Missing | undefined => {
   const [outage] = StepFailure.outagesOf(transcript)
   if (outage !== undefined) {

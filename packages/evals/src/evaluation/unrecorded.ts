@@ -1,4 +1,4 @@
-/** Calls that nobody has recorded: without a network they have no answer. */
+/** Unrecorded calls: without a network they cannot be answered. */
 import { text } from "@divisi/core/Message"
 import { WorkerError, type WorkerRequest } from "@divisi/core/Worker"
 

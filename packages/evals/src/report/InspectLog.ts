@@ -11,7 +11,7 @@ import type { Message, Task } from "@divisi/core"
 import { short } from "../internal/digest.ts"
 import * as Report from "./Report.ts"
 
-/** What logs are made of. */
+/** Options for creating logs. */
 export interface Options {
   readonly report: Report.Report
   readonly samples: ReadonlyArray<Report.Sample>

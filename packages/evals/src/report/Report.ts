@@ -1,9 +1,9 @@
 /**
  * Reports: what an evaluation found, as plain JSON values with a version.
  *
- * A report holds what is needed to draw every table and picture of it again; its samples, one line each, hold what is
- * needed to compute the report again: {@link make} is a function of them. What cannot be known is `null`, never 0.
- * Nothing of it quotes a confidential benchmark.
+ * A report holds the data for every table and picture. Its samples, one line each, hold the data to compute the report
+ * again: {@link make} is a function of them. An unknown value is `null`, never 0. A report quotes nothing of a
+ * confidential benchmark.
  */
 import type { Budget, RunEvent, Topology, Workflow } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
@@ -16,7 +16,7 @@ import { cellOf, overallOf } from "./summary.ts"
 /** The version of reports and samples on disk. */
 export const version = 1
 
-/** A number, or `null` where there is none: a mean of nothing, an unknown price. */
+/** A number, or `null` if it is undefined, e.g. the mean of no values or an unknown price. */
 export type Figure = number | null
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ export interface Step {
   readonly worker: string
   readonly state: "answered" | "failed" | "skipped"
   readonly access: Workflow.Access
-  /** What the worker was told; absent for a confidential benchmark, empty when it was the question alone. */
+  /** The subtask sent to the worker; absent for a confidential benchmark, empty if it was only the question. */
   readonly subtask?: string | undefined
   /** Calls of it that failed, each tried again or given up. */
   readonly failedCalls: number
@@ -56,7 +56,7 @@ export interface Sample {
   readonly version: typeof version
   readonly benchmark: string
   readonly task: string
-  /** What the benchmark is stratified by, such as the subject. */
+  /** The stratum of the task, such as its subject. */
   readonly stratum?: string | undefined
   /** From 0. */
   readonly epoch: number
@@ -66,15 +66,15 @@ export interface Sample {
   /** The SHA-256 of the task's messages. */
   readonly promptSha256: string
   readonly ending: RunEvent.Ending
-  /** The whole final answer; absent when there is none, and for a confidential benchmark. */
+  /** The whole final answer; absent if the run gave no answer, and for a confidential benchmark. */
   readonly answer?: string | undefined
   readonly answerSha256?: string | undefined
-  /** What the grader took for the answer; absent as `answer` is. */
+  /** The answer as the grader read it; absent under the same conditions as `answer`. */
   readonly extracted?: string | undefined
   /** These four are absent when the sample is missing. */
   readonly score?: number | undefined
   readonly correct?: boolean | undefined
-  /** What decided; `unparsed` when the text gives no answer, `no-answer` when the run gave none. */
+  /** The rung that decided; `unparsed` if the text contains no answer, `no-answer` if the run returned none. */
   readonly rung?: string | undefined
   /** Whether no answer could be read, which counts as wrong. */
   readonly isUnparsed?: boolean | undefined
@@ -82,13 +82,13 @@ export interface Sample {
   readonly missing?: Missing | undefined
   /** Why the run ended without an answer, or before its end; such a sample may still be scored. */
   readonly failure?: string | undefined
-  /** What the run costs with every call paid for, also those that another policy had paid for before. */
+  /** The cost of the run if every call is paid for, including those that another policy had paid for before. */
   readonly costUsd: number
   /** Calls whose price is unknown, and so are missing from `costUsd`. */
   readonly unpricedCalls: number
   readonly inputTokens: number
   readonly outputTokens: number
-  /** What a vendor reported that cannot be, e.g. `outputTokens: -90`: an estimate stands in its place. */
+  /** An impossible value that a vendor reported, e.g. `outputTokens: -90`. An estimate is used instead. */
   readonly misreported?: string | undefined
   /** Calls of workers and policies, failed ones included. */
   readonly calls: number
@@ -121,7 +121,7 @@ export interface Config {
   /** The most output tokens of a call; when absent, what each worker's own setting says, or 8,192 at most. */
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
-  /** Whatever else was chosen for the Conductor, by name: reasoning, a critic, the Conductor as its own worker. */
+  /** Other settings of the Conductor, by name: reasoning, a critic, the Conductor as its own worker. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined
   readonly confidence: number
 }
@@ -135,7 +135,9 @@ export interface PolicyChoice {
 /** A benchmark as it was loaded. */
 export interface BenchmarkRecord extends Provenance {
   readonly title: string
-  /** How it was asked for, where that tells where its records are: a name, or a path of the machine it ran on. */
+  /**
+   * The benchmark as requested, if that shows the source of its records: a name, or a path on the machine it ran on.
+   */
   readonly requested?: string | undefined
   /** The grader that was asked for, of a file of the user's: a name, or the path of a module. */
   readonly requestedGrader?: string | undefined
@@ -155,7 +157,7 @@ export interface WorkerRecord {
   readonly pricing?: Pricing | undefined
 }
 
-/** What is known of an evaluation before it starts. */
+/** Facts about an evaluation that are known before it starts. */
 export interface Plan {
   readonly config: Config
   readonly benchmarks: ReadonlyArray<BenchmarkRecord>
@@ -209,7 +211,7 @@ export interface Share {
   readonly share: number
 }
 
-/** What a policy does on a benchmark. Everything but the score is over all samples, missing ones included. */
+/** The results of a policy on a benchmark. All values except the score are over all samples, including missing ones. */
 export interface Cell {
   readonly policy: string
   readonly benchmark: string
@@ -229,10 +231,10 @@ export interface Cell {
   readonly steps: Spread
   /** How many runs had how many steps: the name is the number. In ascending order. */
   readonly stepCounts: ReadonlyArray<Share>
-  /** Who carried the steps out, by the number of steps. */
+  /** The workers that carried out the steps, by the number of steps. */
   readonly workers: ReadonlyArray<Share>
   readonly shapes: ReadonlyArray<Share>
-  /** What decided the verdicts. */
+  /** The rungs that decided the verdicts. */
   readonly rungs: ReadonlyArray<Share>
   readonly strata: ReadonlyArray<{
     readonly stratum: string
@@ -243,7 +245,7 @@ export interface Cell {
   }>
 }
 
-/** What a policy does over all benchmarks: each has the same weight, as in the tables of the paper. */
+/** The results of a policy over all benchmarks, each with the same weight, as in the tables of the paper. */
 export interface Overall {
   readonly policy: string
   /** Not known while a benchmark has no score. */
@@ -292,7 +294,7 @@ export interface Extent {
   /** Samples that there are, of those that were planned. */
   readonly samples: number
   readonly planned: number
-  /** What was paid in all, with each call counted once; so it may be less than what the samples cost together. */
+  /** USD paid in total, with each call counted once; it may be less than the sum of the samples' costs. */
   readonly paidUsd: number
   /** The limit of it, when there was one. */
   readonly maxCostUsd?: number | undefined
@@ -356,7 +358,7 @@ export const sorted = (samples: ReadonlyArray<Sample>): ReadonlyArray<Sample> =>
       compare(a.benchmark, b.benchmark) || compare(a.task, b.task) || a.epoch - b.epoch || compare(a.policy, b.policy)
   )
 
-/** What names a sample within an evaluation. */
+/** Returns the key of a sample within an evaluation. */
 export const key = (sample: Pick<Sample, "benchmark" | "task" | "epoch" | "policy">): string =>
   JSON.stringify([sample.benchmark, sample.task, sample.epoch, sample.policy])
 

@@ -1,8 +1,8 @@
 /**
  * Two reports side by side: the same policies before and after a change, or policies of two evaluations.
  *
- * Where both have samples of the same tasks the comparison is paired, question by question; a task is the same when its
- * id and prompt are.
+ * If both have samples of the same tasks, the comparison is paired, question by question. Two tasks are the same if id
+ * and prompt are equal.
  */
 import { compared, corrected } from "./compared.ts"
 import type { Cell, Comparison, Figure, Report, Sample } from "./Report.ts"
@@ -30,11 +30,11 @@ export interface Row {
   /** Over all samples of each. */
   readonly firstCostUsd: Figure
   readonly secondCostUsd: Figure
-  /** The second minus the first, on the tasks that both have; absent when there are none. */
+  /** The second minus the first, on the tasks that both have; absent if they share no task. */
   readonly paired?: Comparison | undefined
 }
 
-/** What differs between two reports. */
+/** The differences between two reports. */
 export interface Diff {
   readonly rows: ReadonlyArray<Row>
   /** Tasks that both have, and those that one has. */
@@ -90,7 +90,9 @@ const correctedRows = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   return rows.map((row) => (row.paired === undefined ? row : { ...row, paired: paired[next++]! }))
 }
 
-/** What was chosen in one report and not in the other; benchmarks and policies are seen in the rows. */
+/**
+ * Returns the settings that differ between the reports. Differences in benchmarks and policies are visible in the rows.
+ */
 const termsOf = ({ report: first }: Side, { report: second }: Side): Diff["terms"] => {
   const flat = ({ benchmarks, config, pool }: Report): Readonly<Record<string, unknown>> => {
     const { policies: _, ...terms } = config

@@ -108,7 +108,7 @@ export const read = (file: string): Effect.Effect<Report.Report, ReportError> =>
   )
 }
 
-/** All samples are there that the results beside them were made of: lines that were lost leave no trace. */
+/** Checks that the samples are complete with respect to the results, because lost lines leave no trace. */
 const checkCount = (file: string, samples: ReadonlyArray<Report.Sample>): Effect.Effect<void, ReportError> => {
   if (!fs.existsSync(within(file, names.results))) return Effect.void
   return Effect.flatMap(read(within(file, names.results)), ({ extent }) =>
@@ -124,7 +124,7 @@ const checkCount = (file: string, samples: ReadonlyArray<Report.Sample>): Effect
   )
 }
 
-/** Reads the samples of a folder, or of the folder that a `results.json` stands in. */
+/** Reads the samples of a folder, or of the folder that contains a given `results.json`. */
 export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sample>, ReportError> => {
   const at = within(file, names.samples)
   const sampleOf = (value: unknown) =>

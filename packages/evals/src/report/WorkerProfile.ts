@@ -2,8 +2,8 @@
  * Worker profiles: what each worker turned out to be good at, from what was recorded: an evaluation's samples, or
  * transcripts of any runs.
  *
- * Where a worker answered alone, the score is its own. Where it worked in a team, only the team's is known, so that is
- * kept apart. Counts are small, so estimates are drawn towards a mean, and come with intervals.
+ * If a worker answered alone, the score is its own. In a team, only the team's score is known, so it is reported
+ * separately. Counts are small, so estimates are shrunk towards a mean, and have intervals.
  */
 import { Callback, Grader, StepFailure, Transcript } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
@@ -28,7 +28,7 @@ export interface Observation {
   /** The kind of the task. */
   readonly kind: string
   readonly question: string
-  /** The score of the run, 0 to 1; absent when it has none, e.g. after an outage. */
+  /** The score of the run, 0 to 1; absent if it has no score, e.g. after an outage. */
   readonly score?: number | undefined
   /** Whether the run was this one call. */
   readonly isAlone: boolean
@@ -49,7 +49,7 @@ export interface Rate {
   readonly high: Figure
 }
 
-/** What one worker is good at. */
+/** The strengths of one worker. */
 export interface WorkerProfile {
   readonly worker: string
   /** How often it is right when it answers alone. */
@@ -76,7 +76,7 @@ export interface Profiles {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * What an evaluation's samples tell of workers.
+ * Profiles workers from an evaluation's samples.
  *
  * **Details**
  *
@@ -114,8 +114,8 @@ const observed = (step: Transcript.StepRecord, run: Omit<Observation, "worker" |
 })
 
 /**
- * What transcripts tell of workers; a grader says which runs were right, and without one only times and prices are
- * told.
+ * Profiles workers from transcripts. A grader decides which runs were right; without a grader, only times and prices
+ * are reported.
  *
  * **Details**
  *
@@ -239,7 +239,7 @@ export const make = (observations: ReadonlyArray<Observation>): Profiles => {
 // In words
 // -------------------------------------------------------------------------------------------------------------------
 
-/** With fewer samples nothing is said of a kind, and with a smaller difference from the worker's mean neither. */
+/** A kind with fewer samples is not mentioned, and neither is a smaller difference from the worker's mean. */
 const fewest = 3
 const least = 0.1
 
@@ -285,8 +285,9 @@ const described = (worker: Worker, lines: ReadonlyMap<string, string>): Worker =
 }
 
 /**
- * The pool with each worker's profile as its description, in the place of what its maker says. Workers without a
- * profile keep their own. A language policy shows descriptions where its prompt is told to (`descriptions: true`).
+ * Returns the pool with each worker's profile as its description, instead of the maker's text. Workers without a
+ * profile keep their description. A language policy shows descriptions if its prompt is configured to (`descriptions:
+ * true`).
  */
 export const describePool = (pool: WorkerPool, profiles: Profiles): WorkerPool => {
   const lines = new Map(profiles.workers.map((profile) => [profile.worker, describe(profile)]))

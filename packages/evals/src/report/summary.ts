@@ -1,4 +1,4 @@
-/** What a report says of a policy on a benchmark, and over all: means, spreads and shares of samples. */
+/** Summaries of a policy on a benchmark, and over all: means, spreads and shares of samples. */
 
 import { normalQuantile } from "../statistics/distribution.ts"
 import * as Statistics from "../statistics/Statistics.ts"
@@ -131,7 +131,7 @@ export const cellOf = (
   }
 }
 
-/** A mean over benchmarks, not known where one of them has none. */
+/** A mean over benchmarks; unknown if one of them has no value. */
 const macro = (values: ReadonlyArray<Figure>): Figure =>
   figure(Statistics.mean(values.map((value) => value ?? Number.NaN)))
 

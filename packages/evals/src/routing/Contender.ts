@@ -1,4 +1,4 @@
-/** Who takes part in a comparison of routers. */
+/** The contenders in a comparison of routers. */
 import type { Embedder } from "@divisi/core"
 import * as Effect from "effect/Effect"
 
@@ -7,17 +7,17 @@ export interface Question {
   readonly id: string
   readonly kind?: string | undefined
   readonly text: string
-  /** Where an embedder puts it. */
+  /** The question's embedding. */
   readonly point: Float32Array
   /** 0 to 1, by worker. */
   readonly scores: ReadonlyMap<string, number>
   /** USD for one answer, by worker; only where known. */
   readonly costUsd: ReadonlyMap<string, number>
-  /** What they answered, where it was recorded. */
+  /** The recorded answers, by worker. */
   readonly answers: ReadonlyMap<string, string>
 }
 
-/** What answering a question came to. */
+/** The outcome of answering a question. */
 export interface Played {
   readonly score: number
   /** Not a number where a price is unknown. */
@@ -27,7 +27,7 @@ export interface Played {
 /** Answers questions that it has not seen. */
 export type Play = (question: Question) => Played
 
-/** What contenders learn from. */
+/** The training data of contenders. */
 export interface Training {
   readonly questions: ReadonlyArray<Question>
   readonly workers: ReadonlyArray<string>
@@ -42,7 +42,7 @@ export interface Contender {
   readonly fit: (training: Training) => Effect.Effect<Play, Embedder.EmbedderError>
 }
 
-/** What asking one worker comes to. */
+/** Returns the outcome of asking one worker. */
 export const ask = ({ costUsd, scores }: Question, worker: string): Played => ({
   score: scores.get(worker) ?? 0,
   costUsd: costUsd.get(worker) ?? Number.NaN

@@ -1,8 +1,8 @@
 /**
  * Routers compared on recorded outcomes: they learn from one part of the questions and answer the other.
  *
- * Parted by question, the kinds of the second part are all known; parted by kind, none is, which is what somebody meets
- * whose questions are not those that a router was made on. A router is worth having where it gains on the first and loses
+ * If the split is by question, all kinds of the second part are known. If it is by kind, all are unknown, as for a user
+ * whose questions differ from those that a router was trained on. A router is useful if it gains on the first and loses
  * nothing on the second. Every difference is paired: both answered the same questions.
  */
 
@@ -22,7 +22,7 @@ export type { Contender, Play, Played, Question, Training } from "./Contender.ts
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is kept apart: single questions, or whole kinds. */
+/** The unit of a split: single questions, or whole kinds. */
 export const splits = ["question", "kind"] as const
 
 /** One of {@link splits}. */
@@ -40,9 +40,9 @@ export interface Standing {
   /** Its standard error, clustered by question, or by kind where kinds are kept apart; `null` for a single one. */
   readonly differenceError: number | null
   /**
-   * Quality at equal cost: mean score less that of fixed workers, mixed by chance so that they cost as much; which, and
-   * how, is chosen on the training questions. Who costs more than the dearest mix is compared with that. `null` where
-   * prices are unknown.
+   * Quality at equal cost: mean score minus that of a random mix of fixed workers with the same cost. The mix is chosen
+   * on the training questions. A contender that costs more than the most expensive mix is compared with that mix.
+   * `null` if prices are unknown.
    */
   readonly differenceAtEqualCost: number | null
   /** Its standard error, clustered as `differenceError`. */
@@ -56,7 +56,7 @@ export interface Options {
   readonly split: Split
   /** The routers to compare, before the baselines. */
   readonly routers: ReadonlyArray<Contender>
-  /** How often the questions are parted anew; 10 by default. */
+  /** The number of random splits. Default: 10. */
   readonly repeats?: number | undefined
   /** 0 by default; the same seed parts the questions alike. */
   readonly seed?: number | undefined
@@ -67,7 +67,7 @@ export interface Options {
   readonly perKind?: number | undefined
   /** Names of the policies that are wanted; all by default. */
   readonly only?: ReadonlyArray<string> | undefined
-  /** Is told when a part of the splits is done. */
+  /** Called when a part of the splits is done. */
   readonly onProgress?: ((done: number, all: number) => void) | undefined
 }
 
@@ -151,7 +151,7 @@ const bestOf = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<strin
 // Comparing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a policy answered to a question, beside what the best single worker answered. */
+/** A policy's outcome on a question, with that of the best single worker. */
 interface Compared extends Played {
   readonly difference: number
   /** To the mix of fixed workers that costs as much; not a number where prices are unknown. */
@@ -232,8 +232,8 @@ const table = Tables.table(
  * **Details**
  *
  * The best single worker is the one that was best on the training questions of a split. Routers come first, in their
- * order. Questions with the same text are never on both sides. Where kinds are kept apart, questions without one are left
- * out.
+ * order. Questions with the same text are never on both sides. If the split is by kind, questions without a kind are
+ * left out.
  */
 export const run = (
   questions: ReadonlyArray<Question>,
@@ -266,7 +266,7 @@ export const run = (
       for (const [index, contender] of contenders.entries()) {
         const play = yield* contender.fit(from)
         for (const compared of compare(play, best, test, ladder, keyOf)) played[index]!.push(compared)
-        // Learning takes its time: whoever waits is let in between.
+        // Learning takes long: yield to other fibers in between.
         yield* Effect.yieldNow
       }
       Callback.notifyLogged("onProgress", () => onProgress?.(repeat + 1, repeats))

@@ -153,7 +153,9 @@ const weakBeside = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<s
   return (others.find(({ cost }) => cost <= most) ?? others[0])?.worker
 }
 
-/** The best worker of the question's kind, which it is told. What a router could gain that never mistakes a kind. */
+/**
+ * The best worker of the question's kind, which is given. It bounds the gain of a router that never mistakes a kind.
+ */
 const toldKind: Contender = choosing("kind-told", (training) => {
   const best = bestOf(training)
   const named = training.questions.filter(({ kind }) => kind !== undefined)
@@ -161,7 +163,9 @@ const toldKind: Contender = choosing("kind-told", (training) => {
   return ({ kind }) => (kind === undefined ? undefined : workers.get(kind)) ?? training.best
 })
 
-/** The best worker of each question in hindsight, the cheaper of equals: its luck is in it, and nobody can have that. */
+/**
+ * The best worker of each question in hindsight, the cheaper of equals. This includes luck, so no router can reach it.
+ */
 const oracle: Contender = choosing("oracle", ({ workers }) => ({ costUsd, scores }) => {
   const highest = Math.max(...workers.map((worker) => scores.get(worker)!))
   const costs = workers.map((worker) =>

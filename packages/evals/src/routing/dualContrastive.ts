@@ -34,7 +34,7 @@ const samplesOf = (questions: ReadonlyArray<Question>): ReadonlyArray<WorkerSamp
     }))
   })
 
-/** What the policy of one step chooses. */
+/** Returns the choice of the one-step policy. */
 const chosen = (policy: Policy.Policy, workers: ReadonlyArray<string>, pool: WorkerPool.WorkerPool, text: string) =>
   Effect.runSync(
     Effect.map(

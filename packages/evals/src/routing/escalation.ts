@@ -58,8 +58,8 @@ const checked = (wrong: number): Contender => ({
 })
 
 /**
- * Three workers one after the other, each where a check fails the one before: a policy that plans anew twice. Where all
- * have failed, the answer of the last stands.
+ * Three workers in sequence, each called if a check fails the one before: a policy that re-plans twice. If all fail,
+ * the last answer is used.
  */
 const revisedPlay =
   (first: string, then: string, last: string, wrong: number): Play =>
@@ -81,7 +81,7 @@ const bestOf = ({ questions, workers }: Training): ReadonlyArray<string> =>
     .slice(0, mostInThrees)
     .map(({ worker }) => worker)
 
-/** Planning anew twice with a check that is wrong in a share of cases, from 0 to 1; `checked` is among its ways. */
+/** Re-planning twice with a check that is wrong in a share of cases, from 0 to 1. `checked` is among its options. */
 const revised = (wrong: number): Contender => ({
   name: wrong === 0 ? "revised" : `revised-${Math.round(100 * wrong)}`,
   fit: (training) =>

@@ -5,7 +5,7 @@ import { dot } from "../baselines/vectors.ts"
 /** `Σ x xᵀ` of points, as rows of which the lower triangle is filled. */
 export type Gram = ReadonlyArray<Float64Array>
 
-/** What takes the time of a fit, and what several fits of the same points share. */
+/** The expensive part of a fit, which several fits of the same points share. */
 export const gram = (points: ReadonlyArray<Vector>): Gram => {
   const dimensions = points[0]!.length
   const rows = Array.from({ length: dimensions }, () => new Float64Array(dimensions))

@@ -1,6 +1,6 @@
 /**
- * What money buys without a look at the question: mixes of fixed workers, drawn by chance, chosen on the questions
- * learned from. A router is worth its price where it is better than the mix that costs as much.
+ * The best score for a given cost without reading the question: random mixes of fixed workers, chosen on the training
+ * questions. A router is worth its price if it beats the mix of equal cost.
  */
 import { mean } from "../statistics/Statistics.ts"
 import type { Question } from "./Contender.ts"
@@ -34,14 +34,14 @@ const rungsOf = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<stri
     }))
     .sort((left, right) => left.cost - right.cost || right.score - left.score)
 
-/** Those that no mix of others beats at their cost. */
+/** Returns the rungs that no mix of other rungs beats at the same cost. */
 const worthwhile = (rungs: ReadonlyArray<Rung>): ReadonlyArray<Rung> => {
   const kept: Array<Rung> = []
   const gainOf = (from: Rung, to: Rung) => (to.score - from.score) / (to.cost - from.cost)
   for (const rung of rungs) {
     if (kept.length > 0 && rung.score <= kept.at(-1)!.score) continue
     while (kept.length > 1 && gainOf(kept.at(-2)!, kept.at(-1)!) <= gainOf(kept.at(-1)!, rung)) kept.pop()
-    // Whoever costs as much and is better takes the place.
+    // A better rung of equal cost replaces the previous one.
     if (kept.at(-1)?.cost === rung.cost) kept.pop()
     kept.push(rung)
   }
@@ -73,13 +73,13 @@ const sharesAt = ({ rungs }: Ladder, cost: number): ReadonlyArray<Share> => {
   ]
 }
 
-/** What the mix that costs so much comes to at each question. */
+/** Returns the score of the mix of this cost, for each question. */
 export const mixedAt = (ladder: Ladder, cost: number): ((question: Question) => number) => {
   const shares = sharesAt(ladder, cost)
   return ({ scores }) => shares.reduce((sum, { rung, weight }) => sum + weight * scores.get(rung.worker)!, 0)
 }
 
-/** What the mixes of all splits cost and come to where each may cost so much. */
+/** Returns the cost and score of the mixes of all splits at a maximum cost. */
 const bought = (ladders: ReadonlyArray<Ladder>, cost: number) => {
   const questions = ladders.reduce((sum, one) => sum + one.questions, 0)
   const meanOf = (field: "cost" | "score") =>
@@ -94,7 +94,7 @@ const bought = (ladders: ReadonlyArray<Ladder>, cost: number) => {
 /** Means of the same scores in another order differ by so little. */
 const rounding = 1e-9
 
-/** What the cheapest mix with such a score costs; `undefined` where no mix has it. */
+/** Returns the cost of the cheapest mix with this score, or `undefined` if no mix reaches it. */
 export const costOf = (ladders: ReadonlyArray<Ladder>, score: number): number | undefined => {
   // Between two of these nothing bends.
   const bends = ladders.flatMap(({ rungs }) => rungs.map(({ cost }) => cost)).sort((left, right) => left - right)

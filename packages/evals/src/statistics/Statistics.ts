@@ -222,8 +222,9 @@ const isBinary = (values: ReadonlyArray<number>) => values.every((value) => valu
  *
  * **Details**
  *
- * Where all clusters agree, they have no standard error that could be told, yet others may differ. Then the interval is
- * Wilson's for as many answers as there are clusters, and the minimum detectable difference follows from its width.
+ * If all clusters agree, a standard error cannot be estimated from them, although unseen clusters may differ. Then the
+ * interval is Wilson's for as many answers as there are clusters, and the minimum detectable difference follows from
+ * its width.
  *
  * **Example**
  *
@@ -300,10 +301,10 @@ const clustersOf = (samples: ReadonlyArray<Sample>) =>
  *
  * **Details**
  *
- * With one answer of right or wrong per question the test is McNemar's, exact; else signs of the questions' mean
- * differences are flipped, and where questions share a cluster, those of all of them together. Give all p-values of one
- * family to {@link holm}. Where all questions differ alike, the interval is as wide as the share of others that Wilson's
- * interval leaves room for.
+ * With one answer of right or wrong per question, the test is McNemar's exact test. Otherwise the signs of the
+ * questions' mean differences are flipped, together for questions that share a cluster. Pass all p-values of one family
+ * to {@link holm}. If all questions differ alike, the interval has the width that Wilson's interval leaves for
+ * differing questions.
  *
  * **Example**
  *
