@@ -1,5 +1,5 @@
 /**
- * What the trainer itself costs: rollouts per second with an engine and workers that take no time.
+ * Measures the cost of the trainer itself: rollouts per second with an engine and workers that take no time.
  *
  * The completions are real workflows of 40 tokens; the engine samples, learns and steps for nothing. So what is left is
  * prompts, Conductor runs, grading, advantages, data, metrics and the run's folder.

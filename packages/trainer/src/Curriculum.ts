@@ -1,7 +1,7 @@
 /**
  * Curricula: the question at each place of a phase, its workers, and its number of rounds.
  *
- * A place decides everything by itself, so a run that is resumed at a place goes on as if it had never stopped.
+ * The choice at a position depends on that position alone, so a resumed run continues as if it had never stopped.
  */
 
 import { Callback, Seed } from "@divisi/core"
@@ -31,7 +31,7 @@ export interface Question {
   readonly seed: number
 }
 
-/** What questions are made of. */
+/** The inputs for creating questions. */
 export interface Parts {
   readonly tasks: TaskSource
   readonly pool: WorkerPool.WorkerPool
@@ -133,7 +133,7 @@ const outOfReach = (worker: Worker): Worker => ({
     )
 })
 
-/** A pool in which a share of the workers, each by lot, is out of reach. */
+/** Returns a pool in which a random share of the workers is unreachable. */
 const withOutages = ({ workers }: WorkerPool.WorkerPool, share: number, seed: number): WorkerPool.WorkerPool => {
   const draw = Seed.draw(seed)
   return WorkerPool.makeUnsafe(workers.map((worker) => (draw() < share ? outOfReach(worker) : worker)))

@@ -59,11 +59,11 @@ export type PerToken = ReadonlyArray<number> | Float32Array
 export interface Datum {
   /** Not learned. Data that share one array as their prompt may be computed together. */
   readonly prompt: ReadonlyArray<number>
-  /** What is learned; at least one token. */
+  /** The tokens to learn; at least one. */
   readonly completion: ReadonlyArray<number>
   /**
-   * What each token's loss is multiplied by; 1 by default. Losses are summed over all tokens and data, so whatever mean
-   * is wanted is in here.
+   * The factor of each token's loss. Default: 1. Losses are summed over all tokens and data, so any averaging has to be
+   * part of the weights.
    */
   readonly weights?: PerToken | undefined
   /** Needed by every loss but `crossEntropy`. */
@@ -73,8 +73,8 @@ export interface Datum {
 }
 
 /**
- * What is minimised: the weighted sum over tokens of a term in which `p` is the probability under the weights, `q` that
- * under the sampler (`logProbs`), `A` the advantage, and `r = p / q`.
+ * The loss to minimise: the weighted sum over tokens of a term in which `p` is the probability under the weights, `q`
+ * that under the sampler (`logProbs`), `A` the advantage, and `r = p / q`.
  */
 export type Loss =
   /** `-log p`: supervised learning. */
@@ -129,7 +129,7 @@ export interface OptimizerSettings {
   readonly maxGradientNorm?: number | undefined
 }
 
-/** What a step of the optimiser did. */
+/** The result of an optimiser step. */
 export interface OptimizerStep {
   /** Steps so far, this one included. */
   readonly version: number
@@ -137,7 +137,7 @@ export interface OptimizerStep {
   readonly gradientNorm?: number | undefined
 }
 
-/** What an engine can do. */
+/** The capabilities of an engine. */
 export interface Capabilities {
   readonly losses: ReadonlyArray<LossName>
   /** Whether the losses with a ratio take `entropy`. */
@@ -153,26 +153,26 @@ export interface Capabilities {
 /** A model as a file (`gguf`), or an adapter for one (`gguf-lora`; `peft`, a folder of safetensors). */
 export type ExportFormat = "gguf" | "gguf-lora" | "peft"
 
-/** A training state that was saved: weights, optimiser and random state. Plain data, to be kept in a run's folder. */
+/** A saved training state: weights, optimiser and random state. Plain data, stored in a run's folder. */
 export interface Saved {
-  /** Where the engine finds it again: a path relative to the folder it was saved in, or an address. */
+  /** The engine's reference to the state: a path relative to the folder it was saved in, or an address. */
   readonly reference: string
   readonly version: number
 }
 
-/** What the owner of an engine charges, in USD per million tokens. */
+/** The prices of an engine, in USD per million tokens. */
 export interface EnginePricing {
   /** For prompts that are sampled from (once for each request), and for tokens that are only looked at. */
   readonly prefillPerMillion: number
   readonly samplePerMillion: number
   /** For prompts and completions that are learned from. */
   readonly trainPerMillion: number
-  /** Where the price was read, and when (ISO date). */
+  /** The source of the price, with its date (ISO). */
   readonly source?: string | undefined
   readonly date?: string | undefined
 }
 
-/** What holds the weights. */
+/** The owner of the weights: samples, learns and saves. */
 export interface Engine {
   /** For people and for the record, e.g. `jax` or `tinker`. */
   readonly name: string
@@ -192,7 +192,7 @@ export interface Engine {
   readonly step: (settings: OptimizerSettings) => Effect.Effect<OptimizerStep, EngineError>
   /** Saves weights, optimiser and random state under a name, into a folder where the engine writes files. */
   readonly save: (name: string, folder: string) => Effect.Effect<Saved, EngineError>
-  /** Goes back to a saved state. What follows is the same as it was after saving. */
+  /** Restores a saved state. The engine then continues exactly as it did after saving. */
   readonly load: (saved: Saved, folder: string) => Effect.Effect<void, EngineError>
   /**
    * Writes the present weights as a file that other programs run. Texts of `about` go into the metadata of a GGUF by
@@ -218,7 +218,7 @@ export type EngineErrorReason =
   /** Key refused. */
   | { readonly _tag: "Authentication"; readonly detail: string }
   | { readonly _tag: "RateLimited"; readonly detail: string; readonly retryAfterMillis?: number | undefined }
-  /** Nobody answers. */
+  /** The engine is unreachable. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
   /** A session, model or saved state that is no longer there. */
   | { readonly _tag: "Expired"; readonly detail: string }

@@ -1,9 +1,9 @@
 /**
  * Estimates: what a training run will cost and how long it will take, before anything is spent.
  *
- * A run is simulated many times, from what a few rollouts take and from price tables. What nobody knows yet (how long
- * workflows become, how many recursive rounds are run) is drawn anew each time, so the result is a range. A price that
- * is unknown is said, and never counted as 0.
+ * A run is simulated many times, from the usage of a few rollouts and from price tables. Quantities that are unknown in
+ * advance (the length of workflows, the number of recursive rounds) are sampled each time, so the result is a range. An
+ * unknown price is reported, and never counted as 0.
  */
 
 import { Seed } from "@divisi/core"
@@ -25,7 +25,7 @@ export type { CallSample, RolloutSample, Samples } from "./estimate/Samples.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What an engine takes for a token. */
+/** The price and time of an engine per token. */
 export interface EngineRates {
   /** USD per million tokens; all 0 for an engine of one's own. Absent when unknown. */
   readonly pricing?: EnginePricing | undefined
@@ -33,14 +33,14 @@ export interface EngineRates {
   readonly speed?: { readonly secondsPerSampledToken: number; readonly secondsPerTrainedToken: number } | undefined
 }
 
-/** What an estimate is made from. */
+/** Inputs of an estimate. */
 export interface Options {
   readonly config: TrainingConfig
-  /** What rollouts take, of which there is at least one: see {@link rehearse}. */
+  /** The usage of at least one rollout: see {@link rehearse}. */
   readonly samples: Samples
   readonly workers: ReadonlyArray<Pick<Worker, "id" | "pricing">>
   readonly engine: EngineRates
-  /** What a call takes, from the quickest to the slowest mean that is thinkable; absent when unknown. */
+  /** Seconds per call, from the fastest to the slowest plausible mean; absent if unknown. */
   readonly secondsPerCall?: { readonly low: number; readonly high: number } | undefined
   /** Tokens of an example with its prompt and all its completions, by the name of its source. */
   readonly examples?: Readonly<Record<string, { readonly tokens: number }>> | undefined
@@ -52,7 +52,7 @@ export interface Options {
   readonly seed?: number | undefined
 }
 
-/** What a run will probably take. */
+/** The estimated cost and time of a run. */
 export interface Estimate {
   /** The iterations of all phases; fewer when the run reaches its limit of cost before. */
   readonly iterations: Range.Range
@@ -72,11 +72,11 @@ export interface Estimate {
   readonly unpriced: ReadonlyArray<{ readonly worker: string; readonly share: number }>
   /** Absent when it is not known how quick the engine or the workers are. */
   readonly seconds?: Range.Range | undefined
-  /** What the workers' calls take of it, many at a time; absent when it is not known how quick they are. */
+  /** The part taken by the workers' calls, many of them concurrent; absent if the workers' speed is unknown. */
   readonly workerSeconds?: Range.Range | undefined
   /** The share of simulations that reach the limit of cost. */
   readonly stopped: number
-  /** What the figures do not hold, in sentences. */
+  /** The costs that the figures do not include, in sentences. */
   readonly missing: ReadonlyArray<string>
 }
 

@@ -25,7 +25,9 @@ export interface ExampleCompletion {
   readonly text: string
   /** The weight of everything that no span covers; 1 by default. */
   readonly weight?: number | undefined
-  /** Later spans win where they overlap. A token has the weight of the span in which its first character stands. */
+  /**
+   * Later spans take precedence if they overlap. A token has the weight of the span that contains its first character.
+   */
   readonly spans?: ReadonlyArray<Span> | undefined
 }
 
@@ -88,7 +90,8 @@ export const fromExamples = (name: string, examples: ReadonlyArray<Example>): Ex
  *
  * **Details**
  *
- * Rollouts keep the question and the pool, not the prompt: `render` writes it anew, in this run's form or another.
+ * Rollouts store the question and the pool, not the prompt: `render` writes the prompt again, in this run's form or
+ * another.
  *
  * **Example**
  *

@@ -56,7 +56,7 @@ export interface RoundMetrics {
   readonly parsed: number
   /** Share of completions whose answer was right. */
   readonly correct: number
-  /** Share of completions that let the previous answer stand. */
+  /** Share of completions that accept the previous answer. */
   readonly confirmed: number
 }
 
@@ -93,7 +93,7 @@ export interface GrpoMetrics extends Base {
   readonly type: "grpo"
   readonly groups: number
   readonly rollouts: number
-  /** Rollouts left out because of failures that are no fault of the policy. */
+  /** Rollouts left out because of failures that the policy did not cause. */
   readonly dropped: number
   /** Those of them that were lost to failures of workers, and how many to which worker and class of failure. */
   readonly lost?: number

@@ -61,7 +61,7 @@ export const obstacle = (
 export interface Weighed {
   /** Its tokens. */
   readonly length: number
-  /** The first token of the three lists; `undefined` where there are none, and all of it is thought. */
+  /** The first token of the three lists; `undefined` if there are no lists, and the whole completion is thought. */
   readonly listsFrom?: number | undefined
 }
 

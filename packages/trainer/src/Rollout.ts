@@ -70,7 +70,7 @@ export interface Group {
   readonly rollouts: ReadonlyArray<Rollout>
 }
 
-/** Where rollouts are kept, so that their answers are not paid for again when their process ends before they do. */
+/** The storage of rollouts, so that their answers are not paid for again if the process ends before they do. */
 export interface Kept {
   /** The journal of a rollout, by the id of its run. */
   readonly journalOf: (run: string) => Journal.Journal
@@ -80,7 +80,7 @@ export interface Kept {
   readonly lose: (run: string) => void
 }
 
-/** What rollouts are made with. */
+/** Options for making rollouts. */
 export interface Options {
   readonly config: RolloutConfig
   readonly groupSize: number
@@ -210,10 +210,10 @@ const recorded = (policy: Policy.Policy, { take }: GroupSampling.Writer): Policy
   }
 })
 
-/** What stops a group: none of its rollouts shows anything of the policy then, and each can be gone on with. */
+/** The error that stops a group. Its rollouts then say nothing about the policy, and each can be resumed. */
 type Stop = Deferred.Deferred<never, EngineError | CostLimitReached>
 
-/** Pays for rollouts. What the limit of the whole training does not allow stops the group, and no rollout is cut by it. */
+/** Pays for rollouts. If the training's limit refuses a payment, the group stops, and no rollout is cut short. */
 const paying = ({ ledger }: Options, stop: Stop): Budget.Ledger => ({
   ...ledger,
   reserve: (...asked) =>
@@ -236,11 +236,14 @@ class Ungraded extends Data.TaggedError("Ungraded")<{
   readonly lostTo?: string | undefined
 }> {}
 
-/** The failure of a worker in a round that is no verdict on the plan: an outage, a key, a quota, a defect in its code. */
+/**
+ * Returns the worker failure in a round that does not count as a verdict on the plan: an outage, a key, a quota, a
+ * defect in the worker's code.
+ */
 const outageIn = ({ runId = "" }: Partial<Transcript.Transcript>, round: Transcript.RoundRecord) =>
   StepFailure.outagesOf({ runId, rounds: [round] }).find(({ step }) => step !== undefined)
 
-/** A verdict of the grader, who may have none. */
+/** Returns the grader's verdict, or the reason for its absence. */
 const verdict = (given: Effect.Effect<Grader.Grade, Grader.GraderError>): Effect.Effect<Graded, Ungraded> =>
   Effect.mapBoth(given, {
     onSuccess: (grade) => ({ result: grade.correct ? "correct" : "wrong", grade }),
@@ -301,7 +304,7 @@ const roundOf = (
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What came of one attempt at a rollout. */
+/** The outcome of one attempt at a rollout. */
 type Attempt =
   | ({ readonly _tag: "Finished"; readonly rounds: ReadonlyArray<Round> } & Pick<Rollout, "dropped" | "lostTo">)
   /** Workers failed, and it is to be run again. */
@@ -338,7 +341,7 @@ interface Attempted {
   readonly member: number
   /** How often it was run before, as its workers failed. */
   readonly attempt: number
-  /** How often it was begun before, as what is kept of it asks something else. */
+  /** The number of earlier starts that were abandoned because their stored calls differ from the present requests. */
   readonly begun: number
 }
 
@@ -375,7 +378,7 @@ const run = Effect.fnUntraced(function* (
       journal: kept?.journalOf(runId),
       listener: recorder.listener
     })
-    // Those that somebody's own runs are kept in are not for rollouts.
+    // A journal of the caller's own runs must not receive rollouts.
     .pipe(Effect.provideService(Journal.Journal, undefined), Effect.ensuring(release))
   if (error instanceof Journal.JournalMismatch) return undefined
   if (error instanceof Journal.JournalError) return yield* error

@@ -59,7 +59,7 @@ export interface CompletionRecord {
   /** The ids of the workers of the steps, in their order. */
   readonly workers?: ReadonlyArray<string> | undefined
   readonly answer?: string | undefined
-  /** Whether it let the previous answer stand. */
+  /** Whether it accepted the previous answer. */
   readonly confirmed: boolean
   readonly grade?: Grader.Grade | undefined
   /** USD of this round's worker calls. */

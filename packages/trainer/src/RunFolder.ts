@@ -1,9 +1,9 @@
 /**
  * The folder of a training run: written so that it can be killed at any moment, and read by whatever shows a run.
  *
- * A checkpoint is a folder that is there in whole or not at all; metrics are appended, and those behind the last
- * checkpoint are cut off when the run is resumed; the rollouts of an iteration are one file. `RunLayout` says what lies
- * where. What a disk has damaged is found by its checksum: a run goes on from its last whole checkpoint.
+ * A checkpoint exists as a whole or not at all. Metrics are appended, and those after the last checkpoint are cut off
+ * when the run is resumed. The rollouts of an iteration are one file. `RunLayout` describes the layout. Disk damage is
+ * detected by checksums, and a run resumes from its last intact checkpoint.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -85,7 +85,7 @@ export const outOfRoom =
 const attempt = <A>(folder: string, run: () => A): Effect.Effect<A, RunFolderError> =>
   Effect.try({ try: run, catch: errorOf(folder) })
 
-/** What an effect on a file of the run fails with, as an error of the run. */
+/** Maps the error of an effect on a file of the run to an error of the run. */
 const within = <A, R>(folder: string, effect: Effect.Effect<A, unknown, R>) => Effect.mapError(effect, errorOf(folder))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ export const readRollouts = (
 export const checkpoints = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
   attempt(folder, () => numbered(path.join(folder, Layout.checkpoints), checkpointPattern))
 
-/** Where a run stood at a checkpoint. It fails where a file of the checkpoint is not what was written. */
+/** Reads the state of a run at a checkpoint. Fails if a file of the checkpoint differs from what was written. */
 export const readState = (folder: string, checkpoint: number): Effect.Effect<Layout.TrainerState, RunFolderError> =>
   within(folder, Checkpoint.read(folder, checkpoint))
 
@@ -182,9 +182,9 @@ export const readBest = (folder: string): Effect.Effect<Layout.Best | undefined,
 export interface RunFolder {
   readonly folder: string
   readonly config: TrainingConfig
-  /** Where the run stands: at its last checkpoint. `undefined` before the first. */
+  /** The run's state at its last checkpoint; `undefined` before the first. */
   readonly state: Layout.TrainerState | undefined
-  /** What the run has spent so far, on work that was lost to a crash, too. */
+  /** The run's spending so far, including work that was lost to a crash. */
   readonly spent: Layout.Spent
   readonly appendMetrics: (metrics: Metrics) => Effect.Effect<void, RunFolderError>
   readonly writeRollouts: (
@@ -199,13 +199,13 @@ export interface RunFolder {
     engine: Engine,
     state: Omit<Layout.TrainerState, "engine" | "files">
   ) => Effect.Effect<Layout.TrainerState, RunFolderError | EngineError>
-  /** Where the engine saves the weights with which a phase began; it is made where it is not there. */
+  /** The folder in which the engine saves the weights at the start of a phase. It is created if it does not exist. */
   readonly referenceFolder: Effect.Effect<string, RunFolderError>
   /** Writes down what the run has spent; `isDurable` where it has to outlive the system, too. */
   readonly writeSpent: (spent: Layout.Spent, isDurable: boolean) => Effect.Effect<void, RunFolderError>
 }
 
-/** Where the engine saved itself at a checkpoint. */
+/** Returns the folder in which the engine saved itself at a checkpoint. */
 export const checkpointFolder = ({ folder }: Pick<RunFolder, "folder">, checkpoint: number): string =>
   path.join(folder, Layout.checkpointOf(checkpoint))
 
@@ -237,7 +237,9 @@ const cutBack = Effect.fnUntraced(function* (folder: string, state: Layout.Train
 /** The name of a checkpoint that is being written. */
 const nextCheckpoint = "next.partial"
 
-/** Where the run goes on: at its last checkpoint that is whole. Those that are not are put aside, which is logged. */
+/**
+ * Finds the last intact checkpoint, from which the run resumes. Damaged ones are moved aside, and a message is logged.
+ */
 const lastState = Effect.fnUntraced(function* (folder: string) {
   const found = yield* within(folder, Checkpoint.lastWhole(folder, yield* checkpoints(folder)))
   const { damaged, state } = found
@@ -360,7 +362,7 @@ const prepare = Effect.fnUntraced(function* (folder: string) {
   yield* within(folder, JsonLines.checkPlain(path.join(folder, Layout.metrics)))
 })
 
-/** Begins a run in a folder that has none. The folder is this process's until the scope closes. */
+/** Creates a run in a folder without one. This process owns the folder until the scope closes. */
 export const create = Effect.fnUntraced(function* (
   folder: string,
   config: TrainingConfig
@@ -378,7 +380,7 @@ export const create = Effect.fnUntraced(function* (
   return make(folder, config, undefined, { costUsd: 0, mark: { phase: 0, position: 0 } }, yield* openMetrics(folder))
 })
 
-/** Opens a run to go on with it. `change` may alter its configuration, e.g. raise its limit of cost. */
+/** Opens a run to resume it. `change` may alter its configuration, e.g. raise its cost limit. */
 export const open = Effect.fnUntraced(function* (
   folder: string,
   change: (config: TrainingConfig) => TrainingConfig = (config) => config

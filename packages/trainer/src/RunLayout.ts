@@ -14,9 +14,9 @@
  * reference/               the weights with which a phase began, where its objective needs them
  * ```
  *
- * Each of the JSON files and each line of metrics carries its own checksum (`Sealed` of `@divisi/files`), and a
- * `TrainerState` those of the files beside it. A checkpoint that does not match is put aside as `000010.damaged` when
- * the run is resumed, and the run goes on from the one before.
+ * Each of the JSON files and each line of metrics has its own checksum (`Sealed` of `@divisi/files`), and a
+ * `TrainerState` has those of the files next to it. If a checkpoint does not match, it is renamed to `000010.damaged`
+ * when the run is resumed, and the run continues from the one before.
  *
  * Iterations count from 0 over all phases; checkpoint `n` is the state after `n` iterations, so 0 is the start.
  */
@@ -34,9 +34,9 @@ export interface Mark {
   readonly position: number
 }
 
-/** What a run has spent. */
+/** The spending of a run. */
 export interface Spent {
-  /** USD, without what was paid for rollouts that are kept and stand from the mark on: that is beside their answers. */
+  /** USD, without payments for stored rollouts after the mark: those are recorded with their answers. */
   readonly costUsd: number
   readonly mark: Mark
 }
@@ -57,7 +57,7 @@ export interface TrainerState {
   /** USD spent on these iterations, without work that was lost. */
   readonly costUsd: number
   readonly best?: Best | undefined
-  /** The SHA-256 of each file that it takes to go on from here, by its path within the run's folder. */
+  /** The SHA-256 of each file needed to resume from here, by its path within the run's folder. */
   readonly files: Readonly<Record<string, string>>
 }
 

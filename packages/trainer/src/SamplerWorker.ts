@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Engine, EngineError, Sample, Sampler, Tokenizer } from "./Engine.ts"
 
-/** What a worker is made of. */
+/** Options for creating a worker. */
 export interface Options {
   readonly sampler: Sampler
   readonly engine: Pick<Engine, "tokenizer">

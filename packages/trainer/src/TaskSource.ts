@@ -1,7 +1,7 @@
 /**
  * Sources of tasks: an endless, numbered sequence of questions that is the same for the same seed.
  *
- * A place in a source is a number, so that a run which is resumed goes on with the very next question.
+ * A position in a source is a number, so that a resumed run continues with the very next question.
  */
 
 import { Seed } from "@divisi/core"
@@ -19,7 +19,7 @@ export interface TaskSource {
   readonly name: string
   /** The task at a place (from 0), the same for the same seed. */
   readonly task: (seed: number, index: number) => Effect.Effect<Task>
-  /** What sort of question a task is, for metrics. */
+  /** Returns the kind of a task, for metrics. */
   readonly kind: (task: Task) => string
   /** The workers of a task that comes with its own; the training's by default. */
   readonly pool?: ((task: Task) => WorkerPool | undefined) | undefined
@@ -36,7 +36,7 @@ export interface Share {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The `family` or `kind` of a task's metadata; `task` where there is none. */
+/** Returns the `family` or `kind` of a task's metadata, or `task` if it has neither. */
 export const kindOf = ({ metadata }: Task): string => String(metadata?.family ?? metadata?.kind ?? "task")
 
 /**

@@ -1,9 +1,9 @@
 /**
  * Telemetry: a training run as metrics of Effect's `Metric`, which OpenTelemetry exporters read.
  *
- * Gauges hold the results of the last iteration, counters the sums since the run started. Names stand under
- * `divisi.training.*`, the tokens of workers under the semantic conventions' `gen_ai.client.token.usage`. Every series
- * names its run and phase. No text of models or people is in them.
+ * Gauges show the results of the last iteration, counters the sums since the run started. Names begin with
+ * `divisi.training.*`; the workers' tokens use the semantic conventions' `gen_ai.client.token.usage`. Every series
+ * names its run and phase. It contains no text of models or users.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"

@@ -31,7 +31,7 @@ import * as LossTerms from "./LossTerms.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a toy engine is made of. */
+/** Options of a toy engine. */
 export interface Options {
   /** Texts that are one token each, besides every byte; the longest that fits is taken. */
   readonly pieces?: ReadonlyArray<string> | undefined
@@ -55,7 +55,7 @@ const table = {
   name: Tables.name
 } satisfies Tables.ShapeOf<Options>
 
-/** What is saved. */
+/** The saved state. */
 interface State {
   readonly version: 1
   readonly step: number

@@ -33,7 +33,7 @@ import type { Ending, Listener } from "./TrainingEvent.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a held-out evaluation is given. */
+/** The inputs of a held-out evaluation. */
 export interface EvaluationContext {
   /** Iterations that are done. */
   readonly iteration: number
@@ -58,8 +58,8 @@ export interface Parts {
   /** Parts of the pool that are held out for tests. The ids are in alphabetical order. */
   readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined
   /**
-   * An engine that holds the reference of a KL penalty. Without one the engine's own first weights are kept and
-   * exchanged.
+   * An engine for the reference of a KL penalty. Without it, the engine's own initial weights are saved, and swapped in
+   * for the reference.
    */
   readonly reference?: Engine | undefined
   /** Any measures of the present weights, every `evaluateEvery` iterations. */
@@ -70,13 +70,13 @@ export interface Parts {
   readonly bestBy?: string | undefined
 }
 
-/** What {@link configure} takes: everything has a default but the phases. */
+/** The input of {@link configure}: all settings except the phases have defaults. */
 export interface ConfigInput {
   readonly phases: ReadonlyArray<PhaseConfig>
   readonly name?: string | undefined
   /** 1 by default. */
   readonly seed?: number | undefined
-  /** Every 10 iterations by default, of which the last 2 are kept. */
+  /** Default: every 10 iterations, retaining the last 2. */
   readonly checkpoints?: Partial<TrainingConfig["checkpoints"]> | undefined
   /** 0, never, by default. */
   readonly evaluateEvery?: number | undefined
@@ -87,7 +87,7 @@ export interface ConfigInput {
   readonly versions?: Readonly<Record<string, string>> | undefined
 }
 
-/** Where a run is kept, and how it is watched and stopped. */
+/** The folder of a run, and options for watching and stopping it. */
 export interface Options {
   readonly folder: string
   readonly listener?: Listener | undefined
@@ -294,7 +294,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
 })
 
 /**
- * Begins a training run in a folder that has none, and runs it to its end.
+ * Starts a training run in a folder without one, and runs it to its end.
  *
  * **Details**
  *
@@ -343,7 +343,7 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
   )
 
 /**
- * Goes on with the run in a folder, from its last checkpoint. `maxCostUsd` replaces the run's limit.
+ * Resumes the run in a folder from its last checkpoint. `maxCostUsd` replaces the run's limit.
  *
  * **Gotchas**
  *

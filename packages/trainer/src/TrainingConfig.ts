@@ -2,9 +2,10 @@
  * The configuration of a training run: one plain value with everything that decides its course, written into the run's
  * folder before the first step.
  *
- * What cannot be data (the engine, the pool, the tasks, the grader) is handed to the trainer beside it and stands here
- * by name. A run is a list of phases, each with its own settings; the defaults are the paper's. Left out of the
- * textbook method: a critic network, and a reference model that is synchronised (paper section 2: no KL term).
+ * Parts that are not data (the engine, the pool, the tasks, the grader) are passed to the trainer separately, and
+ * appear here by name. A run is a list of phases, each with its own settings. The defaults are the paper's. Compared
+ * with the textbook method, a critic network and a synchronised reference model are left out (paper section 2: no KL
+ * term).
  */
 
 import { Options, type Prompt, type WorkflowText } from "@divisi/core"
@@ -39,7 +40,7 @@ export interface OptimizerConfig {
 // Objective
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is done with a group that teaches nothing, because all of its rewards are equal. */
+/** The handling of a group that teaches nothing because all its rewards are equal. */
 export type ZeroVariance =
   /** It is left out of the gradient. */
   | { readonly type: "drop" }
@@ -50,7 +51,7 @@ export type ZeroVariance =
 
 /** How rewards become advantages. */
 export interface AdvantageConfig {
-  /** What is subtracted: the mean of the group (GRPO), or that of the other members (leave-one-out). */
+  /** The subtracted baseline: the mean of the group (GRPO), or that of the other members (leave-one-out). */
   readonly baseline: "group" | "leave-one-out"
   /** Whether advantages are divided by the standard deviation of the group. */
   readonly divideByStd: boolean
@@ -62,11 +63,11 @@ export interface AdvantageConfig {
    * fewer places.
    */
   readonly equalBy: "reward" | "correctness"
-  /** What the advantages of a first round are multiplied by where a recursive round follows it. */
+  /** The factor of a first round's advantages if a recursive round follows it. */
   readonly recursionDiscount: number
 }
 
-/** What is maximised. */
+/** The objective to maximise. */
 export interface ObjectiveConfig {
   readonly loss: /** The clipped ratio of each token: GRPO. */
     | { readonly type: "clippedRatio"; readonly low: number; readonly high: number }
@@ -75,14 +76,15 @@ export interface ObjectiveConfig {
     /** The ratio without a clip: REINFORCE. */
     | { readonly type: "importanceSampling" }
   /**
-   * What the mean is taken over: the tokens of each completion and then completions, or all tokens of a step at once.
+   * The order of averaging: over the tokens of each completion and then over completions, or over all tokens of a step
+   * at once.
    */
   readonly mean: "completion" | "token"
   /** Times the entropy of the policy, added to the objective; 0 for none. */
   readonly entropy: number
   /** Times the divergence from the weights with which the phase began, subtracted from the reward of each token. */
   readonly kl: number
-  /** What the tokens of a completion's parts are multiplied by: what comes before the three lists, and the lists. */
+  /** The factors of the tokens in a completion's parts: the text before the three lists, and the lists. */
   readonly weights: { readonly thought: number; readonly lists: number }
 }
 
@@ -91,8 +93,8 @@ export interface ObjectiveConfig {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * How the runs of rollouts go. Rounds and seeds are the training's own matter; a critic, and a function that reassigns,
- * are no JSON, which is what a training is written down as.
+ * Settings for the runs of rollouts. Rounds and seeds are set by the training itself. A critic and a function that
+ * reassigns steps are left out, because a training is written as JSON.
  */
 export interface RolloutRunSettings
   extends Omit<RunSettings, "maxSteps" | "reassign" | "recursion" | "seed" | "self" | "critic" | "threshold"> {
@@ -103,20 +105,20 @@ export interface RolloutRunSettings
 }
 
 /**
- * What a rollout counts as in which a worker failed for a cause that is not the plan's (it is unreachable, overloaded, out
- * of quota, has a defect), once its calls were retried and its steps reassigned.
+ * The handling of rollouts in which a worker failed for a cause outside the plan (it is unreachable, overloaded, out of
+ * quota, has a defect), after its calls were retried and its steps reassigned.
  */
 export interface FailureConfig {
   /**
-   * It is run again (`"retry"`, the default: `retries` times, then dropped), or dropped, or it counts as wrong (`"wrong"`:
-   * for pools in which the reliability of workers is to be learned). What a plan can cause (a context that is too long,
-   * filtered content) is always wrong.
+   * `"retry"`, the default, runs the rollout again: `retries` times, then drops it. `"drop"` drops it. `"wrong"` counts
+   * it as wrong, for pools in which the reliability of workers is to be learned. A failure that a plan can cause (a
+   * context that is too long, filtered content) is always wrong.
    */
   readonly lost: "wrong" | "drop" | "retry"
   readonly retries: number
 }
 
-/** What is taken off the reward of an answer. All 0 by default, as in the paper. */
+/** Penalties subtracted from the reward of an answer. All default to 0, as in the paper. */
 export interface PenaltyConfig {
   /** For each call of a worker. */
   readonly perCall: number
@@ -141,9 +143,9 @@ export interface RolloutConfig {
    */
   readonly reading: WorkflowText.Mode
   /**
-   * Whether the Conductor is offered as a worker of its own pool; false by default. A step that it is given becomes a run
-   * of its own on the same account, in which it is not offered again. What it writes there is sampled, paid for and
-   * shown to the steps that see it, but not learned: its reward would be that of somebody else's plan.
+   * Whether the Conductor is offered as a worker of its own pool. Default: `false`. A step assigned to it becomes a run
+   * of its own on the same account, in which it is not offered again. Its text there is sampled, paid for and shown to
+   * the steps that see it, but not learned: its reward would belong to another plan.
    */
   readonly self: boolean
   /** The most tokens of a completion. One that reaches the limit is not read. */
@@ -257,7 +259,7 @@ export interface TrainingConfig {
   readonly checkpoints: {
     /** Iterations between two checkpoints. */
     readonly every: number
-    /** How many of the last are kept; the best one is kept besides. */
+    /** The number of recent checkpoints to retain, in addition to the best one. */
     readonly keep: number
   }
   /** Iterations between two held-out evaluations; 0 for none. */
@@ -265,7 +267,7 @@ export interface TrainingConfig {
   /** Whether rollouts are written into the folder. */
   readonly recordRollouts: boolean
   /**
-   * USD that the run may cost in all. What reaches it stops at a checkpoint. Raised when a run is resumed with more.
+   * The maximum total cost of the run in USD. At the limit, the run stops at a checkpoint. It can be raised on resume.
    */
   readonly maxCostUsd?: number | undefined
   /** Versions of what wrote the run: packages and Node. */
@@ -276,7 +278,7 @@ export interface TrainingConfig {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Some of the settings of a group of settings. What has a `type`, and every list, is given whole. */
+/** A partial group of settings. Values with a `type`, and lists, are given as a whole. */
 export type Settings<A> = A extends ReadonlyArray<unknown> | { readonly type: string }
   ? A
   : A extends object
@@ -346,7 +348,7 @@ const merge = <A>(defaults: A, settings: unknown): A =>
       }
     : settings) as A
 
-/** What {@link grpo} takes. */
+/** The input of {@link grpo}. */
 export type GrpoInput = Settings<Omit<GrpoConfig, "type">>
 
 /**

@@ -1,4 +1,4 @@
-/** Why a training run went wrong. What it had saved is there, and it can be resumed. */
+/** The errors of a training run. Its saved state is intact, and it can be resumed. */
 import type { Callback } from "@divisi/core"
 import * as Data from "effect/Data"
 import type { CurriculumError } from "./Curriculum.ts"

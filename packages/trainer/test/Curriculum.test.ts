@@ -109,7 +109,7 @@ describe("TaskSource", () => {
       (found) => found.map(({ id }) => id).join("")
     )
 
-  it.effect("gives all tasks once before any comes again, in another order each time", () =>
+  it.effect("returns all tasks once before repeating any, in another order each time", () =>
     Effect.gen(function* () {
       const source = TaskSource.fromTasks("five", tasks)
       const passes = yield* Effect.forEach([0, 1, 2, 3], (pass) => ids(source, 7, 5 * pass, 5))

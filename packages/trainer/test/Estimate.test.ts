@@ -165,7 +165,7 @@ describe("a rehearsal", () => {
   const plan = (input: Parameters<typeof grpo>[0] = {}) =>
     grpo({ ...input, rollouts: { ...input.rollouts, run: { maxSteps: 3, ...input.rollouts?.run } } })
 
-  it.effect("asks nobody, within the limits of the config", () =>
+  it.effect("calls no worker, within the limits of the config", () =>
     Effect.gen(function* () {
       const phase = plan({ rollouts: { run: { worker: { maxOutputTokens: 120 } } } })
       const silent = WorkerPool.makeUnsafe(

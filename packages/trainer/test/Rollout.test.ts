@@ -81,7 +81,7 @@ const failures = (lost: RolloutConfig["failures"]["lost"], retries = 1): Rollout
 const once: RolloutConfig["run"] = { ...defaultRollouts.run, retry: { maxAttempts: 1 } }
 
 describe("Rollout", () => {
-  it.effect("gives nothing for lists that Python could not read, unless it is told to forgive", () =>
+  it.effect("gives nothing for lists that Python could not read, unless configured to forgive", () =>
     Effect.gen(function* () {
       const results = Effect.fnUntraced(function* (reading: RolloutConfig["reading"]) {
         const { sampler } = scripted([`A thought.\n${lists(0)}`, lists(0).replaceAll(" =", ":")])
@@ -163,7 +163,7 @@ describe("Rollout", () => {
     })
   )
 
-  it.effect("goes on to a later round where the first has no answer", () =>
+  it.effect("continues with a later round if the first has no answer", () =>
     Effect.gen(function* () {
       const { sampler } = scripted([lists(1)], [lists(0)])
       const config = { failures: failures("wrong"), run: once }
@@ -206,7 +206,7 @@ describe("Rollout", () => {
       const inVain = yield* one(stubborn, failures("retry", 2))
       assert.include(inVain.dropped, "no quota left")
       assert.strictEqual(stubborn.calls.length, 3)
-      // What the lost attempts cost is not forgotten; the last one's is in its round.
+      // The cost of the lost attempts is included; the last one's is in its round.
       assert.closeTo(inVain.abandonedCostUsd, 2 * inVain.rounds[0]!.costUsd, 1e-12)
     })
   )
@@ -286,7 +286,7 @@ describe("Rollout", () => {
     })
   )
 
-  it.effect("runs no more workflows at once than it may, and lets go of their places", () =>
+  it.effect("runs no more workflows at once than it may, and releases their slots", () =>
     Effect.gen(function* () {
       let most = 0
       const slow: ScriptedWorker.ScriptedWorker = ScriptedWorker.make({

@@ -6,7 +6,7 @@ import * as Telemetry from "../src/Telemetry.ts"
 import type { TrainingEvent } from "../src/TrainingEvent.ts"
 import { metrics } from "./madeUpMetrics.ts"
 
-/** What the registry holds after a run was listened to. */
+/** Returns the contents of the registry after listening to a run. */
 const recorded = (all: ReadonlyArray<Metrics>) => {
   const program = Effect.gen(function* () {
     const listener = yield* Telemetry.listener

@@ -5,7 +5,7 @@ import { train } from "./trained.ts"
 import { grpo, warmStart } from "./world.ts"
 
 describe("Trainer", () => {
-  it.effect("keeps near the weights of the beginning with a KL penalty, and tells how near", () =>
+  it.effect("stays near the initial weights with a KL penalty, and reports the distance", () =>
     Effect.gen(function* () {
       const far = yield* train([warmStart, grpo({ iterations: 8, objective: { kl: 1e-9 } })])
       const near = yield* train([warmStart, grpo({ iterations: 8, objective: { kl: 2 } })])

@@ -62,7 +62,7 @@ describe("Trainer", () => {
         some.reduce((sum, one) => sum + one.correct, 0) / some.length
       assert.isBelow(correct(after.slice(0, 3)), 0.4)
       assert.isAbove(correct(after.slice(-5)), 0.8)
-      // Who is asked for what.
+      // The worker chosen for each kind.
       const { sum, word } = after.at(-1)!.kinds
       assert.isAbove(sum!.workers.adder!, 4 * (sum!.workers.speller ?? 0))
       assert.isAbove(word!.workers.speller!, 4 * (word!.workers.adder ?? 0))
@@ -157,7 +157,7 @@ describe("Trainer", () => {
     })
   )
 
-  it.effect("collects the next rollouts while it learns, within the off-policy limit, and anew after checkpoints", () =>
+  it.effect("gathers the next rollouts while it learns, within the off-policy limit, and again after checkpoints", () =>
     Effect.gen(function* () {
       const phase = grpo({
         iterations: 7,
@@ -167,7 +167,7 @@ describe("Trainer", () => {
         advantage: { zeroVariance: { type: "keep" } }
       })
       const { engine: watchedEngine, log } = watched(engine())
-      // What is paid is written down before it is asked, and this engine learns in less time than that takes.
+      // A payment is written before the call, and this engine learns in less time than that takes.
       const free = WorkerPool.makeUnsafe(pool.workers.map((worker) => ({ ...worker, recovery: "free" })) as never)
       const parts = { engine: watchedEngine, pool: free }
       const { grpo: metrics } = yield* train([phase], parts, { checkpoints: { every: 5 } })
@@ -201,7 +201,7 @@ describe("Trainer", () => {
     })
   )
 
-  it("learns nothing from groups in which nobody is right, where correctness decides", () => {
+  it("learns nothing from groups without a right answer, if correctness decides", () => {
     const results = (...results: ReadonlyArray<Grader.Result>) =>
       ({
         question: { extraRounds: 0 },
@@ -239,7 +239,7 @@ describe("Trainer", () => {
     })
   )
 
-  it.effect("waits out an engine that nobody answers for, and says what failed for good", () =>
+  it.effect("waits out an unreachable engine, and reports a permanent failure", () =>
     Effect.gen(function* () {
       const inner = engine()
       let left = 3
@@ -323,7 +323,7 @@ describe("TrainingConfig", () => {
     assert.throws(make, expected)
   })
 
-  it("is the paper's where nothing else is said", () => {
+  it("is the paper's by default", () => {
     const phase = TrainingConfig.grpo()
     assert.deepStrictEqual([phase.iterations, phase.questions, phase.groupSize], [200, 4, 64])
     assert.deepStrictEqual(phase.objective.loss, { type: "clippedRatio", low: 0.2, high: 0.2 })

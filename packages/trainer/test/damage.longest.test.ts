@@ -31,7 +31,7 @@ const stopped = Effect.gen(function* () {
   return folder
 })
 
-/** What a run leaves that clocks have no say in. */
+/** Returns what a run leaves, except for clock times. */
 const left = Effect.fnUntraced(function* (folder: string) {
   return {
     state: yield* RunFolder.readState(folder, 12),
@@ -45,7 +45,7 @@ const whole = Effect.gen(function* () {
   return yield* left(folder)
 })
 
-/** Resumes a run, and gathers what is said meanwhile. */
+/** Resumes a run, and collects its messages. */
 const resume = (folder: string) => {
   const said: Array<unknown> = []
   const logger = Logger.make(({ message }) => void said.push(message))
@@ -62,7 +62,7 @@ const flip = (file: string, at = fs.statSync(file).size >> 1) => {
 
 describe("a run whose last checkpoint is damaged", () => {
   for (const name of ["engine.bin", Layout.state]) {
-    it.effect(`goes on from the one before, says so, and comes to the same end (${name})`, () =>
+    it.effect(`resumes from the one before, reports that, and comes to the same end (${name})`, () =>
       Effect.gen(function* () {
         const expected = yield* whole
         const folder = yield* stopped
@@ -74,7 +74,7 @@ describe("a run whose last checkpoint is damaged", () => {
     )
   }
 
-  it.effect("goes on from the one before where a file is missing or empty, too", () =>
+  it.effect("resumes from the one before also if a file is missing or empty", () =>
     Effect.gen(function* () {
       const expected = yield* whole
       for (const damage of [
@@ -105,7 +105,7 @@ describe("a run whose last checkpoint is damaged", () => {
 })
 
 describe("a disk that is full when the engine saves", () => {
-  it.effect("ends the run with what to do, and it goes on to the same end", () =>
+  it.effect("ends the run with advice, and it resumes to the same end", () =>
     Effect.gen(function* () {
       const expected = yield* whole
       const folder = yield* temporary
@@ -129,7 +129,7 @@ describe("a disk that is full when the engine saves", () => {
 })
 
 describe("metrics", () => {
-  it.effect("that are shorter than the checkpoint says, or damaged, are lost alone, and it is said", () =>
+  it.effect("that are shorter than the checkpoint states, or damaged, are lost alone, and this is reported", () =>
     Effect.gen(function* () {
       const expected = yield* whole
       for (const damage of [
@@ -158,7 +158,7 @@ describe("metrics", () => {
     })
   )
 
-  it.effect("of somebody else are neither cut nor written, also through a link", () =>
+  it.effect("of another user are neither cut nor written, also through a link", () =>
     Effect.gen(function* () {
       const folder = yield* temporary
       const victim = path.join(folder, "victim")

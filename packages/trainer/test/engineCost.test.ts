@@ -72,7 +72,7 @@ describe("an engine with prices", () => {
     })
   )
 
-  it.effect("stops at the limit before workers are asked, and goes on with a higher one", () =>
+  it.effect("stops at the limit before workers are called, and resumes with a higher one", () =>
     Effect.gen(function* () {
       const whole = yield* run({ pricing }, [{ ...warmStart, steps: 6 }])
       const each = whole.result.spentUsd / 6

@@ -1,4 +1,4 @@
-/** A failure of a worker that is no fault of the plan is no verdict, and a phase that taught nothing says so. */
+/** A worker's failure that the plan did not cause is not a verdict, and a phase that taught nothing reports that. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -96,7 +96,7 @@ describe("a worker that is down", () => {
     })
   )
 
-  it.live("stops the training where all are, with an error in words, and it goes on when they are back", () =>
+  it.live("stops the training if all are unreachable, with a readable error, and it resumes when they are back", () =>
     Effect.gen(function* () {
       let isDown = true
       const thrower = (of: Worker): Worker => {
@@ -153,7 +153,7 @@ describe("a phase that taught nothing", () => {
     })
   )
 
-  it.live("is none that learned, and a warm start", () =>
+  it.live("does not include a phase that learned, or a warm start", () =>
     Effect.gen(function* () {
       const { program } = training([adder, speller], [warmStart, phase()])
       assert.deepStrictEqual((yield* program).unlearned, [])

@@ -16,7 +16,7 @@ import type { Result } from "../src/Trainer.ts"
 
 const script = fileURLToPath(new URL("fixtures/trainPaid.ts", import.meta.url))
 
-/** What each call costs. */
+/** The cost of each call. */
 const price = 0.01
 
 const temporary = Effect.acquireRelease(
@@ -24,14 +24,17 @@ const temporary = Effect.acquireRelease(
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 
-/** A training, and the vendor's book beside it. */
+/** A training, with the vendor's book. */
 const trainingIn = (at: string) => {
   const folder = path.join(at, "run")
   const book = path.join(at, "book")
   const lines = (): ReadonlyArray<string> =>
     fs.existsSync(book) ? fs.readFileSync(book, "utf8").split("\n").slice(0, -1) : []
   const count = (what: string) => lines().filter((line) => line === what).length
-  /** Goes on until its vendor has answered so often, and is killed then; its result and its warnings at its end. */
+  /**
+   * Resumes the training, and kills it once its vendor has answered so many times. Returns its result and its warnings
+   * if it ends.
+   */
   const train = async (answers?: number) => {
     const flags = ["--conditions=@divisi/source", "--disable-warning=ExperimentalWarning", script, folder, book]
     let [output, isOver] = ["", false]
@@ -51,12 +54,12 @@ const trainingIn = (at: string) => {
     return (await ended) ? output : undefined
   }
   const resultIn = (output: string) => JSON.parse(output.trim().split("\n").at(-1)!) as Result
-  /** The calls in doubt that the run was told of. */
+  /** Returns the number of unconfirmed calls that the run reported. */
   const doubtsIn = (output: string) => Number(/(\d+) calls? (?:was|were) under way/.exec(output)?.[1] ?? 0)
   return { folder, count, train, resultIn, doubtsIn }
 }
 
-/** What was learned from, but for what clocks say. */
+/** Returns what was learned, except for clock times. */
 const learned = Effect.fnUntraced(function* (folder: string) {
   const metrics = yield* RunFolder.readMetrics(folder)
   const iterations = yield* RunFolder.rolloutIterations(folder)
@@ -91,17 +94,17 @@ describe("a training whose workers are paid", () => {
       const again = killed.count("asked") - calls
       const { ending, spentUsd } = killed.resultIn(output)
       assert.strictEqual(ending.type, "finished")
-      // Answers that came in the last milliseconds before a kill were not written down, and are in doubt, too.
+      // Answers from the last milliseconds before a kill were not written, and are unconfirmed, too.
       const paidTwice = (spentUsd - expected.spentUsd) / price
       console.log(
         `${calls} calls; killed ${kills} times, ${killed.count("asked")} asked (${again} again, ${doubts} of them cut off); spent $${expected.spentUsd.toFixed(2)} and $${spentUsd.toFixed(2)}`
       )
-      // Whatever the vendor was asked is in what the run says it has spent.
+      // The run's reported spending includes every call that the vendor received.
       assert.isAtLeast(paidTwice + 1e-6, again)
       // At most the calls that were in flight at a kill were asked again: 24 rollouts, with up to two steps at once each.
       assert.isBelow(again, kills * 24 * 2)
       assert.deepStrictEqual(yield* learned(killed.folder), yield* learned(whole.folder))
-      // Nothing is left of what was kept.
+      // None of the stored rollouts remain.
       assert.deepStrictEqual(
         fs.readdirSync(killed.folder).filter((name) => name.startsWith("rollouts.")),
         []

@@ -1,10 +1,10 @@
 /**
- * What a run promises whose process is killed, and what these tests hold it to by number:
+ * The guarantees for a run whose process is killed, and the tests for each, by number:
  *
  * 1. Killed in the middle of any change to the disk, any number of times, it ends with the same bytes of weights and the
  *    same checkpoints, metrics and rollouts as a run that was never killed, clocks aside.
  * 2. No two processes train one run.
- * 3. A run that reaches its limit of cost ends at a checkpoint, has not spent more, and goes on with a higher limit to the
+ * 3. A run that reaches its cost limit ends at a checkpoint, has not spent more, and resumes with a higher limit to the
  *    same result.
  * 4. So does one that is asked to stop.
  */
@@ -103,7 +103,7 @@ describe("a run that is killed", () => {
         const folder = yield* temporary
         const next = Seed.draw(7)
         let kills = 0
-        // So often, and then it is let go on to its end.
+        // After this many kills, it may run to its end.
         while (!(yield* trainAndDie(folder, kind, kills < 6 ? 1 + Math.floor(next() * 90) : undefined))) kills += 1
         assert.isAbove(kills, 3)
         const expected = yield* left(whole)
@@ -141,7 +141,7 @@ describe("a run", () => {
 
   const input = { phases: phases(false), checkpoints: { every: 3, keep: 2 }, evaluateEvery: 4 }
 
-  it.effect("3. ends within its limit of cost, and goes on with a higher one to the same result", () =>
+  it.effect("3. ends within its cost limit, and resumes with a higher one to the same result", () =>
     Effect.gen(function* () {
       const [whole, folder] = [yield* temporary, yield* temporary]
       const { spentUsd } = yield* Trainer.start(parts(), input, { folder: whole })
@@ -156,13 +156,13 @@ describe("a run", () => {
       assert.strictEqual(again.iteration, limited.iteration)
       const resumed = yield* Trainer.resume(parts(), { folder, maxCostUsd: 2 * spentUsd })
       assert.strictEqual(resumed.ending.type, "finished")
-      // Its answers were kept: nothing is paid twice.
+      // Its answers were stored: nothing is paid twice.
       assert.closeTo(resumed.spentUsd, spentUsd, 1e-9)
       assert.deepStrictEqual(yield* left(folder), yield* left(whole))
     })
   )
 
-  it.effect("4. stops when it is asked to, and goes on to the same result", () =>
+  it.effect("4. stops on request, and resumes to the same result", () =>
     Effect.gen(function* () {
       const [whole, folder] = [yield* temporary, yield* temporary]
       yield* Trainer.start(parts(), input, { folder: whole })

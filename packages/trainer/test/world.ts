@@ -13,7 +13,7 @@ import * as ToyEngine from "../src/ToyEngine.ts"
 import type { Parts } from "../src/Trainer.ts"
 import * as TrainingConfig from "../src/TrainingConfig.ts"
 
-/** What each worker knows. */
+/** The kind that each worker knows. */
 const knows = { adder: "sum", speller: "word" } as const
 
 /** Answers the questions of its kind, and says nonsense to others. */
@@ -47,7 +47,7 @@ export const pieces = ["model_id = [", "]\nsubtasks = [", "]\naccess_list = [", 
 const lists = (workers: ReadonlyArray<number>) =>
   `model_id = [${workers.join(", ")}]\nsubtasks = [${workers.map(() => '""').join(", ")}]\naccess_list = [${workers.map(() => "[]").join(", ")}]`
 
-/** What the policy is shown: the question alone. */
+/** The policy's prompt: the question alone. */
 const template: Prompt.Template = {
   ...Prompt.emptyTemplate,
   question: "{question}",

@@ -1,4 +1,4 @@
-/** What is not known exactly: the middle of many simulations, and how far most of them reach. */
+/** An uncertain value: the middle of many simulations, and the range that covers most of them. */
 
 /** The 5th, the 50th and the 95th percentile. */
 export interface Range {

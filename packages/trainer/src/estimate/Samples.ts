@@ -1,4 +1,4 @@
-/** What a rollout takes in tokens, as a rehearsal counts it. */
+/** The token usage of a rollout, as measured by a rehearsal. */
 import type { RunEvent } from "@divisi/core"
 
 /** A call of a worker, in tokens. */

@@ -1,6 +1,6 @@
 /**
- * A rehearsal: a few rollouts as training will make them, with a writer of random plans in the place of the model, and
- * with stand-ins that only count in the place of workers that would cost something.
+ * A rehearsal: a few rollouts made as in training. A writer of random plans replaces the model, and counting stand-ins
+ * replace workers that would cost money.
  */
 
 import { LanguagePolicy, Seed, type Workflow, WorkflowText } from "@divisi/core"
@@ -21,7 +21,7 @@ import * as Samples from "./Samples.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is rehearsed. */
+/** The settings of a rehearsal. */
 export interface RehearsalOptions {
   readonly parts: Pick<Parts, "pool" | "tasks" | "policy">
   readonly phase: GrpoConfig
@@ -42,7 +42,7 @@ export const defaultAnswerTokens = 400
 /** How far answers spread around the median: the logarithm's standard deviation. */
 const answerSpread = 0.6
 
-/** What a model thinks before it writes its lists. */
+/** The assumed number of tokens that a model thinks before it writes its lists. */
 const thoughtTokens = 40
 
 /** Draws from the normal distribution (Box and Muller 1958). */
@@ -119,8 +119,8 @@ const castOf = ({ answerTokens = defaultAnswerTokens, asksWorkers, parts }: Rehe
  *
  * **Details**
  *
- * The prompts are those of training. Plans are random, as long as they may be. Unless workers are asked, nothing is
- * sent to anybody, and the lengths of answers are assumed.
+ * The prompts are those of training. Plans are random and of maximum length. Unless workers are called, no request is
+ * sent, and the lengths of answers are assumed.
  */
 export const rehearse = Effect.fnUntraced(function* (
   options: RehearsalOptions

@@ -13,7 +13,7 @@ import type { RolloutSample } from "./Samples.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a run took, added up. Costs are of what has a price. */
+/** The total usage of a run. Costs include only items with a known price. */
 export interface Total {
   iterations: number
   rollouts: number
@@ -197,7 +197,7 @@ const addIteration = (
   addEvaluations(total, options, unknowns, pool, { iterations: 1, progress, concurrency }, draw)
 }
 
-/** Goes on by some iterations, with the held-out evaluations that are due meanwhile. */
+/** Adds some iterations, with the held-out evaluations due in them. */
 const addEvaluations = (
   total: Total,
   options: Options,

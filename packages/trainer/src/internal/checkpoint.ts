@@ -29,7 +29,7 @@ export const sumsOf = Effect.fnUntraced(function* (
     files[`${Layout.checkpointOf(state.iteration)}/${name}`] = sha256
   }
   const reference = `${Layout.reference}/${state.reference?.reference}`
-  // An address of an engine elsewhere is no file here.
+  // The address of a remote engine is not a local file.
   if (fs.statSync(path.join(folder, reference), { throwIfNoEntry: false })?.isFile() === true) {
     files[reference] = (yield* Checksum.ofFile(path.join(folder, reference))).sha256
     yield* WholeFile.sync(path.join(folder, reference))
@@ -62,7 +62,10 @@ export const read = (
     return state
   })
 
-/** The last of some checkpoints that is whole, and those after it. One of another version is no damage. */
+/**
+ * Returns the last intact one of some checkpoints, and those after it. A checkpoint of another version does not count
+ * as damaged.
+ */
 export const lastWhole = Effect.fnUntraced(function* (folder: string, checkpoints: ReadonlyArray<number>) {
   const damaged: Array<Damaged> = []
   for (const checkpoint of checkpoints.toReversed()) {

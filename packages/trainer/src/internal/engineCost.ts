@@ -1,4 +1,4 @@
-/** What the tokens of an engine cost, and an engine that charges for them. */
+/** The cost of an engine's tokens, and an engine that charges for them. */
 import * as Effect from "effect/Effect"
 import type { Datum, Engine, EnginePricing, Sampler } from "../Engine.ts"
 import type { GroupAdvantages } from "./grpoBatch.ts"

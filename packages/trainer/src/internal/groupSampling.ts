@@ -24,18 +24,18 @@ export interface SampledCompletion {
 /** The model of one rollout's policy. */
 export interface Writer {
   readonly worker: Worker
-  /** The same where the Conductor is a worker of its own pool: its completions are no rounds of this rollout. */
+  /** The same if the Conductor is a worker of its own pool: its completions do not count as rounds of this rollout. */
   readonly nested: Worker
   /** The completion of each round so far. */
   readonly sampled: ReadonlyArray<SampledCompletion>
-  /** Takes the next of them, sampled now or found where the rollout is kept. */
+  /** Takes the next of them, sampled now or read from the stored rollout. */
   readonly take: (messages: ReadonlyArray<Message>, sample: Sample) => void
 }
 
 /** The id of the models. */
 export const id = "policy-in-training"
 
-/** What the rollouts of a group share. */
+/** The resources shared by the rollouts of a group. */
 export interface GroupOptions {
   readonly sampler: Sampler
   readonly tokenizer: Tokenizer
@@ -44,7 +44,10 @@ export interface GroupOptions {
   readonly seed: number
   /** A permit for each completion that is sampled at once. */
   readonly permits: Semaphore.Semaphore
-  /** Called with the engine's failure, which says nothing of the policy. It stops the group: nobody gets an answer. */
+  /**
+   * Called with the engine's failure, which is not a verdict on the policy. It stops the group: none of its calls is
+   * answered.
+   */
   readonly onFailure: (error: EngineError) => Effect.Effect<unknown>
 }
 
@@ -80,7 +83,7 @@ export const make = (options: GroupOptions): ((member: number) => Writer) => {
   const sample = (prompt: ReadonlyArray<number>, count: number, seed: number) =>
     permits.withPermits(count)(sampler.sample({ prompt, maxTokens, count, seed }))
 
-  /** The first completions, once somebody has asked for them. */
+  /** The first completions, once they were requested. */
   let first:
     | {
         readonly prompt: ReadonlyArray<number>

@@ -310,7 +310,7 @@ const checkOutage = Effect.fnUntraced(function* (
   )
   outage.lost = isAnswered ? 0 : outage.lost + lost
   if (outage.lost < mostLost) return
-  // What failed is in the record of its rollout: it would fail again without being asked.
+  // The failure is in the rollout's record, so it would be repeated without a new call.
   const remove = session.kept?.forgetLost()
   yield* Session.writeSpent(session, true)
   if (remove !== undefined) yield* remove

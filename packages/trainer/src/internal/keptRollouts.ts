@@ -2,8 +2,8 @@
  * Rollouts that no checkpoint has yet: their calls and answers, in a journal in the run's folder, so that a run that is
  * killed or stopped does not pay for them again. Once a checkpoint has what was learned from them they are removed.
  *
- * They are kept where a worker is paid. Where all of them cost nothing (the gym, local models), nothing is written: what
- * is lost is made again.
+ * They are stored if a worker is paid. If all workers are free (the gym, local models), nothing is written, and lost
+ * rollouts are made again.
  */
 import * as path from "node:path"
 import type { Journal } from "@divisi/core"
@@ -16,17 +16,17 @@ import type * as Rollout from "../Rollout.ts"
 import { RunFolderError } from "../RunFolder.ts"
 import * as Layout from "../RunLayout.ts"
 
-/** The rollouts of a run that are kept. */
+/** The stored rollouts of a run. */
 export interface KeptRollouts {
   /** The calls that were under way when an earlier process ended, and what they cost at most. */
   readonly inDoubt: { readonly calls: number; readonly costUsd: number }
-  /** USD paid for rollouts that stand from the mark on, by earlier processes, too. */
+  /** USD paid for rollouts after the mark, including payments of earlier processes. */
   readonly paidUsd: () => number
-  /** What stands before it is in a checkpoint. */
+  /** The entries before the mark are covered by a checkpoint. */
   readonly mark: () => Layout.Mark
   readonly ofPhase: (phase: number) => Rollout.Kept
   readonly setMark: (mark: Layout.Mark) => void
-  /** Removes what stands before the mark. */
+  /** Removes the entries before the mark. */
   readonly prune: Effect.Effect<void, RunFolderError>
   /** Takes those that were lost to failures of workers out of what is paid; gives what removes them. */
   readonly forgetLost: () => Effect.Effect<void, RunFolderError>
@@ -39,7 +39,7 @@ const isPaid = ({ pricing, recovery }: Worker): boolean => {
   return isPlay !== true && inputPerMillion + outputPerMillion + perCall > 0
 }
 
-/** Whether somebody is paid, so that it is worth keeping what was answered. */
+/** Whether a worker is paid, so that storing answers is worthwhile. */
 export const areWorth = ({ workers }: WorkerPool): boolean => workers.some(isPaid)
 
 /** A journal of rollouts that cannot be used, as the run says it. */
@@ -62,7 +62,7 @@ const isBefore = (name: string, { phase, position }: Layout.Mark): boolean => {
 
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0)
 
-/** Opens the rollouts that are kept in a run's folder. `marked` is where it was said last that a checkpoint has them. */
+/** Opens the rollouts stored in a run's folder. `marked` is the last recorded mark that a checkpoint covers. */
 export const open = Effect.fnUntraced(function* (
   folder: string,
   marked: Layout.Mark

@@ -104,7 +104,7 @@ export const state = (folder: string, checkpoint: number): Layout.TrainerState =
     true
   ) as unknown as Layout.TrainerState
 
-/** Reads which checkpoint is best; `undefined` where there is none. */
+/** Reads which checkpoint is best, or returns `undefined` if no best one is recorded. */
 export const best = (folder: string): Layout.Best | undefined => {
   const flawOf = (value: object) =>
     Shape.flaw(value, { iteration: 0, score: 0 }, "") ??

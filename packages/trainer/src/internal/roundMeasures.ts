@@ -1,7 +1,7 @@
-/** What a round of a run took, read from its record in the transcript. */
+/** The usage of a run's round, read from its record in the transcript. */
 import { type Transcript, Workflow } from "@divisi/core"
 
-/** What a round took. The policy's own calls are not counted: they are the engine's samples. */
+/** The usage of a round. The policy's own calls are not counted: they are the engine's samples. */
 export interface RoundMeasures {
   /** The worker of each step, after reassignment. */
   readonly workers: ReadonlyArray<string>
@@ -27,7 +27,7 @@ const criticalPath = (workflow: Workflow.Workflow | undefined, lasts: (step: num
   return Math.max(0, ...ends)
 }
 
-/** What a round took. */
+/** Measures the usage of a round. */
 export const measure = (round: Pick<Transcript.RoundRecord, "steps" | "workflow">): RoundMeasures => {
   const { steps, workflow } = round
   const failed = steps.flatMap(({ lost }) => lost)

@@ -1,4 +1,4 @@
-/** What the phases of a run share: its progress, and how it is reported and saved. */
+/** The state shared by the phases of a run: its progress, and how it is reported and saved. */
 import { type Budget, Callback } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -30,9 +30,9 @@ export interface Session {
   readonly emit: (event: WithoutTime<TrainingEvent>) => Effect.Effect<void>
   /** The account of what this process spends on the run. */
   readonly ledger: Budget.Ledger
-  /** The rollouts that no checkpoint has; absent where none are kept. */
+  /** The rollouts that no checkpoint covers; absent if none are stored. */
   readonly kept: KeptRollouts | undefined
-  /** What the run had spent before. */
+  /** USD spent by the run before. */
   readonly spentBeforeUsd: number
   /** Done when the run is asked to stop. */
   readonly stopped: Deferred.Deferred<void>
@@ -53,7 +53,7 @@ export class StopRequested extends Data.TaggedError("StopRequested") {}
 /** USD that the run has spent so far, lost work included. */
 export const spentUsd = (session: Session): number => session.spentBeforeUsd + session.ledger.spent().costUsd
 
-/** Saves what was spent, if anything was. What was paid for rollouts that are kept stands beside their answers. */
+/** Saves the spending, if there was any. Payments for stored rollouts are recorded with their answers. */
 export const writeSpent = (session: Session, isDurable = false): Effect.Effect<void, RunFolderError> => {
   const { folder, kept, ledger } = session
   if (kept === undefined && ledger.spent().costUsd === 0) return Effect.void
@@ -61,7 +61,7 @@ export const writeSpent = (session: Session, isDurable = false): Effect.Effect<v
   return folder.writeSpent({ costUsd, mark: kept?.mark() ?? folder.spent.mark }, isDurable)
 }
 
-/** Lets go of the rollouts that a checkpoint has: what was paid for them is written down before. */
+/** Releases the rollouts that a checkpoint covers. Their payments are written first. */
 const settleKept = (session: Session): Effect.Effect<void, RunFolderError> => {
   const { kept, standing } = session
   if (kept === undefined) return Effect.void

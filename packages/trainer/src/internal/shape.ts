@@ -8,8 +8,9 @@ const isFields = (value: unknown): value is Fields =>
 const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)
 
 /**
- * The first place where a value has another kind of content than an example, or none; `undefined` where there is none.
- * What the example lacks, the value may have. Of two objects of different `type` no more than that is compared.
+ * Returns the first position where a value lacks content of an example or has another type, or `undefined` if the value
+ * matches. The value may have content that the example lacks. If two objects differ in `type`, nothing else of them is
+ * compared.
  */
 export const flaw = (value: unknown, example: unknown, at: string): string | undefined => {
   if (kindOf(value) !== kindOf(example)) return `${at} is not of kind ${kindOf(example)}`

@@ -8,7 +8,7 @@ import type { OptimizerSettings, Sample } from "../Engine.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a model is made of. */
+/** Settings of a model. */
 export interface Settings {
   /** Tokens that there are. */
   readonly size: number
