@@ -1,6 +1,7 @@
 /**
- * What the client itself costs: an iteration of 64 questions with 4 rollouts of 1,000 tokens is tokenised, sampled, packed,
- * sent, read and stepped with, over real HTTP, against a server in another process that answers at once.
+ * Measures the cost of the client itself. An iteration of 64 questions with 4 rollouts of 1,000 tokens is tokenised,
+ * sampled, packed, sent, read and stepped with. It runs over real HTTP, against a server in another process that
+ * answers at once.
  *
  *     pnpm --filter @divisi/trainer-tinker bench
  *

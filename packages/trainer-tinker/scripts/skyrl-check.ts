@@ -142,7 +142,7 @@ const reinforce = (engine: Engine) =>
 // The adapter
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A completion that llama.cpp samples with the adapter on its base, and what it says of its tokens. */
+/** Returns a completion that llama.cpp samples with the adapter on its base, and its log-probabilities. */
 const served = (gguf: string, adapter: string, prompt: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const model = yield* LlamaCppModel.load({

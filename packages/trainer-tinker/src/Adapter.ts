@@ -95,7 +95,7 @@ const fetchTo = async (url: string, file: string, fetching: typeof fetch, signal
 /** Whether a path in an archive stays below where it is unpacked. */
 const isInside = (name: string) => !name.split(/[\\/]/).includes("..")
 
-/** What an archive's entries are: the adapter's two files, by their names in it. */
+/** Lists an archive's entries: the adapter's two files, by their names in the archive. */
 const list = async (file: string): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>()
   const names: Array<string> = []

@@ -1,9 +1,9 @@
 /**
  * How servers of the Tinker API differ, as data.
  *
- * One protocol, three ways of keeping it: the hosted service, SkyRL's JAX engine, and SkyRL's FSDP and Megatron
- * engines. The client behaves alike towards all three and looks here for what to send. {@link detect} tells them apart
- * as far as they can be; whoever knows the server says so.
+ * The protocol has three variants: the hosted service, SkyRL's JAX engine, and SkyRL's FSDP and Megatron engines. The
+ * client treats all three alike and looks up here what to send. {@link detect} distinguishes them as far as possible; a
+ * caller that knows the server can set the dialect.
  */
 import type { LossName, OptimizerSettings } from "@divisi/trainer/Engine"
 
@@ -23,7 +23,7 @@ export type Snapshots =
   /** Until the optimiser steps. Sampling from an older one would turn the trained weights back. */
   | "until-step"
 
-/** What a server does. */
+/** The behaviour of a server. */
 export interface Dialect {
   readonly name: Name
   /**
@@ -41,8 +41,8 @@ export interface Dialect {
   /** Whether the same calls in the same order give the same bits. */
   readonly deterministic: boolean
   /**
-   * Whether a fresh model begins with the gradient that the last one in its place did not step with. It is stepped away
-   * in a model that is made for that alone.
+   * Whether a fresh model starts with the pending gradient of the last model in its slot. A model made only for this
+   * purpose then steps it away.
    */
   readonly leavesGradients: boolean
   /** Whether a 400 for a result is the operation's failure. Elsewhere a proxy may have made it. */
@@ -51,7 +51,7 @@ export interface Dialect {
   readonly hasForward: boolean
   /** Whether a checkpoint's archive is asked for by its bare name. */
   readonly bareArchiveName: boolean
-  /** What an archive holds: an adapter, or the whole model. */
+  /** The contents of an archive: an adapter, or the whole model. */
   readonly archive: "adapter" | "model"
   /** The most sampling requests at once. */
   readonly sampleConcurrency: number
@@ -123,7 +123,7 @@ export const dialects: Readonly<Record<Name, Dialect>> = {
 // Telling apart
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a server gave away of itself. */
+/** The observable signs of a server's dialect. */
 export interface Signs {
   /** The immediate reply to `create_model`. */
   readonly created: Readonly<Record<string, unknown>>
@@ -156,8 +156,8 @@ export const detect = ({ created, forwardFields }: Signs): Dialect | undefined =
 }
 
 /**
- * What a caller has to know about a server before trusting a run to it, as sentences; empty where it does all that it
- * is asked.
+ * Returns the limitations that a caller should know before trusting a run to a server, as sentences; empty if the
+ * server does everything as requested.
  */
 export const notices = ({ ignores, name, snapshots }: Dialect): ReadonlyArray<string> => [
   ...(ignores.length === 0

@@ -20,13 +20,13 @@ import type * as Redacted from "effect/Redacted"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where a tokenizer's files are. */
+/** The source of a tokenizer's files. */
 export type Source =
   /** A folder with `tokenizer.json` and `tokenizer_config.json`, as models come in. */
   | { readonly folder: string }
-  /** The files themselves; the config lies beside the tokenizer by default. */
+  /** The files themselves. By default, the config is in the tokenizer's folder. */
   | { readonly tokenizer: string; readonly config?: string | undefined }
-  /** A model on Hugging Face, e.g. `Qwen/Qwen2.5-7B-Instruct`; its files are kept in the cache folder. */
+  /** A model on Hugging Face, e.g. `Qwen/Qwen2.5-7B-Instruct`. Its files are stored in the cache folder. */
   | {
       readonly model: string
       readonly revision?: string | undefined

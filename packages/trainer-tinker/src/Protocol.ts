@@ -36,7 +36,7 @@ export interface Batch {
   readonly config?: Readonly<Record<string, number>> | undefined
 }
 
-/** What came of a batch: the learner's log-probability of each target, datum by datum, and the server's metrics. */
+/** The result of a batch: the learner's log-probability of each target, datum by datum, and the server's metrics. */
 export interface BatchResult {
   readonly logProbs: ReadonlyArray<ReadonlyArray<number> | Float32Array>
   readonly metrics: Readonly<Record<string, number>>
@@ -54,7 +54,7 @@ export interface AdamParams {
   readonly grad_clip_norm: number
 }
 
-/** What to sample. */
+/** A request to sample. */
 export interface SampleRequest {
   readonly prompt: ReadonlyArray<number>
   readonly maxTokens: number
@@ -78,7 +78,7 @@ export interface Sequence {
 /** Completions of a prompt. */
 export interface SampleResult {
   readonly sequences: ReadonlyArray<Sequence>
-  /** As long as the prompt; the first token has none. */
+  /** As long as the prompt; the first token has no value. */
   readonly promptLogProbs?: ReadonlyArray<number | null> | undefined
 }
 
@@ -92,7 +92,7 @@ export interface LoraConfig {
   readonly train_attn: boolean
 }
 
-/** What a saved state was trained on, as the server says it. */
+/** The training data of a saved state, as reported by the server. */
 export interface WeightsInfo {
   readonly base_model?: string | undefined
   readonly is_lora?: boolean | undefined

@@ -85,7 +85,7 @@ const checked = (options: Options): Effect.Effect<void, Errors.TinkerError> =>
     Errors.make("create_session", { _tag: "UserMistake", detail: message })
   )
 
-/** What the server is asked to train. */
+/** Options of the model that the server trains. */
 export interface ModelOptions {
   readonly baseModel: string
   readonly lora?: Partial<Protocol.LoraConfig> | undefined
@@ -104,7 +104,7 @@ export interface TinkerClient {
   readonly models: Effect.Effect<ReadonlyArray<Protocol.SupportedModel>, Errors.TinkerError>
   /** A fresh model, until the scope closes. */
   readonly createModel: (options: ModelOptions) => Effect.Effect<Model.TrainedModel, Errors.TinkerError, Scope.Scope>
-  /** What a saved state was trained on. */
+  /** Returns the training data of a saved state. */
   readonly weightsInfo: (path: string) => Effect.Effect<Protocol.WeightsInfo, Errors.TinkerError>
   /** Samples the base model, as a reference for a KL penalty; needs no trained model. */
   readonly baseSampler: (baseModel: string) => Effect.Effect<Model.SamplerHandle, Errors.TinkerError>
@@ -152,7 +152,7 @@ const waitingOf = (options: Options, dialect: () => Dialect.Dialect | undefined)
   onNotice: noticing(options)
 })
 
-/** How long a session may go without a heartbeat before somebody is told; SkyRL unloads its models after 300 s. */
+/** The time without a heartbeat after which a session is reported. SkyRL unloads the session's models after 300 s. */
 const silenceMillis = 120_000
 
 const noticing =

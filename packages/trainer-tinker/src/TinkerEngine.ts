@@ -63,7 +63,7 @@ const table = Tables.table(
 /** The engine, and what is the Tinker API's own about it. */
 export interface TinkerEngine extends Engine {
   readonly dialect: Dialect.Dialect
-  /** What the server does not do as asked, as sentences. */
+  /** The requested features that the server does not support, as sentences. */
   readonly notices: ReadonlyArray<string>
 }
 
@@ -129,7 +129,7 @@ const opened = (options: Options) =>
     const served = yield* Effect.flatMap(state.client.models, (models) => checkModel(options, models))
     const dialect = state.client.dialect() ?? (yield* probe(state))
     state.client.settle(dialect)
-    // What was created to find out has the gradient of whoever came before.
+    // The model created for detection has the gradient of its slot's previous model.
     if (dialect.leavesGradients) yield* State.release(state)
     state.dialect = dialect
     state.contextTokens = options.contextTokens ?? served?.max_context_length ?? state.contextTokens
@@ -174,8 +174,8 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
  *
  * **Gotchas**
  *
- * Read {@link TinkerEngine.notices}: what a server ignores, no client can make up for. An interrupted gradient or step
- * leaves the weights in doubt, so a saved state has to be loaded after it.
+ * Read {@link TinkerEngine.notices}: a client cannot compensate for features that a server ignores. An interrupted
+ * gradient or step leaves the weights uncertain, so a saved state has to be loaded after it.
  *
  * **Example**
  *

@@ -1,5 +1,5 @@
 /**
- * What goes wrong between this client and a server of the Tinker API.
+ * Errors between this client and a server of the Tinker API.
  *
  * One error for the whole protocol, with a closed set of reasons; each says whether sending the same again can help.
  * The engine's callers see it as core's `EngineError`: {@link toEngineError}.
@@ -33,7 +33,7 @@ export type TinkerErrorReason =
   | { readonly _tag: "Conflict"; readonly detail: string }
   /** A checkpoint that is still being written. */
   | { readonly _tag: "NotReady"; readonly detail: string }
-  /** Nobody answers, or not in time. */
+  /** The server is unreachable, or did not answer in time. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
   /** The server's own failure. */
   | { readonly _tag: "ServerFailure"; readonly detail: string }
@@ -44,7 +44,7 @@ export type TinkerErrorReason =
 
 /** A call of the Tinker API that failed. */
 export class TinkerError extends Data.TaggedError("TinkerError")<{
-  /** What was called, e.g. `forward_backward`. */
+  /** The name of the call, e.g. `forward_backward`. */
   readonly call: string
   readonly reason: TinkerErrorReason
   /**
@@ -61,7 +61,7 @@ export class TinkerError extends Data.TaggedError("TinkerError")<{
     return `${this.call}: ${this.reason.detail}`
   }
 
-  /** Whether nobody knows if the request was carried out. */
+  /** Whether it is unknown if the request was carried out. */
   get isUncertain(): boolean {
     const { _tag } = this.reason
     return _tag === "Unreachable" || _tag === "ServerFailure" || (this.afterLostReply === true && _tag !== "Conflict")
@@ -119,14 +119,17 @@ const sayings: ReadonlyArray<readonly [RegExp, TinkerErrorReason["_tag"]]> = [
   [/must be|invalid|unsupported|not permitted|not supported|required|expected|does not accept/i, "UserMistake"]
 ]
 
-/** What a failed operation's words say of why it failed. Servers report their own failures like the user's mistakes. */
+/**
+ * Derives the reason from the message of a failed operation. Servers report their own failures like the user's
+ * mistakes.
+ */
 export const reasonOfWords = (detail: string): TinkerErrorReason => {
   const tag = sayings.find(([pattern]) => pattern.test(detail))?.[1]
   if (tag === "TooLarge" || tag === "Expired" || tag === "UserMistake") return { _tag: tag, detail }
   return { _tag: "ServerFailure", detail }
 }
 
-/** What a status without a result means. */
+/** Derives the reason from a status without a result. */
 export const reasonOfStatus = (status: number, detail: string, retryAfterMillis?: number): TinkerErrorReason => {
   switch (status) {
     case 400: {

@@ -1,6 +1,6 @@
 /**
- * Parity with the reference: `expected.json` was made by the Python packages tokenizers and jinja2 from the tokenizer
- * beside it, which was trained with the pattern and the normaliser of the kind that Qwen's and Llama 3's models have.
+ * Parity with the reference. `expected.json` was created with the Python packages tokenizers and jinja2 from the
+ * tokenizer in the same folder. Its pattern and normaliser are of the kind that the models of Qwen and Llama 3 have.
  */
 import fs from "node:fs"
 import http from "node:http"
@@ -100,7 +100,7 @@ describe("HuggingFaceTokenizer", () => {
     })
   )
 
-  it.effect("knows the token that ends a turn, or is told", () =>
+  it.effect("knows the token that ends a turn, or takes it from an option", () =>
     Effect.gen(function* () {
       const own = yield* HuggingFaceTokenizer.load({ folder })
       assert.strictEqual(own.endToken, own.tokenId("<|im_end|>"))

@@ -16,7 +16,7 @@ const losses: ReadonlyArray<Loss> = [
 
 const adam = { learningRate: 0.1, beta1: 0.9, beta2: 0.99 }
 
-/** What an engine says of data after a step, and the norm of the step's gradient. */
+/** Returns an engine's results for data after a step, and the norm of the step's gradient. */
 const learn = (engine: Engine, calls: ReadonlyArray<ReadonlyArray<Datum>>, loss: Loss) =>
   Effect.gen(function* () {
     const passes = yield* Effect.forEach(calls, (part) => engine.forwardBackward(part, loss))

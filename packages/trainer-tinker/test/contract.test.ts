@@ -9,7 +9,7 @@ import { adapterFolder, connect, names, serve } from "./world.ts"
 
 const cut = { "step/cut": "The server does not cut gradients, and no client can." }
 
-/** What a server cannot do, whoever asks. */
+/** The features that each server lacks. */
 const gaps: Readonly<Record<Dialect.Name, EngineContract.Gaps>> = {
   hosted: {},
   "skyrl-jax": {

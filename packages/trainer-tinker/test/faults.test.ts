@@ -31,7 +31,7 @@ const weightsOf = (engine: Engine) =>
 const count = (server: LocalTinkerServer.LocalTinkerServer, call: string) =>
   server.carriedOut().filter((one) => one === call).length
 
-/** What training without any fault comes to. */
+/** Returns the result of training without any fault. */
 const undisturbed = (name: Dialect.Name, steps: number) =>
   Effect.gen(function* () {
     const engine = yield* connect(yield* serve({ dialect: name }), { dialect: name })
@@ -116,7 +116,7 @@ describe("faults", () => {
     )
   }
 
-  it.live("carries a request out once that is made again after nobody answered for too long", () =>
+  it.live("carries out a request once if it is sent again after a long time without an answer", () =>
     Effect.gen(function* () {
       let isSilent = false
       const server = yield* serve({
@@ -129,7 +129,7 @@ describe("faults", () => {
       assert.strictEqual(error.reason._tag, "Unreachable")
       assert.isTrue(error.isRetryable)
       isSilent = false
-      // Anything else would be built on weights that nobody knows.
+      // Any other call would be based on unknown weights.
       const other = yield* Effect.flip(engine.step({ learningRate: 0.5 }))
       assert.strictEqual(other.reason._tag, "Expired")
       assert.strictEqual((yield* engine.step(adam)).version, 1)

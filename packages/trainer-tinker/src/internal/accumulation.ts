@@ -33,7 +33,7 @@ export const initial: Accumulation = { calls: [], counted: 0, planned: 0, lastSt
 
 const sizeOf = (calls: ReadonlyArray<Call>) => calls.reduce((sum, { data }) => sum + data.length, 0)
 
-/** What to send for more data, the new ones first, and the state after that. */
+/** Returns the messages for more data, the new data first, and the state after that. */
 export const add = (
   before: Accumulation,
   data: ReadonlyArray<Datum>,

@@ -1,10 +1,10 @@
 /**
  * Turns a trainer's data into a server's, so that the server minimises the sum that the trainer means.
  *
- * Sums are sent as they are. Where a server takes the weighted mean of each datum and then the mean over all data since
- * the last step, every token gets weight 1 and what it counts for goes into its advantage, times the tokens of its
- * datum and the data of the step: means undone, sums again. Cross entropy has no advantages; there it is sent as CISPO
- * with both clips at 1, which is the same loss with them.
+ * If the server minimises sums, they are sent as they are. Some servers take the weighted mean of each datum and then
+ * the mean over all data since the last step. For these, every token gets weight 1, and its own weight is multiplied
+ * into its advantage, with the tokens of its datum and the data of the step. This turns the means back into sums. Cross
+ * entropy has no advantages, so it is sent as CISPO with both clips at 1, which is the same loss with advantages.
  */
 import type { Datum, Loss, PerToken } from "@divisi/trainer/Engine"
 import type { Dialect } from "../Dialect.ts"

@@ -120,8 +120,8 @@ export const merge = (results: ReadonlyArray<Protocol.BatchResult>): Protocol.Ba
  *
  * **Details**
  *
- * Sends all pieces before it waits for any result. When some were carried out and others not, the error says so: their
- * part of the gradient cannot be taken back.
+ * Sends all chunks before it waits for a result. If only some were carried out, the error reports it, because their part
+ * of the gradient cannot be undone.
  */
 export const run = (
   place: Place,

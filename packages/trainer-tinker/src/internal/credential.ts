@@ -9,7 +9,7 @@ import * as Transport from "./transport.ts"
 /** A key, and whatever it was exchanged for. */
 export interface Credential {
   readonly value: Effect.Effect<Redacted.Redacted<string> | undefined, Errors.TinkerError>
-  /** Forgets a token that was refused; false where there is none to renew. */
+  /** Discards a rejected token. Returns `false` if it cannot be renewed. */
   readonly forget: Effect.Effect<boolean>
   /** From now on the key is exchanged, by a call with these settings. */
   readonly exchange: (settings: Transport.Settings) => void

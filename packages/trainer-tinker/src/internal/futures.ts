@@ -24,7 +24,7 @@ export interface Waiting {
 /** An awaited result. */
 export interface Awaited {
   readonly requestId: string
-  /** What it is, for people: `forward_backward`. */
+  /** The name of the call in messages: `forward_backward`. */
   readonly call: string
   readonly accept?: string | undefined
 }
@@ -42,7 +42,7 @@ interface Body {
 // Verdicts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What to do after a reply. */
+/** The action after a reply. */
 type Verdict =
   | { readonly type: "done" }
   | { readonly type: "pending"; readonly queue?: string | undefined }
@@ -131,7 +131,7 @@ export const retrieve = (
       )
       const now = yield* Clock.currentTimeMillis
       if (result._tag === "Failure") {
-        // A poll that runs into its own limit is no silence: servers hold polls for minutes.
+        // A poll that reaches its own limit does not count as silence: servers hold polls for minutes.
         if (now - asked >= waiting.pollMillis) continue
         silentSince ??= asked
         doubts += 1

@@ -30,7 +30,7 @@ interface BatchReply {
   readonly metrics?: Readonly<Record<string, number>> | null | undefined
 }
 
-/** A batch's result; `undefined` where it is none. */
+/** Reads a batch's result, or returns `undefined` for any other value. */
 export const readBatch = (reply: unknown): BatchResult | undefined => {
   const { loss_fn_outputs: outputs, metrics } = (reply ?? {}) as BatchReply
   if (!Array.isArray(outputs)) return undefined

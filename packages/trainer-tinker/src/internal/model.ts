@@ -33,7 +33,7 @@ export interface TrainedModel {
   readonly loadWeights: (path: string) => Effect.Effect<void, Errors.TinkerError>
   /** A sampler of the present weights. */
   readonly sampler: Effect.Effect<Sampling.SamplerHandle, Errors.TinkerError>
-  /** The address of weights that are kept to be sampled and downloaded. */
+  /** Saves weights for sampling and download, and returns their address. */
   readonly saveForSampler: (name: string) => Effect.Effect<string, Errors.TinkerError>
   /** Frees its place at the server. Also done when the scope closes. */
   readonly unload: Effect.Effect<void>
@@ -154,7 +154,7 @@ const sampler = (place: Place, attempt = 1): Effect.Effect<Sampling.SamplerHandl
     if (typeof said.sampling_session_id === "string") return Sampling.make(connection, said.sampling_session_id)
     return yield* Sampling.open(connection, { model_path: said.path ?? "" })
   }).pipe(
-    // The first attempt has left a sampler that nobody can name: make another.
+    // The first attempt left a sampler whose name is unknown: create another.
     Effect.catchIf(
       (error) => isSavedBefore(error) && attempt < mostSamplerAttempts,
       () => sampler(place, attempt + 1)

@@ -31,7 +31,7 @@ export interface State {
   epoch: number
   /** Changes with every sampler that is saved. */
   samplers: number
-  /** Why the weights or gradients at the server are in doubt; absent when they are not. */
+  /** The reason why the weights or gradients at the server are uncertain; absent if they are not. */
   doubt: string | undefined
   accumulation: Accumulation.Accumulation
   readonly names: Set<string>
@@ -145,7 +145,7 @@ export const create = (state: State, rank?: number): Effect.Effect<TinkerClient.
     return model
   })
 
-/** The model, created where there is none yet. */
+/** Returns the model, creating it if necessary. */
 export const model = (state: State): Effect.Effect<TinkerClient.TrainedModel, Errors.TinkerError> =>
   Effect.suspend(() =>
     state.model === undefined
@@ -159,7 +159,7 @@ export const model = (state: State): Effect.Effect<TinkerClient.TrainedModel, Er
 // Doubt
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Refuses where the weights are in doubt. */
+/** Fails if the weights are uncertain. */
 export const trusted = (state: State, call: string): Effect.Effect<void, Errors.TinkerError> =>
   Effect.suspend(() =>
     state.doubt === undefined
@@ -167,7 +167,7 @@ export const trusted = (state: State, call: string): Effect.Effect<void, Errors.
       : Effect.fail(Errors.make(call, { _tag: "Expired", detail: `${state.doubt} Load the last saved state.` }))
   )
 
-/** Remembers why the weights are in doubt: a reply that never came, half of a batch, an interruption. */
+/** Records why the weights are uncertain: a missing reply, half of a batch, an interruption. */
 export const doubting = <A>(
   state: State,
   effect: Effect.Effect<A, Errors.TinkerError>

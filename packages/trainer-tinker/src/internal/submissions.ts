@@ -3,10 +3,10 @@
  *
  * **Details**
  *
- * A request takes its place when it is made, is prepared while earlier ones are sent, and is sent when the server has
- * taken the one before. Nobody waits for results here. A number is used up when the server has taken its request. When
- * the server gave no answer, it may or may not have taken the last request. Then only the same request may follow,
- * under the same number, so that it is carried out once in either case.
+ * A request gets its queue position when it is made, is prepared while earlier ones are sent, and is sent once the
+ * server has accepted the previous one. The queue does not wait for results. A number is used up when the server has
+ * accepted its request. Without an answer, it is unknown whether the server accepted the last request. Then only the
+ * same request may follow, under the same number, so that it is carried out once in either case.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

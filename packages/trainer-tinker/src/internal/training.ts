@@ -144,7 +144,7 @@ const step = (state: State.State, dialect: Dialect, settings: OptimizerSettings)
 /** The part of an engine that learns. */
 export const make = (state: State.State, dialect: Dialect): Pick<Engine, "forward" | "forwardBackward" | "step"> => {
   const turn = Semaphore.makeUnsafe(1)
-  /** Where what is sent depends on what was sent before, one call is finished before the next. */
+  /** If a message depends on the messages sent before, each call is completed before the next. */
   const inTurn = dialect.reduction === "mean" ? turn.withPermits(1) : <A, E>(effect: Effect.Effect<A, E>) => effect
   /** No sample is under way while weights change that it may be drawn from. */
   const alone =

@@ -18,7 +18,7 @@ import * as Errors from "../TinkerError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is sent. */
+/** A request to send. */
 export interface Outgoing {
   /** For people: the last part of the path by default. */
   readonly call?: string | undefined
@@ -32,7 +32,7 @@ export interface Outgoing {
   readonly timeoutMillis?: number | undefined
 }
 
-/** What came back, whatever its status. */
+/** A reply, with any status. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -50,16 +50,16 @@ export interface Retry {
   readonly patienceMillis: number
 }
 
-/** What every exchange needs. */
+/** The settings of every exchange. */
 export interface Settings {
   /** Without a slash at the end. */
   readonly baseUrl: string
   readonly timeoutMillis: number
   readonly retry: Retry
   readonly fetch: typeof fetch
-  /** What is sent as `X-API-Key`; absent for a server without keys. */
+  /** The value of `X-API-Key`; absent for a server without keys. */
   readonly credential: Effect.Effect<Redacted.Redacted<string> | undefined, Errors.TinkerError>
-  /** Told that the credential was refused; whether a new one is worth another attempt. */
+  /** Called if the credential was rejected. Returns whether a new one is worth another attempt. */
   readonly refused: Effect.Effect<boolean>
   /** Texts that must not show in errors. */
   readonly secrets: () => ReadonlyArray<string>
@@ -96,7 +96,7 @@ const headersOf = (outgoing: Outgoing, key: Redacted.Redacted<string> | undefine
     ...outgoing.headers
   })
 
-/** Sends once. Fails only where nobody answered, or not in time. */
+/** Sends once. Fails only if there was no answer, or not in time. */
 export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<Reply, Errors.TinkerError> =>
   Effect.gen(function* () {
     const key = yield* settings.credential
@@ -145,7 +145,7 @@ const detailOf = ({ bytes, json, status }: Reply): string => {
   return said ?? (new TextDecoder().decode(bytes.subarray(0, 4_000)) || `status ${status}`)
 }
 
-/** A reply that is no success, as an error. */
+/** Converts an unsuccessful reply to an error. */
 export const refusal = (
   settings: Settings,
   outgoing: Outgoing,
