@@ -1,6 +1,6 @@
 /**
- * Whether memory stays flat: samples, learns and steps as training does, for some minutes, and tells what the process
- * holds.
+ * Checks that memory stays flat: samples, learns and steps as training does, for some minutes, and reports the
+ * process's memory.
  *
  *     node --expose-gc --conditions=@divisi/source packages/trainer-jax/bench/memory.ts [--minutes 20] [--sampling llamacpp]
  */

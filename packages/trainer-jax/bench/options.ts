@@ -1,4 +1,4 @@
-/** What benchmarks have in common: options of the command line, a model of the sizes that matter, and their report. */
+/** Shared code of the benchmarks: command-line options, a model of realistic size, and their report. */
 import os from "node:os"
 import type { Model } from "@divisi/gguf"
 import { Tokenizer } from "@divisi/gguf/browser"

@@ -1,6 +1,6 @@
 /**
- * What stands between the engine and more tokens per second: how much of a pass is products of matrices, at how many
- * billion operations a second.
+ * Measures the overhead of the engine: the share of a pass spent on matrix products, and their speed in billion
+ * operations a second.
  *
  *     node --conditions=@divisi/source packages/trainer-jax/bench/profile.ts [--size 128x3] [--sample]
  */

@@ -1,6 +1,6 @@
 /**
- * A thread's tasks on a GPU, by jax-js's WebGPU, beside WebAssembly on one processor: the same passes and samples, how
- * fast they are, and how far their gradients are apart. WebGPU is not part of Node: a package brings it.
+ * Compares a thread's tasks on a GPU, by jax-js's WebGPU, with WebAssembly on one processor: the speed of the same
+ * passes and samples, and the difference of their gradients. WebGPU is not part of Node; a package adds it.
  *
  *     npm install webgpu --prefix /tmp/webgpu
  *     node --conditions=@divisi/source packages/trainer-jax/bench/webgpu.ts \

@@ -17,8 +17,8 @@ export const linesControlTokens: ReadonlyArray<string> = ["<|endoftext|>", answe
 const endToken = "<|endoftext|>"
 
 /**
- * The shortest template: the contents of the messages, each with a line break behind it, and one token where the answer
- * begins. Earlier answers stand between that token and the end of a text.
+ * The shortest template: the contents of the messages, each followed by a line break, and one token where the answer
+ * begins. Earlier answers are between that token and the end of a text.
  */
 export const lines =
   `{% for message in messages %}{% if message['role'] == 'assistant' %}{{ '${answerToken}' + message['content'] + ` +
@@ -58,7 +58,7 @@ const known: Readonly<Record<string, Render>> = {
   ]
 }
 
-/** What renders a template; `undefined` for one that is not known here. */
+/** Returns the renderer of a template, or `undefined` if the template is unknown. */
 export const renderOf = (template: string): Render | undefined => known[template]
 
 /** The tokens of pieces. Texts that follow each other are one text. */

@@ -1,11 +1,11 @@
 /**
  * First weights that already look things up.
  *
- * To find in a list what stands before a word, a transformer needs two attention heads that are of no use without each
- * other: one that carries the word before along, and one that finds the same word again (the induction heads of Olsson
- * et al. 2022). To find the line in which a word stands, it needs a third that carries the heading of its line to every
- * word. Trained from noise, small models take very long until all of them appear by chance; with them in the first
- * weights they look up right after some dozen steps. Everything else is noise as usual, and all of it learns.
+ * To look up the text before a word in a list, a transformer needs two attention heads that are useless without each
+ * other. One carries the previous word along, and one finds the same word again (the induction heads of Olsson et al.
+ * 2022). To find the line that contains a word, it needs a third, which carries the heading of the line to every word.
+ * Trained from noise, small models take very long until all of them appear by chance. With them in the first weights,
+ * they look up correctly after some dozen steps. Everything else is noise as usual, and all of it learns.
  */
 import type { Model } from "@divisi/gguf"
 import { initial } from "./internal/initial.ts"
@@ -20,7 +20,7 @@ const previousSharpness = 1.6
 const neighbourTurn = 0.03
 /** How sharply the second head looks at the token that is the same. */
 const matchSharpness = 1.5
-/** How strongly it looks away from what is near: the word that it seeks stands there, too, just written. */
+/** The strength with which it ignores nearby text, because the word that it looks up was also just written there. */
 const farSharpness = 1.5
 /** How loud the heads speak, as multiples of an embedding. */
 const carriedScale = 1.5
@@ -33,7 +33,7 @@ const slowTurn = 1.5e-3
 const headingSharpness = 2
 /** Pairs that turn so much tell a line's own heading from that of the line before. */
 const headingTurns = { from: 5e-3, to: 0.05 }
-/** Pairs that turn so much tell what is near, within some dozen tokens, from what is far. */
+/** Pairs with this many turns separate nearby positions, within some dozen tokens, from distant ones. */
 const nearTurns = { from: 5e-3, to: 0.2 }
 
 const defaultTheta = 10_000
@@ -151,7 +151,8 @@ export const tensors = (
     output: matrix(layer(index, "o"))
   })
   const [first, second] = [inLayer(0), inLayer(1)]
-  // What is carried of a word: its shadow on `head_d` directions, taken from the noise of the weights that they replace.
+  // The carried part of a word: its projection on `head_d` directions, taken from the noise of the weights that they
+  // replace.
   const noise = Array.from({ length: head_d }, (_, row) =>
     Float32Array.from({ length: placeOfHeading - firstOfWord }, (_, at) => first.value.get(row, at + firstOfWord))
   )

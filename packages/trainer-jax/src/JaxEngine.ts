@@ -33,7 +33,7 @@ export interface New {
   readonly tokenizer: Tokenizer.Tokenizer
   /** The seed of the first weights; 0 by default. */
   readonly seed?: number | undefined
-  /** Weights to go on from, by their names in Hugging Face's layout; random ones by default. */
+  /** Initial weights, by their names in Hugging Face's layout. Default: random weights. */
   readonly tensors?: Model.DenseModel["tensors"] | undefined
 }
 
@@ -47,13 +47,13 @@ export interface Existing {
 export interface Settings {
   /** How messages become a prompt, where the tokenizer's template is not one of `ChatTemplate`. */
   readonly render?: ChatTemplate.Render | undefined
-  /** What the model is called, for people. */
+  /** The model's display name. */
   readonly name?: string | undefined
   /** Threads that compute: as many as there are processors by default, at most 4. Their number changes no bit. */
   readonly threads?: number | undefined
   /**
-   * What samples: `"embedded"`, the default, is this engine itself, whose tokens are the same bits however requests
-   * come; `"llamacpp"` is that runtime, whose rounding depends on what else it evaluates. It needs
+   * The sampler. `"embedded"`, the default, is this engine itself: its tokens are bit-identical regardless of how
+   * requests arrive. `"llamacpp"` is that runtime: its rounding depends on the other requests in the batch. It needs
    * `@divisi/policy-llamacpp` to be installed.
    */
   readonly sampling?: "embedded" | "llamacpp" | undefined
@@ -68,7 +68,7 @@ export interface Settings {
   readonly completionsPerPass?: number | undefined
 }
 
-/** What to train, and how. */
+/** The model to train, and the training settings. */
 export type Options = Settings & (New | Existing)
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true }))
 )
 
-/** Larger passes are no faster, and would come in more sizes, each of which has to be compiled. */
+/** Larger passes are not faster, and would have more sizes, each of which has to be compiled. */
 const tokensPerPass = 1024
 
 /**
@@ -111,8 +111,8 @@ const tokensPerPass = 1024
  *
  * **Details**
  *
- * Everything that concerns the weights runs one after another, in the order in which it was asked for; samplers run
- * beside it. What is being computed ends before an interruption takes effect.
+ * All operations on the weights run in sequence, in the order of the calls; samplers run concurrently. A computation in
+ * progress finishes before an interruption takes effect.
  *
  * **Gotchas**
  *

@@ -16,7 +16,7 @@ import * as Optimizer from "./internal/optimizer.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a word speaks of, and what it says or is said of that. */
+/** The subject that a word refers to, and the statement it makes about that subject. */
 export interface Label {
   /** A place in `Reader.marks`. */
   readonly mark: number
@@ -76,7 +76,10 @@ const deviation = (name: string, shape: ReadonlyArray<number>): number => {
   return (name.endsWith("output") || name.endsWith("down") ? 0.5 : 1) / Math.sqrt(shape.at(-1)!)
 }
 
-/** How far from a word each head looks at first: what is said of a subject stands near it, and mostly before it. */
+/**
+ * The initial distance from a word that each head looks at: statements about a subject are near it, and mostly before
+ * it.
+ */
 const windows: ReadonlyArray<readonly [from: number, to: number]> = [
   [-4, -1],
   [-10, -2],
@@ -172,7 +175,7 @@ const binary = (jax: Library, logits: Jax.Array, targets: Jax.Array, weights: Ja
   return softened.sub(bounded.mul(targets.ref)).mul(weights.ref).sum()
 }
 
-/** Most words say nothing; how much more it counts what is said of a subject. */
+/** The higher weight of words that make a statement about a subject, because most words make no statement. */
 const saidWeight = 5
 
 /** How much each loss counts. */

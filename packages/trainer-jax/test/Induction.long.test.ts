@@ -65,7 +65,7 @@ describe("Induction", () => {
     return { headings: mean("headings"), ordinals: mean("ordinals") }
   }
 
-  it("finds the heading of the line in which a word stands, and what stands before it", () => {
+  it("finds the heading of a word's line, and the text before the word", () => {
     const found = shares(Induction.tensors(config, 3, headings))
     assert.isAbove(found.headings, 0.3)
     assert.isAbove(found.ordinals, 0.3)

@@ -1,4 +1,4 @@
-/** The engine over whole trainings, and beside another. */
+/** The engine over whole trainings, and compared with another. */
 import fs from "node:fs"
 import path from "node:path"
 import type { Loss } from "@divisi/trainer/Engine"
@@ -48,7 +48,7 @@ describe("sampler", () => {
 })
 
 describe("states", () => {
-  it.effect("that are loaded go on as if nothing had happened, in the same engine and in another", () =>
+  it.effect("that are loaded continue without a difference, in the same engine and in another", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const engine = yield* JaxEngine.make(make().options)

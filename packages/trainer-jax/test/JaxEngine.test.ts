@@ -44,7 +44,7 @@ describe("sampler", () => {
 })
 
 describe("states", () => {
-  it.effect("of another model, and what is no state, are refused and change nothing", () =>
+  it.effect("of another model, and files that are not states, are refused and change nothing", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const engine = yield* JaxEngine.make(make().options)
@@ -106,7 +106,7 @@ describe("requests", () => {
     })
   )
 
-  it.effect("that fail add nothing to the gradient, and a gradient that is no number changes no weights", () =>
+  it.effect("that fail add nothing to the gradient, and a gradient that is not a number changes no weights", () =>
     Effect.gen(function* () {
       const loss: Loss = { type: "importanceSampling" }
       const engine = yield* JaxEngine.make(make().options)

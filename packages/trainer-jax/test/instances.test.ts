@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import * as Instances from "../src/internal/instances.ts"
 
-/** A module that imports `env.memory` and exports a function, which gives back the number that stands first in it. */
+/** A module that imports `env.memory` and exports a function, which returns the first number in it. */
 const bytes = Uint8Array.from(
   [
     [0, 97, 115, 109, 1, 0, 0, 0],

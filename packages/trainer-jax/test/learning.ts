@@ -1,4 +1,4 @@
-/** What engines of the tests are shown, how they learn it, and what they would do next. */
+/** The tests' training data for engines, how they learn it, and their next outputs. */
 import type { Datum, Engine } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import { tokens } from "./model.ts"
@@ -21,7 +21,7 @@ export const learn = Effect.fnUntraced(function* (engine: Engine, steps: number)
   }
 })
 
-/** What an engine would do next: log-probabilities, and samples. */
+/** Returns an engine's next outputs: log-probabilities, and samples. */
 export const present = Effect.fnUntraced(function* (engine: Engine) {
   const { logProbs } = yield* engine.forward(data)
   const sampler = yield* engine.sampler

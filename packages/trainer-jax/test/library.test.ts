@@ -1,4 +1,4 @@
-/** What is changed in jax-js is there to be changed. */
+/** The text to be changed in jax-js exists there. */
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"

@@ -81,7 +81,7 @@ describe("threads", () => {
     })
   )
 
-  it.live("go on for others when one who asked has left", () =>
+  it.live("continue for others after one caller has left", () =>
     Effect.gen(function* () {
       const engine = yield* JaxEngine.make({ ...make().options, threads: 1 })
       const sampler = yield* engine.sampler

@@ -16,17 +16,17 @@ export interface Row {
   readonly places: ReadonlyArray<number>
 }
 
-/** What is computed at once. */
+/** The data of one computation. */
 export interface Batch {
   readonly shape: Shape
   readonly rows: ReadonlyArray<Row>
 }
 
-/** What limits a batch. */
+/** The limits of a batch. */
 export interface Limits {
   /** The memory of all that a pass computes: none of it is freed before the pass ends. */
   readonly bytes: number
-  /** Tokens, padding included, from which on larger batches are no faster. */
+  /** The number of tokens, padding included, above which larger batches do not run faster. */
   readonly tokens: number
   /** Completions of one prompt in a batch. */
   readonly completions: number
@@ -111,7 +111,8 @@ const rowsOf = (config: Model.Config, data: ReadonlyArray<Datum>, group: Row, li
 }
 
 /**
- * What starting a pass costs, in tokens that could be computed meanwhile: it runs some hundred kernels, however small.
+ * The cost of starting a pass, in tokens that could be computed in that time: it runs some hundred kernels, regardless
+ * of size.
  */
 const tokensPerStart = 400
 
@@ -176,7 +177,7 @@ const copy = (target: Float32Array, at: number, values: PerToken | undefined) =>
   if (values !== undefined) target.set(values, at)
 }
 
-/** Where the completion of row `row` and place `place` in it begins. */
+/** Returns the offset of the completion at row `row` and position `place` in it. */
 const offset = ({ completionTokens_C, completions_G }: Shape, row: number, place: number): number =>
   (row * completions_G + place) * completionTokens_C
 

@@ -32,7 +32,7 @@ export const save = (state: State.State, name: string, folder: string) => {
   return Safetensors.write(path.join(folder, fileOf(name)), { metadata, tensors: collect(state) })
 }
 
-/** Why a file is no state of this model; `undefined` where it is. */
+/** Returns the reason why a file is not a state of this model, or `undefined` if it is one. */
 const mismatch = (state: State.State, { metadata, tensors }: Safetensors.Safetensors): string | undefined => {
   if (metadata.format !== format) return "it was not saved by this engine"
   if (metadata.version !== formatVersion) {

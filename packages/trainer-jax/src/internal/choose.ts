@@ -38,7 +38,7 @@ export const choose = (logits: Float32Array, number: number): { readonly token: 
   }
   let rest = number * total
   let token = 0
-  // What rounding leaves over goes to the last token that has a share.
+  // The rounding remainder goes to the last token that has a share.
   for (let next = 0; next < shares.length && rest >= 0; next++) {
     if (shares[next] === 0) continue
     token = next

@@ -4,7 +4,7 @@ import { parentPort } from "node:worker_threads"
 import * as Library from "./library.ts"
 import * as ThreadTask from "./threadTask.ts"
 
-/** What a thread answers. `heldBytes` is the memory that jax-js has taken; it never gives any back. */
+/** A thread's reply. `heldBytes` is the memory that jax-js has allocated; jax-js never frees any. */
 export type Reply = { readonly value: unknown; readonly heldBytes: number } | { readonly problem: string }
 
 const send = (reply: Reply, transferred: ReadonlyArray<ArrayBuffer> = []) =>

@@ -1,12 +1,12 @@
 /**
- * The network one token at a time, for sampling: keys and values of a prompt are computed once for all its completions,
- * those of the completions are kept.
+ * The network one token at a time, for sampling. The keys and values of a prompt are computed once for all its
+ * completions, and those of the completions are retained.
  *
- * What a token adds is written by copying all places among which it stands, so completions are kept in two parts: full
- * blocks, which nobody writes to any more, and the block that is being written.
+ * Adding a token copies all positions of its array, so completions are stored in two parts: full blocks, which are not
+ * written any more, and the block that is being written.
  *
- * Shapes are named as in `network.ts`; S are the places of a block, W the tokens in full blocks. Each array lies as the
- * step that reads it again and again walks through it: numbers that are multiplied at once stand beside each other.
+ * Shapes are named as in `network.ts`; S are the positions of a block, W the tokens in full blocks. The memory order of
+ * each array follows the step that reads it repeatedly: numbers that are multiplied together are adjacent.
  */
 
 import type { Model } from "@divisi/gguf"
@@ -77,7 +77,7 @@ export const makePrefill = (jax: Library, config: Model.Config, order: Order, P:
     return kept
   })
 
-/** What a decoder has to know of the place of a token. */
+/** A decoder's data about the position of a token. */
 export interface Place {
   readonly cosines: Jax.Array
   readonly sines: Jax.Array
@@ -106,7 +106,7 @@ export const placeOf = (jax: Library, config: Model.Config, shape: DecodingShape
 interface Past {
   readonly keys: Jax.Array
   readonly values: Jax.Array
-  /** What is added to the scores. */
+  /** The mask added to the scores. */
   readonly mask: Jax.Array | undefined
 }
 

@@ -2,9 +2,9 @@
  * Samples by the engine's own arithmetic, in shapes that follow from a request alone, so that its tokens and their
  * log-probabilities are the same bits whatever else is sampled.
  *
- * Completions of one prompt are computed together, and so are some prompts with as many completions each, where that
- * does not change a bit. Requests for one completion are computed several at a time, in as many places as there always
- * are; what stands in the other places does not change a bit.
+ * Completions of one prompt are computed together. Prompts with equally many completions are also combined, if that
+ * does not change a bit. Requests for one completion are computed several at a time, in a fixed number of slots; the
+ * contents of the other slots do not change a bit.
  */
 
 import type { Sample, SampleRequest } from "@divisi/trainer/Engine"
@@ -24,7 +24,7 @@ import type { Weights } from "./threadTask.ts"
 /** A request whose completions are computed together. */
 export type Part = SampleRequest & { readonly count: number }
 
-/** What is compiled, by its shape. */
+/** Compiled decoders, by shape. */
 export interface Decoders {
   readonly prefill: Map<string, ReturnType<typeof makePrefill>>
   readonly decode: Map<string, ReturnType<typeof makeDecode>>
@@ -61,7 +61,7 @@ const leastTogether = 8
 /** Blocks of a completion, each of which makes a shape of its own. */
 const mostBlocks = 4
 
-/** The shape in which parts are computed that stand beside each other. */
+/** Returns the shape used to compute parts that are batched together. */
 const shapeOf = ({ count, maxTokens, prompt }: Part, prompts = 1): DecodingShape => ({
   prompts_B: count === 1 ? places : prompts,
   promptTokens_P: padded(prompt.length - 1, leastPrompt),
@@ -77,8 +77,8 @@ export const withdraw = <A>(queue: Array<A>, one: A): void => {
 }
 
 /**
- * Takes a part out of a queue, with others that fit into the same pass; gives nothing when the part has been taken
- * already. Other threads get their share of what waits.
+ * Takes a part out of a queue, with others that fit into the same pass. Returns nothing if the part has been taken
+ * already. Other threads get their share of the pending parts.
  */
 export const take = <A extends { readonly part: Part }>(
   queue: Array<A>,
@@ -99,9 +99,7 @@ export const take = <A extends { readonly part: Part }>(
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/**
- * What is known of a prompt: its keys and values of all layers, and at the end its padding, `[1, P]`.
- */
+/** Computes a prompt's state: its keys and values of all layers, and at the end its padding, `[1, P]`. */
 const prefill = (
   decoders: Decoders,
   weights: Weights,
@@ -126,8 +124,8 @@ const prefill = (
 }
 
 /**
- * Prompts beside each other, the first one in the places that are left: what is known of each with places for its first
- * axis. One prompt at a time is computed, and waited for: until then jax-js holds all that was computed on the way.
+ * Prefills several prompts, repeating the first one in the unused slots. Returns the state of each, with slots as the
+ * first axis. Prompts are computed and awaited one at a time, because jax-js holds all intermediate results until then.
  */
 const prefillAll = async (
   decoders: Decoders,
@@ -199,7 +197,7 @@ export const sample = async (
   let written: Array<Jax.Array> = []
   let block = nothingKept(weights, shape)
   const drafts = parts.map(draftsOf)
-  // What stands in the places that are left is of no use to anybody.
+  // The results in the unused slots are discarded.
   const drafted = Array.from({ length: rows }, (_, row) => {
     const [prompt, completion] = [Math.floor(row / shape.completions_G), row % shape.completions_G]
     return drafts[prompt]?.[completion] ?? drafts[0]![0]!

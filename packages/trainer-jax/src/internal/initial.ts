@@ -18,8 +18,8 @@ const spread = 0.02 * Math.sqrt(768)
 const isResidual = (name: string): boolean => name.endsWith("o_proj.weight") || name.endsWith("down_proj.weight")
 
 /**
- * Weights by seed. What is added to the hidden states is the smaller the more layers there are. A configuration that
- * makes no sense has no weights; `Model.check` says why.
+ * Returns initial weights by seed. The scale of terms added to the hidden states decreases with the number of layers.
+ * An invalid configuration has no weights; `Model.check` gives the reason.
  */
 export const initial = (config: Model.Config, seed: number): Tensors => {
   const normal = normals(seed)

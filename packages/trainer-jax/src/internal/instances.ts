@@ -1,8 +1,9 @@
 /**
  * Has each kernel instantiated once.
  *
- * Where jax-js has no threads of its own, it makes a new WebAssembly instance for every call of a kernel, thousands of
- * times a second, and V8 spends up to a third of the time on collecting them. Its own threads keep theirs, too.
+ * Without threads of its own, jax-js creates a new WebAssembly instance for every call of a kernel, thousands of times
+ * a second. V8 then spends up to a third of the time on collecting them. The threads of jax-js reuse their instances as
+ * well.
  */
 type Constructor = typeof WebAssembly.Instance
 

@@ -1,10 +1,11 @@
 /**
  * Loads jax-js, with matrices multiplied in tiles that fit into the registers.
  *
- * V8 has sixteen registers of 128 bits. For tiles of four rows by four vectors, which jax-js asks for, a multiplication
- * needs more than twenty, and each of its steps writes to memory and reads again; with two rows it needs thirteen, and is
- * 1.4 times as fast. Results have the same bits, as each number is added up in the same order. jax-js has no setting
- * for it, so its text is changed where it is loaded. Where that is not possible, as in a bundle, it is only slower.
+ * V8 has sixteen registers of 128 bits. With tiles of four rows by four vectors, which jax-js requests, a
+ * multiplication needs more than twenty, and each of its steps writes to memory and reads again. With two rows it needs
+ * thirteen, and is 1.4 times as fast. Results are bit-identical, because each number is summed in the same order.
+ * jax-js has no setting for this, so its source text is changed at load time. If that is not possible, as in a bundle,
+ * it is only slower.
  */
 import * as Modules from "node:module"
 import * as Instances from "./instances.ts"

@@ -31,7 +31,7 @@ export interface Shape {
   readonly completionTokens_C: number
 }
 
-/** What the network sees. */
+/** The inputs of the network. */
 export interface Inputs {
   /** Embeddings of the prompts' tokens without the last one, `[B, P, D]`, padded on the left. */
   readonly prompts_BPD: Jax.Array
@@ -126,7 +126,7 @@ export const causal = (jax: Library, length: number): Jax.Array => {
 /** Exponents end here, where the series gives a number below {@link vanishing}. */
 const leastExponent = -62
 
-/** What the exponential takes for 0. */
+/** The value of the exponential that counts as 0. */
 const vanishing = 1e-33
 
 /**

@@ -1,9 +1,9 @@
 /** AdamW (Loshchilov and Hutter 2019), over numbers in this process's own memory. */
 import type { OptimizerSettings } from "@divisi/trainer/Engine"
 
-/** What a step multiplies with. */
+/** The factors of a step. */
 export interface Terms {
-  /** What the gradient is multiplied by, so that its norm stays below the limit. */
+  /** The factor of the gradient that keeps its norm below the limit. */
   readonly scale: number
   readonly beta1: number
   readonly beta2: number

@@ -26,7 +26,7 @@ export const make = (): Passes => ({ forward: new Map(), backward: new Map() })
 export const keyOf = ({ snapshot }: Weights, sizes: object): string =>
   `${JSON.stringify(snapshot.config)} ${Object.values(sizes)}`
 
-/** The program of a key, compiled if there is none yet. */
+/** Returns the program of a key, compiling it on first use. */
 export const compiled = <A>(known: Map<string, A>, key: string, compile: () => A): A => {
   const found = known.get(key) ?? compile()
   known.set(key, found)

@@ -1,4 +1,4 @@
-/** Whatever goes wrong, as an `EngineError` of this engine. */
+/** Converts any failure to an `EngineError` of this engine. */
 import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 

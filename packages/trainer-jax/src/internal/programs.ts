@@ -69,7 +69,7 @@ const slopes = (jax: Library, loss: LossName, logProbs: Jax.Array, targets: Targ
   const least = targets.settings.ref.slice(0)
   const most = targets.settings.ref.slice(1)
   const clipped = (np.minimum(np.maximum(ratios, least), most) as Jax.Array).mul(targets.advantages.ref)
-  // Where the clipped objective is the smaller one, it does not depend on the ratio.
+  // If the clipped objective is the smaller one, it does not depend on the ratio.
   const slope = np.where(objective.ref.lessEqual(clipped), objective, 0).mul(targets.weights.ref).neg()
   return isSequence ? slope.sum(-1, { keepdims: true }).mul(targets.shares.ref) : slope
 }
@@ -145,7 +145,7 @@ const inputsOf = ([prompts_BPD, completions_BND, padding_BP]: ReadonlyArray<Jax.
   padding_BP: padding_BP!
 })
 
-/** What programs with a gradient differ in. */
+/** The differences between programs with a gradient. */
 export interface LossKind {
   readonly name: LossName
   readonly entropy: boolean

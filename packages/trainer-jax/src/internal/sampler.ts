@@ -18,11 +18,11 @@ const concurrency = 64
 /** Tokens of a context that llama.cpp keeps for itself. */
 const reserve = 8
 
-/** What a sampler is made of. */
+/** Options of a sampler. */
 export interface Options {
   readonly model: Model.Model
   readonly version: number
-  /** Where its file goes. */
+  /** The folder of its file. */
   readonly folder: string
   readonly sequences: number
 }
@@ -116,7 +116,7 @@ export const embedded = (
   const ask = Effect.fnUntraced(function* (part: ExactSampler.Part) {
     const job = { part, found: yield* Deferred.make<ReadonlyArray<Sample>, EngineError>() }
     queue.push(job)
-    // Whoever asks at the same time is waited for: jobs of one shape are done together.
+    // Yield first, so that concurrent requests arrive: jobs of one shape are computed together.
     yield* Effect.yieldNow
     yield* Pool.use(threads.pool, (thread) => work(thread, job)).pipe(
       Effect.onInterrupt(() => Effect.sync(() => ExactSampler.withdraw(queue, job)))

@@ -60,13 +60,13 @@ export const named = (layout: ReadonlyArray<Slice>, numbers: Float32Array): Tens
 /** The weights as they are. */
 export const tensorsOf = ({ snapshot: { layout, numbers } }: State): Tensors => named(layout, numbers)
 
-/** Puts a saved state in the place of the present one. */
+/** Replaces the present state by a saved one. */
 export const restore = (state: State, saved: Omit<State, "snapshot"> & { readonly numbers: Float32Array }): void => {
   const { numbers, ...rest } = saved
   Object.assign(state, rest, { snapshot: keep(state.snapshot, numbers) })
 }
 
-/** Steps; gives the norm of the gradient before it was cut, and changes nothing where that is no number. */
+/** Steps. Returns the norm of the gradient before clipping, and changes nothing if the norm is not a number. */
 export const step = (state: State, settings: OptimizerSettings): number => {
   const { snapshot } = state
   const gradient = state.gradient ?? new Float32Array(snapshot.numbers.length)

@@ -44,7 +44,7 @@ export interface Weights {
   readonly table: Float32Array
 }
 
-/** What a thread holds between tasks. */
+/** The memory of a thread between tasks. */
 export interface Memory {
   readonly jax: Library
   readonly weights: Map<number, Weights>

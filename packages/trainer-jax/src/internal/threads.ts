@@ -105,7 +105,7 @@ export const runOn = <A extends Task>(
     try: () => ask(thread, weights, task),
     catch: (cause) => Problem.errorOf(doing, cause)
   }).pipe(
-    // Nobody knows what it holds now.
+    // The thread's contents are now unknown.
     Effect.onError(() => Pool.invalidate(pool, thread)),
     Effect.tap(({ heldBytes }) => (heldBytes > mostBytes ? Pool.invalidate(pool, thread) : Effect.void)),
     Effect.map(({ value }) => value as Results[A["type"]]),

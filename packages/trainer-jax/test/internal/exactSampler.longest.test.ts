@@ -1,4 +1,6 @@
-/** The sampler's promise: the bits of a request are the same, however many requests are computed beside it. */
+/**
+ * The sampler's guarantee: the bits of a request are the same, no matter how many other requests are computed with it.
+ */
 import type { Model } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"
 import * as ExactSampler from "../../src/internal/exactSampler.ts"
@@ -23,7 +25,7 @@ const part = (place: number, count: number, length: number): ExactSampler.Part =
 }
 
 describe("requests", () => {
-  it.each(configs)("have the same bits alone and beside others: $hiddenSize numbers, $heads heads", async (config) => {
+  it.each(configs)("have the same bits alone and with others: $hiddenSize numbers, $heads heads", async (config) => {
     const { snapshot } = State.make(config, Initial.initial(config, 1))
     const memory = ThreadTask.make(await Library.load())
     const sample = async (parts: ReadonlyArray<ExactSampler.Part>) => {
@@ -51,7 +53,7 @@ describe("requests", () => {
           assert.deepStrictEqual(together[place], alone, `${count} completions, ${taken.length} prompts`)
         }
       }
-      // One after another what waits is taken; with few completions, as many as there are places.
+      // Pending parts are taken in sequence; with few completions, as many as there are slots.
       assert.deepStrictEqual([...seen], count === 1 ? [7] : count < 5 ? [1] : [4, 2, 1])
     }
   })
