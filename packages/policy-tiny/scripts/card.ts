@@ -1,5 +1,5 @@
 /**
- * Writes what the card says of the file into model/card.json, and CARD.md from it.
+ * Writes the model file's figures into model/card.json, and CARD.md from it.
  *
  *     node --conditions=@divisi/source packages/policy-tiny/scripts/card.ts
  *

@@ -1,15 +1,15 @@
 /**
- * Chooses by what choices are worth: the same small network says of each worker, by what was read of it, how likely its
- * answer is right, alone or in two attempts, and how likely it finds a right one as a checker; what calls cost is taken
- * off. So it does not matter how many workers there are and where they stand, and a price weighs what it is told to. The
- * choices have probabilities, and these have gradients.
+ * Chooses by the value of each choice. The same small network estimates three chances for each worker from its
+ * features: that its answer is right, alone or in two attempts, and that it finds a right answer as a checker. The cost
+ * of calls is subtracted. So the number and order of workers do not matter, and a price has the weight that is set for
+ * it. The choices have probabilities, and these have gradients.
  */
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is known of each worker with respect to a part of a question: as many numbers for each as {@link inputs}. */
+/** The features of each worker with respect to a part of a question: as many numbers for each as {@link inputs}. */
 export type Features = ReadonlyArray<ReadonlyArray<number>>
 
 /** All weights as one list of {@link size} numbers. */
@@ -47,11 +47,11 @@ export const size = needBias + 1
 export interface Team {
   readonly features: Features
   readonly costs: ReadonlyArray<number>
-  /** Who is not chosen. */
+  /** Workers that are excluded. */
   readonly without?: ReadonlyArray<number> | undefined
 }
 
-/** What a choice was made among: log-probabilities of workers and then of nobody. */
+/** The odds of a choice: log-probabilities of the workers, and of no worker last. */
 export interface Odds {
   readonly worker: ReadonlyArray<number>
   /** Given who answers. */
@@ -71,7 +71,7 @@ const hidden = (weights: Weights, features: ReadonlyArray<number>): ReadonlyArra
 
 const logistic = (value: number): number => 1 / (1 + Math.exp(-value))
 
-/** What is expected of a worker. */
+/** Returns the chances estimated for a worker. */
 export const chancesOf = (weights: Weights, features: ReadonlyArray<number>): Chances => {
   const states = hidden(weights, features)
   const [alone, twice, checks] = chances.map((_, output) => {
@@ -135,13 +135,16 @@ const logSoftmax = (scores: ReadonlyArray<number>): ReadonlyArray<number> => {
   return scores.map((value) => value - largest - total)
 }
 
-/** What calls cost where a worker answers once, or twice and somebody checks. The number of workers stands for nobody. */
+/**
+ * Returns the cost of the calls if a worker answers once, or twice with a checker. The number of workers stands for no
+ * worker.
+ */
 export const cost = (costs: ReadonlyArray<number>, worker: number, checker: number): number =>
   checker === costs.length ? costs[worker]! : 2 * costs[worker]! + costs[checker]!
 
 /**
- * How likely the answer is right where a worker answers once, or twice and somebody checks. Who does not find a right
- * answer among those of others gives one of their own.
+ * Returns the probability of a right answer if a worker answers once, or twice with a checker. A checker that finds no
+ * right answer among the attempts gives one of its own.
  */
 export const right = (team: ReadonlyArray<Chances>, worker: number, checker: number): number => {
   if (checker === team.length) return team[worker]!.alone
@@ -149,7 +152,7 @@ export const right = (team: ReadonlyArray<Chances>, worker: number, checker: num
   return checks * team[worker]!.twice + (1 - checks) * alone
 }
 
-/** For each worker, what each checker makes its answer worth, and last nobody. */
+/** Returns for each worker the value of its answer with each checker, and with no checker last. */
 const worths = ({ costs, without = [] }: Team, found: ReadonlyArray<Chances>): ReadonlyArray<ReadonlyArray<number>> =>
   found.map((_, worker) =>
     Array.from({ length: found.length + 1 }, (_, checker) =>
@@ -168,7 +171,10 @@ const oddsAmong = (all: ReadonlyArray<ReadonlyArray<number>>): Odds => ({
   checker: (worker) => (worker === all.length ? [...all.map(() => never), 0] : oddsOf(all[worker]!))
 })
 
-/** The odds of all choices. A worker is worth what it is with whoever checks it best, or nobody; to ask nobody, nothing. */
+/**
+ * Returns the odds of all choices. A worker's value is that with its best checker, or without one; the value of
+ * choosing no worker is 0.
+ */
 export const odds = (weights: Weights, team: Team): Odds =>
   oddsAmong(
     worths(
@@ -188,7 +194,7 @@ export const needOdds = (
   return [without!, needed!]
 }
 
-/** The same weights, but nobody is believed to find a right answer among those of others. */
+/** The same weights, but with checkers that never find a right answer among the attempts. */
 export const withoutChecks = (weights: Weights): Weights => weights.with(closingBias + chances.indexOf("checks"), -1e6)
 
 /** The most likely choice. */
@@ -198,11 +204,11 @@ export const greatest = (values: ReadonlyArray<number>): number => values.indexO
 // Gradients
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Distributions that are wanted in the place of others: what the gradient leads towards. */
+/** The target distributions, towards which the gradient leads. */
 export interface Wanted {
   /** Absent where who answers is given. */
   readonly worker?: ReadonlyArray<number> | undefined
-  /** Absent where there is nobody to be checked. */
+  /** Absent if there is no answer to check. */
   readonly checker?: { readonly given: number; readonly shares: ReadonlyArray<number> } | undefined
 }
 

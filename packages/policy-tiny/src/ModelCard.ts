@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the model was trained on. */
+/** The training data of the model. */
 export const DataSource = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
@@ -68,7 +68,7 @@ export const ModelCard = Schema.Struct({
   }),
   data: Schema.Array(DataSource),
   metrics: Schema.Array(Metric),
-  /** What it is for and what it is not for: one sentence each. */
+  /** Its intended uses and its limits: one sentence each. */
   uses: Schema.Array(Schema.String),
   limits: Schema.Array(Schema.String),
   /** Versions of the packages that made it, by name. */

@@ -1,8 +1,8 @@
 /**
  * A small model as a worker, run in plain TypeScript: no native code, and nothing of Node, so it works in a browser.
  *
- * Under a request for a workflow, a grammar makes a text impossible that cannot be read as one. What a run has computed
- * of its prompt is kept for the next run whose prompt begins alike.
+ * If a request asks for a workflow, a grammar excludes unreadable text. The state computed for a run's prompt is cached
+ * for the next run whose prompt begins alike.
  */
 
 import { Seed, Options as Tables } from "@divisi/core"
@@ -29,7 +29,7 @@ export interface Options {
   readonly template: (messages: ReadonlyArray<Message>) => string
   /** The model's name by default. */
   readonly id?: string | undefined
-  /** What it is good at, in a sentence. */
+  /** The worker's strengths, in a sentence. */
   readonly description?: string | undefined
   /** For requests that set no limit; 1024 by default. */
   readonly maxOutputTokens?: number | undefined
@@ -37,7 +37,7 @@ export interface Options {
   readonly temperature?: number | undefined
 }
 
-/** What a worker is made of. */
+/** The parts of a worker. */
 interface Parts {
   readonly id: string
   readonly decoder: Decoder.Decoder
@@ -58,7 +58,7 @@ interface Parts {
 const promptTurn = 32
 const outputTurn = 4
 
-/** What a request asks for: its prompt as tokens, and its settings. */
+/** Reads a request: its prompt as tokens, and its settings. */
 const readRequest = (parts: Parts, request: WorkerRequest) => {
   const { format, maxOutputTokens = parts.maxOutputTokens, seed, temperature = parts.temperature } = request
   const invalid = (detail: string) => new WorkerError({ worker: parts.id, reason: { _tag: "InvalidRequest", detail } })

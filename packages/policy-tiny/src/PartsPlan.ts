@@ -62,8 +62,8 @@ const whole = (parts: ReadonlyArray<Part>): Workflow.Workflow => {
 }
 
 /**
- * Joins the first part that goes to the worker of the next one, where nobody else needs its answer, and where the next
- * one needs nothing else that could run beside it.
+ * Joins the first part to the next one if both go to the same worker. This requires that no other part needs its
+ * answer, and that the next part needs nothing else that could run concurrently.
  */
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const before = ancestors(parts)
@@ -92,9 +92,9 @@ const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
 }
 
 /**
- * The workflow. Parts that follow on each other and go to the same worker are one step. Where it is longer than allowed,
- * the checks of the first parts are left out, then all of them, and then the worker of the last part is asked the whole
- * question.
+ * Returns the workflow. Consecutive parts for the same worker are one step. If the workflow is longer than allowed, the
+ * checks of the first parts are left out, then all checks. If that is not enough, the worker of the last part gets the
+ * whole question.
  */
 export const make = (all: ReadonlyArray<Part>, maxSteps: number): Workflow.Workflow => {
   const parts = joined(all)

@@ -2,9 +2,9 @@
  * A Conductor that reads who is on the team: descriptions, records of past answers, and the question, with three networks
  * of six tenths of a million weights each in plain TypeScript.
  *
- * A question is cut into parts by its wording, each text is read by itself, and for each part somebody is pointed at:
- * who answers, who checks, or nobody. It knows the kinds of question that it was trained with; in a part of another kind
- * it looks for somebody who speaks of that alone, in the part's own words.
+ * A question is cut into parts by its wording, and each text is read separately. For each part it points at a worker to
+ * answer and one to check, or at no worker. It knows the kinds of question that it was trained with. For a part of
+ * another kind, it looks for a worker whose description mentions only that, in the part's own words.
  */
 
 import { fileURLToPath } from "node:url"
@@ -27,7 +27,7 @@ import * as ReadingText from "./ReadingText.ts"
 
 /** Trained readers and their head. */
 export interface Model {
-  /** Each misreads other texts: what they say of one is averaged. */
+  /** Each reader misreads different texts, so their readings are averaged. */
   readonly readers: ReadonlyArray<Reader.Weights>
   readonly head: ChoiceHead.Weights
 }
@@ -36,11 +36,11 @@ export interface Model {
 export interface Options {
   /** `"reading"` by default. */
   readonly name?: string | undefined
-  /** 0 by default: its most likely choices. At 1, choices by lot with their probabilities. */
+  /** Default: 0, the most likely choices. At 1, choices are sampled with their probabilities. */
   readonly temperature?: number | undefined
   /**
-   * What ten USD per million tokens of output weigh, in right answers, 0 to 1: 0.1 by default. With more it asks cheaper
-   * workers. Heads are taught with 0.03 to 0.6.
+   * The weight of ten USD per million output tokens, in right answers, 0 to 1. Default: 0.1. A higher weight selects
+   * cheaper workers. Heads are trained with 0.03 to 0.6.
    */
   readonly priceWeight?: number | undefined
 }
@@ -49,7 +49,7 @@ export interface Options {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a text says of each subject, at most: that somebody is good, weak, or checks. */
+/** The strongest statement of a text about each subject: that a worker is good, weak, or checks. */
 interface Said {
   readonly good: ReadonlyArray<number>
   readonly weak: ReadonlyArray<number>
@@ -92,7 +92,7 @@ const saidBy = (readers: ReadonlyArray<Reader.Weights>, text: string): Said => {
   }
 }
 
-/** What is kept of texts that were read before. */
+/** The maximum number of cached readings. */
 const mostKept = 10_000
 
 /** Reads each text once. */
@@ -118,13 +118,13 @@ const dot = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number 
 /** A match in words that is as good as any. */
 const fullMatch = 8
 
-/** What is read of a worker: of its description, and of the record behind it. */
+/** The reading of a worker: of its description, and of the record after it. */
 interface Known {
   readonly said: Said
   readonly record: Said | undefined
 }
 
-/** What a part is about, and what of that is known of each worker; how well each one's words match those of the part. */
+/** The subject of a part, the features of each worker for it, and the match of each worker's words with the part's. */
 interface Sought {
   readonly about: ReadonlyArray<number>
   readonly known: ReadonlyArray<Known>
@@ -134,7 +134,7 @@ interface Sought {
 /** How likely one kind of question is where the readers are sure. */
 const sure = 0.999
 
-/** Whether somebody speaks of what the readers know at all: who does only something else says nothing of it. */
+/** Whether a text mentions any kind that the readers know. The description of a worker for an unknown kind does not. */
 const speaksOfKinds = ({ checks, flags, good, weak }: Said): boolean =>
   Math.max(...good, ...weak, ...checks, flags[Reader.flags.indexOf("general")]!) > 0.8
 
@@ -142,9 +142,9 @@ const nothing = Array.from({ length: Reader.subjects }, () => 0)
 const itsOwn = nothing.with(0, 1)
 
 /**
- * A part of no kind that the readers know is of a kind of its own. Good at that is whoever has most of its words, where
- * these are words of no known kind either; all others say nothing of it. Where the readers are sure of the part, or there
- * is no such worker, they are believed.
+ * Handles a part of an unknown kind. The worker that matches most of its words counts as good at it, if these words
+ * belong to no known kind either; the other descriptions count as silent. If the readers are sure of the part, or there
+ * is no such worker, their reading is used.
  */
 const soughtIn = (sought: Sought): Sought => {
   const { about, known, matches } = sought
@@ -172,16 +172,16 @@ const [leastPrice, mostPrice] = [0.2, 20]
 
 const metPrice = (price: number): number => Math.min(mostPrice, Math.max(leastPrice, price))
 
-/** What ten USD per million tokens of output weigh in right answers, unless that is told. */
+/** The default weight of ten USD per million output tokens, in right answers. */
 export const defaultPriceWeight = 0.1
 
-/** What price a weight is of, in USD per million tokens of output. */
+/** The price that a weight refers to, in USD per million output tokens. */
 const unitPrice = 10
 
-/** What a call weighs, whatever it costs. */
+/** The weight of a call, regardless of its price. */
 const callWeight = 0.01
 
-/** What a call costs, in right answers, of a worker at this price in USD per million tokens of output. */
+/** Returns the cost of a call, in right answers, for a worker at this price in USD per million output tokens. */
 export const callCost = (price: number, priceWeight: number): number => callWeight + priceWeight * (price / unitPrice)
 
 const longestQuestion = 28
@@ -196,8 +196,9 @@ const shortened = (text: string): string => {
 }
 
 /**
- * What is known of each part before one, for whether that needs it. The rule of words counts as far as the part may refer
- * to another at all, by the root of that probability: a reader that doubts leaves more to the rule than one that is sure.
+ * Returns the features of each earlier part, for deciding whether this one needs it. The word rule is scaled by the
+ * square root of the probability that the part refers to any other: an unsure reader relies more on the rule than a
+ * sure one.
  */
 const needsOf = (
   parts: ReadonlyArray<LexicalPolicy.Part>,
@@ -225,8 +226,8 @@ const needsOf = (
 }
 
 /**
- * Reads the parts of a question, and for each what the workers say of themselves and whether it refers to those before
- * it. No text is read twice.
+ * Reads the parts of a question. For each part, it reads the workers' statements about themselves, and whether the part
+ * refers to earlier ones. No text is read twice.
  */
 export const read = (
   readers: ReadonlyArray<Reader.Weights>,
@@ -250,7 +251,7 @@ export const read = (
     const parts = Parts.partsOf(question)
     return parts.map((part, at) => {
       const read = remember(shortened(part.text))
-      // That a part names its own answer says nothing of others.
+      // A part that names its own answer does not thereby refer to other parts.
       const { refers } = remember(shortened(Parts.unnamed(part.text)))
       const { about, known, matches } = soughtIn({ about: read.about, known: team, matches: matchesOf(part.text) })
       const bestMatch = Math.max(...matches)
@@ -273,7 +274,7 @@ export const read = (
           said.flags[Reader.flags.indexOf("general")]! * (1 - weak),
           bestMatch === 0 ? 0 : matches[ordinal]! / bestMatch,
           Math.min(1, matches[ordinal]! / fullMatch),
-          // Whether there is somebody to check what this one answers.
+          // Whether another worker can check this one's answer.
           Math.max(0, ...checks.filter((_, other) => other !== ordinal)),
           met[ordinal]! / unitPrice
         ]
@@ -287,7 +288,7 @@ export const read = (
 // Choosing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An index by lot, by log-probabilities. */
+/** Samples an index by log-probabilities. */
 export const byLot = (values: ReadonlyArray<number>, temperature: number, draw: () => number): number => {
   const shares = values.map((value) => Math.exp(value / temperature))
   let left = draw() * shares.reduce((sum, share) => sum + share, 0)
@@ -370,10 +371,10 @@ export const of = (
     temperature,
     prompt: ReadingText.options,
     refusal: ReadingText.refusal,
-    // What it writes can always be read.
+    // Its text is always readable.
     resamples: 0
   })
-  // A line for each part before the lists is no slip to note.
+  // A line for each part before the lists is expected, so it needs no note.
   const propose = (context: Policy.Context) =>
     Effect.map(policy.propose(context), ({ notes: _, ...proposal }): Policy.Proposal => proposal)
   return { ...policy, propose }
@@ -390,16 +391,17 @@ const table = {
  *
  * **Details**
  *
- * It is a `LanguagePolicy` whose model writes a line for each part of the question, and then the workflow: each part
- * gets the worker that is pointed at; two attempts and a check where a checker is pointed at, too. Where nobody is, the
- * run ends `refused` before anybody was paid. Of each part it chooses, too, which earlier ones it needs; the others run
- * at once. In a later round, an answer stands unless a critic objected; workers that failed are not asked again.
+ * The policy is a `LanguagePolicy` whose model writes a line for each part of the question, and then the workflow. Each
+ * part gets the chosen worker, and two attempts and a check if a checker is chosen as well. If no worker is chosen, the
+ * run ends as `refused` before any payment. It also chooses which earlier parts each part needs; independent parts run
+ * concurrently. In a later round, an answer is accepted unless a critic objected; failed workers are not called again.
  *
  * **Gotchas**
  *
- * It knows the eight kinds of question of the gym and reads English alone. A part of another kind goes to whoever speaks
- * of no known kind, in the part's own words; where there is no such worker, it does not know who is good at it. A record of past answers is the last line of
- * a description: `Record: dates 3/4 high, logic 0/2 low.`
+ * It knows the eight kinds of question of the gym, and reads only English. A part of another kind goes to a worker
+ * whose description mentions no known kind, in the part's own words. If there is no such worker, it does not know which
+ * one is good at it. A record of past answers is the last line of a description: `Record: dates 3/4 high, logic 0/2
+ * low.`
  *
  * **Example**
  *
@@ -430,7 +432,7 @@ export const make = (model: Model, options: Options = {}): Policy.Policy => {
 /** A part of the file: the head's weights. */
 const headPart = "choice_head"
 
-/** Where the model is that comes with this package. */
+/** The path of the model that is part of this package. */
 export const file: string = fileURLToPath(new URL("../model/divisi-reader.gguf", import.meta.url))
 
 /** Reads a model that `pnpm --filter @divisi/tiny-conductor reader` has made: {@link file} by default. */
@@ -443,7 +445,7 @@ export const load = Effect.fnUntraced(function* (path: string = file) {
   return { readers, head, metadata } satisfies Model & { readonly metadata: Readonly<Record<string, string>> }
 })
 
-/** Writes a model, with 16 bits for each of the readers' weights. What else is said of it goes into the metadata. */
+/** Writes a model, with 16 bits for each of the readers' weights. Further facts about it go into the metadata. */
 export const save = (
   path: string,
   { head, readers }: Model,

@@ -1,6 +1,6 @@
 /**
- * What a Conductor that reads is shown, and what it writes: a line for each part of the question that says who answers
- * it and who checks, and then the workflow that follows from these choices.
+ * The prompt and the completion of a reading Conductor. The completion has a line for each part of the question, which
+ * names the worker and the checker, and then the workflow that follows from these choices.
  *
  * Every text is a chain of pieces. All but the choices are the only ones that can follow on those before, as under a
  * grammar; a choice is one piece among several, each with its probability.
@@ -16,13 +16,13 @@ import * as PartsPlan from "./PartsPlan.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is known of a worker. */
+/** The known facts about a worker. */
 export interface Colleague {
   readonly description?: string | undefined
   readonly pricing?: { readonly outputPerMillion: number } | undefined
 }
 
-/** What a prompt asks. */
+/** The request in a prompt. */
 export interface Asked {
   readonly question: string
   /** By ordinal. */
@@ -30,7 +30,7 @@ export interface Asked {
   /** The ordinals of those that gave no answer in an earlier round. */
   readonly failed: ReadonlyArray<number>
   readonly maxSteps: number
-  /** Whether there is an answer to which nobody objected. */
+  /** Whether there is an answer without an objection. */
   readonly isAnswered: boolean
 }
 
@@ -38,9 +38,9 @@ export interface Asked {
 export interface Situation {
   readonly text: string
   readonly features: ChoiceHead.Features
-  /** What a call of each worker costs, in right answers. */
+  /** The cost of a call of each worker, in right answers. */
   readonly costs: ReadonlyArray<number>
-  /** What is known of each earlier part: whether this one may need its answer. */
+  /** The features of each earlier part, for deciding whether this one needs its answer. */
   readonly needs: ChoiceHead.Features
 }
 
@@ -49,7 +49,7 @@ export type Piece =
   | { readonly type: "forced"; readonly text: string }
   | {
       readonly type: "choice"
-      /** One for each worker by its ordinal, and last what is written for nobody. */
+      /** One for each worker by its ordinal, and last the text for no worker. */
       readonly texts: ReadonlyArray<string>
       /** Of each text. */
       readonly logProbs: ReadonlyArray<number>
@@ -72,7 +72,7 @@ const template: Prompt.Template = {
   pool: "{models}",
   model: { described: model, numbered: model, failed: `${model} failed` },
   question: "{quoted}",
-  // Of an answer to which somebody objected, and of a plan that failed, nothing is read: it plans afresh.
+  // A rejected answer and a failed plan are not read: it plans from scratch.
   recursion: `${answered}{feedback}`,
   feedback: " {feedback}",
   failure: "",
@@ -98,7 +98,7 @@ const colleague = (line: string) => {
   }
 }
 
-/** What a prompt of {@link options} asks; `undefined` of another. */
+/** Reads the request in a prompt of {@link options}; returns `undefined` for any other prompt. */
 export const asked = (messages: ReadonlyArray<Message>): Asked | undefined => {
   const [system = "", user = ""] = messages.map((message) => text(message))
   const rules = /^Rules:\n- (?:1 to )?(\d+) steps?\n\n/.exec(system)
@@ -122,10 +122,10 @@ export const asked = (messages: ReadonlyArray<Message>): Asked | undefined => {
 const nobody = "Nobody"
 const alone = ".\n"
 
-/** Who answers, as a piece: a worker by its ordinal, or nobody. */
+/** The piece for the answering worker: a worker by its ordinal, or no worker. */
 const answering = (count: number): ReadonlyArray<string> => [...ordinals(count).map((one) => `Worker ${one}`), nobody]
 
-/** Who checks, as a piece: a worker by its ordinal, or nobody. */
+/** The piece for the checking worker: a worker by its ordinal, or no worker. */
 const checking = (count: number): ReadonlyArray<string> => [
   ...ordinals(count).map((one) => `, and worker ${one} checks.\n`),
   alone
@@ -144,7 +144,7 @@ const answersPart = " answers part "
 /** More parts than a question is cut into. */
 const mostParts = 20
 
-/** The texts of all choices among as many workers, and of what stands between them: for a tokenizer. */
+/** Returns the texts of all choices among this many workers, and of the text between them, for a tokenizer. */
 export const pieces = (count: number): ReadonlyArray<string> => [
   ...answering(count),
   ...checking(count),
@@ -154,17 +154,16 @@ export const pieces = (count: number): ReadonlyArray<string> => [
 
 const refused = "Nobody on the team seems to be able to answer this."
 
-/** What a text says where nobody is pointed at for some part. */
+/** Returns the refusal in a text, if no worker was chosen for some part. */
 export const refusal = (written: string): string | undefined => (written.endsWith(refused) ? refused : undefined)
 
 /**
- * The pieces of a text, one after another: of a choice it is told which was taken, by its place among the texts.
+ * Yields the pieces of a text in order. After a choice, it receives the index of the chosen text.
  *
  * **Details**
  *
- * An answer to which nobody objected stands. Otherwise each part gets the worker that is pointed at, and a checker where
- * one is; workers that failed are not pointed at. The lists of the workflow follow, or a refusal where nobody answers
- * some part.
+ * An answer without an objection is accepted. Otherwise each part gets the chosen worker, and a checker if one is
+ * chosen; failed workers are not chosen. The lists of the workflow follow, or a refusal if no worker answers some part.
  */
 export function* write(
   head: ChoiceHead.Weights,

@@ -1,9 +1,8 @@
 /**
  * The tiny Conductor: a model of less than a million weights that plans for the workers of the gym.
  *
- * Its GGUF comes with this package, and plain TypeScript runs it. It was trained from scratch, in the gym and for the
- * gym: it has seen no other workers and no other English. A fallback plans what it does not know; the notes of the
- * proposal say so.
+ * Its GGUF is part of this package, and runs in plain TypeScript. It was trained from scratch in the gym, and knows no
+ * other workers and no other English. A fallback plans for anything else, with a note in the proposal.
  */
 
 import fs from "node:fs"
@@ -45,19 +44,19 @@ export interface Options extends PlanOptions {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What comes with the package
+// Packaged files
 // -------------------------------------------------------------------------------------------------------------------
 
 const inPackage = (name: string): string => fileURLToPath(new URL(`../model/${name}`, import.meta.url))
 
-/** Where the GGUF is. */
+/** The path of the GGUF. */
 export const file: string = inPackage("divisi-tiny.gguf")
 
 /** The model's card: its data, recipe, results, and what it must not be used for. */
 export const card = (): ModelCard => JSON.parse(fs.readFileSync(inPackage("card.json"), "utf8"))
 
 // -------------------------------------------------------------------------------------------------------------------
-// What it knows
+// Known workers and prompts
 // -------------------------------------------------------------------------------------------------------------------
 
 const known: ReadonlySet<string> = new Set(knownWorkers)
@@ -114,10 +113,10 @@ export const worker = (path: string = file): Effect.Effect<Worker, GgufError.Ggu
  *
  * **Details**
  *
- * The model is shown the workers that it knows and plans for them. Where a pool has others, too, the fallback is asked
- * first, and its plan is taken when it asks one of those. The fallback also plans for pools in which the model knows
- * nobody, after a critic's objection, and for prompts longer than the context. The notes of the proposal say why. Plans
- * never use the Conductor itself as a worker, as it cannot answer.
+ * The model is shown the workers that it knows, and plans for them. If a pool has other workers as well, the fallback
+ * plans first, and its plan is used if it includes one of those. The fallback also plans for pools without any known
+ * worker, after a critic's objection, and for prompts longer than the context. The notes of the proposal give the
+ * reason. Plans never use the Conductor itself as a worker, because it cannot answer.
  */
 export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy => {
   const { fallback = LexicalPolicy.make(), maxOutputTokens = 128, name = "divisi-tiny", temperature = 0 } = options
@@ -130,7 +129,7 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
     // It was never trained on prompts with corrections.
     resamples: 0
   })
-  // It was trained to write reasoning before its lists, so that is no slip to note.
+  // It was trained to write reasoning before its lists, so the reasoning needs no note.
   const plan = (context: Policy.Context) => {
     const ordinals = knownIn(context.pool)
     return Effect.map(policy.propose(narrowed({ ...context, self: false }, ordinals)), ({ workflow }) => ({

@@ -11,7 +11,7 @@ const costs = [0.1, 0.02, 0.05]
 const team = { features, costs }
 
 describe("ChoiceHead", () => {
-  it("the order of workers does not matter, and probabilities add up to one with nobody's", () => {
+  it("the order of workers does not matter, and probabilities add up to one with that of no worker", () => {
     const [a, b, c, nobody] = ChoiceHead.odds(weights, team).worker
     const moved = { features: [2, 0, 1].map((at) => features[at]!), costs: [2, 0, 1].map((at) => costs[at]!) }
     const [c2, a2, b2, nobody2] = ChoiceHead.odds(weights, moved).worker
@@ -22,7 +22,7 @@ describe("ChoiceHead", () => {
     assert.approximately(sum!, 1, 1e-12)
   })
 
-  it("nobody checks their own answer, and who has failed is not chosen", () => {
+  it("a worker does not check its own answer, and a failed one is not chosen", () => {
     const odds = ChoiceHead.odds(weights, { ...team, without: [2] })
     assert.isBelow(odds.worker[2]!, -100)
     assert.isBelow(odds.checker(1)[1]!, -100)
@@ -49,7 +49,7 @@ describe("ChoiceHead", () => {
     assert.approximately(ChoiceHead.cost([0.1, 0.02], 0, 1), 0.22, 1e-12)
   })
 
-  it("without checks nobody is checked by whoever is no better alone", () => {
+  it("without checks, no worker is checked by one of at most equal strength", () => {
     const bare = ChoiceHead.withoutChecks(weights)
     const odds = ChoiceHead.odds(bare, team)
     const best = ChoiceHead.greatest(odds.worker)

@@ -35,7 +35,7 @@ describe("PartsPlan", () => {
     ])
   })
 
-  it("where somebody checks there are two attempts, and what needs the part sees the checked answer", () => {
+  it("with a checker there are two attempts, and a part that needs the answer sees the checked one", () => {
     assert.deepStrictEqual(accessOf([part("a", [], 0, 4), part("b", [0], 1)]), [
       [0, []],
       [0, []],
@@ -55,7 +55,7 @@ describe("PartsPlan", () => {
     assert.lengthOf(accessOf([part("a", [], 0), part("b", [0], 0), part("c", [0, 1], 1)]), 3)
   })
 
-  it("nothing is joined that would put after another what could run beside it", () => {
+  it("parts are not joined if that would serialise what could run concurrently", () => {
     const parts = [part("a", [], 0), part("b", [], 1), part("c", [0, 1], 1)]
     assert.deepStrictEqual(accessOf(parts), [
       [0, []],

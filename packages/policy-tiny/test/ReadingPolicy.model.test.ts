@@ -16,7 +16,7 @@ const worker = (id: string, description: string) =>
     skills: { calendar: {}, units: {}, arithmetic: {} }
   })
 
-/** Who answers a question, in the order of the steps. */
+/** Returns the workers that answer a question, in the order of the steps. */
 const asked = Effect.fnUntraced(function* (question: string, descriptions: Readonly<Record<string, string>>) {
   const pool = WorkerPool.makeUnsafe(Object.entries(descriptions).map(([id, text]) => worker(id, text)))
   const policy = ReadingPolicy.make(yield* ReadingPolicy.load())
@@ -27,7 +27,7 @@ const asked = Effect.fnUntraced(function* (question: string, descriptions: Reado
 const days = "How many days are there from 3 May 2027 to 19 June 2027?"
 
 describe("the reader that ships", () => {
-  it.live("asks who is good at it and not who is weak at it, wherever they stand", () =>
+  it.live("calls a worker that is good at it and not a weak one, at any position", () =>
     Effect.gen(function* () {
       const strong = "Good at dates and weekdays."
       const weak = "Weak at dates and weekdays, good at spelling."
@@ -36,7 +36,7 @@ describe("the reader that ships", () => {
     })
   )
 
-  it.live("answers questions that go on with what was worked out, as people type them", () =>
+  it.live("answers questions that build on earlier results, as people type them", () =>
     Effect.gen(function* () {
       const policy = ReadingPolicy.make(yield* ReadingPolicy.load())
       const conductor = Conductor.make({ policy, pool: GymPool.make({ latencyMillis: 0 }), seed: 0 })
@@ -69,7 +69,7 @@ describe("the reader that ships", () => {
     })
   )
 
-  it.live("asks whoever speaks of nothing else, in the question's words, for a kind that it does not know", () =>
+  it.live("for an unknown kind, calls a worker that mentions nothing else, in the question's words", () =>
     Effect.gen(function* () {
       const descriptions = {
         dates: "Good at dates and weekdays.",
@@ -120,12 +120,12 @@ describe("the reader that ships", () => {
           needs.flatMap((own, earlier) => (ChoiceHead.greatest(ChoiceHead.needOdds(head, own)) === 1 ? [earlier] : []))
         )
       const wanted: ReadonlyArray<readonly [question: string, needs: ReadonlyArray<ReadonlyArray<number>>]> = [
-        // Naming one's own answer is no reference.
+        // Naming one's own answer is not a reference.
         [
           "Convert 599.3 days to minutes. Call the answer M. What is the median of 9, 4 and 7? Call the answer N. What is M + N × 97?",
           [[], [], [0, 1]]
         ],
-        // Nor is what a part says of its own code or numbers.
+        // Neither is a part's mention of its own code or numbers.
         [
           "1. How many days are there from 2025-09-08 to 18 October 2025?\n2. What is the output of this JavaScript program?\n```js\nlet result = 4\nconsole.log(result)\n```\n3. Given the values 58, 98, 66, what is their range?\n4. What is the answer to part 1 × the answer to part 2 + 72?\nGive only the last answer.",
           [[], [], [], [0, 1]]

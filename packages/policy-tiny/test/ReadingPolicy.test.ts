@@ -4,7 +4,7 @@ import { mentions, namesOf, partsOf } from "../src/internal/partsOf.ts"
 const textsOf = (question: string) => partsOf(question).map(({ text }) => text)
 
 describe("ReadingPolicy", () => {
-  it("greetings and ways to answer are no parts of a question", () => {
+  it("greetings and ways to answer are not parts of a question", () => {
     assert.deepStrictEqual(
       textsOf("What date is 50 days after 3 May 2027? Give the date as YYYY-MM-DD. Take your time."),
       ["What date is 50 days after 3 May 2027? Give the date as YYYY-MM-DD. Take your time."]

@@ -33,7 +33,7 @@ describe("ReadingText", () => {
     assert.deepStrictEqual(asked()?.failed, [])
   })
 
-  it("an answer to which somebody objected does not stand, nor does a plan that failed", () => {
+  it("an answer with an objection is not accepted, and neither is a plan that failed", () => {
     const workflow = { steps: [{ worker: 0, subtask: "", access: [] }] }
     const answer = { type: "answered", text: "42" } as const
     assert.isFalse(asked()?.isAnswered)
@@ -43,7 +43,7 @@ describe("ReadingText", () => {
     assert.isFalse(asked({ workflow, answer: { type: "failed", message: "" }, failed: [0] })?.isAnswered)
   })
 
-  it("another prompt is none of it", () => {
+  it("another prompt does not match", () => {
     assert.isUndefined(ReadingText.asked([{ role: "user", content: "What is 2 plus 2?" }]))
   })
 })

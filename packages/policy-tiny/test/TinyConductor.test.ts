@@ -87,7 +87,7 @@ describe("TinyConductor", () => {
       const alone = yield* planOf(policy, few)
       const mixed = yield* planOf(policy, WorkerPool.makeUnsafe([poet, ...few.workers]))
       assert.deepInclude(mixed.plan, { policy: "divisi-tiny", notes: [] })
-      // The same plan, with everybody's ordinal behind the newcomer's.
+      // The same plan, with all ordinals shifted by the new worker.
       assert.deepStrictEqual(
         mixed.plan.workflow.steps,
         alone.plan.workflow.steps.map((step) => ({ ...step, worker: step.worker + 1 }))
@@ -106,7 +106,7 @@ describe("TinyConductor", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves a later round to the fallback where the last plan asked somebody that it does not know", () =>
+  it.live("leaves a later round to the fallback if the last plan called an unknown worker", () =>
     Effect.gen(function* () {
       const failing = ScriptedWorker.make({
         id: "clock",
@@ -141,7 +141,7 @@ describe("TinyConductor", () => {
     })
   )
 
-  it.live("ends a run whose model cannot be read, and says which, as nobody should stand in for it unseen", () =>
+  it.live("ends a run whose model cannot be read, and names it, so that it is never replaced silently", () =>
     Effect.gen(function* () {
       const conductor = Conductor.make({ policy: tiny({ file: "nowhere.gguf" }), pool: few })
       const result = yield* conductor.run(question)

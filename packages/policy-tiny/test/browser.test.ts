@@ -4,7 +4,7 @@ import { assert, describe, it } from "vitest"
 
 const packages = path.join(import.meta.dirname, "../..")
 
-/** The source that an import names; `undefined` for packages of others. */
+/** Returns the source that an import names, or `undefined` for third-party packages. */
 const sourceOf = (specifier: string, from: string): string | undefined => {
   if (specifier.startsWith(".")) return path.join(path.dirname(from), specifier)
   const [, name, module] = /^@divisi\/([^/]+)\/?(.*)$/.exec(specifier) ?? []

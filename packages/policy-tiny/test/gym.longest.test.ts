@@ -28,7 +28,7 @@ describe("what comes with the package", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks somebody else where a worker is out of reach", () =>
+  it.live("calls another worker if one is unreachable", () =>
     Effect.gen(function* () {
       const conductor = Conductor.make({
         policy: yield* TinyConductor.policy(),

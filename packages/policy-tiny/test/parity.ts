@@ -29,7 +29,7 @@ interface Asked {
   text: string
 }
 
-/** What runs ask: half of them with the whole gym, half with parts of it; some with a second round. */
+/** Sample requests of runs: half of them with the whole gym, half with parts of it; some with a second round. */
 const askedBy = Effect.fnUntraced(function* (worker: Worker, count: number) {
   const asked: Array<Asked> = []
   const recording: Worker = {

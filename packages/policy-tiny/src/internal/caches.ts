@@ -1,7 +1,7 @@
 /** Caches of a decoder for prompts that begin alike: what one run has computed of a prompt, the next need not. */
 import type { Decoder } from "@divisi/gguf/browser"
 
-/** The most caches that are kept while no run uses them. */
+/** The maximum number of unused caches that are retained. */
 const kept = 4
 
 const commonLength = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number => {

@@ -3,7 +3,7 @@ import type { WorkflowFormat } from "@divisi/core/Worker"
 import { Grammar, WorkflowGrammar } from "@divisi/gguf/browser"
 import * as Result from "effect/Result"
 
-/** Where a text stands in a grammar: a state, and how many bytes its last character still lacks. */
+/** The position of a text in a grammar: a state, and the number of bytes missing from its last character. */
 interface Place {
   readonly state: number
   readonly lacking: number
@@ -13,7 +13,7 @@ interface Place {
 export interface Form {
   /** Whether a token may be next, given as its bytes. */
   readonly accepts: (bytes: Uint8Array) => boolean
-  /** Goes on by a token that was accepted. */
+  /** Advances by an accepted token. */
   readonly push: (bytes: Uint8Array) => void
   /** Whether nothing may follow. */
   readonly isWhole: () => boolean
@@ -24,7 +24,7 @@ export interface Form {
 /** Grammars by their text: a pool has the same one for every question. */
 const grammars = new Map<string, Grammar.Grammar>()
 
-/** More are of pools that nobody asks about any more. */
+/** Older entries belong to pools that are not in use any more. */
 const most = 64
 
 const grammarOf = (source: string): Grammar.Grammar => {
@@ -64,7 +64,7 @@ export const make = ({ type: _, ...rules }: WorkflowFormat): Form => {
     },
     isWhole: () => grammar.isWhole(place.state),
     endReasoning: (text) => {
-      // A character that is incomplete stands in the line, though not in the text.
+      // An incomplete character is part of the line, but not of the text.
       const rest = WorkflowGrammar.afterReasoning(rules, place.lacking > 0 ? `${text}\ufffd` : text)
       if (rest === undefined) return
       grammar = grammarOf(rest)

@@ -1,4 +1,6 @@
-/** The parts of a question as somebody is to be asked for them: without greetings, and with what says how to answer. */
+/**
+ * The parts of a question as they are sent to workers: without greetings, and with the instructions on how to answer.
+ */
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 
 /** Says how to answer, or nothing: it has no number, no quotation, no question, and refers to nothing. */
