@@ -12,7 +12,7 @@ const routing = Command.make("routing", routingFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Compares routers on recorded outcomes. They learn from 70 % of the questions, or of the kinds, and are tested on the",
+      "Compares routers on recorded outcomes. Each router trains on 70 % of the questions (or kinds) and is tested on the",
       "rest, in ten random splits. The baseline is the worker that was best on the training questions. No model is called."
     )
   ),

@@ -8,7 +8,7 @@ export const routingFlags = {
   outcomes: Flag.String("outcomes").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      'Graded answers, one question per line with the scores of all workers: {"question":"…","kind":"…","scores":{"a":1,"b":0}}; .gz is unpacked'
+      'Graded answers, one question per line with the scores of all workers: {"question":"…","kind":"…","scores":{"a":1,"b":0}}; .gz is decompressed'
     )
   ),
   split: Flag.Literals("split", RoutingBench.splits).pipe(

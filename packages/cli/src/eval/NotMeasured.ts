@@ -8,7 +8,7 @@ export const maxMissing = Flag.Finite("max-missing").pipe(
   ),
   Flag.withMetavar("<share>"),
   Flag.withDescription(
-    "The largest share of samples that may be missing as workers or graders failed (default 0.05); with more, the exit code is 1"
+    "Maximum share of samples lost to worker or grader failures (default 0.05); above it, the exit code is 1"
   ),
   Flag.withDefault(0.05)
 )
@@ -17,5 +17,5 @@ export const maxMissing = Flag.Finite("max-missing").pipe(
 export const problem = (missing: number, samples: number, allowed: number): string | undefined => {
   if (missing <= allowed * samples) return undefined
   const share = (100 * missing) / samples
-  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)} %) were not measured, more than the share of ${allowed} that --max-missing allows.`
+  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)} %) are missing; --max-missing allows a share of ${allowed}.`
 }

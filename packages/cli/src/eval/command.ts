@@ -12,13 +12,13 @@ const regrade = Command.make("regrade", regradeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Grades the answers of an evaluation again, without calling a worker, and rewrites its report.",
-      "Lists the verdicts that changed."
+      "Grades the answers of an evaluation again without calling workers, rewrites the report, and lists the changed",
+      "verdicts."
     )
   ),
   Command.withShortDescription("Grade the answers of an evaluation again"),
   Command.withExamples([
-    { command: "divisi eval regrade evaluation", description: "After a grader changed" },
+    { command: "divisi eval regrade evaluation", description: "After changing a grader" },
     { command: "divisi eval regrade evaluation --grader rlpr-paper", description: "With another grader" }
   ])
 )
@@ -41,7 +41,7 @@ const exported = Command.make("export", exportFlags, (input) =>
   Command.withExamples([
     {
       command: "divisi eval export evaluation --to decisions --out decisions.jsonl",
-      description: "Prompts, completions and rewards of policies"
+      description: "Policies' prompts, completions and rewards"
     },
     { command: "divisi eval export evaluation --to inspect --out logs", description: "For inspect view --log-dir logs" }
   ])
@@ -54,7 +54,7 @@ const diff = Command.make("diff", diffFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Compares two reports, question by question if the tasks are the same, and lists conditions that differ."
+    "Compares two evaluations, question by question if the tasks match, and lists the settings that differ."
   ),
   Command.withShortDescription("Compare two evaluations"),
   Command.withExamples([
@@ -73,10 +73,10 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "Measures policies on the same tasks under equal conditions: accuracy with its standard error, paired differences,",
       "cost, time, steps, and calls per worker.",
       "",
-      "Every answer is stored as it arrives. After Ctrl-C, the cost limit or a crash, the same command continues without",
-      "paying for an answer twice. You can add policies, benchmarks and epochs.",
+      "Every answer is stored as it arrives. After Ctrl-C, a crash or reaching the cost limit, rerun the same command to",
+      "continue; no answer is paid for twice. You can add policies, benchmarks and epochs.",
       "",
-      "Writes results.json, samples.jsonl (both can be shared), report.html, report.md and report.csv to the folder.",
+      "The folder contains results.json and samples.jsonl (safe to share), report.html, report.md and report.csv.",
       "",
       "Exit codes: 0 done, 1 failed or too many samples missing, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )

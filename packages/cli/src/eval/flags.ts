@@ -15,12 +15,16 @@ const file = (name: string, description: string) =>
 const taskFlags = {
   sandbox: Flag.String("sandbox").pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription("Sandbox of programs: pyodide (default), bubblewrap, container:<image>, local-unsafe"),
+    Flag.withDescription(
+      "Sandbox for generated programs: pyodide (default), bubblewrap, container:<image>, local-unsafe"
+    ),
     Flag.withDefault("pyodide")
   ),
   revision: Flag.String("revision").pipe(
     Flag.withMetavar("<commit>"),
-    Flag.withDescription("Revision of the data sets on the hub; results.json contains the commit of the first run"),
+    Flag.withDescription(
+      "Revision of the data sets on the Hugging Face Hub; results.json contains the commit of the first run"
+    ),
     Flag.optional
   )
 }
@@ -52,7 +56,7 @@ export const parseReasoning = (text: string): Reasoning | undefined => {
 export const evalFlags = {
   ...conductorFlags,
   ...taskFlags,
-  grader: grader("Grader for rows of your own files that name none: a name, or ./mine.ts (default: text)"),
+  grader: grader("Grader for rows of your own files without one: a name, or ./mine.ts (default: text)"),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
@@ -63,7 +67,7 @@ export const evalFlags = {
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "Policies, named as in `divisi run`, including ./mine.ts, and oracle in the gym. All are compared with the first"
+      "Policies to compare, separated by commas; the first is the reference. Same names as in `divisi run`, or ./mine.ts; the gym also has oracle"
     ),
     Flag.optional
   ),
@@ -95,19 +99,19 @@ export const evalFlags = {
   profiles,
   offline: Flag.String("offline").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Make no calls: take all answers from this evaluation; other answers count as missing"),
+    Flag.withDescription("Make no calls; take all answers from this evaluation and count the rest as missing"),
     Flag.optional
   ),
   limit: whole("limit", 1).pipe(
     Flag.withDescription("Maximum number of tasks per benchmark, spread over all subjects (default: all; gym: 100)"),
     Flag.optional
   ),
-  since: day("since", "Only LiveCodeBench contests from this day on: 2025-01-31"),
-  until: day("until", "Only LiveCodeBench contests up to this day"),
+  since: day("since", "Only LiveCodeBench contests on or after this date, e.g. 2025-01-31"),
+  until: day("until", "Only LiveCodeBench contests on or before this date"),
   ids: Flag.String("ids").pipe(
     Flag.withMetavar("<ids>"),
     Flag.withDescription(
-      "Only these tasks: ids separated by commas, a file with one id per line, or JSON lines with an id"
+      "Only these tasks: ids separated by commas, a file with one id per line, or JSON Lines with an `id` field"
     ),
     Flag.optional
   ),
@@ -119,11 +123,8 @@ export const evalFlags = {
     Flag.optional
   ),
   shotsFrom: file("shots-from", "File to take the examples from, in the benchmark's format"),
-  trained: file(
-    "trained",
-    "Training data, by id or question, in the same format; an overlap with the tasks is an error"
-  ),
-  dropOverlap: toggle("drop-overlap", "Skip tasks that overlap with the training data instead"),
+  trained: file("trained", "Training data as ids or questions; overlapping tasks are an error"),
+  dropOverlap: toggle("drop-overlap", "Drop overlapping tasks instead of failing"),
   epochs: whole("samples", 1).pipe(
     Flag.withAlias("epochs"),
     Flag.withDescription("Answers per policy and task (default 1)"),
@@ -161,7 +162,7 @@ export const evalFlags = {
   ),
   paper: toggle(
     "paper",
-    "The paper's controlled setting: 4,096 tokens a call, temperature 0.2, answers in tags if the benchmark uses them; --pool paper:controlled also sets minimal reasoning for each model"
+    "The paper's controlled setting: 4,096 tokens per call, temperature 0.2, the tags answer format where supported; --pool paper:controlled also sets each model to its lowest reasoning effort"
   ),
   seed,
   maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. To continue, run again with a higher limit"),
@@ -179,10 +180,10 @@ export const evalFlags = {
   ),
   retryMissing: toggle("retry-missing", "Measure only missing and new samples"),
   maxMissing,
-  transcripts: toggle("transcripts", "Store the transcript of each run, for `divisi replay` and for training"),
+  transcripts: toggle("transcripts", "Store the transcript of each run, for `divisi replay` and training data"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Folder of the evaluation (default evaluation); an existing evaluation is continued"),
+    Flag.withDescription("Folder of the evaluation (default evaluation); continues an existing evaluation"),
     Flag.withDefault("evaluation")
   ),
   json: toggle("json", "Print results.json on one line instead of a table")
@@ -197,7 +198,7 @@ export const regradeFlags = {
   folder: Argument.String("folder").pipe(Argument.withDescription("The folder of an evaluation")),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
-    Flag.withDescription("Moved task files: math500=rows.jsonl"),
+    Flag.withDescription("New locations of moved task files, e.g. math500=rows.jsonl"),
     Flag.optional
   ),
   json: toggle("json", "Print each changed verdict as a line of JSON")
@@ -212,12 +213,12 @@ export const exportFlags = {
   ),
   to: Flag.Literals("to", ["decisions", "answers", "inspect"]).pipe(
     Flag.withDescription(
-      "decisions: prompts and completions of policies; answers: messages and answers of workers; inspect: logs of inspect_ai, one for each policy on each benchmark"
+      "decisions: prompts and completions of policies; answers: messages and answers of workers; inspect: inspect_ai logs, one per policy and benchmark"
     )
   ),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
-    Flag.withDescription("For inspect: moved task files: math500=rows.jsonl"),
+    Flag.withDescription("For inspect: new locations of moved task files, e.g. math500=rows.jsonl"),
     Flag.optional
   ),
   grader: grader("Grader for ungraded transcripts"),

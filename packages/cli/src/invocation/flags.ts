@@ -26,7 +26,7 @@ export const toggle = (name: string, description: string) =>
 
 /** The seed of everything random. */
 export const seed = whole("seed", 0).pipe(
-  Flag.withDescription("Random seed; the same seed gives the same run"),
+  Flag.withDescription("Random seed; the same seed reproduces the run"),
   Flag.optional
 )
 

@@ -13,7 +13,7 @@ const learnFlags = {
     ),
     Flag.optional
   ),
-  show: toggle("show", "Show the table in use, and learn nothing"),
+  show: toggle("show", "Show the current table without learning"),
   revert: toggle("revert", "Restore the previous table"),
   head: toggle("head", "Learn a linear head, compare it with the table, and store it for --policy head"),
   embeddings: text(
@@ -24,7 +24,7 @@ const learnFlags = {
   evolve: text(
     "evolve",
     "<benchmark>",
-    "Evolve the head on whole runs of the config's workers: a benchmark, or a file of questions with answers; with --head"
+    "With --head: evolve the head on full runs over this benchmark, or a file of questions and answers"
   ),
   maxCost: cost("max-cost", "Maximum cost of all runs of --evolve, in USD; never exceeded"),
   database: Flag.Redacted("database").pipe(
@@ -36,7 +36,7 @@ const learnFlags = {
   ),
   config: conductorFlags.config,
   price: conductorFlags.price,
-  picture: text("picture", "<file>", "Draw the table in use as SVG"),
+  picture: text("picture", "<file>", "Draw the current table as SVG"),
   json: toggle("json", "Print JSON")
 }
 
@@ -56,11 +56,11 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "the last fifth of the runs. From then on, runs without --policy use it for the workers in it. To choose it",
       "explicitly, use --policy learned, learned:within-2 or learned:half.",
       "",
-      "With --head it learns a linear head for --policy head, in seconds with hashed words, longer with --embeddings. It",
-      "prints the gain over the table, which is often 0. With --evolve, it then learns on whole runs which workers think,",
-      "answer and verify; run it again to resume after an interruption.",
+      "With --head, it trains a linear head for --policy head. This takes seconds with hashed words and longer with",
+      "--embeddings. It prints the gain over the table, which is often 0. With --evolve, it then uses full runs to learn",
+      "which workers should think, answer and verify; an interrupted run resumes.",
       "",
-      "Nothing leaves this machine, unless DIVISI_EMBEDDINGS names a vendor's embedding model (llamacpp:<file> is local;",
+      "No data leaves this machine unless DIVISI_EMBEDDINGS is a vendor's embedding model (llamacpp:<file> is local;",
       "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER is the file of the table,",
       "DIVISI_HEAD the file of the head."
     )

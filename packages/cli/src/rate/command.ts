@@ -55,7 +55,8 @@ export const rate = Command.make("rate", rateFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Rates an answer for `divisi learn`. Runs of `divisi run` with your own workers are logged on this machine: worker,",
-      "cost, time and the embedding of the question, without its text. DIVISI_OUTCOMES is the log file, or none.",
+      "cost, time and the embedding of the question, without its text. DIVISI_OUTCOMES sets the log file; `none`",
+      "disables it.",
       "",
       "A later rating from the same source replaces an earlier one. A grader's rating takes precedence over a person's, and",
       "a person's over a judge's."

@@ -71,6 +71,6 @@ export const lines = (
   `tokens     workers: ${range(estimate.workerTokens.input, round)} in, ${range(estimate.workerTokens.output, round)} out`,
   `           engine: ${range(estimate.engineTokens.sampled, round)} sampled, ${range(estimate.engineTokens.trained, round)} learned from`,
   "",
-  "In brackets: nine of ten simulations. Answers from a cache and retries are not foreseen.",
+  "Ranges cover 90 % of the simulations. Cached answers and retries are not modelled.",
   ...estimate.missing
 ]

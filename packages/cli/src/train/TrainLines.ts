@@ -52,7 +52,7 @@ const costText = (view: TrainView): string => {
   const rest = left(view)?.costUsd ?? 0
   const cost = (usd: number) => Format.cost(usd, isPlay(view))
   const so = `${cost(view.costUsd)}${limit === undefined ? "" : ` of ${cost(limit)}`}`
-  return rest === 0 ? so : `${so}, about ${cost(rest)} to come`
+  return rest === 0 ? so : `${so}, about ${cost(rest)} remaining`
 }
 
 /** Says that plans no longer differ, whatever the question. */

@@ -24,7 +24,7 @@ const report = Command.make("report", reportFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes one page about a training run: curves, share of each worker, and workflows from its start and end."
+    "Writes a one-page report of a training run: curves, worker shares, and workflows from the start and the end."
   ),
   Command.withShortDescription("Write a report page"),
   Command.withExamples([{ command: "divisi train report runs/gym", description: "Writes runs/gym/report.html" }])

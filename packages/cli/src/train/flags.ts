@@ -27,9 +27,9 @@ export const flags = {
   engine: text(
     "engine",
     "<name>",
-    "Training engine: jax (in this process), tinker (Tinker API) or toy (default the recipe's)"
+    "Training engine: jax (in this process), tinker (Tinker API) or toy (default: the recipe's)"
   ),
-  baseModel: text("base-model", "<model>", "Base model, e.g. Qwen/Qwen2.5-7B-Instruct (default the recipe's)"),
+  baseModel: text("base-model", "<model>", "Base model, e.g. Qwen/Qwen2.5-7B-Instruct (default: the recipe's)"),
   dryRun: toggle("dry-run", "Only estimate cost and time, as a range; do not train"),
   config,
   json
@@ -54,9 +54,11 @@ export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 export const exportFlags = {
   folder,
   to: Flag.Literals("to", ["gguf", "gguf-lora", "peft"]).pipe(
-    Flag.withDescription("gguf: a model for llama.cpp; gguf-lora: an adapter for one; peft: a folder of safetensors")
+    Flag.withDescription(
+      "gguf: a model for llama.cpp; gguf-lora: a LoRA adapter for a GGUF model; peft: a folder of safetensors"
+    )
   ),
-  checkpoint: text("checkpoint", "<which>", "best (default if evaluated), last, or a number of iterations"),
+  checkpoint: text("checkpoint", "<which>", "best (default if the run was evaluated), last, or a number of iterations"),
   out: Flag.String("out").pipe(Flag.withMetavar("<file>"), Flag.withDescription("Output file or folder")),
   config
 }
