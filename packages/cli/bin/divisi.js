@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Kept to syntax that very old versions of Node can parse, so that they get to say what is wrong.
+// Uses only syntax that very old versions of Node can parse, so that they can print the version error.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 
 if (major > 22 || (major === 22 && minor >= 19)) {

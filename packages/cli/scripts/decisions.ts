@@ -26,7 +26,7 @@ const ways = [
   { type: "Q8_0", contextTokens: 48 }
 ] as const
 
-/** What was decided with: its name, and how it decides on a text. */
+/** A contender: its name, and its decision for a text. */
 interface Decider {
   readonly name: string
   readonly decide: (text: string) => Effect.Effect<unknown, Embedder.EmbedderError>
@@ -62,7 +62,7 @@ const timed = (deciders: ReadonlyArray<Decider>, questions: ReadonlyArray<Outcom
         const at = (share: number) => Number(sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(3))
         return { p50: at(0.5), p95: at(0.95), p99: at(0.99), most: at(1) }
       }
-      // On a machine that has more to do than processors, wall times tell of the others; CPU times do not.
+      // On a busy machine, wall times include the load of other processes; CPU times do not.
       return { name, decisions: measured.length, wallMillis: figures("wall"), cpuMillis: figures("cpu") }
     })
   })

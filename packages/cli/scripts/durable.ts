@@ -1,5 +1,5 @@
 /**
- * Records a run on a terminal that is stopped with Ctrl-C and gone on with:
+ * Records a run on a terminal that is stopped with Ctrl-C and resumed:
  *
  *     node --conditions=@divisi/source packages/cli/scripts/durable.ts docs/recordings
  *
@@ -17,7 +17,7 @@ import * as Screen from "./screen.ts"
 const question = "Name a ferry."
 const team = "--pool openai:gpt-5 --policy openai:gpt-5-mini"
 
-/** What is answered to a request in which a text stands, the first that does. */
+/** Answers by a text that the request contains; the first match applies. */
 const answers = [
   ["Choose the best name.", "Kittiwake"],
   ["Which of these names are taken?", "Solveig, Nordlys and Tidewater are taken."],

@@ -11,7 +11,7 @@ const styles: Readonly<Record<string, Style>> = { 1: "bold", 2: "dim", 31: "bad"
 
 const empty: Cell = { text: " ", style: "plain" }
 
-/** Cells as spans: those that stand beside each other in one style are one. */
+/** Returns cells as spans: adjacent cells of one style are one span. */
 const spansOf = (cells: ReadonlyArray<Cell>): Line => {
   const spans: Array<{ text: string; readonly style: Style }> = []
   const end = cells.findLastIndex(({ text }) => text !== " ") + 1
@@ -23,7 +23,7 @@ const spansOf = (cells: ReadonlyArray<Cell>): Line => {
   return spans
 }
 
-/** An empty screen. What is scrolled off is kept. */
+/** Creates an empty screen. Lines that scroll off are retained. */
 export const make = () => {
   const rows: Array<Array<Cell>> = [[]]
   let row = 0

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 const from = fileURLToPath(new URL("../../../examples/provider-plugin", import.meta.url))
 const to = fileURLToPath(new URL("../dist/templates/provider", import.meta.url))
 
-/** What installing and building leave behind. */
+/** Whether a file is a product of installing or building. */
 const isLeftover = (file: string) => ["node_modules", "dist", "package-lock.json"].includes(path.basename(file))
 
 fs.rmSync(to, { recursive: true, force: true })

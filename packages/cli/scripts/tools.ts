@@ -32,7 +32,7 @@ const files: Readonly<Record<string, string>> = {
   "notes.md": "The church fair of Ulm is on 12 June.\nThe boat to Oslo leaves on 3 July.\n"
 }
 
-/** What the model says in its turns. */
+/** The model's turns. */
 const turns = [
   { name: "files__list_directory", arguments: { path: "." } },
   { name: "files__read_text_file", arguments: { path: "notes.md" } },

@@ -17,7 +17,7 @@ import { exitCodes, type Failure, usage } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing, stdout } from "./invocation/Output.ts"
 
-/** `divisi help train export` is `divisi train export --help`: what it does is said by {@link asHelp}. */
+/** `divisi help train export` is `divisi train export --help`: {@link asHelp} rewrites it. */
 const help = Command.make(
   "help",
   { command: Argument.String("command").pipe(Argument.variadic()) },
@@ -222,7 +222,7 @@ const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
     return isExclusion(index + 1) ? [`${arg}=${args[index + 1]}`] : [arg]
   })
 
-/** What `divisi help` with the names of a command means. */
+/** Rewrites `divisi help` with the names of a command. */
 const asHelp = (
   described: CommandCompletions.CommandDescriptor,
   [first, ...names]: ReadonlyArray<string>
@@ -257,7 +257,7 @@ const begun = (word: string, flags: ReadonlyArray<string>): ReadonlyArray<string
   return flags.filter((flag) => flag.startsWith(given) && (given.startsWith("no-") || !flag.startsWith("no-")))
 }
 
-/** Completes the flags of the command that the words name: `--pol` is `--policy`. What follows `--` is not a flag. */
+/** Completes the flags of the command in the words: `--pol` becomes `--policy`. Words after `--` are not flags. */
 const withWholeFlags = (
   described: CommandCompletions.CommandDescriptor,
   args: ReadonlyArray<string>

@@ -1,5 +1,5 @@
 /**
- * What a `divisi.config.ts` holds: who may work, who plans, and within which limits.
+ * The fields of a `divisi.config.ts`: workers, policy and limits.
  *
  * This module is light: a config that imports it costs nothing but itself.
  */
@@ -41,7 +41,7 @@ export interface McpServer {
   readonly timeoutMillis?: number | undefined
   /** How long it may take to start, in milliseconds; 30,000 by default. */
   readonly startMillis?: number | undefined
-  /** How long a result may be, in characters; 100,000 by default. What is longer is cut. */
+  /** Maximum length of a result in characters; 100,000 by default. A longer one is truncated. */
   readonly maxResultCharacters?: number | undefined
 }
 
@@ -58,18 +58,21 @@ export interface RequestLimits {
   readonly callerInFlightBytes?: number | undefined
 }
 
-/** What `divisi serve` offers besides the team itself. */
+/** Settings of `divisi serve` besides the team itself. */
 export interface Serve {
   /**
    * Other names of its models, as in `{ "gpt-4o": "divisi-fast" }`, for clients that know no name but their own. `--alias`
    * adds to them.
    */
   readonly aliases?: Readonly<Record<string, string>> | undefined
-  /** What `divisi-fast` is: a worker by its id, or a policy by the name that `--policy` takes. `--fast` wins over it. */
+  /**
+   * The model behind `divisi-fast`: a worker by its id, or a policy by the name that `--policy` takes. `--fast`
+   * overrides it.
+   */
   readonly fast?: string | undefined
   /**
-   * Policies that a request may name in the place of that of `divisi`, by the names that `--policy` takes, as in
-   * `["router:half", "lexical"]`. `--policies` wins over it.
+   * Policies that a request may name instead of `divisi`'s own, by the names that `--policy` takes, as in
+   * `["router:half", "lexical"]`. `--policies` overrides it.
    */
   readonly policies?: ReadonlyArray<string> | undefined
   /**
@@ -80,10 +83,10 @@ export interface Serve {
   /** The web pages that may use the server, by their origins, as in `["http://localhost:3000"]`. `--allow-origin` adds to them. */
   readonly origins?: ReadonlyArray<string> | undefined
   /**
-   * What a request may have: the bytes of its body (`bodyBytes`), of its body without inline images and files
+   * Limits of a request: the bytes of its body (`bodyBytes`), of its body without inline images and files
    * (`plainBytes`), of a WebSocket frame (`frameBytes`), its depth (`depth`), its values and keys (`values`), one text
    * (`textBytes`), one inline image or file (`mediaBytes`), bytes in flight of all callers (`inFlightBytes`) and of one
-   * (`callerInFlightBytes`). They hold from the start of the server.
+   * (`callerInFlightBytes`). They apply from the start of the server.
    */
   readonly limits?: RequestLimits | undefined
   /**
@@ -91,7 +94,10 @@ export interface Serve {
    * only. `--content` wins over it. It holds from the start of the server.
    */
   readonly content?: "full" | "none" | undefined
-  /** Who does the housekeeping of agents, such as titles: `divisi-fast` (`"fast"`, the default), or who is asked. */
+  /**
+   * The model for housekeeping requests of agents, such as titles: `divisi-fast` (`"fast"`, the default), or the
+   * requested model.
+   */
   readonly housekeeping?: "fast" | "as-asked" | undefined
 }
 
@@ -103,21 +109,22 @@ export interface Config extends Omit<RunSettings, "checks"> {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined
   /**
-   * What writes plans: a policy, or one by the name that `--policy` takes. By default runs in the gym, and what
-   * measures, have `"lexical"`; a pool of several language models has `"router"`, which asks one of them.
+   * The planning policy, or its name as in `--policy`. By default, runs in the gym and measuring commands use
+   * `"lexical"`; a pool of several language models uses `"router"`, which asks one of them.
    */
   readonly policy?: Policy | string | undefined
   /**
-   * What plans may have the answers of steps checked by, by name: checks of code, or texts as `--policy checked:…` takes
-   * them: `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or a worker of the pool that judges. A chat
-   * model that plans is told their names; the router has answers pass it where there is one alone. `--check` adds more.
+   * Checks that plans can apply to the answers of steps, by name: checks in code, or texts as `--policy checked:…`
+   * takes them: `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or a worker of the pool that judges.
+   * A chat model that plans receives their names; the router applies the check if there is only one. `--check` adds
+   * more.
    */
   readonly checks?: Readonly<Record<string, Check.Check | string>> | undefined
-  /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */
+  /** The file of cached worker answers, so that an equal call is not paid for again; none by default. */
   readonly cache?: string | DiskCache.Options | undefined
   /**
-   * What providers may be asked for at most, by the `provider` of their workers; those under `"*"` hold for all others.
-   * What a vendor says is left of its own limits is kept in any case.
+   * Limits on calls, by the `provider` of the workers; those under `"*"` apply to all others. The limits that a vendor
+   * reports are respected in any case.
    */
   readonly limits?: Readonly<Record<string, Limits>> | undefined
   /**
@@ -126,11 +133,11 @@ export interface Config extends Omit<RunSettings, "checks"> {
    */
   readonly mcpServers?: Readonly<Record<string, McpServer>> | undefined
   /**
-   * What workers cost, by id: list prices in USD, or 0. It replaces the price that is known; that under `"*"` holds for
-   * all workers whose price is unknown. `--price` wins over it.
+   * Prices of workers, by id: list prices in USD, or 0. They replace known prices; the one under `"*"` applies to all
+   * workers with an unknown price. `--price` overrides it.
    */
   readonly prices?: Readonly<Record<string, 0 | Pricing>> | undefined
-  /** What `divisi train --recipe` knows by name, before its own recipes. */
+  /** Recipes of `divisi train --recipe` by name, checked before the built-in ones. */
   readonly recipes?: Readonly<Record<string, Recipe>> | undefined
   /**
    * How long runs, responses of the server, outcomes with their ratings, and cached answers are stored, as in `"30d"`;
@@ -138,7 +145,7 @@ export interface Config extends Omit<RunSettings, "checks"> {
    * `divisi runs purge` at once. `--keep` wins over it.
    */
   readonly retention?: string | undefined
-  /** What `divisi serve` offers besides `divisi` and the workers. */
+  /** Settings of `divisi serve` besides `divisi` and the workers. */
   readonly serve?: Serve | undefined
 }
 

@@ -1,4 +1,6 @@
-/** What others can build on: the config and its reader, and the views of a run as functions of its transcript. */
+/**
+ * Public modules for other programs: the config and its reader, and the views of a run as functions of its transcript.
+ */
 export * as ConfigFile from "./config/ConfigFile.ts"
 export * from "./config.ts"
 export * as BlockView from "./view/BlockView.ts"

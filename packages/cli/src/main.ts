@@ -21,7 +21,7 @@ import { clean } from "./view/Line.ts"
 /** Why this process was asked to stop, once it was. */
 let stoppedBy: keyof typeof signals | undefined
 
-/** Whether an error that nobody foresaw is told with where it came from. */
+/** Whether an unexpected error is reported with its stack. */
 let isDebugging = false
 
 const signals = {
@@ -36,7 +36,7 @@ for (const stream of [Output.stdout, process.stderr]) Output.guard(stream)
 
 const say = (message: string): void => void process.stderr.write(`divisi: ${clean(message).trimEnd()}\n`)
 
-/** Says what went wrong, where nobody has yet, and returns the exit code for it. */
+/** Reports the failure unless it was reported already, and returns its exit code. */
 const report = (exit: Exit.Exit<unknown, unknown>): number => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
   const error = Cause.squash(exit.cause)
@@ -58,9 +58,9 @@ const leave = (code: number): void => {
 }
 
 /**
- * Runs an effect as this process. A signal interrupts it, so that it can still say what was done; a second one ends the
- * process at once. So does an output that is closed, quietly: what is written then reaches nobody; and one that cannot be
- * written, such as a file on a full disk. What is said on the error output alone ends nothing.
+ * Runs an effect as this process. A signal interrupts it, so that it can still report its work; a second one ends the
+ * process immediately. A closed output also ends it, silently, since later output has no reader; so does an output that
+ * cannot be written, such as a file on a full disk. Failures of the error output alone do not end it.
  */
 const runMain = Runtime.makeRunMain(({ fiber }) => {
   const stop = (reason: keyof typeof signals) => {
@@ -92,7 +92,10 @@ const divisi = Effect.gen(function* () {
   yield* Effect.provideService(Cli.run(process.argv.slice(2)), Report, say)
 })
 
-/** What a command line needs of Node. The package that has it in one layer brings a client for Redis and one for HTTP. */
+/**
+ * Node services of a command line. The package that provides them in one layer adds a client for Redis and one for
+ * HTTP.
+ */
 const services = Layer.provideMerge(
   NodeChildProcessSpawner.layer,
   Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer)

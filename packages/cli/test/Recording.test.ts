@@ -63,7 +63,7 @@ const eventful: ReadonlyArray<RunEvent.RunEvent> = [
 describe("a transcript that carries a checksum", () => {
   const text = Sealed.stringify(Transcript.fromEvents(eventful)!, 2)
 
-  it("is read where it matches, laid out anew or without its checksum, too", () => {
+  it("is read if it matches, also reformatted or without its checksum", () => {
     for (const one of [text, JSON.stringify(JSON.parse(text)), transcriptOf(eventful)]) {
       assert.isTrue(Result.isSuccess(Recording.read(one)))
     }

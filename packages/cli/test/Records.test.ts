@@ -18,7 +18,7 @@ const failure: Part = {
 
 const stepOf = (parts: ReadonlyArray<Part>, step: number) => fold(events(parts)).rounds[0]!.steps[step]!
 
-describe("what views say of records", () => {
+describe("how views describe records", () => {
   it("adds up what was paid as it is paid, and takes the run's own account in the end", () => {
     assert.deepStrictEqual(Transcript.spendSoFar(fold(events(running))), {
       usage: { inputTokens: 30, outputTokens: 10 },
@@ -35,7 +35,7 @@ describe("what views say of records", () => {
     assert.deepStrictEqual([calls, unpricedCalls], [1, 1])
   })
 
-  it("tells why a call failed while the step runs, and forgets it once the step is done", () => {
+  it("shows why a call failed while the step runs, and removes it once the step is done", () => {
     const start: Part = { type: "step-started", round: 0, step: 0, worker: "units" }
     const before = [started, ...proposed, start, failure]
     const shown = (parts: ReadonlyArray<Part>) =>
@@ -55,7 +55,7 @@ describe("what views say of records", () => {
     assert.strictEqual(child.rounds[0]!.steps[0]!.text, "7")
     const calls = (run: Transcript.Transcript) => Transcript.spendSoFar(run).calls
     assert.deepStrictEqual([calls(child), calls(fold(outer))], [1, 2])
-    // The step that it answers is no call of its own.
+    // The step that it answers is not a separate call.
     const ended = fold([...outer, ...events([finished(2, "self", "7")])])
     assert.strictEqual(calls(ended), 2)
     const paid = Records.paidFor(ended.rounds[0]!.steps[2]!)

@@ -51,7 +51,7 @@ describe("StepGraph", () => {
     ])
   })
 
-  it("does not link a step to one above it that nobody sees", () => {
+  it("does not link a step to a hidden one above it", () => {
     assert.deepStrictEqual(drawing([[], []]), ["●", "", "  ●", ""])
   })
 

@@ -49,7 +49,7 @@ export class Terminal implements Output {
     if (sequence === "J")
       this.lines.splice(this.row, Number.POSITIVE_INFINITY, this.lines[this.row]!.slice(0, this.column))
     if (/^\d+A$/.test(sequence)) {
-      // What has left the screen cannot be reached again.
+      // Lines that have left the screen cannot be reached again.
       const top = Math.max(0, this.lines.length - this.rows)
       this.row = Math.max(top, this.row - Number(sequence.slice(0, -1)))
     }

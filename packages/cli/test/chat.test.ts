@@ -27,7 +27,7 @@ describe("divisi chat on a pipe", () => {
     assert.strictEqual(code, 3)
   })
 
-  it("says nothing of a conversation in which nothing was said", async () => {
+  it("prints nothing about an empty conversation", async () => {
     assert.deepEqual(await divisi(chatting, { input: "" }), { code: 0, output: "", errors: "" })
   })
 })

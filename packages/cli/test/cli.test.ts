@@ -60,7 +60,7 @@ describe.concurrent("divisi run", () => {
     assert.deepInclude(events.at(-1), { type: "run-finished", answer: "6199" })
   })
 
-  it("declines what nobody in the gym understands before it asks, and says who can help", async () => {
+  it("declines questions that no gym worker understands before any call, and says which models can help", async () => {
     const what = ["run", "What is the capital of France?", "--config", "none"]
     const [{ code, errors, output }, json] = await Promise.all([divisi(what), divisi([...what, "--json"])])
     assert.deepStrictEqual([code, output], [4, ""])
@@ -117,7 +117,7 @@ describe.concurrent("divisi run", () => {
     assert.strictEqual(output, "two\n")
   })
 
-  it("stops within its budget, and says so with exit code 3", async () => {
+  it("stops within its budget, and reports it with exit code 3", async () => {
     const { code, errors } = await divisi(["run", "Which?", "--max-cost", "0.0000001", ...quick])
     assert.strictEqual(code, 3)
     assert.lengthOf(errors.match(/cost limit is 0\.0000001 USD.*Raise the limit/g)!, 1, errors)
@@ -153,7 +153,7 @@ describe.concurrent("divisi run", () => {
           }
         })
         assert.strictEqual(code, expected, errors)
-        // What a step says of its subtask is shown as its own, and is no answer.
+        // A step's text on its subtask is shown as the step's, and is not an answer.
         assert.match(errors, /step 0 {3}quick \([^)]*\): done\n/)
         assert.strictEqual(output, "")
         assert.include(errors, "total    interrupted in")
@@ -179,7 +179,7 @@ describe.concurrent("divisi run", () => {
     assert.include(errors, "Cannot write the transcript")
   })
 
-  it("stops, and pays no further, when nobody reads its output any more", async () => {
+  it("stops, and pays no further, if its output is closed", async () => {
     const { code, errors } = await divisi(["run", "Which?", "--json", "--config", config("talking")], {
       onOutput: (_, child) => void child.stdout.destroy()
     })
@@ -300,13 +300,13 @@ describe.concurrent("divisi workflow", () => {
     })
   })
 
-  it("shows where and why a completion is none, with exit code 1", async () => {
+  it("shows where and why a completion is invalid, with exit code 1", async () => {
     const { code, errors, output } = await divisi(["workflow", "check", "--pool-size", "1"], { input: completion })
     assert.deepStrictEqual([code, output], [1, ""])
     assert.match(errors, /^divisi: Line 1, column 13: .*\n {2}1 \| model_id = \[1, 0\]\n {4}\| {13}\^\n$/)
   })
 
-  it("says of a valid one what it is", async () => {
+  it("describes a valid one", async () => {
     const { code, output } = await divisi(["workflow", "check"], { input: `So:\n${completion}` })
     assert.strictEqual(code, 0)
     assert.match(output, /^Valid: 2 steps, chain, width 1, depth 2\.\n {2}read as: /)
@@ -361,7 +361,7 @@ describe.concurrent("divisi replay", () => {
     })
   })
 
-  it("says in one line that a file is no recording", async () => {
+  it("reports in one line that a file is not a recording", async () => {
     const { code, errors } = await divisi(["replay", "package.json"])
     assert.strictEqual(code, 1)
     assert.strictEqual(errors, "divisi: package.json is neither a transcript nor the events of a run.\n")

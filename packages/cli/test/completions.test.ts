@@ -16,7 +16,7 @@ const scriptOf = (shell: Shell): string => path.join(folder, `divisi.${shell}`)
 
 const has = (shell: Shell): boolean => spawnSync(shell, ["--version"]).status === 0
 
-/** What bash offers for a line whose last word is being typed, as readline asks it. */
+/** Returns bash's completions for a line whose last word is incomplete, as readline requests them. */
 const bash = (line: string): ReadonlyArray<string> => {
   // Readline takes words apart at colons, too.
   const words = line.split(/ |(?=:)|(?<=:)/)

@@ -31,7 +31,7 @@ describe.concurrent("a Conductor that comes with the command line", () => {
     assert.isAbove(JSON.parse(solved.output).accuracy, 0.7)
   })
 
-  it("gives a question that only a tool answers to whoever has it", async () => {
+  it("gives a question that needs a tool to the worker that has it", async () => {
     const stock = ["gym", "solve", "--family", "stock", "--tasks", "40", "--tool-access", "every-step", "--json"]
     const { output } = await divisi([...stock, "--policy", "conductor"])
     assert.isAbove(JSON.parse(output).accuracy, 0.8)

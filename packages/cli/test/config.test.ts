@@ -108,7 +108,7 @@ describe("the check of a config", () => {
   }
 })
 
-/** A config that is told when it has been run. */
+/** A config whose execution is detectable. */
 const found = "export default { found: 1 }"
 
 /** Asks for the workers from a folder within `cwd`, with files by their places in it. */
@@ -153,8 +153,8 @@ export default { pool: [worker({ id: "mine", answer: () => "Here." })] }`
   })
 })
 
-describe.concurrent("the config that nobody has named", () => {
-  it("is told when it comes from a folder above", async () => {
+describe.concurrent("an unnamed config", () => {
+  it("is reported if it comes from a folder above", async () => {
     const { errors } = await asked({ "work/divisi.config.mjs": found })
     assert.deepStrictEqual(errors.trim().split("\n"), [
       "divisi: the config is ../divisi.config.mjs",
@@ -162,7 +162,7 @@ describe.concurrent("the config that nobody has named", () => {
     ])
   })
 
-  it("is not told where it stands in the working folder", async () => {
+  it("is not reported if it is in the working folder", async () => {
     const { errors } = await asked({ "work/inner/divisi.config.mjs": found })
     assert.strictEqual(errors, "divisi: divisi.config.mjs: found: is not a setting.\n")
   })
@@ -199,7 +199,7 @@ describe.concurrent("the config that nobody has named", () => {
 })
 
 describe.concurrent("the config that is named", () => {
-  it("is none for none, also by the environment", async () => {
+  it("is off for none, also in the environment", async () => {
     const files = { "work/inner/divisi.config.mjs": `throw new Error("was run")` }
     const { errors, output } = await asked(files, ["--config", "none"])
     assert.deepStrictEqual([errors, output.includes("professor")], ["", true])
@@ -219,7 +219,7 @@ describe.concurrent("the config that is named", () => {
     ["c.json", "{}", "c.json is not a config. A config is a module, such as divisi.config.ts."],
     ["folder/c.mjs", found, "folder is a folder: name the config file in it."]
   ] as const) {
-    it(`is refused with a word when it is none: ${name}`, async () => {
+    it(`is refused with a message if it is invalid: ${name}`, async () => {
       const { code, errors } = await asked({ [`work/inner/${name}`]: text }, ["--config", name.split("/")[0]!])
       assert.strictEqual(code, 2)
       assert.include(errors, message)
@@ -239,7 +239,7 @@ describe.concurrent("a config of each name", () => {
     "divisi.config.cts": [esm, older],
     "divisi.config.cjs": [older]
   }
-  /** What `npm init -y` writes is `commonjs`; many write nothing. */
+  /** `npm init -y` writes `commonjs`; many tools write nothing. */
   const types = ["commonjs", "module", undefined]
   const compiled =
     'Object.defineProperty(exports, "__esModule", { value: true });\nexports.default = { maxSteps: 1 };\n'
@@ -314,7 +314,7 @@ describe.concurrent("a config of each name", () => {
     assert.include(errors, "Write the ending of the file, too: pool.ts.")
   })
 
-  it("is told when there is another beside it, and when it is none", async () => {
+  it("is reported if there is another one next to it, and if it is invalid", async () => {
     const { errors } = await asked({ "work/inner/divisi.config.js": "", "work/inner/divisi.config.ts": found })
     assert.include(errors, "divisi: divisi.config.ts is the config; ignored: divisi.config.js\n")
     const none = await asked({ "work/inner/divisi.config.json": "{}" })
@@ -347,7 +347,7 @@ describe("the settings of a run", () => {
     seed: Option.none()
   }
 
-  /** What nobody has set. */
+  /** Fields that are not set. */
   const unset = {
     maxSteps: undefined,
     recursion: undefined,
@@ -388,7 +388,7 @@ describe("the settings of a run", () => {
     })
   })
 
-  it("leave to the Conductor what nobody has set", () => {
+  it("leave unset fields to the Conductor", () => {
     assert.deepStrictEqual(RunOptions.settings({}, none), unset)
   })
 })

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Database from "../src/stores/Database.ts"
 
-/** Nobody listens there, so that the refusal says which was asked. */
+/** Without a listener, the error shows which address was used. */
 const at = (name: string) => `postgres://alice:a-secret@127.0.0.1:1/${name}`
 
 const refusal = (places: {
@@ -40,7 +40,7 @@ describe("the database of several servers", () => {
     })
   )
 
-  it.live("is none where nobody names one", () =>
+  it.live("is absent if none is named", () =>
     Effect.gen(function* () {
       const opened = Database.open(Option.none(), Effect.succeed({}))
       const none = ConfigProvider.fromUnknown({})

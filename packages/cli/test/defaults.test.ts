@@ -9,7 +9,7 @@ import { serving } from "./running.ts"
 const root = path.resolve(import.meta.dirname, "../../..")
 const promise = path.join(root, "packages/core/src/promise.ts")
 
-/** What each worker of a pool is, as a config and a program make it. */
+/** A worker of a pool, for a config and for a program. */
 interface Member {
   readonly id: string
   readonly isLanguageModel?: boolean
@@ -112,7 +112,7 @@ describe("the default of a pool that the page describes", () => {
       assert.strictEqual(/^No policy was given, so /.test(result.transcript.reason ?? ""), isDone)
     })
 
-    it("is used by divisi run, which says so first", () =>
+    it("is used by divisi run, which reports it first", () =>
       withConfig(pool, async (folder) => {
         const { code, errors, output } = await divisi(["run", "Why?"], { cwd: folder, environment: none })
         if (answer === undefined) {

@@ -1,6 +1,6 @@
 /**
- * What a client must get, over each wire that the server reads and each API that its workers speak: the vendor is asked
- * for it, or the client reads why not and what to do. It is never left out without a word.
+ * Client demands, over each wire that the server reads and each API that its workers use: the vendor receives them, or
+ * the client gets the reason and a remedy. They are never omitted silently.
  */
 import http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -174,7 +174,7 @@ interface Answered {
   readonly text: string
   readonly notices: string
   readonly error: string
-  /** What the vendor was asked; absent where it was not. */
+  /** The vendor's request; absent if it was not called. */
   readonly asked: Json | undefined
 }
 

@@ -19,7 +19,7 @@ const kind = (name: string) => objects.find((object) => object.kind === name)
 const pod = kind("Deployment").spec.template.spec
 const [container] = pod.containers
 
-/** The words of a list that stands in the Dockerfile as JSON, behind the last of an instruction. */
+/** Returns the words of a JSON list in the Dockerfile, from the last line of an instruction. */
 const instruction = (name: string): ReadonlyArray<string> =>
   JSON.parse(new RegExp(`^${name} (\\[.*\\])$`, "m").exec(dockerfile)![1]!)
 
@@ -42,7 +42,7 @@ describe("the files for containers", () => {
     })
   }
 
-  it("agree on ports, and on where things are kept", () => {
+  it("agree on ports, and on storage locations", () => {
     assert.match(dockerfile, /^EXPOSE 8080$/m)
     assert.match(dockerfile, /^VOLUME \/data$/m)
     assert.match(dockerfile, /XDG_DATA_HOME=\/data/)
@@ -72,7 +72,7 @@ describe("the files for containers", () => {
     const { hostname, pathname, username } = new URL(environment.DIVISI_DATABASE)
     assert.property(compose.services, hostname)
     assert.deepInclude(postgres.environment, { POSTGRES_USER: username, POSTGRES_DB: pathname.slice(1) })
-    // No password stands in the file, and both have the same.
+    // The file contains no password, and both use the same one.
     assert.match(environment.PGPASSWORD, /^\$\{POSTGRES_PASSWORD:\?/)
     assert.strictEqual(postgres.environment.POSTGRES_PASSWORD, environment.PGPASSWORD)
     assert.strictEqual(divisi.depends_on.postgres.condition, "service_healthy")

@@ -76,7 +76,7 @@ describe.concurrent("policies that ask another worker on evidence", () => {
 })
 
 describe.concurrent("checks by name", () => {
-  // It plans as a chat model does that was told of the checks, and says so where it was not.
+  // Plans like a chat model that was given the checks, and reports it if it was not.
   const planner = (name: string) => `worker({ id: "planner", answer: ({ messages }) => {
     const [system, asked] = messages.map(({ content }) => content)
     if (!system.includes('There are the checks "${name}"')) return "I know of no check."

@@ -35,7 +35,7 @@ describe("divisi eval", () => {
       expect(new Set(samplesIn(out).map(({ policy }) => policy)).size).toBe(3)
     }))
 
-  it("stops at its cost limit, and goes on with a higher one", () =>
+  it("stops at its cost limit, and resumes with a higher one", () =>
     inFolder(async (cwd) => {
       const first = await divisi([...small, "--max-cost", "0.02"], { cwd })
       expect(first.code).toBe(3)

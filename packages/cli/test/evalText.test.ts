@@ -68,7 +68,7 @@ describe("a report on a terminal", () => {
     expect(text).not.toContain("more single")
   })
 
-  it("is no wider than a narrow terminal", () => {
+  it("fits a narrow terminal", () => {
     const wide = ReportText.text(report({ lexical: 0.9, ...singles }), 80)
     expect(wide).toContain("time")
     expect(wide).toContain("p (Holm)")

@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest"
 import { divisi, inFolder, valuesOf } from "./process.ts"
 
 describe("divisi grade", () => {
-  it("gives a verdict for every line, in their order, and goes on after one that it cannot read", async () => {
+  it("gives a verdict for every line, in their order, and continues after an unreadable one", async () => {
     const input = [
       { gold: "\\frac{1}{2}", answer: "So it is \\boxed{0.5}." },
       { gold: 42, answer: "43" },

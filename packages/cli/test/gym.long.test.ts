@@ -23,7 +23,7 @@ describe.concurrent("divisi gym solve", () => {
     assert.isAbove(JSON.parse(output).accuracy, 0.3)
   })
 
-  it("gives the same figures for the same seed, however many runs go on at once", async () => {
+  it("gives the same figures for the same seed, however many runs are concurrent", async () => {
     const args = [
       "gym",
       "solve",

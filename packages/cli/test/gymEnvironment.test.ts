@@ -6,7 +6,7 @@ import { divisi, inFolder, valuesOf } from "./process.ts"
 const asked = { question: "What is 6 * 7?", reference: "42" }
 const plan = 'model_id = [0]\nsubtasks = [""]\naccess_list = [[]]'
 
-describe("the gym for trainers of others", () => {
+describe("the gym for third-party trainers", () => {
   it("gives tasks and rewards over lines of JSON, and says what is wrong with a line", async () => {
     const requests: ReadonlyArray<unknown> = [
       { id: 1, op: "tasks", count: 2, split: "train", seed: 3 },

@@ -1,4 +1,4 @@
-/** What people type out of habit. */
+/** Habitual input of users. */
 import { assert, describe, it } from "vitest"
 import { divisi } from "./process.ts"
 

@@ -1,4 +1,4 @@
-/** Whatever is written by whomever: no command lets it act on a terminal, and programs read it as it was. */
+/** No text from any source acts on a terminal through any command, and programs read it unchanged. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { Model, TinyModel } from "@divisi/gguf"

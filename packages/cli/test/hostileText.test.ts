@@ -1,4 +1,4 @@
-/** What is written to a stream, and what is drawn, does not act: the guard and the lines. */
+/** Text written to a stream, and drawn text, does not act: the guard and the lines. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Output from "../src/invocation/Output.ts"
 import * as Line from "../src/view/Line.ts"

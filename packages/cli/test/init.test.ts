@@ -161,7 +161,7 @@ describe("the project that divisi init writes into", () => {
 })
 
 describe("divisi init", () => {
-  it("overwrites nothing without being told to", () =>
+  it("overwrites nothing without the flag", () =>
     inFolder(async (cwd) => {
       fs.writeFileSync(path.join(cwd, "divisi.config.ts"), "mine")
       const { code, errors } = await divisi(["init", "--yes", "--models", "gym"], { cwd })
@@ -171,7 +171,7 @@ describe("divisi init", () => {
       assert.strictEqual(fs.readFileSync(path.join(cwd, "divisi.config.ts"), "utf8"), "mine")
     }))
 
-  it("writes no second config beside one of another name", () =>
+  it("writes no second config next to one of another name", () =>
     inFolder(async (cwd) => {
       fs.writeFileSync(path.join(cwd, "divisi.config.mjs"), "")
       const { code, errors } = await divisi(["init", "--json", "--force", "--models", "gym"], { cwd })

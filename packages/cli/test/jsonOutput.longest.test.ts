@@ -83,7 +83,7 @@ const cases: Readonly<Record<string, Case>> = {
   doctor: { works: [] }
 }
 
-/** Commands that go on for ever have a test of their own. */
+/** Commands that run forever have a separate test. */
 const served = ["serve"]
 
 const row = (index: number) =>

@@ -28,7 +28,7 @@ const evaluate = async (at: string, calls: string, killAt = Number.POSITIVE_INFI
 const answered = (calls: string) =>
   fs.existsSync(calls) ? fs.readFileSync(calls, "utf8").trim().split("\n").length : 0
 
-/** How many answers are kept for good; those of runs under way lie beside them. */
+/** Returns the number of answers stored permanently; those of active runs are next to them. */
 const kept = (at: string): number => {
   const store = new DatabaseSync(path.join(at, "answers.sqlite"), { readOnly: true })
   try {
@@ -48,7 +48,7 @@ const results = (at: string) => {
 }
 
 describe("kill -9 in the middle of 1,000 samples", () => {
-  it("changes no result, and no answer that was kept is paid for again", () =>
+  it("changes no result, and pays for no stored answer again", () =>
     inFolder(async (folder) => {
       const [whole, killed] = [path.join(folder, "whole"), path.join(folder, "killed")]
       const calls = { whole: path.join(folder, "calls of whole"), killed: path.join(folder, "calls of killed") }
@@ -75,7 +75,7 @@ describe("kill -9 in the middle of 1,000 samples", () => {
       const { code, first } = await evaluate(killed, calls.killed)
       expect(code).toBe(0)
       expect(first).toBeGreaterThanOrEqual(850)
-      // Nothing that was kept is asked again, and of runs that were under way nothing that they had.
+      // No stored answer is requested again, and nothing that active runs already had.
       const asked = answered(calls.killed)
       expect(asked).toBeLessThanOrEqual(all - before)
       expect(asked).toBeGreaterThanOrEqual(all - before - underWay)

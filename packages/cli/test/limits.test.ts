@@ -57,7 +57,7 @@ describe("rate limits over the wire", () => {
     "x-ratelimit-reset-requests": `${Math.ceil(resetMillis)}ms`
   })
 
-  it("of OpenAI are kept before it refuses", async () => {
+  it("of OpenAI are respected before it refuses", async () => {
     const { server, state } = metered(OpenAiResponses.dialect, openAiHeaders)
     await using running = await server
     const worker = openai("gpt-5-mini", { apiKey: "key", baseURL: `${running.url}/v1` })
@@ -73,7 +73,7 @@ describe("rate limits over the wire", () => {
     assert.isAbove(state.refused, 0)
   })
 
-  it("of Anthropic are kept before it refuses", async () => {
+  it("of Anthropic are respected before it refuses", async () => {
     const { server, state } = metered(AnthropicMessages.dialect, (left, resetMillis) => {
       // Anthropic writes times to the millisecond; the `date` header, to the second, must not round them.
       const now = Math.floor(Date.now() / 1_000) * 1_000

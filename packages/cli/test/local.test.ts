@@ -65,7 +65,7 @@ describe.concurrent("local models", () => {
 })
 
 describe("the progress of a download", () => {
-  it("is a line that is written anew on a terminal, and a rare one elsewhere", () => {
+  it("is a line that is rewritten on a terminal, and a rare one elsewhere", () => {
     const written = (isTTY: boolean) => {
       const lines: Array<string> = []
       let time = 1_000_000

@@ -32,13 +32,13 @@ const connected = async (name: string, ...flags: ReadonlyArray<string>) => {
 const textOf = ({ content }: CallToolResult): string => (content[0]?.type === "text" ? content[0].text : "")
 
 describe("divisi mcp", () => {
-  it("offers the team to a client, answers, and tells how a run goes on", async () => {
+  it("offers the team to a client, answers, and reports progress", async () => {
     await using team = await connected("quick", "--description", "Counts")
     assert.deepStrictEqual(
       (await team.tools()).map(({ description, name }) => [name, description]),
       [["ask", "Counts"]]
     )
-    // The SDK drops what is told right before an answer where it reads both at once; not for a handler of one's own.
+    // The SDK drops notifications right before an answer if it reads both at once, but not for a custom handler.
     const told: Array<Progress> = []
     team.client.setNotificationHandler("notifications/progress", ({ params }) => {
       told.push(params)
@@ -69,7 +69,7 @@ describe("divisi mcp", () => {
     assert.strictEqual((await team.tools()).length, 1)
   })
 
-  it("lets workers use tools, and says what a run waits for where nobody can be asked", async () => {
+  it("lets workers use tools, and reports pending calls if no person can be asked", async () => {
     await using team = await connected("tools")
     assert.strictEqual(textOf(await team.ask('files__read {"name":"a"}')), "the text\u001b]0;owned\u0007 of a")
     const waiting = await team.ask('order {"city":"Ulm"}')
@@ -77,7 +77,7 @@ describe("divisi mcp", () => {
     expect(textOf(waiting)).toMatch(/order\(\{"city":"Ulm"\}\) waits for an approval/)
   })
 
-  it("ends with its input, and writes nothing that is no message", async () => {
+  it("ends with its input, and writes only protocol messages", async () => {
     const { code, output } = await divisi(["mcp", "--config", config("quick")], { input: "no message\n" })
     assert.deepStrictEqual([code, output], [0, ""])
   })

@@ -1,4 +1,4 @@
-/** Whatever a command writes is its user's alone. The files are found by walking all folders after a use of each command. */
+/** All files written by commands are private to the user. The test walks all folders after a use of each command. */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
 import { createServer } from "node:http"
@@ -176,7 +176,7 @@ describe.skipIf(process.platform === "win32")("the files of all commands", () =>
           open.map(([name, { mode }]) => `${name} ${(mode & 0o777).toString(8)}`),
           []
         )
-        // What was meant to be written was written.
+        // The expected files were written.
         const names = made.map(([name]) => name).join("\n")
         for (const name of [
           "home/.local/share/divisi/runs.sqlite",

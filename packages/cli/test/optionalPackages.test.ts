@@ -1,4 +1,4 @@
-/** What comes when it is named: without it, a command says in a line what to install, and does nothing else. */
+/** Optional packages: without one, a command prints in a line what to install, and does nothing else. */
 import fs from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "vitest"

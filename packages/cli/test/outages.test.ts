@@ -1,4 +1,4 @@
-/** An outage is no wrong answer: evaluations do not measure it, and nothing is rated or learned from it. */
+/** An outage is not a wrong answer: evaluations do not measure it, and nothing is rated or learned from it. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -88,7 +88,7 @@ describe("an outage of a vendor", () => {
       assert.strictEqual((await ask(...evaluation, "--max-missing", "2")).code, 2)
     }))
 
-  it("is no wrong answer in the gym", () =>
+  it("is not a wrong answer in the gym", () =>
     inOwn(async (ask) => {
       const args = ["gym", "solve", "--tasks", "4", "--policy", "single:gone", "--config", "gone.config.mjs", "--json"]
       const lost = await ask(...args)

@@ -1,4 +1,4 @@
-/** What the paper's run would cost, without a server, keys or a network. */
+/** The estimated cost of the paper's run, without a server, keys or a network. */
 import fs from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -15,7 +15,7 @@ const files = {
   "livecodebench-v1.jsonl": "livecodebench.jsonl"
 }
 
-/** Nobody listens there. */
+/** An address without a listener. */
 const offline = { HF_ENDPOINT: "http://127.0.0.1:9" }
 
 /** No worker can be reached, whatever the environment of the tests has. */
@@ -74,7 +74,7 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
     assert.notInclude(output, "four characters")
   })
 
-  it("knows all of it once every price and the server's speed are told", async () => {
+  it("is complete once every price and the server's speed are given", async () => {
     const { output } = await estimate({
       json: true,
       environment: {
@@ -91,7 +91,7 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
     assert.isFalse(missing.some((sentence: string) => /price|quick/.test(sentence)))
   })
 
-  it("goes by what is there of problems and tokenizer, and says so", async () => {
+  it("uses the available problems and tokenizer, and reports it", async () => {
     const { code, output } = await estimate({ left: ["rlpr.jsonl"], environment: { TINKER_TOKENIZER: "" } })
     assert.strictEqual(code, 0)
     assert.include(output, "The problems of rlpr are not counted, the others stand for them: ")

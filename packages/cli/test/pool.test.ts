@@ -10,7 +10,7 @@ const nothing = {
   ANTHROPIC_API_KEY: "",
   GEMINI_API_KEY: "",
   GOOGLE_API_KEY: "",
-  // Nobody listens there.
+  // An address without a listener.
   OLLAMA_BASE_URL: "http://127.0.0.1:9/v1",
   VLLM_BASE_URL: "http://127.0.0.1:9/v1",
   SGLANG_BASE_URL: "http://127.0.0.1:9/v1",

@@ -105,7 +105,7 @@ describe.concurrent("a wrong name", () => {
     [["--policy", "gpt-5-mini"], 'There is no policy "gpt-5-mini": did you mean openai:gpt-5-mini?'],
     [["--pool", "opnai:gpt-5"], "Did you mean openai:gpt-5?"]
   ] as const) {
-    it(`is told with the one that was meant: ${args.join(" ")}`, async () => {
+    it(`is reported with a suggestion: ${args.join(" ")}`, async () => {
       const { code, errors } = await divisi(["run", "Why?", ...args, "--config", "none"])
       assert.strictEqual(code, 2)
       assert.include(errors, message)

@@ -19,7 +19,7 @@ export interface Options {
   /** The files that its output and its errors go to, instead of into what is returned. */
   readonly outputTo?: string | undefined
   readonly errorsTo?: string | undefined
-  /** Is told what it has written, errors included, each time there is more of it. */
+  /** Called with the output so far, errors included, each time it grows. */
   readonly onOutput?: ((output: string, child: ChildProcessWithoutNullStreams) => void) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What a command line starts ends with it: the commands of checks, and servers of tools with their wrappers. */
+/** Child processes of a command line end with it: the commands of checks, and tool servers with their wrappers. */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
@@ -26,7 +26,7 @@ const config = `
   }
 `
 
-/** A wrapper that stays with its server, as npx does, and the command of a check that goes on for long. */
+/** A wrapper that stays with its server, as npx does, and a check's command that runs for long. */
 const files = {
   "divisi.config.mjs": config,
   "server.sh": `echo $$ >> pids; sleep 600 & echo $! >> pids; "${process.execPath}" "${server}"; wait`,

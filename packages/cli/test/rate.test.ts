@@ -82,7 +82,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.lengthOf(asData.missing, 3)
     }))
 
-  it("keeps what clients of a server say of its runs, in the same log", () =>
+  it("stores ratings of a server's clients in the same log", () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, "divisi.config.mjs"), config)
       const outcomes = path.join(folder, "outcomes.jsonl")
@@ -139,7 +139,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.isFalse(existsSync(file))
     }))
 
-  it("learns who is good at what, routes by it where nobody says anything else, and goes back", () =>
+  it("learns the workers' strengths, routes by them as the default, and reverts", () =>
     inOwn(async (ask, folder) => {
       const file = path.join(folder, "graded.jsonl")
       writeFileSync(file, `${graded.join("\n")}\n`)

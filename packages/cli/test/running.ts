@@ -44,7 +44,7 @@ export const serving = async (
       const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
       if (url !== undefined) {
         using ??= use({ url, said, tell: (signal) => child.kill(signal) }).finally(() => child.kill("SIGTERM"))
-        // It is told below, once the process has ended.
+        // It is reported below, once the process has ended.
         using.catch(() => {})
       }
       for (const look of waiting) look()

@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { inFolder } from "./survivingRuns.ts"
 
 describe("divisi run --durable", () => {
-  it("is stopped by Ctrl-C, says how it goes on, and is shown and deleted", async () => {
+  it("is stopped by Ctrl-C, says how to resume it, and is shown and deleted", async () => {
     await inFolder(async ({ asked, killed, run }) => {
       const stopped = await killed("SIGINT")
       assert.strictEqual(stopped.code, 130)
@@ -27,7 +27,7 @@ describe("divisi run --durable", () => {
     })
   })
 
-  it("is listed with what it waits for, and goes on with it in another process", async () => {
+  it("is listed with its pending calls, and resumes with their results in another process", async () => {
     await inFolder(async ({ asked, run }) => {
       const tool = { TOOL: "1" }
       const suspended = await run(["run", "Which?", "--durable", "--run-id", "run-1"], tool)
@@ -42,7 +42,7 @@ describe("divisi run --durable", () => {
     })
   })
 
-  it("does not go on as another run, and says what differs", async () => {
+  it("does not resume as another run, and reports the difference", async () => {
     await inFolder(async ({ asked, killed, run }) => {
       await killed("SIGKILL")
       const { code, errors } = await run(["runs", "resume", "run-1", "--policy", "single:quick"])

@@ -5,7 +5,7 @@ import * as Process from "./process.ts"
 import { inFolder } from "./survivingRuns.ts"
 
 describe("divisi run --durable", () => {
-  it("goes on after kill -9 with what it has, and tells what may have been paid", async () => {
+  it("resumes after kill -9 with its recorded state, and reports calls that may have been paid", async () => {
     await inFolder(async ({ asked, killed, run }) => {
       await killed("SIGKILL")
       assert.deepStrictEqual(asked(), ["quick", "last"])
@@ -44,7 +44,7 @@ describe("divisi runs resume --max-cost", () => {
 describe("a journal that cannot be opened", () => {
   const refusal = (command: string, file: string) => Process.divisi([command, "--journal", file])
 
-  it("is told at once, in a sentence that says why", () =>
+  it("is reported immediately, in a sentence that gives the reason", () =>
     Process.inFolder(async (folder) => {
       const text = path.join(folder, "text")
       fs.writeFileSync(text, "This is no journal, and it is longer than a page of one begins.", { mode: 0o600 })
@@ -63,7 +63,7 @@ describe("a journal that cannot be opened", () => {
       )
     }))
 
-  it.skipIf(process.platform !== "linux")("is told at once where the system makes no folder", async () => {
+  it.skipIf(process.platform !== "linux")("is reported immediately if the system creates no folder", async () => {
     const file = "/proc/nope/x.sqlite"
     const ended = await Promise.all([refusal("runs", file), refusal("serve", file)])
     for (const { code, errors } of ended) {

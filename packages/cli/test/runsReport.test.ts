@@ -4,7 +4,7 @@ import { assert, describe, it } from "vitest"
 import { divisi, inFolder } from "./process.ts"
 
 describe("divisi runs report", () => {
-  it("tells of a journal's runs as a page and as figures, beside one model's price", () =>
+  it("reports a journal's runs as a page and as figures, compared with one model's price", () =>
     inFolder(async (folder) => {
       const [journal, page] = [path.join(folder, "runs.sqlite"), path.join(folder, "page.html")]
       const report = (...args: ReadonlyArray<string>) => divisi(["runs", "report", "--journal", journal, ...args])

@@ -1,4 +1,4 @@
-/** `divisi serve` is killed and started again: the next request goes on with what was begun, and pays nobody twice. */
+/** `divisi serve` is killed and restarted: the next request resumes the active work, and nothing is paid twice. */
 import fs from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
@@ -44,7 +44,7 @@ const question = { role: "user", content: "Where?" }
 const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
 
 describe("divisi serve, killed with SIGKILL", () => {
-  it("while a run waits for a tool, goes on with it when the result comes", () =>
+  it("while a run waits for a tool, resumes it when the result arrives", () =>
     inFolder(async (folder) => {
       const { choices } = await killed(folder, async ({ ask }) => (await ask([question], { tools })).json())
       const { message } = choices[0]
@@ -56,7 +56,7 @@ describe("divisi serve, killed with SIGKILL", () => {
       })
       expect(answers.answer.choices[0].message.content).toBe("done")
       expect(answers.book.toSorted()).toEqual(["first", "second", "third", "third"])
-      // What the second process has answered, a third knows, too.
+      // A third process knows the second's answers, too.
       const again = await killed(folder, async ({ ask, asked }) => {
         const answer = await (await ask(history, { tools })).json()
         return { answer, book: asked() }
@@ -65,7 +65,7 @@ describe("divisi serve, killed with SIGKILL", () => {
       expect(again.book).toHaveLength(4)
     }))
 
-  it("while runs of Responses and Messages wait, goes on with them, too", () =>
+  it("while runs of Responses and Messages are suspended, resumes them, too", () =>
     inFolder(async (folder) => {
       const shape = { type: "object" }
       const ofResponses = { tools: [{ type: "function", name: "look", parameters: shape }] }
@@ -77,7 +77,7 @@ describe("divisi serve, killed with SIGKILL", () => {
       const { call_id } = response.output.find(({ type }: { readonly type: string }) => type === "function_call")
       const { id: tool_use_id } = message.content.find(({ type }: { readonly type: string }) => type === "tool_use")
       const { book, texts } = await killed(folder, async ({ asked, post }) => {
-        // What was kept of the response is there again, so that only the result is sent.
+        // The stored response is recovered, so that only the result is sent.
         const input = [{ type: "function_call_output", call_id, output: "left" }]
         const previous = { ...ofResponses, previous_response_id: response.id, input }
         const results = { role: "user", content: [{ type: "tool_result", tool_use_id, content: "left" }] }
@@ -92,7 +92,7 @@ describe("divisi serve, killed with SIGKILL", () => {
       expect(book.toSorted()).toEqual(["first", "first", "second", "second", ...Array(4).fill("third")])
     }))
 
-  it("while it streams, goes on with the run when the same request comes", () =>
+  it("while it streams, resumes the run on the same request", () =>
     inFolder(async (folder) => {
       const more = { stream: true }
       await killed(

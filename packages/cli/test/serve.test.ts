@@ -62,7 +62,7 @@ describe("divisi serve", () => {
     assert.notInclude(output, "secret")
   })
 
-  it("has a worker or a policy for divisi-fast, and says what is meant where there is none of a name", async () => {
+  it("has a worker or a policy for divisi-fast, and suggests a name for an unknown one", async () => {
     const flags = ["--config", "none", "--fast", "router:half"]
     const { value } = await served(flags, (url) => ask(url, "What is 17 times 23?", { model: "divisi-fast" }))
     assert.deepStrictEqual([value.status, answerIn(value.body).includes("391")], [200, true])
@@ -92,7 +92,7 @@ describe("divisi serve", () => {
     expect(errors).toContain('--allow-origin takes an origin such as http://localhost:3000, got "*".')
   })
 
-  it("has policies that a request may name, and says what is meant where there is none of a name", async () => {
+  it("has policies that a request may name, and suggests a name for an unknown one", async () => {
     const flags = ["--config", "none", "--policies", "router:half, single:professor"]
     const named = { divisi: { policy: "single:professor" } }
     const { value } = await served(flags, (url) => ask(url, "What is 17 times 23?", named))
@@ -102,7 +102,7 @@ describe("divisi serve", () => {
     expect(errors).toMatch(/--policies: There is no policy "lexicla": did you mean lexical\?/)
   })
 
-  it("lets what goes on end before it stops, and takes nothing new", async () => {
+  it("finishes running requests before it stops and rejects new ones", async () => {
     let going: ReturnType<typeof ask> | undefined
     let late: ReturnType<typeof ask> | undefined
     const { code, errors } = await divisi(["serve", "--port", "0", "--config", config("patient")], {
@@ -119,7 +119,7 @@ describe("divisi serve", () => {
     assert.strictEqual(code, 143)
   })
 
-  it("listens on no other address without keys, and says so in a line", async () => {
+  it("listens on no other address without keys, and reports it in a line", async () => {
     const { code, errors } = await divisi(["serve", "--host", "0.0.0.0", "--port", "0", "--config", "none"])
     assert.strictEqual(code, 1)
     expect(errors).toMatch(/^divisi: Refusing to listen on 0\.0\.0\.0 without API keys/)

@@ -1,4 +1,4 @@
-/** Several processes of `divisi serve` on one database: any of them goes on with what another has begun. */
+/** Several processes of `divisi serve` on one database: each can resume the work of another. */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
@@ -27,7 +27,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
   })
   afterAll(() => database.stop())
 
-  /** The URL without its password, which stands in the environment. */
+  /** The URL without its password, which is in the environment. */
   const place = () => {
     const url = new URL(database.url)
     const PGPASSWORD = url.password
@@ -144,7 +144,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
       expect(answered).toBeLessThanOrEqual(7 + Math.ceil(((performance.now() - begun) * 7) / 60_000))
       expect(statuses.filter((status) => status === 429)).toHaveLength(1_000 - answered)
       expect(await ask(thrifty.secret)).toEqual([200])
-      // What was used is written behind the answer.
+      // Usage is written after the answer.
       await expect.poll(() => ask(thrifty.secret, 1, 1), { timeout: 20_000 }).toEqual([429])
     })
   })
@@ -201,7 +201,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
     expect(wrong.errors).not.toContain("Waiting")
   })
 
-  it("waits for a database that is away, says that it is not ready, and pays nothing twice once it is back", () =>
+  it("waits for an unreachable database, reports that it is not ready, and pays nothing twice afterwards", () =>
     inFolder(async (folder) => {
       const book = path.join(folder, "book")
       const environment = { ...place(), BOOK: book }
@@ -237,7 +237,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
       expect(again.find((key: { readonly id: string }) => key.id === id).spentUsd).toBe(spentUsd)
     }))
 
-  it("goes on with a run that waits, and from a response, of a server that was killed with SIGKILL", () =>
+  it("resumes a suspended run, and continues from a response, of a server that was killed with SIGKILL", () =>
     inFolder(async (folder) => {
       const book = path.join(folder, "book")
       const environment = { ...place(), BOOK: book }
@@ -252,7 +252,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
       const before = fs.readFileSync(book, "utf8").trim().split("\n").length
       const answer = await (await post(two.url, "chat/completions", { messages: history, tools }, secret)).json()
       expect(answer.choices[0].message.content).toBe("done")
-      // Who answers with the result is asked, and nobody else again.
+      // Only the worker that answers with the result is called.
       expect(fs.readFileSync(book, "utf8").trim().split("\n")).toHaveLength(before + 1)
       const { DIVISI_DATABASE, ...others } = environment
       const runs = await divisi(["runs", "--database", DIVISI_DATABASE, "--json"], { environment: others })

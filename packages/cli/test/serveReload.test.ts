@@ -1,4 +1,4 @@
-/** `divisi serve` reads its config again when it gets SIGHUP, and drops nothing of what goes on. */
+/** `divisi serve` reloads its config on SIGHUP, and drops no active request. */
 import fs from "node:fs"
 import path from "node:path"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
@@ -9,7 +9,7 @@ import * as Offer from "../src/serve/Offer.ts"
 import { divisi, inFolder, valuesOf } from "./process.ts"
 import { serving } from "./running.ts"
 
-/** A team of workers that say their names, which stands in a file of its own; the first of them takes its time. */
+/** A team of workers that answer with their names, in a separate file; the first of them is slow. */
 const teamOf = (...names: ReadonlyArray<string>) => `
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 export const team = ${JSON.stringify(names)}.map((id, at) =>
@@ -39,8 +39,8 @@ const modelsOf = async (url: string) => {
   return data.map(({ id }: { readonly id: string }) => id)
 }
 
-describe("divisi serve, told to read its config again", () => {
-  it("answers by the new one, ends what goes on by the old one, and keeps the old one where the new one is broken", () =>
+describe("divisi serve, reloading its config", () => {
+  it("answers by the new one, finishes active requests by the old one, and retains the old one if the new one is invalid", () =>
     inFolder(async (folder) => {
       const file = path.join(folder, "divisi.config.ts")
       const write = (team: ReadonlyArray<string>, more: string) => {

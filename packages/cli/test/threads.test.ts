@@ -7,7 +7,7 @@ describe("the threads of local models", () => {
     delete process.env.DIVISI_THREADS
   })
 
-  it("stand behind the name of a model, in the environment, or are the model's own", () => {
+  it("follow the name of a model, are in the environment, or are the model's own", () => {
     assert.deepInclude(LocalModels.named("qwen.gguf?threads=2"), { model: "qwen.gguf", threads: 2 })
     assert.deepStrictEqual(LocalModels.named("qwen.gguf+mine.gguf"), { model: "qwen.gguf+mine.gguf" })
     assert.isUndefined(LocalModels.loading().threads)
@@ -15,7 +15,7 @@ describe("the threads of local models", () => {
     assert.deepStrictEqual([LocalModels.loading().threads, LocalModels.loading(2).threads], [3, 2])
   })
 
-  it("are refused where they are no number, and so are other settings behind a name", () => {
+  it("are refused if they are not a number, and so are other settings after a name", () => {
     assert.throws(() => LocalModels.named("a.gguf?threads=0"), /threads must be a whole number of at least 1/)
     assert.throws(() => LocalModels.named("a.gguf?thread=2"), /the only setting behind \? is threads/)
     process.env.DIVISI_THREADS = "many"

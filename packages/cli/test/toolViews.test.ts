@@ -77,7 +77,7 @@ describe("views of tools", () => {
     assert.notInclude(ended, "3 of 10")
   })
 
-  it("show how a tool ended beside arguments of any length, and the arguments beside a long result", () => {
+  it("show how a tool ended after arguments of any length, and the arguments before a long result", () => {
     const long = `{"text":"${"x".repeat(500)}"}`
     const screen = live(
       60,

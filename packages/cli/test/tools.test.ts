@@ -28,7 +28,7 @@ describe("tools of a run", () => {
     assert.strictEqual(await offered("--mcp", `mine=${command}`, "--tool", "mine__read"), "mine__read")
   })
 
-  it("that are none are refused, with what is meant", async () => {
+  it("that do not exist are refused with a suggestion", async () => {
     const { code, errors } = await run("?", "--tool", "wether")
     assert.strictEqual(code, 2)
     assert.match(errors, /--tool: no tool is called "wether": did you mean weather\?/)
@@ -37,14 +37,14 @@ describe("tools of a run", () => {
     assert.match(approving.errors, /--approve: no tool is called "files__remov": did you mean files__remove\?/)
   })
 
-  it("of a server that does not start are not there, which is told, and the run goes on", async () => {
+  it("of a server that does not start are missing, which is reported, and the run continues", async () => {
     const { code, errors, output } = await run("?", "--mcp", "gone=no-such-program", "--tool", "weather,gone")
     assert.deepStrictEqual([code, output], [2, ""])
     assert.match(errors, /the MCP server "gone": it did not start: the program no-such-program was not found/)
     assert.strictEqual(await offered("--mcp", "gone=no-such-program"), "weather order total files__read files__remove")
   })
 
-  it("of MCP servers need their package, and say so", async () => {
+  it("of MCP servers need their package, and report it", async () => {
     const { code, errors } = await divisi(["run", "--config", config("tools"), "?"], {
       environment: { NODE_OPTIONS: without("@divisi/tools-mcp").NODE_OPTIONS! }
     })
@@ -99,7 +99,7 @@ describe("what tools are asked and give", () => {
 })
 
 describe("approval", () => {
-  it("suspends the run where there is nobody to ask, and says what it waits for and how to go on", async () => {
+  it("suspends the run if no person can be asked, and reports its pending calls and how to resume it", async () => {
     const { code, errors, output } = await run('order {"city":"Ulm"}\nfiles__remove {"name":"b"}')
     assert.deepStrictEqual([code, output], [5, ""])
     assert.match(errors, /step 0 +waits for approval of order\(\{"city":"Ulm"\}\)/)
@@ -117,7 +117,7 @@ describe("approval", () => {
     }
   })
 
-  it("is given to a run that is kept when it goes on, for one call or for tools", () =>
+  it("is given to a durable run when it resumes, for one call or for tools", () =>
     inFolder(async (cwd) => {
       const environment = { DIVISI_RUNS: path.join(cwd, "runs.sqlite") }
       const kept = (args: ReadonlyArray<string>) => divisi([...args, "--config", config("tools")], { cwd, environment })

@@ -10,7 +10,7 @@ const short = ["train", "--recipe", "toy", "--iterations", "3"]
 
 const ours = ["--config", config("recipes")]
 
-/** What the same run measures again, killed and resumed or not. */
+/** Returns the metrics that a repeated run reproduces, killed and resumed or not. */
 const measured = (folder: string): ReadonlyArray<unknown> =>
   readFileSync(path.join(folder, "metrics.jsonl"), "utf8")
     .trim()
@@ -22,7 +22,7 @@ const measured = (folder: string): ReadonlyArray<unknown> =>
 
 // Each test waits for processes of its own, so they run side by side.
 describe.concurrent("divisi train", () => {
-  it("trains in plain lines where there is no terminal, and says how to go on", () =>
+  it("trains with plain lines if there is no terminal, and prints the next steps", () =>
     inFolder(async (cwd) => {
       const { code, errors, output } = await divisi(short, { cwd })
       assert.deepStrictEqual([code, errors], [0, ""])
@@ -44,7 +44,7 @@ describe.concurrent("divisi train", () => {
       assert.deepStrictEqual([done.code, done.output.split("\n").length], [0, 3])
     }))
 
-  it("stops at a checkpoint when it is interrupted, and goes on to the same result", () =>
+  it("stops at a checkpoint when it is interrupted, and resumes to the same result", () =>
     inFolder(async (cwd) => {
       let isAsked = false
       const stopped = await divisi(["train", "--recipe", "toy", "--iterations", "24", "--out", "a"], {
@@ -66,7 +66,7 @@ describe.concurrent("divisi train", () => {
       assert.deepStrictEqual(measured(path.join(cwd, "a")), measured(path.join(cwd, "b")))
     }))
 
-  it("stops at the limit of cost, and goes on with a higher one", () =>
+  it("stops at the limit of cost, and resumes with a higher one", () =>
     inFolder(async (cwd) => {
       const { code, output } = await divisi([...short, "--max-cost", "0.00001", "--out", "a"], { cwd })
       assert.strictEqual(code, 3)

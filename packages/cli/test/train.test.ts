@@ -101,7 +101,7 @@ describe.concurrent("a training that learns nothing", () => {
       assert.notInclude(output, "Finished")
     }))
 
-  it("says so at its end, and why, and exits with 1", () =>
+  it("reports it at its end with the reason, and exits with 1", () =>
     inFolder(async (cwd) => {
       const args = ["train", "--recipe", "unprepared", "--iterations", "2", ...ours]
       const { code, output } = await divisi(args, { cwd })

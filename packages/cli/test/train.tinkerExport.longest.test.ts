@@ -24,7 +24,7 @@ const serve = (folder: string) =>
   })
 
 describe("divisi train export of a run at a server", () => {
-  it("writes adapters for llama.cpp and PEFT, from a server that was started anew", () =>
+  it("writes adapters for llama.cpp and PEFT, from a restarted server", () =>
     inFolder((cwd) =>
       Effect.runPromise(
         Effect.scoped(

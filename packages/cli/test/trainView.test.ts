@@ -103,7 +103,7 @@ describe("training on a terminal", () => {
     for (const line of TrainLines.block(fold(run), 40, false)) assert.isAtMost(toText(line).length, 40)
   })
 
-  it("is redrawn in its place, and ends with what to do next", () => {
+  it("is redrawn in place, and ends with the next steps", () => {
     vi.useFakeTimers()
     try {
       const terminal = new Terminal(90, 30)
@@ -193,7 +193,7 @@ describe("plans that collapse to one shape", () => {
     assert.include(told(five, 0.6), "ALL PLANS ALIKE for 5 iterations: abacus > almanac(0)")
   })
 
-  it("are no alarm before that, when all answers are right, or when plans differ", () => {
+  it("are not an alarm before that, if all answers are right, or if plans differ", () => {
     assert.notInclude(told(five.slice(1), 0.6), "ALIKE")
     assert.notInclude(told(five, 1), "ALIKE")
     assert.notInclude(told([...five, ["abacus", 0.9]], 0.6), "ALIKE")

@@ -34,7 +34,7 @@ const commands: ReadonlyArray<readonly [name: string, args: (place: string) => R
   ["gym sample", (place) => ["gym", "sample", "--count", "1", "--seed", place]]
 ]
 
-/** What the system calls them, and where the code is in a text: codes and stack traces are for programs. */
+/** Internal names of the system's errors, and code positions in a text: codes and stack traces are for programs. */
 const raw =
   /\bE(?:NOENT|ISDIR|NOTDIR|ACCES|PERM|EXIST|ROFS)\b|no such file or directory|illegal operation|\n\s+at .+:\d+:\d+/
 

@@ -65,7 +65,7 @@ describe.concurrent("three vendors at once", () => {
     })
   })
 
-  it("are not asked again where their answers are kept", async () => {
+  it("are not requested again if their answers are cached", async () => {
     await using vendors = await Vendors.start()
     await inFolder(async (folder) => {
       const run = (seed: string) =>
@@ -151,7 +151,7 @@ describe.concurrent("what is missing", () => {
     )
   })
 
-  it("may be a vendor, a worker, or a cache that is none", async () => {
+  it("can be a vendor, a worker, or an invalid cache", async () => {
     const unknown = await divisi(["run", "Why?", "--pool", "nobody:model"])
     assert.strictEqual(unknown.code, 2)
     assert.include(unknown.errors, "or set NOBODY_BASE_URL to a server that speaks Chat Completions.")

@@ -16,7 +16,7 @@ const live = (parts: ReadonlyArray<Part>, width: number, height?: number): strin
 const final = (parts: ReadonlyArray<Part>, width: number): string =>
   BlockView.toPlainText(BlockView.final(fold(events(parts)), width))
 
-/** What is printed as the events come. */
+/** Returns the output printed as the events arrive. */
 const plain = (list: ReadonlyArray<RunEvent.RunEvent>): string => {
   let output = ""
   const recorder = Transcript.recorder()
@@ -211,7 +211,7 @@ describe("the plain view", () => {
     expect(plain(events(complete))).toMatchSnapshot()
   })
 
-  it("prints of a transcript what it printed as the run went on", () => {
+  it("prints from a transcript the same text as during the run", () => {
     const all = PlainView.entries(fold(events(complete))).flatMap(({ lines }) => lines)
     assert.strictEqual(plain(events(complete)), all.join("\n"))
   })

@@ -1,4 +1,4 @@
-/** Routers on recorded outcomes, beside baselines. */
+/** Compares routers with baselines on recorded outcomes. */
 import type { Embedder } from "@divisi/core"
 import { RoutingBench } from "@divisi/evals"
 import { Head, Outcomes, Router, Table } from "@divisi/policy-router"

@@ -84,7 +84,7 @@ const save = (chat: Chat, name: string): Effect.Effect<void> => {
   )
 }
 
-/** Does what a line that begins with a slash says; whether the conversation goes on. */
+/** Executes a line that begins with a slash; returns whether the conversation continues. */
 const command = Effect.fnUntraced(function* (chat: Chat, line: string) {
   const [name = "", ...rest] = line.trim().split(/\s+/)
   const last = chat.conversation.runs.at(-1)
@@ -128,7 +128,7 @@ const talkOn = Effect.fnUntraced(function* (chat: Chat): Effect.fn.Return<void, 
       continue
     }
     const ending = yield* turn(chat, line)
-    // What follows on a pipe was written for an answer that there is not.
+    // The next lines of a pipe were written for an answer that does not exist.
     if (!chat.isTyped && ending !== "answered") return yield* silent(exitCodes[ending])
   }
 })
@@ -165,11 +165,11 @@ const start = Effect.fnUntraced(function* (input: ChatInput): Effect.fn.Return<v
   const finish = Effect.sync(() => {
     chat.lines.close()
     if (chat.conversation.runs.length === 0) return
-    // What the workers of the gym cost, nobody pays.
+    // The prices of the gym's workers are play money.
     chat.talk.note(`${Conversation.total(chat.conversation)}${isGym ? " of play money" : ""}`)
   })
   yield* Effect.ensuring(Services.provide(talkOn(chat), { ...Services.of(config, input), isGym }), finish)
 })
 
-/** Talks until the end. What was paid is told however it ends. */
+/** Runs a conversation to its end. The cost is reported however it ends. */
 export const chat = (input: ChatInput): Effect.Effect<void, Failure> => Effect.scoped(start(input))

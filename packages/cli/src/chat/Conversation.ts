@@ -1,4 +1,4 @@
-/** A conversation as data: what was said, and the run behind each answer. */
+/** A conversation as data: its messages, and the run behind each answer. */
 
 import { Transcript } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
@@ -7,7 +7,7 @@ import * as Format from "../view/Format.ts"
 import { oneLine } from "../view/Line.ts"
 import * as Totals from "../view/Totals.ts"
 
-/** What was said so far. */
+/** The conversation so far. */
 export interface Conversation {
   /** The turns that were answered, in order: a question, its answer, the next question. */
   readonly messages: ReadonlyArray<Message>
@@ -17,11 +17,11 @@ export interface Conversation {
 
 export const empty: Conversation = { messages: [], runs: [] }
 
-/** What a turn asks: all that was said, and the question. */
+/** Returns the messages of a turn: the whole conversation, and the question. */
 export const asked = ({ messages }: Conversation, question: string): readonly [Message, ...Array<Message>] =>
   [...messages, { role: "user", content: question }] as never
 
-/** The conversation after a turn. A question without an answer is no part of what was said. */
+/** Returns the conversation after a turn. A question without an answer is not included. */
 export const after = (
   { messages, runs }: Conversation,
   question: string,
@@ -35,12 +35,12 @@ export const after = (
   runs: [...runs, run]
 })
 
-/** Forgets what was said, and not what it cost. */
+/** Clears the messages but not the costs. */
 export const reset = ({ runs }: Conversation): Conversation => ({ messages: [], runs })
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
-/** What all of it took: `2 turns · 5 calls · 1,204 tokens · $0.0031`. */
+/** Returns the total: `2 turns · 5 calls · 1,204 tokens · $0.0031`. */
 export const total = ({ runs }: Conversation): string => {
   const spends = runs.map(Transcript.spendSoFar)
   const unpriced = sum(spends.map(({ unpricedCalls }) => unpricedCalls))
@@ -53,7 +53,7 @@ export const total = ({ runs }: Conversation): string => {
   ].join(" · ")
 }
 
-/** What each turn took, and all of them. */
+/** Returns the cost of each turn, and the total. */
 export const costs = (conversation: Conversation): ReadonlyArray<string> => [
   ...conversation.runs.map((run, index) => {
     const question = oneLine(Task.question(run.task))
@@ -62,6 +62,6 @@ export const costs = (conversation: Conversation): ReadonlyArray<string> => [
   total(conversation)
 ]
 
-/** What `/save` writes. */
+/** Returns the output of `/save`. */
 export const saved = ({ messages, runs }: Conversation): string =>
   `${JSON.stringify({ version: 1, messages, runs }, undefined, 2)}\n`

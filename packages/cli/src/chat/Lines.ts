@@ -1,22 +1,22 @@
-/** What somebody says, line by line: typed on a terminal, or from a pipe. */
+/** User input, line by line: typed on a terminal, or from a pipe. */
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import * as Effect from "effect/Effect"
 import type { Output } from "../view/View.ts"
 
-/** Where lines come from. */
+/** A source of lines. */
 export interface Lines {
-  /** The next thing that is said; `undefined` at the end. */
+  /** The next message; `undefined` at the end. */
   readonly next: Effect.Effect<string | undefined>
-  /** Ends when somebody presses Ctrl-C on the terminal. */
+  /** Ends when Ctrl-C is pressed on the terminal. */
   readonly stopped: Effect.Effect<void>
   readonly close: () => void
 }
 
-/** Lines that come within so many milliseconds were pasted, and are one thing that is said. */
+/** Lines that arrive within this time, in milliseconds, were pasted and form one message. */
 const pasteMillis = 30
 
-/** What is said before it is asked for waits here. */
+/** Input that arrives before it is requested is queued. */
 const makeQueue = () => {
   const lines: Array<string> = []
   let isEnded = false
@@ -59,7 +59,10 @@ export const piped = (): Lines => {
   }
 }
 
-/** What is typed after a prompt, with the keys and the history of a shell. Nothing is echoed while nobody asks. */
+/**
+ * Returns the lines typed after a prompt, with the keys and the history of a shell. Nothing is echoed while no input is
+ * requested.
+ */
 export const typed = (output: Output, prompt: string): Lines => {
   const queue = makeQueue()
   let isAsking = false

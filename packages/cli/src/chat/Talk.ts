@@ -9,7 +9,7 @@ import type { Output } from "../view/View.ts"
 /** Shows one turn. */
 export interface Turn {
   readonly listen: (event: RunEvent.RunEvent) => void
-  /** Puts a question before who is there. What happens meanwhile is not shown. */
+  /** Asks the user a question. Progress is hidden meanwhile. */
   readonly ask: (lines: ReadonlyArray<string>) => void
   /** To be called once, with the run as it ended and its answer. */
   readonly end: (run: Transcript.Transcript | undefined, answer: string | undefined) => void
@@ -18,7 +18,7 @@ export interface Turn {
 /** Shows a conversation. */
 export interface Talk {
   readonly turn: (maxRounds: number, run: () => Transcript.Transcript | undefined) => Turn
-  /** Says something about the conversation that is no part of it. */
+  /** Prints a note that is not part of the conversation. */
   readonly note: (...lines: ReadonlyArray<string>) => void
   readonly plan: (run: Transcript.Transcript) => void
 }
@@ -27,7 +27,7 @@ const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 const frameMillis = 100
 const erase = "\r\u001b[K"
 
-/** What a run is doing, in a line. */
+/** Returns the current activity of a run, in a line. */
 const doing = (run: Transcript.Transcript | undefined, elapsed: number): string => {
   const round = run?.rounds.at(-1)
   const time = Format.duration(elapsed)
@@ -44,7 +44,7 @@ const folded = (run: Transcript.Transcript): string => {
   return [Format.count(steps, "step"), Totals.spent(run), time, ...Totals.failed(run), "/plan"].join(" · ")
 }
 
-/** On a terminal. `isLive` is false where it cannot be redrawn or nobody wants that. */
+/** Talks on a terminal. `isLive` is false if it cannot be redrawn or redrawing is off. */
 export const onTerminal = (output: Output, isLive: boolean): Talk => {
   const dim = (text: string) => (isLive ? toAnsi(line(text, "dim")) : toText(line(text)))
   // A window that does not know its width says 0.

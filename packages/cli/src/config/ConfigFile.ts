@@ -1,9 +1,9 @@
 /**
- * Finds, loads and checks the config. Whatever is wrong with it is one message that names the file, and the field where
+ * Finds, loads and checks the config. Every problem is reported as one message that names the file, and the field if
  * there is one.
  *
- * A config is code that runs with all that its user may do, so one that nobody has named is looked for within the
- * user's own things alone.
+ * A config is code that runs with all rights of its user, so the search for an unnamed one is limited to the user's own
+ * folders.
  */
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { homedir } from "node:os"
@@ -27,7 +27,7 @@ export interface Loaded {
 // Finding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Files that somebody may take for a config. */
+/** Names of files that may be mistaken for a config. */
 const lookalike = /^divisi\.config\.(?:[cm]?[jt]sx?|json[c5]?|ya?ml|toml)$/
 
 const entriesOf = (folder: string): ReadonlyArray<string> => {
@@ -38,7 +38,7 @@ const entriesOf = (folder: string): ReadonlyArray<string> => {
   }
 }
 
-/** The configs of a folder, the one that counts first; behind those that can be read what is none. */
+/** Returns the configs of a folder, the effective one first; unreadable ones last. */
 const within = (folder: string): ReadonlyArray<string> => {
   const entries = entriesOf(folder)
   const others = entries.filter((name) => lookalike.test(name) && !names.includes(name))
@@ -82,7 +82,7 @@ const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => 
   })
 }
 
-/** Loads the file that somebody has named. */
+/** Loads the named file. */
 const named = (given: string, version: number): Effect.Effect<Loaded, Failure> => {
   const file = path.resolve(given)
   const found = statSync(file, { throwIfNoEntry: false })
@@ -100,7 +100,7 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
       usage(`${shown} belongs to another user, so it is not run. Name it with --config, or do without: --config none.`)
     )
   }
-  // The one that stands here needs no mention.
+  // A config in the working folder is not reported.
   if (path.dirname(file) !== process.cwd()) tell(`the config is ${shown}`)
   if (others.length > 0) tell(`${shown} is the config; ignored: ${others.map(ConfigModule.shownAs).join(", ")}`)
   return load(file, version)

@@ -1,14 +1,14 @@
 /**
- * Imports a config, by Node alone: it strips the types of TypeScript itself. Whatever goes wrong is one message that
- * names the file.
+ * Imports a config with Node alone: it strips the types of TypeScript itself. Every failure is one message that names
+ * the file.
  *
- * Node takes a `.ts` or `.js` file for CommonJS where the nearest package.json says so, as the one of `npm init -y` does,
- * and then stumbles over its first `import`. So what does not compile as CommonJS is loaded as a module, in the config
- * and in what it imports; packages are left as they are. A config that is a module may import our packages also where the
- * command line is installed elsewhere, for all users of a machine or in a clone.
+ * Node treats a `.ts` or `.js` file as CommonJS if the nearest package.json sets it, such as the one of `npm init -y`,
+ * and then fails on its first `import`. So a file that does not compile as CommonJS is loaded as a module, in the
+ * config and in its imports; packages are unchanged. A config that is a module can import our packages also if the
+ * command line is installed elsewhere, globally or in a clone.
  *
- * A module is loaded once in a process. Where a config is read again, it has a version behind its URL, and so has what it
- * imports by a path; packages stay as they are.
+ * A module is loaded once per process. To reload a config, its URL gets a version, and so do its imports by path;
+ * packages remain loaded.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -103,7 +103,7 @@ const quietly = async <A>(importing: () => Promise<A>): Promise<A> => {
 
 const firstLine = (text: string): string => text.split("\n", 1)[0]!.replace(/\.$/, "")
 
-/** The `file:line` that stands above the stack of some syntax errors, and above the output of `node --check`. */
+/** Returns the `file:line` above the stack of some syntax errors, and above the output of `node --check`. */
 const placeIn = (text: string | undefined): string | undefined => {
   const found = /^(.+):(\d+)$/.exec(text?.split("\n", 1)[0]?.trim() ?? "")
   if (found === null) return undefined
@@ -111,13 +111,15 @@ const placeIn = (text: string | undefined): string | undefined => {
   return `${shownAs(file)}, line ${found[2]},`
 }
 
-/** Where a syntax error stands: in the config, or in what it imports. An imported module does not always say. */
+/**
+ * Returns the position of a syntax error: in the config, or in an import. An imported module does not always report it.
+ */
 const placeOf = (error: Error, file: string): string => {
   const check = () => spawnSync(process.execPath, ["--check", file], { encoding: "utf8", timeout: 5_000 }).stderr
   return placeIn(error.stack) ?? placeIn(check()) ?? `${shownAs(file)}, or what it imports,`
 }
 
-/** What to do about an import of something that is not there. Node wants the ending of a file; TypeScript does not. */
+/** Returns the remedy for a missing import. Node requires the extension of a file; TypeScript does not. */
 const remedyOf = (error: unknown): string => {
   const missing = /^Cannot find module '([^']+)'/.exec(messageOf(error))?.[1]
   return missing !== undefined && path.isAbsolute(missing) && !/\.[cm]?[jt]sx?$/.test(missing)
@@ -132,7 +134,7 @@ const lineIn = (error: unknown, file: string): string | undefined => {
   return /:(\d+):\d+\)?$/.exec(frame ?? "")?.[1]
 }
 
-/** What went wrong when a config was imported, for people. */
+/** Explains an import failure of a config, for people. */
 const explain = (error: unknown, file: string): string => {
   const shown = shownAs(file)
   if (error instanceof SyntaxError) return `${placeOf(error, file)} is not valid: ${firstLine(messageOf(error))}.`
@@ -159,7 +161,7 @@ const exportOf = (module: Readonly<Record<string, unknown>>): unknown => {
   return Object.keys(exported).length === 0 && "module.exports" in module ? undefined : exported
 }
 
-/** CommonJS is kept by its file, whatever stands behind its URL. */
+/** CommonJS modules are cached by file, regardless of the URL's query. */
 const forgetCommonJs = (): void => {
   const { cache } = nodeModule.createRequire(import.meta.url)
   for (const file of Object.keys(cache)) if (!isOfPackage(file)) delete cache[file]
@@ -167,13 +169,13 @@ const forgetCommonJs = (): void => {
 
 /** How a module is read. */
 export interface Reading {
-  /** Where it is another than before, the file as it is now. */
+  /** If it differs from the previous one, the file is reloaded. */
   readonly version?: number | undefined
   /** The default export that it should have, as code; a config's by default. */
   readonly wanted?: string | undefined
 }
 
-/** What the file exports by default. */
+/** Returns the default export of the file. */
 export const read = (
   file: string,
   { version = 0, wanted = "export default defineConfig({ … })" }: Reading = {}

@@ -240,7 +240,7 @@ const sentence = (message: string) =>
 const keysOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
 
-/** Where settings stand that people look for at the top of a config: in their group, or by the name of a flag. */
+/** The locations of settings that people look for at the top of a config: in their group, or as a flag. */
 const elsewhere: ReadonlyMap<string, string> = new Map([
   ...(["budget", "worker", "retry"] as const).flatMap((group) =>
     keysOf(RunSettings.fields[group].ast).map((key) => [key, `${group}.${key}`] as const)

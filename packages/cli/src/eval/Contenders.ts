@@ -13,7 +13,7 @@ import * as PolicyName from "../team/PolicyName.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import { listOf } from "./Suites.ts"
 
-/** What policies are made with. */
+/** Options for creating policies. */
 export interface Options extends PolicyName.Options {
   readonly pool: WorkerPool
   /** Whether the workers are the gym's: then learning costs nothing. */
@@ -27,13 +27,13 @@ export interface Options extends PolicyName.Options {
   readonly maxCostUsd?: number | undefined
   /** Hashed words by default. */
   readonly embedder?: Embedder.Embedder | undefined
-  /** Where answers are kept that baselines learn from. */
+  /** The store of answers that baselines learn from. */
   readonly store: ResponseCache.Store
   /** Whether learning makes no call. */
   readonly isOffline?: boolean | undefined
 }
 
-/** Who is measured, and what it cost to make them. */
+/** The measured policies, and the cost of creating them. */
 export interface Contenders {
   readonly entries: ReadonlyArray<Evaluation.Entry>
   readonly paidUsd: number
@@ -80,7 +80,7 @@ const recorded =
           )
     })
 
-/** Where baselines learn, and what they spend there. */
+/** The run in which baselines learn, and its spending. */
 const recording = (options: Options, suite: Evaluation.Suite) => {
   const { concurrency, isOffline = false, store, maxCostUsd, maxOutputTokens, pool, retry, seed } = options
   const ledger = Budget.make({ costUsd: maxCostUsd })

@@ -81,7 +81,7 @@ const learnFrom = (input: EvalInput, isGym: boolean, suites: ReadonlyArray<Evalu
   const options = { limit: input.learnLimit, seed: Option.getOrElse(input.seed, () => 0), split: "train" as const }
   const name = Option.getOrUndefined(input.learn) ?? (isGym ? "gym" : undefined)
   if (name === undefined || input.baselines === "") return Effect.succeed(undefined)
-  // What baselines learn from may not be what they are measured on.
+  // Baselines must not be measured on the tasks that they learn from.
   const measured = suites.flatMap(({ tasks }) => tasks)
   const grader = Option.getOrUndefined(input.grader)
   return Suites.one(name, { ...options, trained: measured, dropOverlap: true, grader })
@@ -133,7 +133,7 @@ const keeper = (folder: string) => {
     )
 }
 
-/** Keeps what the graders of an evaluation say of its runs for `divisi learn`. Nothing is learned of the gym's workers. */
+/** Stores the verdicts of an evaluation's graders for `divisi learn`. The gym's workers are excluded. */
 const noter = (isOwn: boolean) =>
   Effect.gen(function* () {
     const file = isOwn ? yield* OwnOutcomes.file : undefined
@@ -161,7 +161,7 @@ const cacheOf = (input: EvalInput, config: Config): NonNullable<Config["cache"]>
   return cache ?? { file, maxBytes: Number.MAX_SAFE_INTEGER }
 }
 
-/** The paper's controlled setting, where nothing else is said. */
+/** The paper's controlled setting, the default. */
 const paperSetting = { maxOutputTokens: 4096, temperature: 0.2 }
 
 /** The limits and settings of one question's run. */
@@ -246,8 +246,7 @@ const farewell = (input: EvalInput) =>
   })
 
 /**
- * Removes the folder that a refused evaluation has made, when nothing was kept in it. Whatever else is there stays, and
- * the folder with it.
+ * Removes the folder that a refused evaluation has created, if it is empty. If it contains other files, both remain.
  */
 const withoutFolder = (folder: string) =>
   Effect.sync(() => {
@@ -257,7 +256,7 @@ const withoutFolder = (folder: string) =>
     try {
       rmdirSync(folder)
     } catch {
-      // It holds what somebody else has put there.
+      // It contains files from elsewhere.
     }
   })
 

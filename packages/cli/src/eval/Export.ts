@@ -72,7 +72,7 @@ const linesOf = (
     onSuccess: Replay.encode
   })
 
-/** What came of a folder: the runs that have a verdict, and the lines that they have given. */
+/** Counts for a folder: its graded runs, and the exported lines. */
 interface Tally {
   runs: number
   lines: number

@@ -1,4 +1,7 @@
-/** How many samples may be lost to outages until a command fails: an outage is no wrong answer, and no result either. */
+/**
+ * The number of samples that may be lost to outages before a command fails: an outage is neither a wrong answer nor a
+ * result.
+ */
 import * as Flag from "effect/cli/Flag"
 
 export const maxMissing = Flag.Finite("max-missing").pipe(

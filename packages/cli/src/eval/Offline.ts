@@ -21,7 +21,7 @@ export const check = (place: string): Effect.Effect<void, Failure> =>
         )
       )
 
-/** Vendors that are not called need no key: where the environment has none, there is one. */
+/** Vendors that are not called need no key: if the environment has no key, a placeholder is used. */
 export const keys = ConfigProvider.layerAdd(
   ConfigProvider.fromUnknown(
     Object.fromEntries(vendors.flatMap(({ keys, needsKey }) => (needsKey ? keys.map((key) => [key, "offline"]) : [])))

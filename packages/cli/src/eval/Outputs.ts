@@ -1,4 +1,4 @@
-/** What an evaluation leaves in its folder for people: a page and tables, made from its report. */
+/** Files of an evaluation for people: a page and tables, created from its report. */
 import path from "node:path"
 import * as Task from "@divisi/core/Task"
 import { type Evaluation, WorkerProfile } from "@divisi/evals"

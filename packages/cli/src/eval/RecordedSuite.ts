@@ -5,7 +5,7 @@ import type { Sandbox } from "@divisi/graders"
 import * as Effect from "effect/Effect"
 import * as Suites from "./Suites.ts"
 
-/** Where the tasks are now, and who grades. */
+/** The current tasks and the grader. */
 export interface Options {
   /** Benchmarks with the files of their tasks, with commas: `math500=rows.jsonl`. */
   readonly places?: string | undefined

@@ -35,7 +35,7 @@ const jsonOf = ({ after, before }: Regrading.Change): string => {
   return JSON.stringify({ benchmark, task, epoch, policy, before: verdict(before), after: verdict(after) })
 }
 
-/** Grades again, writes the report anew, and shows what has changed. */
+/** Grades again, rewrites the report, and shows the changes. */
 export const regrade = (input: RegradeInput): Effect.Effect<void, Failure> => Effect.scoped(regradeAll(input))
 
 const regradeAll = Effect.fnUntraced(function* (input: RegradeInput): Effect.fn.Return<void, Failure, Scope.Scope> {

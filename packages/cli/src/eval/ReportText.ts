@@ -15,7 +15,7 @@ const paid = (report: Report): string =>
 
 const time = (millis: number | null): string => (millis === null ? "–" : Format.duration(millis))
 
-/** The table without columns from the right, until it is no wider than the terminal. */
+/** Returns the table with columns dropped from the right until it fits the terminal. */
 const fitting = (rows: ReadonlyArray<ReadonlyArray<string>>, columns: number, least: number): string => {
   const text = table(rows)
   const isTooWide = Math.max(...text.split("\n").map(widthOf)) > columns
@@ -28,7 +28,7 @@ const fitting = (rows: ReadonlyArray<ReadonlyArray<string>>, columns: number, le
     : text
 }
 
-/** What the scores of several policies lie between. */
+/** Returns the range of several policies' scores. */
 const range = (means: ReadonlyArray<number | null>): string => {
   const known = means.filter((mean) => mean !== null)
   return known.length === 0 ? "–" : `${percent(Math.min(...known))} to ${percent(Math.max(...known))}`
@@ -73,7 +73,7 @@ const scores = (report: Report, columns: number): string => {
   return fitting([head, ...all], columns, 1 + benchmarks.length + (isMany ? 1 : 0))
 }
 
-/** What could be seen at all, of the reference. */
+/** Returns the detectable effect for the reference. */
 const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
   const reference = config.policies[0]?.name
   return cells
@@ -115,8 +115,8 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
 }
 
 /**
- * The whole of it. Costs, steps and times are of one answer; `±` are standard errors, clustered by question. Where a
- * table is wider than `columns`, its last columns are left to the report.
+ * Returns the whole report. Costs, steps and times are per answer; `±` are standard errors, clustered by question. If a
+ * table is wider than `columns`, its last columns appear only in the report file.
  */
 export const text = (report: Report, columns = Number.POSITIVE_INFINITY): string => {
   const { planned, samples, status } = report.extent

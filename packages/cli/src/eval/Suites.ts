@@ -32,7 +32,7 @@ export interface Options {
   /** The contests of LiveCodeBench: the first day and the last, as ISO dates. */
   readonly since?: string | undefined
   readonly until?: string | undefined
-  /** Where answers that are programs run; in WebAssembly by default. */
+  /** The sandbox for answers that are programs; WebAssembly by default. */
   readonly sandbox?: Sandbox.Sandbox | undefined
   /** The part of a benchmark that has several, e.g. of MMLU, RLPR and the gym; for testing by default. */
   readonly split?: string | undefined

@@ -15,7 +15,7 @@ const entryOf = (line: string): string | Task.Task => {
   throw new Error('a line of JSON needs an "id" or a "question"')
 }
 
-/** What a file names: ids, and tasks where it holds questions. */
+/** Returns the ids in a file, and tasks if it contains questions. */
 export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Task>, Failure> =>
   Effect.try({
     try: () =>

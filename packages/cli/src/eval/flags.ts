@@ -1,4 +1,4 @@
-/** What `divisi eval` is asked for. */
+/** Flags of `divisi eval`. */
 import type { Reasoning } from "@divisi/core/Worker"
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
@@ -11,7 +11,7 @@ import { maxMissing } from "./NotMeasured.ts"
 const file = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description), Flag.optional)
 
-/** Where tasks come from, and where answers that are programs run. */
+/** The source of tasks, and the sandbox for answers that are programs. */
 const taskFlags = {
   sandbox: Flag.String("sandbox").pipe(
     Flag.withMetavar("<name>"),
@@ -45,7 +45,7 @@ const grader = (description: string) =>
 
 const efforts = ["minimal", "low", "medium", "high"] as const
 
-/** What `--reasoning` says; `undefined` when it says nothing. */
+/** Parses `--reasoning`; `undefined` if it is empty. */
 export const parseReasoning = (text: string): Reasoning | undefined => {
   if (text === "off") return { type: "off" }
   const effort = efforts.find((one) => one === text)
@@ -189,7 +189,7 @@ export const evalFlags = {
   json: toggle("json", "Print results.json on one line instead of a table")
 }
 
-/** What `divisi eval` is asked for. */
+/** Input of `divisi eval`. */
 export type EvalInput = Command.Command.Config.Infer<typeof evalFlags>
 
 export const regradeFlags = {
@@ -204,7 +204,7 @@ export const regradeFlags = {
   json: toggle("json", "Print each changed verdict as a line of JSON")
 }
 
-/** What `divisi eval regrade` is asked for. */
+/** Input of `divisi eval regrade`. */
 export type RegradeInput = Command.Command.Config.Infer<typeof regradeFlags>
 
 export const exportFlags = {
@@ -225,7 +225,7 @@ export const exportFlags = {
   out: file("out", "Output file (default standard output). For inspect a folder (default <folder>/inspect)")
 }
 
-/** What `divisi eval export` is asked for. */
+/** Input of `divisi eval export`. */
 export type ExportInput = Command.Command.Config.Infer<typeof exportFlags>
 
 export const diffFlags = {
@@ -241,5 +241,5 @@ export const diffFlags = {
   json: toggle("json", "Print the differences as JSON")
 }
 
-/** What `divisi eval diff` is asked for. */
+/** Input of `divisi eval diff`. */
 export type DiffInput = Command.Command.Config.Infer<typeof diffFlags>

@@ -51,12 +51,12 @@ const toJson = ({ correct, explanation, extracted, rung }: Verdict.Verdict): str
 const gradePair = (grader: Verdict.AnswerGrader, gold: string, answer: string, question = "") =>
   grader.grade(Task.make({ id: "answer", question, reference: gold }), answer)
 
-/** What became of a line. */
+/** The outcome of a line. */
 interface Graded {
   readonly text: string
-  /** Absent where there is none. */
+  /** Absent without a verdict. */
   readonly correct?: boolean | undefined
-  /** What people say, where the line says it. */
+  /** The human label, if the line has one. */
   readonly label?: boolean | undefined
 }
 
@@ -73,7 +73,7 @@ const gradeLine = (grader: Verdict.AnswerGrader, line: string): Effect.Effect<Gr
   )
 }
 
-/** What is kept of a file's lines. */
+/** Counts over a file's lines. */
 interface Tally {
   ungraded: number
   readonly labelled: Array<readonly [verdict: boolean | undefined, label: boolean]>

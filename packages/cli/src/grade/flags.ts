@@ -1,4 +1,4 @@
-/** What `divisi grade` is asked for. */
+/** Flags of `divisi grade`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -31,5 +31,5 @@ export const gradeFlags = {
   answer: Flag.String("answer").pipe(Flag.withDescription("Answer to grade"), Flag.optional)
 }
 
-/** What `divisi grade` is asked for. */
+/** Input of `divisi grade`. */
 export type GradeInput = Command.Command.Config.Infer<typeof gradeFlags>

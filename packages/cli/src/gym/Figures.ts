@@ -1,4 +1,4 @@
-/** What a policy has done over tasks of the gym, from the samples of an evaluation. */
+/** Figures of a policy over tasks of the gym, from the samples of an evaluation. */
 import { Statistics } from "@divisi/evals"
 import type { Sample } from "@divisi/evals/Report"
 
@@ -14,7 +14,7 @@ export interface Figures {
   readonly standardError: number
   /** USD, over all tasks. */
   readonly costUsd: number
-  /** Whether that is play money, which nobody pays. */
+  /** Whether the cost is play money. */
   readonly isPlay: boolean
   /** Steps of the plans, over all rounds, for each task. */
   readonly meanSteps: number
@@ -25,7 +25,7 @@ export interface Figures {
   readonly notMeasuredBy: Readonly<Record<string, number>>
 }
 
-/** What is missing from the figures, or counts as wrong in them. */
+/** Samples that are missing from the figures, or count as wrong in them. */
 export interface Gaps {
   readonly unanswered: number
   /** Calls whose price is unknown, and so are missing from the cost. */
@@ -54,7 +54,7 @@ export const of = (policy: string, samples: ReadonlyArray<Sample>, isPlay: boole
   }
 }
 
-/** What the figures lack. */
+/** Returns the gaps in the figures. */
 export const gaps = (samples: ReadonlyArray<Sample>): Gaps => ({
   unanswered: samples.filter(({ missing, rung }) => missing === undefined && rung === "no-answer").length,
   unpricedCalls: samples.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0)

@@ -30,7 +30,7 @@ import * as ReportText from "./ReportText.ts"
 /** The policies of `--policy all`, after every worker alone. */
 const compared = ["random", "best-of:3", "self-consistency:5", "self-reflection:5", "moa", "lexical"]
 
-/** What is known of the gym's workers is known of no others. */
+/** The gym's workers have known properties; all others do not. */
 const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string> => [
   ...WorkerPool.ids(pool).map((id) => `single:${id}`),
   ...(isOurs ? ["best-single"] : []),
@@ -42,7 +42,7 @@ const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string
 const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPool) => {
   const named = Option.getOrUndefined(input.policy) ?? (config.policy === "all" ? "all" : undefined)
   const names = named === "all" ? all(pool, config.pool === undefined).join(",") : named
-  // The tasks are the gym's, whoever answers: the oracle knows them.
+  // The tasks are the gym's, whichever workers answer: the oracle knows them.
   return Contenders.policies(names, config, { pool, isGym: true, prices: Prices.of(config, input) })
 }
 
@@ -52,7 +52,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Nothing is kept: the next call asks again. */
+/** Stores nothing: the next call is made again. */
 const nothingKept: ResponseCache.Store = { get: () => Effect.succeed(undefined), set: () => Effect.void }
 
 const storeOf = (cache: Config["cache"]): Effect.Effect<ResponseCache.Store, Failure, Scope.Scope> =>

@@ -1,4 +1,4 @@
-/** What is there to answer with: vendors whose key is in the environment, and servers of models on this machine. */
+/** Available models: vendors with a key in the environment, and model servers on this machine. */
 import type { Environment } from "@divisi/recipes/Environment"
 import * as Effect from "effect/Effect"
 import * as LocalServers from "../vendors/LocalServers.ts"
@@ -34,7 +34,7 @@ export const variables: ReadonlyArray<string> = [
   ...LocalServers.servers.map(({ variable }) => variable)
 ]
 
-/** Where a server is that does not listen at its usual place; `undefined` for any other vendor or server. */
+/** Returns the address of a server that does not listen at its default; `undefined` for any other vendor or server. */
 export const addressOf = (vendor: string, environment: Environment): string | undefined => {
   const server = LocalServers.servers.find((one) => one.vendor === vendor)
   return server && environment[server.variable]

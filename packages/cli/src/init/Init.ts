@@ -1,4 +1,4 @@
-/** `divisi init`: looks for what can answer, writes a config and a first script for it, and says how to go on. */
+/** `divisi init`: finds available models, writes a config and a first script for them, and prints the next steps. */
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -22,10 +22,13 @@ import * as Project from "./Project.ts"
 import * as Team from "./Team.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is wanted
+// Questions to the user
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Asks on a terminal; Ctrl-C ends the command. What prompts draw is theirs: the names in it have been looked at. */
+/**
+ * Asks on a terminal; Ctrl-C ends the command. Prompts write directly to the terminal, so the names in them are
+ * sanitized before.
+ */
 const ask = <A>(prompt: Prompt.Prompt<A>): Effect.Effect<A, Failure, Prompt.Environment> =>
   Effect.flatMap(Terminal.Terminal, (terminal) => {
     const output = Output.drawing(Output.stdout)
@@ -86,7 +89,7 @@ interface File {
   readonly text: string
 }
 
-/** A config of another name would be found before the one that is written, or beside it. */
+/** Returns a config of another name, which would take precedence over the written one or conflict with it. */
 const otherConfig = (folder: string, name: string): string | undefined =>
   ConfigFile.names.find((other) => other !== name && existsSync(path.join(folder, other)))
 
@@ -119,7 +122,7 @@ const writeAll = (folder: string, files: ReadonlyArray<File>) =>
 // Packages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where the packages of a clone are put, in the folder. */
+/** The subfolder for the packages of a clone. */
 const packedFolder = "divisi-packages"
 
 // Read when it is needed: bundlers of today leave imports of other packages' JSON in a form that Node no longer reads.
@@ -131,7 +134,7 @@ const versions: Readonly<Record<string, string>> = { effect: `effect@${core.peer
 
 const versionOf = (name: string): string => versions[name] ?? `${name}@${manifest.version}`
 
-/** What the package manager is asked for: packages of the registry, or those of the clone that this command is of. */
+/** Returns the arguments of the package manager: packages of the registry, or those of this command's clone. */
 const specsOf = (folder: string, packages: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Failure> => {
   if (!Clone.isThere()) return Effect.succeed([...packages, "@divisi/cli"].map(versionOf))
   const ours = packages.filter((name) => name.startsWith("@divisi/"))
@@ -183,7 +186,7 @@ const foundLines = (found: ReadonlyArray<Found.Found>): ReadonlyArray<string> =>
         return `Found ${vendor}: ${because}${todo}`
       })
 
-/** Finds, writes and says how to go on. */
+/** Finds models, writes the project and prints the next steps. */
 export const init = Effect.fnUntraced(function* (
   input: InitInput
 ): Effect.fn.Return<void, Failure, Prompt.Environment> {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
 import type { Language } from "./Team.ts"
 
-/** The manifest of the folder itself; `undefined` where it has none, or one that cannot be read. */
+/** Returns the folder's own manifest; `undefined` if it is missing or unreadable. */
 const manifestOf = (folder: string): { readonly type?: unknown; readonly packageManager?: unknown } | undefined => {
   try {
     return JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"))
@@ -15,10 +15,10 @@ const manifestOf = (folder: string): { readonly type?: unknown; readonly package
 /** Whether the folder needs a manifest: what is installed without one has no kind of modules, and Node warns of that. */
 export const needsManifest = (folder: string): boolean => !existsSync(path.join(folder, "package.json"))
 
-/** The manifest of a folder that has none. */
+/** The manifest for a folder without one. */
 export const manifest = `${JSON.stringify({ private: true, type: "module" }, undefined, 2)}\n`
 
-/** What files of a language end in there, so that they are modules in any project. */
+/** Returns the file extension for a language there, so that files are modules in any project. */
 export const extensionOf = (folder: string, language: Language): string => {
   const isModule = needsManifest(folder) || manifestOf(folder)?.type === "module"
   return `${isModule ? "" : "m"}${language === "typescript" ? "ts" : "js"}`
@@ -38,8 +38,8 @@ const named = (text: unknown): PackageManager | undefined =>
   lockFiles.map(([, name]) => name).find((name) => typeof text === "string" && new RegExp(`^${name}[@/]`).test(text))
 
 /**
- * Who installs packages there: whose lock file stands in the folder or above it, whom the manifest names, or who has
- * started this process (its `npm_config_user_agent`); npm otherwise.
+ * Returns the package manager: by a lock file in the folder or above it, by the manifest, or by the process that
+ * started this one (its `npm_config_user_agent`); npm otherwise.
  */
 export const packageManagerOf = (folder: string, userAgent: string | undefined): PackageManager => {
   const locked = lockFiles.find(([file]) => existsSync(path.join(folder, file)))?.[1]

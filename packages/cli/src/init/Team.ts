@@ -6,11 +6,11 @@ export type Language = "typescript" | "javascript"
 export interface Model {
   readonly vendor: string
   readonly model: string
-  /** Where a server is that does not listen at its usual place. */
+  /** The address of a server that does not listen at its default. */
   readonly baseURL?: string | undefined
 }
 
-/** What is written, and what it needs. */
+/** The files to write, and their requirements. */
 export interface Team {
   readonly config: string
   readonly script: string
@@ -23,7 +23,7 @@ interface Maker {
   readonly package: string
   readonly imports: ReadonlyArray<string>
   readonly make: (model: string, baseURL: string | undefined) => string
-  /** Its price is known, or it has none: a limit in USD can then be kept. */
+  /** Whether its price is known or zero, so that a limit in USD can be enforced. */
   readonly isPriced: boolean
   /** Whether it costs nothing: a server of one's own. */
   readonly isFree: boolean
@@ -89,7 +89,7 @@ export const vendors: ReadonlyArray<string> = Object.keys(makers)
 const lines = (...text: ReadonlyArray<string | undefined>): string =>
   `${text.filter((line) => line !== undefined).join("\n")}\n`
 
-/** The default export, with its type, which is no import when it runs. */
+/** Returns the default export, with its type, which is not imported at runtime. */
 const exported = (language: Language, fields: string): ReadonlyArray<string> =>
   language === "typescript"
     ? [`const config: Config = { ${fields} }`, "export default config"]
@@ -114,7 +114,7 @@ const script = (configFile: string, scriptFile: string, question: string): strin
     'console.log(result.spend.calls, "calls, USD", result.spend.costUsd.toFixed(4))'
   )
 
-/** Where the models of vendors and servers answer. */
+/** Returns the team of available models of vendors and servers. */
 const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: string, scriptFile: string): Team => {
   const made = models.map(({ baseURL, model, vendor }) => ({ baseURL, maker: makers[vendor]!, model }))
   const packages = [...new Set(made.map(({ maker }) => maker.package))]
@@ -160,7 +160,7 @@ const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: 
   }
 }
 
-/** Where nothing answers: the workers of the gym compute what its kinds of questions ask for. */
+/** Returns the team if no model is available: the workers of the gym compute the answers to its kinds of questions. */
 const ofGym = (language: Language, configFile: string, scriptFile: string): Team => {
   const config = lines(
     `/** The team: \`divisi run\`, \`divisi chat\` and ${scriptFile} ask it. */`,

@@ -1,4 +1,4 @@
-/** The clone of Divisi that this command line stands in, where it does: what it writes then works before a release. */
+/** The clone of Divisi that contains this command line, if any: written projects then work before a release. */
 import { existsSync, realpathSync } from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"

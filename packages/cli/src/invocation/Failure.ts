@@ -18,7 +18,7 @@ export const exitCodes = {
   suspended: 5,
   /** Ctrl-C. */
   interrupted: 130,
-  /** Whoever read the output went away. */
+  /** The reader of the output has gone. */
   brokenPipe: 141,
   /** SIGTERM. */
   terminated: 143
@@ -36,7 +36,7 @@ export const failed = (message: string): Failure => new Failure({ exitCode: exit
 /** The command was asked for something it does not understand. */
 export const usage = (message: string): Failure => new Failure({ exitCode: exitCodes.usage, message })
 
-/** Ends with an exit code and without a message: all is said. */
+/** Returns a failure with an exit code and without a message: everything was already printed. */
 export const silent = (exitCode: number): Failure => new Failure({ exitCode, message: "" })
 
 /** The message of anything that was thrown. `named` is a file that the caller names itself. */

@@ -1,7 +1,4 @@
-/**
- * SIGHUP: the terminal of a command was closed, which ends it; or a command that goes on for long is told to read its
- * config again.
- */
+/** SIGHUP: the terminal of a command was closed, which ends it; or a long-running command reloads its config. */
 import tty from "node:tty"
 
 let listener: (() => void) | undefined
@@ -15,7 +12,7 @@ export const hear = (hear: () => void): void => {
   hadTerminal = hasTerminal()
 }
 
-/** Tells who hears it; `false` where nobody does, or the terminal is gone. */
+/** Notifies the listener; `false` without a listener, or if the terminal is gone. */
 export const isHeard = (): boolean => {
   const isGone = hadTerminal && !hasTerminal()
   if (listener === undefined || isGone) return false

@@ -1,4 +1,4 @@
-/** What a collector is sent, where `OTEL_EXPORTER_OTLP_ENDPOINT` names one. Without an endpoint nothing is loaded. */
+/** Exports telemetry if `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. Without an endpoint nothing is loaded. */
 import { read } from "@divisi/recipes/Environment"
 import type { TrainingEvent } from "@divisi/trainer"
 import * as Effect from "effect/Effect"

@@ -20,9 +20,7 @@ const missingIn = (error: unknown): string | undefined =>
     ? /package '([^']+)'/.exec(error.message)?.[1]
     : undefined
 
-/**
- * What an error says, and what to install where it is a package that is missing.
- */
+/** Returns the text of an error, and what to install if a package is missing. */
 export const explain = (error: unknown): string => {
   const missing = missingIn(error)
   if (missing === undefined) return messageOf(error)

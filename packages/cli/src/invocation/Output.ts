@@ -1,9 +1,9 @@
 /**
- * What this process writes. Text comes from models, servers, files and folders of others, and none of it may act on a
- * terminal: move the cursor, write the clipboard, turn the order of what is read. So whatever is written to standard
- * output or to the error output, by whichever module or package, has such characters shown as `\\u001b`. Views take
- * whole sequences out before (`clean`). In JSON the same characters can only stand within strings, where `\\u009b` means
- * what was there: programs read what was written.
+ * Output of this process. Text comes from models, servers, files and third-party folders, and it must not control a
+ * terminal: move the cursor, write the clipboard, reverse the text. So all text for standard output or the error
+ * output, from any module or package, has such characters shown as `\\u001b`. Views remove whole sequences before
+ * (`clean`). In JSON the same characters can only occur within strings, where `\\u009b` is equivalent: programs read
+ * the original.
  */
 import { StringDecoder } from "node:string_decoder"
 import { acting } from "../view/Line.ts"
@@ -15,8 +15,8 @@ type Stream = NodeJS.WriteStream
 export const { stdout } = process
 
 /**
- * From now on, the code of others writes to the error output: a config, a tool or a package may print, and the output
- * carries answers, JSON and protocols.
+ * Redirects other code's output to the error output from now on: a config, a tool or a package may print, but the
+ * output carries answers, JSON and protocols.
  */
 export const claim = (): void => {
   Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr })

@@ -43,7 +43,7 @@ export const line: Effect.Effect<string | undefined> = Effect.callback((resume) 
   return Effect.sync(() => reader.removeAllListeners().close())
 })
 
-/** Whether somebody may be writing to standard input: a pipe, a socket or a file, and not a terminal or nothing. */
+/** Whether standard input may have content: a pipe, a socket or a file, but not a terminal or nothing. */
 export const isPiped = (): boolean => {
   try {
     const stat = fstatSync(0)

@@ -32,7 +32,7 @@ export const seed = whole("seed", 0).pipe(
 
 const units = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 } as const
 
-/** A duration such as `500ms`, `30s`, `2m` or `1h` in milliseconds; `undefined` when it is none. */
+/** Parses a duration such as `500ms`, `30s`, `2m` or `1h` to milliseconds; `undefined` if it is invalid. */
 export const parseDuration = (text: string): number | undefined => {
   const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)$/.exec(text.trim())
   const millis = match === null ? 0 : Number(match[1]) * units[match[2] as keyof typeof units]
@@ -41,7 +41,7 @@ export const parseDuration = (text: string): number | undefined => {
 
 const ageUnits = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** An age such as `30m`, `12h` or `7d` in milliseconds; `undefined` when it is none. */
+/** Parses an age such as `30m`, `12h` or `7d` to milliseconds; `undefined` if it is invalid. */
 export const parseAge = (text: string): number | undefined => {
   const match = /^(\d+)([smhd])$/.exec(text.trim())
   return match === null ? undefined : Number(match[1]) * ageUnits[match[2] as keyof typeof ageUnits]

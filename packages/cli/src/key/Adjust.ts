@@ -14,7 +14,7 @@ import * as KeyPlace from "./KeyPlace.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
-/** The account of the operating system that corrects, e.g. `alice@host`. Containers may have none. */
+/** Returns the operating system's account that makes the correction, e.g. `alice@host`. Containers may not have one. */
 const operator = (): string => {
   const name = () => {
     try {

@@ -1,4 +1,4 @@
-/** What keys spend: a day's account under a month's, and that under the one of all time. */
+/** Spending of keys: the account of a day within that of the month, within the total. */
 import { Account } from "@divisi/core"
 import type { Keys } from "@divisi/server"
 import * as Effect from "effect/Effect"
@@ -54,7 +54,7 @@ export const opener = (accounts: Account.Accounts) => {
     })
 }
 
-/** What each key has spent in all, in USD, by its id. */
+/** Returns the total spending of each key in USD, by its id. */
 export const spent = (accounts: Account.Accounts): Effect.Effect<ReadonlyMap<string, number>, Account.AccountsError> =>
   Effect.map(
     accounts.list,

@@ -1,4 +1,4 @@
-/** The file that a server's keys are kept in: hashes, never secrets. */
+/** The file of a server's keys: hashes, never secrets. */
 import fs from "node:fs"
 import path from "node:path"
 import { Lock, UserFolders, WholeFile } from "@divisi/files"
@@ -67,7 +67,7 @@ const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
     })
   )
 
-/** Puts a key into a file, in the place of the one of its id: one change after another. */
+/** Writes a key into a file, replacing the one with the same id: one change at a time. */
 const put = (file: string, key: Keys.Key): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -80,10 +80,7 @@ const put = (file: string, key: Keys.Key): Effect.Effect<void, Failure> =>
     }).pipe(Effect.mapError((error) => (error._tag === "Failure" ? error : failed(error.message))))
   )
 
-/**
- * Finds keys of a file while it changes: it is read anew when it has been written. A file that cannot be read lets nobody
- * in.
- */
+/** Finds keys in a file that may change: it is read again after each write. An unreadable file admits no client. */
 const finder = (file: string, reader: Reader) => {
   let stamp = ""
   let known = new Map<string, Keys.Key>()

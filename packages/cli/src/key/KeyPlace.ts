@@ -1,4 +1,4 @@
-/** Where the keys of a server and their accounts are stored: in files, or in a database. */
+/** Storage for a server's keys and their accounts: files, or a database. */
 import type { Account } from "@divisi/core"
 import { DiskAccounts } from "@divisi/files"
 import * as Effect from "effect/Effect"

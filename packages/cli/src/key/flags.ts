@@ -1,4 +1,4 @@
-/** What `divisi key` is asked for. */
+/** Flags of `divisi key`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -35,7 +35,7 @@ const names = (name: string, description: string) =>
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** A time from now such as 12h or 30d, in milliseconds; `undefined` when it is none. */
+/** Parses a time from now such as 12h or 30d to milliseconds; `undefined` if it is invalid. */
 const ahead = (text: string): number | undefined => {
   const match = /^([1-9]\d{0,5}) ?(m|h|d)$/.exec(text.trim())
   return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]

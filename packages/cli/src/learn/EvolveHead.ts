@@ -12,7 +12,7 @@ import * as RunOptions from "../team/RunOptions.ts"
 import { clean } from "../view/Line.ts"
 import type { LearnInput } from "./command.ts"
 
-/** What is wanted. */
+/** Options of the search. */
 export interface Options {
   readonly head: Head.Head
   readonly embedder: Embedder.Embedder
@@ -21,7 +21,7 @@ export interface Options {
   readonly maxCostUsd: number
   /** The flags that say who answers. */
   readonly flags: Pick<LearnInput, "config" | "price">
-  /** Where the search is kept between generations. */
+  /** The file for the state of the search between generations. */
   readonly file: string
 }
 
@@ -62,12 +62,12 @@ export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, F
       ),
       { ...Services.of(config, flags), isGym }
     )
-    // The search has come to its end: another one begins anew.
+    // The search has ended: the next call starts another one.
     yield* Effect.sync(() => rmSync(file, { force: true }))
     return evolved
   }).pipe(Effect.scoped)
 
-/** What came of it, in a sentence. */
+/** Returns the result in a sentence. */
 export const evolvedText = (evolved: Evolution.Evolved): string => {
   const percent = (value: number) => (100 * value).toFixed(1)
   const { after, before, costUsd, difference, generations, isBetter, runs, standardError } = evolved

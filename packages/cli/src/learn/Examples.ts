@@ -1,4 +1,4 @@
-/** What there is to learn from: the user's own rated runs, and files of graded answers. */
+/** Data to learn from: the user's own rated runs, and files of graded answers. */
 import { type Embedder, Outcome } from "@divisi/core"
 import { Drift, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
@@ -23,7 +23,7 @@ const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): s
   return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. Earlier outcomes are ignored.`
 }
 
-/** What was rated on the servers of a database, where one is named. */
+/** Ratings from the servers of a database, if one is named. */
 const ofServers = ({ config, database }: LearnInput) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -63,10 +63,7 @@ const nameOf = (id: string): string => (Table.isWorker(id) ? id : `the team ${id
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 
-/**
- * What is rated and what is missing before anything can be learned, in sentences; nothing once there are enough ratings
- * of two workers.
- */
+/** Returns sentences about the rated runs and the missing ones; empty once there are enough ratings of two workers. */
 export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): ReadonlyArray<string> => {
   const rated = ratedBy(examples)
   const workers = rated.filter(([id]) => Table.isWorker(id))

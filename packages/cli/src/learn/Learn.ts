@@ -27,7 +27,7 @@ const standingsOf = (workers: ReadonlyArray<string>, standings: ReadonlyArray<Ta
     return { mean, questions, isChosen: worker === chosen }
   })
 
-/** Who is good at what: all questions first, then kind by kind. */
+/** Returns the workers' strengths: over all questions first, then by kind. */
 const shown = ({ best, kinds, workers }: Table.Table): RouterPicture.Standings => {
   const ids = workers.map(({ worker }) => worker)
   return {
@@ -53,7 +53,7 @@ const textOf = ({ rows: kinds, workers }: RouterPicture.Standings): string =>
     "Right answers in per cent, ± standard error (questions); * is asked."
   ].join("\n")
 
-/** What public records say, which is all that a router goes by where nothing was learned yet. */
+/** Returns the public records, the only basis of a router that has learned nothing yet. */
 const recordsText = (): string => {
   const known = Strongest.records.map((record) => {
     const { questions } = record

@@ -1,4 +1,4 @@
-/** Learns a head from graded answers, and tells what it gains over the table that is learned from the same. */
+/** Trains a head on graded answers, and reports its gain over the table learned from the same answers. */
 import { Embedder } from "@divisi/core"
 import { Head, Replay } from "@divisi/policy-router"
 import * as Effect from "effect/Effect"

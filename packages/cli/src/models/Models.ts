@@ -11,7 +11,7 @@ const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`)
 const orFail = <A>(effect: Effect.Effect<A, LlamaCppError.LlamaCppError>): Effect.Effect<A, Failure> =>
   Effect.mapError(effect, ({ message }) => failed(message))
 
-/** What is here, and what has a name. */
+/** Lists installed models, and the known names. */
 export const list = Effect.fnUntraced(function* (input: { readonly json: boolean }): Effect.fn.Return<void, Failure> {
   const { knownModels, LlamaCppError, ModelStore } = yield* LocalModels.loaded
   const stored = yield* orFail(ModelStore.list())

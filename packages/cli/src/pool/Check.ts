@@ -16,7 +16,7 @@ import * as CheckText from "./CheckText.ts"
 import * as Cooldowns from "./Cooldowns.ts"
 import type { CheckInput } from "./flags.ts"
 
-/** What a worker answered to a tiny request. */
+/** A worker's answer to a tiny request. */
 export interface Checked {
   readonly worker: string
   readonly reachable: boolean
@@ -26,7 +26,7 @@ export interface Checked {
   /** Over the whole call, so that what a model thinks in silence counts. */
   readonly tokensPerSecond?: number | undefined
   readonly usage?: Usage | undefined
-  /** What the check itself cost; absent where the price is unknown. */
+  /** The cost of the check itself; absent if the price is unknown. */
   readonly costUsd?: number | undefined
   readonly pricing?: Pricing | undefined
   /** In one line. */

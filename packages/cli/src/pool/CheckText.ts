@@ -1,4 +1,4 @@
-/** What was found of a pool's workers, for people. */
+/** Formats the results for a pool's workers, for people. */
 import type { Pricing } from "@divisi/core/Usage"
 import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"

@@ -5,7 +5,7 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 
 /** A provider that gets no calls for a while. */
 export interface Cooldown {
-  /** The provider of a worker, or its id if it has none. */
+  /** The provider of a worker, or its id without a provider. */
   readonly provider: string
   readonly because: "rate-limited" | "failing"
   /** When one call tries again, as a date of ISO 8601. */

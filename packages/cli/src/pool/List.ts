@@ -14,7 +14,7 @@ import { vendors } from "../vendors/Vendors.ts"
 import type { ListInput } from "./flags.ts"
 import * as ListText from "./ListText.ts"
 
-/** A vendor, and whether it can be asked. Of a key only its variable is told. */
+/** A vendor, and whether it is usable. Of a key, only its variable is shown. */
 export interface ListedVendor {
   readonly name: string
   /** The variables that may hold its key, and the one that does. */

@@ -1,4 +1,4 @@
-/** Who could be in a pool, for people. */
+/** Formats the possible members of a pool, for people. */
 import * as Format from "../view/Format.ts"
 import { table, toLeft } from "../view/Table.ts"
 import { price } from "./CheckText.ts"

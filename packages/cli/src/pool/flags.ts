@@ -1,4 +1,4 @@
-/** What `divisi pool` is asked for. */
+/** Flags of `divisi pool`. */
 import type * as Command from "effect/cli/Command"
 import { text, timeout, toggle } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
@@ -16,7 +16,7 @@ export const checkFlags = {
   json: toggle("json", "Print one line of JSON per worker")
 }
 
-/** What `divisi pool check` is asked for. */
+/** Input of `divisi pool check`. */
 export type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
 
 export const listFlags = {
@@ -24,5 +24,5 @@ export const listFlags = {
   json: toggle("json", "Print as one line of JSON")
 }
 
-/** What `divisi pool list` is asked for. */
+/** Input of `divisi pool list`. */
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>

@@ -21,8 +21,8 @@ const functionOf = (name: string): string =>
   name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * A file of the template under another name. What the provider is called changes; what is said of the protocol that it
- * starts with stays, for it stays true until the author changes it.
+ * Renames a provider in a file of the template. Statements about its initial protocol remain, since they are true until
+ * the author changes it.
  */
 export const renamed = (text: string, name: string): string =>
   text
@@ -45,7 +45,7 @@ interface ProviderManifest {
 
 const describe = (name: string): string => `Models of ${name} as workers of Divisi.`
 
-/** Where the packages of a clone are kept in what is written from it, relative to the folder. */
+/** The folder for the packages of a clone in generated projects, relative to the folder. */
 const packedFolder = "divisi-packages"
 
 /**
@@ -66,7 +66,7 @@ export const manifestOf = (text: string, name: string, version: string, packed: 
     description: describe(name),
     dependencies: { ...ranges(template.dependencies), ...only(files, (key) => dependencies.includes(key)) },
     peerDependencies: ranges(template.peerDependencies),
-    // What those of the clone need of each other is not to be had elsewhere, either.
+    // The clone's packages depend on each other, and those are not published either.
     devDependencies: { ...ranges(template.devDependencies), ...only(files, (key) => !dependencies.includes(key)) }
   }
   return `${JSON.stringify(own, undefined, 2)}\n`
@@ -75,13 +75,11 @@ export const manifestOf = (text: string, name: string, version: string, packed: 
 const only = (record: Ranges, isMeant: (key: string) => boolean): Ranges =>
   Object.fromEntries(Object.entries(record).filter(([key]) => isMeant(key)))
 
-/** Where the build has put the template. */
+/** Returns the template's folder in the build. */
 const template = () =>
   fileURLToPath(new URL("dist/templates/provider", import.meta.resolve("@divisi/cli/package.json")))
 
-/**
- * What the manifest is called in the template: a `package.json` inside of a package would be taken for one of its own.
- */
+/** The name of the template's manifest: npm would treat a nested `package.json` as a package. */
 const storedManifest = "package.json.template"
 
 /** The author has to say whose licence it is. */
@@ -150,7 +148,7 @@ const writeWhole = Effect.fnUntraced(function* (name: string, to: string) {
   )
 })
 
-/** How to go on with what comes from a clone, in words. */
+/** Next steps for a project generated from a clone. */
 const ofClone = [
   `The packages of Divisi in ${packedFolder} are those of this clone. Before you publish, take them from npm instead:`,
   `  npm install @divisi/provider-kit@^${manifest.version}`,
@@ -163,7 +161,7 @@ const ofRegistry = [
   "with `npx divisi provider new`, which includes its packages."
 ]
 
-/** Writes a provider into a folder that is new or empty, and says how to go on. */
+/** Writes a provider into a new or empty folder, and prints the next steps. */
 export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.Return<void, Failure> {
   const { name } = input
   if (!isName(name)) {

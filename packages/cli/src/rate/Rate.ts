@@ -29,7 +29,10 @@ const stepOf = (text: string) => {
   return { round: round!, step: step! }
 }
 
-/** What a rating teaches, as a sentence: a plan is rated as a whole, and says nothing of the workers in it. */
+/**
+ * Returns the effect of a rating in a sentence: a plan is rated as a whole, which gives no information about its
+ * workers.
+ */
 const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
   if (Table.isWorker(worker)) return `It teaches how good ${worker} is at questions like this one.`
   const steps = answers.filter(({ step }) => step !== undefined)

@@ -22,7 +22,8 @@ const ofTranscript = (run: Transcript.Transcript): Recording => ({
 })
 
 /**
- * Plays events, whose texts grow as they did: folds the events up to a time, and goes on from there as time goes by.
+ * Replays events with texts that grow as they did: folds the events up to a time, and continues from there in real
+ * time.
  */
 const ofEvents = (events: ReadonlyArray<RunEvent.RunEvent>): Recording => {
   const run = Transcript.fromEvents(events)!

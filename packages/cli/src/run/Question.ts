@@ -1,4 +1,4 @@
-/** Where the question of a run comes from: the arguments, a file, standard input, or ourselves. */
+/** The question of a run: from the arguments, a file, standard input, or the built-in one. */
 import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -6,8 +6,8 @@ import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 
 /**
- * Asked when nobody asks anything: two parts that do not need each other, and a third that needs both. A plan for it
- * has steps that run at once, and a step that has to see them.
+ * The default question: two independent parts, and a third that needs both. Its plan has concurrent steps, and a step
+ * that depends on them.
  */
 export const builtIn = [
   "1. How many minutes are there in 3 days and 4 hours?",

@@ -43,7 +43,7 @@ const makeView = (json: boolean, run: View.Source): Effect.Effect<View.View> => 
   )
 }
 
-/** Whether there is somebody who can be asked: at a terminal, and not in continuous integration. */
+/** Whether a person can be asked: at a terminal, and not in continuous integration. */
 const isSomebodyThere = (json: boolean): Effect.Effect<boolean> =>
   Effect.map(
     View.terminal,
@@ -63,7 +63,7 @@ const askBelow =
       Effect.sync(view.goOn)
     )
 
-/** How a run that waits goes on. */
+/** Returns the way to resume a suspended run. */
 const waits = ({ waitingFor }: Conductor.RunResult): string => {
   const names = (what: "approval" | "result") => [
     ...new Set(waitingFor.flatMap((waiting) => (waiting.for === what ? oneLine(waiting.call.name) : [])))
@@ -79,7 +79,7 @@ const waits = ({ waitingFor }: Conductor.RunResult): string => {
     .join("")
 }
 
-/** What to do where the offline gym cannot help. */
+/** Advice for questions that the offline gym cannot answer. */
 const realModels = [
   "",
   "The offline gym cannot answer this. To ask real models:",
@@ -124,10 +124,10 @@ const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<voi
         (OwnOutcomes) => OwnOutcomes.note(transcript)
       )
 
-/** What a run is made and shown by. */
+/** The options that create and show a run. */
 type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal">
 
-/** A run that is kept. */
+/** A durable run. */
 interface Kept {
   readonly journal: Journal.Journal
   readonly runId: string
@@ -135,7 +135,7 @@ interface Kept {
   readonly hasEnded: boolean
 }
 
-/** How a run that is kept goes on, where it has not ended. */
+/** Returns the way to resume a durable run that has not ended. */
 const hint = ({ runId }: Kept, exit: Exit.Exit<Conductor.RunResult, unknown>): void => {
   const hasEnded = Exit.isSuccess(exit) && (exit.value.ending === "answered" || exit.value.ending === "refused")
   if (!hasEnded) process.stderr.write(`divisi: run saved. Resume it with: divisi runs resume ${runId}\n`)
@@ -179,7 +179,7 @@ export const perform = Effect.fnUntraced(function* (
     }),
     finish
   )
-  // Whose journal cannot be used has not begun, and nothing of it was shown.
+  // With an unusable journal, the run has not started, and nothing of it was shown.
   if (recorder.transcript() === undefined) return yield* failed(result.detail ?? "The run cannot begin.")
   if (!isGym && kept?.hasEnded !== true) yield* noted(recorder.transcript())
   if (result.ending === "refused" && isGym) process.stderr.write(realModels)
@@ -188,7 +188,7 @@ export const perform = Effect.fnUntraced(function* (
   if (code !== exitCodes.answered) return yield* silent(code)
 })
 
-/** Where a run is kept, if it is. */
+/** Returns the storage of a durable run, if it is durable. */
 const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undefined, Failure, Scope.Scope> => {
   if (!durable && Option.isNone(runId)) return Effect.succeed(undefined)
   return Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What `divisi run` is asked for. */
+/** Flags of `divisi run`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -64,5 +64,5 @@ export const flags = {
   )
 }
 
-/** What `divisi run` is asked for. */
+/** Input of `divisi run`. */
 export type Input = Command.Command.Config.Infer<typeof flags>

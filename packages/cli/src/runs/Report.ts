@@ -33,7 +33,7 @@ const runsOf = (
     })
   )
 
-/** The model that it is held against, with its price: what the user says of it, or its vendor's list price. */
+/** Returns the model to compare with, and its price: the user's, or its vendor's list price. */
 const reference = Effect.fnUntraced(function* (
   worker: string,
   input: ReportInput

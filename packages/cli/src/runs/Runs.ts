@@ -1,4 +1,4 @@
-/** `divisi runs`: the runs of a journal, listed, shown, gone on with and deleted. */
+/** `divisi runs`: lists, shows, resumes and deletes the runs of a journal. */
 import { Journal, type Tool, Transcript } from "@divisi/core"
 import { question } from "@divisi/core/Task"
 import * as Clock from "effect/Clock"
@@ -58,7 +58,7 @@ export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
     })
   )
 
-/** What `--approve` names: calls that wait, whose ids have dots, and tools, whose names have none. */
+/** Parses `--approve`: pending calls, whose ids contain dots, and tools, whose names do not. */
 const approved = (flag: ReadonlyArray<string>) => {
   const names = flag.flatMap((text) => text.split(",")).flatMap((name) => name.trim() || [])
   const tools = names.filter((name) => !name.includes("."))
@@ -68,7 +68,7 @@ const approved = (flag: ReadonlyArray<string>) => {
   }
 }
 
-/** What is given for the calls that a run waits for. */
+/** Returns the results for the calls that a run waits for. */
 const given = ({
   approve,
   decline,
@@ -87,7 +87,7 @@ const given = ({
   return Effect.succeed(Object.fromEntries(results))
 }
 
-/** Goes on with a run. Without `--pool` the workers are those of the run. */
+/** Resumes a run. Without `--pool`, it uses the run's own workers. */
 export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* (): Effect.fn.Return<void, Failure, Scope.Scope> {

@@ -14,7 +14,7 @@ const ago = (millis: number): string => {
   return seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`
 }
 
-/** How it stands with a run, and what is to be done. */
+/** Returns the state of a run, and the next action. */
 export const state = (run: Journal.Summary): string => {
   const { owner, waitsFor = [] } = run
   const state = Journal.stateOf(run)

@@ -1,4 +1,4 @@
-/** What `divisi runs` and its commands are asked for. */
+/** Flags of `divisi runs` and its commands. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -15,7 +15,7 @@ const database = Flag.Redacted("database").pipe(
   Flag.optional
 )
 
-/** What a run is begun with again: its question and its seed come from the journal. */
+/** The flags for resuming a run: its question and its seed come from the journal. */
 const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runId"])
 
 const json = toggle("json", "Print it as JSON")

@@ -1,11 +1,11 @@
-/** What clients need to be told to use a server: their own configuration, as text to copy. */
+/** Configuration of clients for a server: in each client's own format, as text to copy. */
 
 /** The clients that are known. */
 export const clients = ["codex", "claude-code", "opencode", "continue", "open-webui", "langchain"] as const
 
 export type Client = (typeof clients)[number]
 
-/** Where a server listens: the base URL of OpenAI's clients, e.g. `http://127.0.0.1:8080/v1`. */
+/** The address of a server: the base URL of OpenAI's clients, e.g. `http://127.0.0.1:8080/v1`. */
 interface Place {
   readonly url: string
   /** The same without `/v1`, for Anthropic's. */

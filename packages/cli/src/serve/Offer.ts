@@ -1,4 +1,4 @@
-/** What `divisi serve` offers: what flags and config say of who answers, as it is when it is read. */
+/** The offer of `divisi serve`: team and settings from flags and config, as read once. */
 import { Baselines, Nearest } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -70,7 +70,7 @@ const policiesOf = Effect.fnUntraced(function* (
   )
 })
 
-/** Who is at fault for an alias that stands for nothing. */
+/** Checks an alias, and names the source of one without a target. */
 const checked = (
   { problemOf }: typeof Models,
   pool: WorkerPool.WorkerPool,
@@ -84,7 +84,9 @@ const checked = (
   return Effect.succeed({ ...configured, ...given })
 }
 
-/** Reads what is offered. What it starts, as servers of tools, ends with the scope; `version` counts the readings. */
+/**
+ * Reads an offer. Processes that it starts, such as tool servers, end with the scope; `version` counts the readings.
+ */
 export const read = Effect.fnUntraced(function* (
   { Models }: Pick<typeof import("@divisi/server"), "Models">,
   input: ServeInput,
@@ -105,14 +107,14 @@ export const read = Effect.fnUntraced(function* (
       policies: yield* policiesOf(pool, input, policies),
       aliases: yield* checked(Models, pool, yield* aliasesOf(input.alias), aliases),
       housekeeping,
-      // Who computes answers calls no tools: what agents bring along is left out.
+      // Computed workers call no tools, so the tools of agents are omitted.
       settings: isGym ? { unsupported: "omit", ...settings } : settings,
       notes: input.notes
     }
   }
 })
 
-/** What holds until the process ends: answers on disk, what vendors may be asked for, and the database. */
+/** Returns the settings fixed until the process ends: the answer cache, the limits of vendors, and the database. */
 const lastingOf = (config: Config, input: ServeInput): string => {
   const database = Database.configured(config)
   const { retention, serve } = config
@@ -125,7 +127,7 @@ export const refusal = (first: Offer, next: Offer): string | undefined =>
     ? undefined
     : "A server of the offline gym and one of a team of your own keep other things: stop this one, and start it again."
 
-/** What of a later offer holds only once the process is started again, as a sentence; `undefined` for nothing. */
+/** Returns the changes of a later offer that need a restart, as a sentence; `undefined` if nothing does. */
 export const unchanged = (first: Offer, next: Offer, input: ServeInput): string | undefined =>
   lastingOf(first.config, input) === lastingOf(next.config, input)
     ? undefined

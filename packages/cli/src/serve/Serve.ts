@@ -28,16 +28,16 @@ import * as ClientConfig from "./ClientConfig.ts"
 import type { ServeInput } from "./flags.ts"
 import * as Offer from "./Offer.ts"
 
-/** How long what goes on may take to end once the server is stopped. */
+/** Maximum time for active requests to end after a stop. */
 const drainMillis = 30_000
 
 const write = (line: string): void => void stdout.write(`${line}\n`)
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is asked for
+// Settings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What servers that go on with each other's runs share. */
+/** The secret shared by servers that resume each other's runs. */
 const secretOf = Effect.mapError(
   Effect.map(Config.option(Config.Redacted("DIVISI_SECRET")), Option.getOrUndefined),
   ({ message }) => usage(`DIVISI_SECRET: ${message}`)
@@ -63,7 +63,7 @@ const contentOf = Effect.fnUntraced(function* (
   )
 })
 
-/** The gym's runs cost nothing to run again, so they are kept in memory unless a place is named. */
+/** The gym's runs cost nothing to repeat, so they are stored in memory unless a location is named. */
 const journalOf = (
   input: ServeInput,
   isGym: boolean,
@@ -140,8 +140,8 @@ interface Authenticating {
 }
 
 /**
- * Lets in who has a key, from the first that there is; until then programs on this machine alone. Nothing is said on an
- * address that others reach as long as there is none.
+ * Admits clients with a key once one exists; before that, only programs on this machine. Without keys, a public address
+ * is refused.
  */
 const authenticateOf = Effect.fnUntraced(function* (
   { ApiError, Caller, Failure: OfServer, Keys }: typeof import("@divisi/server"),
@@ -157,7 +157,7 @@ const authenticateOf = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
   const opener = yield* Effect.cached(Effect.map(Scope.provide(accounts, scope), KeyAccounts.opener))
-  // What a database says is for whoever runs the server: it names hosts.
+  // A database's messages are for the server's operator: they name hosts.
   const unusable = ({ message }: { readonly message: string }) => {
     if (database === undefined) return new ApiError.ApiError({ kind: "server", message })
     process.stderr.write(`divisi: ${message}\n`)
@@ -172,7 +172,7 @@ const authenticateOf = Effect.fnUntraced(function* (
       ),
     paces: yield* database?.paces ?? Effect.undefined
   })
-  // Whoever takes the keys away lets nobody in.
+  // If all keys are removed, no client is admitted.
   let hasKeys = (yield* store.all).length > 0
   if (hasKeys) yield* opener
   return {
@@ -213,14 +213,14 @@ const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean
   })
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is said
+// Messages
 // -------------------------------------------------------------------------------------------------------------------
 
 const question = '{"model":"divisi","messages":[{"role":"user","content":"How many minutes are there in 3 days?"}]}'
 
 const counted = (workers: number): string => `${workers} worker${workers === 1 ? "" : "s"}`
 
-/** What to do next. */
+/** Returns the next steps. */
 const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number, hasKeys: boolean): string => {
   const team = isGym ? `the offline gym: ${workers} workers that compute their answers` : counted(workers)
   return [
@@ -290,7 +290,7 @@ const holding = Effect.fnUntraced(function* (
   return { offer, scope }
 })
 
-/** Reads the config again when the process is told to (SIGHUP), and offers what it says, or says why not. */
+/** Reloads the config on SIGHUP and offers the new one, or reports why it cannot. */
 const reloading = Effect.fnUntraced(function* (
   Server: typeof import("@divisi/server"),
   input: ServeInput,

@@ -1,4 +1,4 @@
-/** What `divisi serve` is asked for: what `divisi run` is, without a question, and where to listen. */
+/** Flags of `divisi serve`: those of `divisi run`, without a question, and the address. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
@@ -80,5 +80,5 @@ export const flags = {
   json: toggle("json", "Log each request as a JSON line, without texts")
 }
 
-/** What `divisi serve` is asked for. */
+/** Input of `divisi serve`. */
 export type ServeInput = Command.Command.Config.Infer<typeof flags>

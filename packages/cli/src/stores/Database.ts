@@ -1,4 +1,4 @@
-/** The Postgres that several servers share: how it is named, and what is kept in it. */
+/** The Postgres database shared by several servers: its name and its contents. */
 import type { Account, Journal } from "@divisi/core"
 import { OutcomeLog } from "@divisi/policy-router"
 import type { Keys, NodeServer, Pace } from "@divisi/server"
@@ -16,7 +16,7 @@ import { explain } from "../invocation/OptionalPackage.ts"
 import type { KeyStore, StoredKey } from "./KeyStore.ts"
 import type { Append } from "./OwnOutcomes.ts"
 
-/** A database that is open. What is made of it is made when it is asked for. */
+/** An open database. Its stores are created on demand. */
 export interface Database {
   /** Without user and password. */
   readonly name: string
@@ -24,10 +24,10 @@ export interface Database {
   readonly isThere: Effect.Effect<boolean>
   readonly journal: Effect.Effect<Journal.Journal, Failure, Scope.Scope>
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
-  /** Responses, for a server, for so long: what cannot be said at the moment fails as its `unreachable`. */
+  /** Returns the response store of a server with a retention period: a temporary failure is its `unreachable`. */
   readonly responses: (keepMillis: number) => Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
   readonly keys: Effect.Effect<KeyStore, Failure>
-  /** What was said of runs on any of the servers: `divisi learn` learns from it. */
+  /** Ratings from all servers; `divisi learn` learns from them. */
   readonly outcomes: Effect.Effect<{
     readonly append: Append
     readonly entries: Effect.Effect<ReadonlyArray<OutcomeLog.Entry>, Failure>
@@ -53,7 +53,7 @@ const environment = (name: string) =>
     onFailure: ({ message }) => usage(`${name}: ${message}`)
   })
 
-/** How much of responses is kept, as in a file. */
+/** Size limit for stored responses, the same as in a file. */
 const ofResponses = { kind: "responses", maxBytes: 1024 ** 3 } as const
 
 const toldOnce = (): ((message: string) => Effect.Effect<void>) => {
@@ -103,7 +103,7 @@ const keysIn = (
   }
 }
 
-/** The paces of a database. What was used is written behind the answer: nobody waits for it. */
+/** The rate limits of a database. Usage is written after the answer, in the background. */
 const pacesIn = Effect.fnUntraced(function* (
   paces: import("@divisi/cluster").PostgresPaces.Paces,
   { Failure }: typeof import("@divisi/server"),
@@ -153,8 +153,8 @@ export const waiting = () => {
 }
 
 /**
- * Opens the database that is named, or that of `DIVISI_DATABASE`, or that of the config, which is asked last; `undefined`
- * where there is none. An unreachable database fails at once, unless `start` says how long to wait for it.
+ * Opens the named database, or the one in `DIVISI_DATABASE`, or the config's, in this order; `undefined` if none is
+ * named. An unreachable database fails immediately, unless `start` sets a time to wait for it.
  */
 export const open = Effect.fnUntraced(function* (
   named: Option.Option<Redacted.Redacted>,
@@ -221,7 +221,9 @@ export const open = Effect.fnUntraced(function* (
   }
 })
 
-/** Refuses files of what lies in the database: nobody would find there what others keep. `--keys none` is no file. */
+/**
+ * Refuses files for data that is in the database: other servers could not find it there. `--keys none` is not a file.
+ */
 export const onlyOne = (
   database: Database | undefined,
   files: Readonly<Record<string, Option.Option<string>>>

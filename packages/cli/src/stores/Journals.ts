@@ -1,4 +1,4 @@
-/** The journal that durable runs are kept in, and how one of its runs is named. */
+/** The journal of durable runs, and the lookup of a run by name. */
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -45,7 +45,7 @@ export const open = (
 export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>
   Effect.mapError(journal.list(), ({ message }) => failed(message))
 
-/** What is known of a run of this id. */
+/** Returns the recorded state of a run id. */
 export const named = (journal: Journal.Journal, run: string): Effect.Effect<Journal.Summary | undefined, Failure> =>
   Effect.mapError(journal.find(run), ({ message }) => failed(message))
 

@@ -1,4 +1,4 @@
-/** Where a server's keys are kept: hashes, never secrets. */
+/** The store of a server's keys: hashes, never secrets. */
 import type { Keys } from "@divisi/server"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../invocation/Failure.ts"
@@ -10,10 +10,10 @@ export type StoredKey = Keys.Key & { readonly damaged?: string }
 export interface KeyStore {
   /** All of them; those that cannot be read are listed as damaged. */
   readonly all: Effect.Effect<ReadonlyArray<StoredKey>, Failure>
-  /** Keeps a key, in the place of the one of its id. */
+  /** Stores a key, replacing the one with the same id. */
   readonly put: (key: Keys.Key) => Effect.Effect<void, Failure>
   /** The key of an id, as it is now. */
   readonly find: (id: string) => Effect.Effect<Keys.Key | undefined, Failure>
-  /** Whether there is a key, or nobody can say. */
+  /** Whether a key exists, or the store is unreachable. */
   readonly isAny: Effect.Effect<boolean, Failure>
 }

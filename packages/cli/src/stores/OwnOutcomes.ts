@@ -1,4 +1,4 @@
-/** The user's own outcomes, and what was learned from them: where they are kept, and how runs get there. */
+/** The user's own outcomes, and the tables learned from them: their location, and how runs are recorded. */
 import { Embedder, Outcome, Strongest, type Transcript } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { Policy } from "@divisi/core/Policy"
@@ -21,8 +21,8 @@ export const file: Effect.Effect<string | undefined> = Effect.flatMap(
 )
 
 /**
- * What puts questions at their places: the hashed words by default, or the model that `DIVISI_EMBEDDINGS` names, as in
- * `llamacpp:minilm.gguf`. What was noted with another is not learned from.
+ * The embedder of questions: hashed words by default, or the model in `DIVISI_EMBEDDINGS`, as in
+ * `llamacpp:minilm.gguf`. Records of another embedder are ignored.
  */
 export const embedder: Effect.Effect<Embedder.Embedder, Failure, Scope.Scope> = Effect.flatMap(
   read(["DIVISI_EMBEDDINGS"]),
@@ -36,7 +36,7 @@ const embedderOf = (name: string | undefined): Effect.Effect<Embedder.Embedder, 
 
 const hashed = Embedder.hashed()
 
-/** Notes a run, so that it can be rated. Where that cannot be done, the run is worth no less. */
+/** Records a run, so that it can be rated. A failure does not affect the run. */
 export const note = (transcript: Transcript.Transcript): Effect.Effect<void> =>
   Effect.gen(function* () {
     const log = yield* file
@@ -48,9 +48,9 @@ export const note = (transcript: Transcript.Transcript): Effect.Effect<void> =>
     if (entry !== undefined) yield* OutcomeLog.append(log, entry)
   }).pipe(Effect.scoped, Effect.ignore)
 
-/** What is said of a run of a server, or of an evaluation. */
+/** A rating from a server or an evaluation. */
 type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
-  /** What sort of question it was, where its task does not say. */
+  /** The kind of the question, if its task does not define it. */
   readonly kind?: string | undefined
   readonly step?: { readonly round: number; readonly step: number } | undefined
   readonly note?: string | undefined
@@ -66,7 +66,7 @@ export const appendTo =
   (...entries) =>
     Effect.mapError(OutcomeLog.append(log, ...entries), ({ message }) => failed(message))
 
-/** Keeps a rating of a run, and notes the run with it: of runs that nobody rates, nothing is learned. */
+/** Stores a rating together with its run: unrated runs are not learned from. */
 export const rate =
   (append: Append, embedder: Embedder.Embedder) =>
   (
@@ -145,7 +145,9 @@ export const policy = (
     return yield* routerBy(table, "learned", dial, resolve)
   })
 
-/** What is in force, where it knows two workers of a pool. A file that cannot be used is told, and stops nobody. */
+/**
+ * Returns the active table if it knows two workers of a pool. An unusable file is reported, and does not stop the run.
+ */
 const tableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<Table.Table | undefined> =>
   Effect.map(
     Effect.catch(tableInForce, ({ message }) =>

@@ -26,7 +26,7 @@ import type { Options as Services } from "./Services.ts"
 /** How long the answer of an `Idempotency-Key` is given again: what a server stores stays at least as long. */
 const promisedMillis = 86_400_000
 
-/** The period of `--keep`, or else of the config, in milliseconds; `undefined` if there is none. */
+/** Returns the period of `--keep`, or else of the config, in milliseconds; `undefined` if neither is set. */
 export const periodOf = (keep: Option.Option<number>, { retention }: Pick<Config, "retention">): number | undefined =>
   Option.getOrElse(keep, () => (retention === undefined ? undefined : parseAge(retention)))
 
@@ -44,7 +44,7 @@ export const servable = (keepMillis: number | undefined): Effect.Effect<void, Fa
 // Stores
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What was removed from a store, or would be. */
+/** Items removed from a store, or that would be. */
 export interface Purged {
   readonly store: "cache" | "outcomes" | "responses" | "runs"
   /** The file, or the database without user and password. */
@@ -157,7 +157,7 @@ const own = (
     ]
   })
 
-/** Where content is stored. */
+/** The locations of stored content. */
 export interface Places {
   readonly database?: Database.Database | undefined
   /** Files: those next to `--journal`, or this user's. */
@@ -224,6 +224,6 @@ export const keeping = (
   return Effect.forever(Effect.andThen(reported, Effect.sleep("1 hour")))
 }
 
-/** What was removed, in words. */
+/** Formats the removed items. */
 export const textOf = (purged: ReadonlyArray<Purged>): string =>
   purged.map(({ bytes, entries, store }) => `${store} ${entries} (${bytes} bytes)`).join(", ")

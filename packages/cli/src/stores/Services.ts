@@ -1,4 +1,4 @@
-/** What calls of real services pass through: answers kept on disk, and the limits of the vendors. */
+/** Services for calls to real vendors: cached answers on disk, and the vendors' limits. */
 import type { Limits } from "@divisi/provider-kit/ProviderGate"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import { parseAge } from "../invocation/flags.ts"
 
 /** Which of them are wanted. */
 export interface Options {
-  /** The file that answers are kept in; none when absent. */
+  /** The file of cached answers; none if absent. */
   readonly cache?: Config["cache"] | undefined
   readonly limits?: Readonly<Record<string, Limits>> | undefined
 }
@@ -22,7 +22,7 @@ const withRetention = (cache: NonNullable<Config["cache"]>, retention: string): 
   ...(typeof cache === "string" ? { file: cache } : cache)
 })
 
-/** What the flags and the config want. */
+/** Returns the services that the flags and the config request. */
 export const of = (config: Config, flags: { readonly cache: Option.Option<string> }): Options => {
   const cache = Option.getOrElse(flags.cache, () => config.cache)
   return {
@@ -34,7 +34,7 @@ export const of = (config: Config, flags: { readonly cache: Option.Option<string
 /** A vendor that fails so often in a row is left alone for half a minute. */
 const breaker = { failures: 8, openMillis: 30_000 }
 
-/** What is logged goes to the error output: the other is the run's. */
+/** Logs go to the error output, since the standard output is the run's. */
 export const logger = Logger.layer([
   Logger.make(({ cause, message }) => {
     const why = cause.reasons.length === 0 ? [] : [Cause.pretty(cause)]
@@ -58,8 +58,8 @@ const gateLayer = (limits: Readonly<Record<string, Limits>>): Effect.Effect<Laye
   )
 
 /**
- * Runs an effect with the services that its calls need. The gate costs nothing but its loading, and so it stands there
- * for every pool that somebody has chosen; the gym's workers have nothing to be limited by.
+ * Runs an effect with the services that its calls need. The gate costs only its loading, so it is used for every chosen
+ * pool; the gym's workers have no limits.
  */
 export const provide = <A, E>(
   effect: Effect.Effect<A, E>,

@@ -16,7 +16,7 @@ export const prepare = (file: string): Effect.Effect<void, Failure> =>
     catch: (error) => usage(`Cannot write the transcript: ${messageOf(error)}.`)
   })
 
-/** Writes one. Whoever reads the file never sees half of it. */
+/** Writes a file atomically: readers never see half of it. */
 export const write = (file: string, transcript: Transcript.Transcript): Effect.Effect<void, Failure> =>
   Effect.mapError(
     Effect.suspend(() => WholeFile.write(file, `${Sealed.stringify(transcript, 2)}\n`)),

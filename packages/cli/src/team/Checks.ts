@@ -48,8 +48,8 @@ const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failu
   })
 
 /**
- * The grader of the gym for its tasks; the reference of others has to be the answer. It can be made wrong in a share of
- * cases, the same ones each time, to see what a check is worth that is.
+ * Returns the gym's grader for its tasks; for others, the reference must be the answer. It can be made wrong in a share
+ * of cases, the same ones each time, to measure the value of an imperfect check.
  */
 const byReference = (wrong: number): Check.Check => ({
   name: "grader",
@@ -61,8 +61,8 @@ const byReference = (wrong: number): Check.Check => ({
 })
 
 /**
- * What a text calls a check: a worker of the pool that judges, a schema, a command, or the grader. `whose` begins the
- * sentence of what is wrong with it.
+ * Resolves the text of a check: a worker of the pool that judges, a schema, a command, or the grader. `whose` begins
+ * the sentence of its errors.
  */
 export const named = (
   whose: string,
@@ -84,7 +84,7 @@ export const named = (
   )
 }
 
-/** A plan writes names beside `: next`, and numbers mean workers. */
+/** A plan writes names after `: next`, and numbers mean workers. */
 const namePattern = /^\p{L}[\p{L}\p{N} _.-]{0,63}$/u
 
 /** The name and the text of a check, as `--check` has them. */

@@ -9,7 +9,7 @@ import * as Checks from "./Checks.ts"
 /** How each is written. */
 const forms = { checked: "checked:<first>+<then>+<check>", agreed: "agreed:<a>+<b>+<otherwise>" } as const
 
-/** The policy behind a name; `value` is what stands behind its colon. A command may have a plus in it. */
+/** Returns the policy for a name; `value` is the text after its colon. A command may contain a plus. */
 export const resolve = (
   kind: keyof typeof forms,
   value: string,

@@ -1,4 +1,4 @@
-/** The gym as the command line uses it: its pool when nobody brings one, its tasks, and who is best in it. */
+/** The gym in the command line: its pool as the default, its tasks, and its best worker. */
 
 import { Baselines, type Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -17,7 +17,7 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 /** The families that `--family` knows. */
 export const families: ReadonlyArray<string> = [...Family.names, ...Family.toolNames, "composite"]
 
-/** The family that `--family` names; fails when there is none of this name. */
+/** Returns the family named by `--family`; fails if it does not exist. */
 export const familyOf = (named: Option.Option<string>): Effect.Effect<string | undefined, Failure> => {
   const family = Option.getOrUndefined(named)
   return family === undefined || families.includes(family)
@@ -50,7 +50,10 @@ export const fastPool = (storekeeper = false): WorkerPool.WorkerPool => GymPool.
 export const configFor = (config: Config, family: string | undefined): Config =>
   needsTool(family) ? { ...config, ...withTools(config) } : config
 
-/** A config for one question to the gym's own team: where it needs a tool, every step has it, and somebody can use it. */
+/**
+ * Returns a config for one question to the gym's own team: if it needs a tool, every step has it, and some worker can
+ * use it.
+ */
 export const configOf = (config: Config, question: string): Config =>
   GymQuestion.needsTool(question)
     ? {
@@ -132,12 +135,12 @@ const findBest = (ids: ReadonlyArray<string>): Effect.Effect<string | undefined,
     return top(scores, 1)[0]
   }).pipe(Effect.mapError((error) => (error._tag === "GraderError" ? failed(error.message) : error)))
 
-/** What has been found, by the ids of the pool: several policies ask for the same. */
+/** Results by the ids of the pool: several policies need the same one. */
 const found = new Map<string, string | undefined>()
 
 /**
- * The one worker that is right most often on tasks for validation, or `undefined` where workers are not the gym's:
- * what calls of others cost is not for us to spend. All are tried on a few tasks, the best of them on more.
+ * Returns the single worker with the highest accuracy on tasks for validation, or `undefined` if the workers are not
+ * the gym's: calls of other workers would cost the user money. All are tried on a few tasks, the best of them on more.
  */
 export const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined, Failure> =>
   Effect.suspend(() => {

@@ -1,6 +1,6 @@
 /**
- * The Conductors that come with the command line. Where plans are shown, they read their model with the first of them,
- * when the run is on the screen already.
+ * The built-in Conductors. If plans are shown, they load their model with the first plan, when the run is already on
+ * the screen.
  */
 import type { Policy } from "@divisi/core/Policy"
 import { ReadingPolicy, reading, TinyConductor, tiny } from "@divisi/policy-tiny"

@@ -14,15 +14,15 @@ import * as Prices from "../vendors/Prices.ts"
 import * as OwnModule from "./OwnModule.ts"
 import type { Profiles } from "./Profiles.ts"
 
-/** What policies are made with. */
+/** Options for creating policies. */
 export interface Options {
-  /** What those whose name ends in `+profiles` are shown. */
+  /** The profiles that policies with the suffix `+profiles` receive. */
   readonly profiles?: Profiles | undefined
-  /** What models cost that plan and are not of the pool. */
+  /** Prices of planning models that are not in the pool. */
   readonly prices?: Prices.Prices | undefined
   /** The limit of cost that such a model is held to, if there is one: its price has to be known then. */
   readonly limitUsd?: number | undefined
-  /** Whether a view shows the notes of plans, so that they need not be told on the error output. */
+  /** Whether a view shows the notes of plans, so that they are not printed on the error output. */
   readonly areNotesShown?: boolean | undefined
 }
 
@@ -57,7 +57,7 @@ const unknown = (name: string) => {
   )
 }
 
-/** The number behind a colon; the policy's own where there is none. */
+/** Returns the number after a colon; the policy's default without one. */
 const countOf = (name: string, value: string | undefined): Effect.Effect<number | undefined, Failure> => {
   if (value === undefined) return Effect.succeed(undefined)
   return /^[1-9]\d{0,3}$/.test(value)
@@ -97,8 +97,8 @@ const completionTokens = 8_192
 const localTokens = 1_024
 
 /**
- * A chat model that plans, shown what is said of the workers: it was not trained on them. Where it fails, or writes no
- * plan, the words of the question decide.
+ * Returns a policy with a chat model that plans and receives the workers' descriptions, since it was not trained on
+ * them. If it fails, or writes no plan, the words of the question decide.
  */
 const prompted = (model: Worker): Policy.Policy =>
   LanguagePolicy.make({
@@ -108,7 +108,9 @@ const prompted = (model: Worker): Policy.Policy =>
     fallback: LexicalPolicy.make()
   })
 
-/** A local model that says in what form it was trained as a Conductor; nothing where it was not, or is none. */
+/**
+ * Returns a local model that declares the form in which it was trained as a Conductor; `undefined` for any other model.
+ */
 const trained = (
   model: Worker,
   name: string,
@@ -189,7 +191,7 @@ const escalation = (
 
 const isRouter = (kind: string): kind is "router" | "learned" => kind === "router" || kind === "learned"
 
-/** What was learned from the user's own outcomes, at a setting of its price dial. */
+/** Returns the table learned from the user's own outcomes, at a setting of its price dial. */
 const routed = (
   kind: "router" | "learned",
   pool: WorkerPool.WorkerPool,
@@ -250,18 +252,18 @@ const uncounted = (
   }
 }
 
-/** Behind the name of a policy that is shown profiles in the place of workers' descriptions. */
+/** Suffix of a policy that receives profiles instead of workers' descriptions. */
 export const shownSuffix = "+profiles"
 
-/** Whether a policy reads whatever is said of workers; the tiny one knows the descriptions of the gym alone. */
+/** Whether a policy reads all descriptions of workers; the tiny one knows only the gym's. */
 const readsDescriptions = (name: string): boolean => {
   const [kind = ""] = name.split(":")
   return name === "lexical" || name === "conductor" || kind === "model" || (name.includes(":") && !isFixed(kind))
 }
 
 /**
- * The policy of a name. Where one worker has to be the one (a judge, the one to ask again and again), it is the best
- * single worker of the gym's pool, and the first of any other. What a policy has loaded goes with the scope.
+ * Returns the policy for a name. If it needs a single worker (a judge, or one to ask repeatedly), it uses the best
+ * single worker of the gym's pool, and the first of any other pool. Resources of a policy are released with the scope.
  */
 export const resolve = (
   name: string,

@@ -1,4 +1,4 @@
-/** What workers turned out to be good at, from an evaluation or from transcripts, as policies are shown it. */
+/** Profiles: workers' measured strengths, from an evaluation or from transcripts, as policies receive them. */
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import path from "node:path"
@@ -30,7 +30,7 @@ const observations = (
 
 const isOfGym = ({ task }: Transcript.Transcript): boolean => task.id.startsWith("gym-") && task.reference !== undefined
 
-/** Runs in the gym are graded; of others times and prices are known, and not who was right. */
+/** Runs in the gym are graded; other runs have times and prices, but no verdicts. */
 const ofTranscripts = (folder: string) =>
   Effect.gen(function* () {
     const transcripts = yield* Effect.forEach(yield* TranscriptFile.within(folder), TranscriptFile.read)

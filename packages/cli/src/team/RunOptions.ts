@@ -1,4 +1,4 @@
-/** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
+/** The options of a run: the pool, the policy and the limits, from its flags, the config and the defaults. */
 
 import { DefaultPolicy, Nearest } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
@@ -60,7 +60,7 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
   )
 }
 
-/** What is wrong with the workers that are named. For an unknown name it says which one may be meant. */
+/** Describes the problem with the named workers. For an unknown name it suggests the nearest one. */
 const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
   if (reason._tag === "Empty") return "--pool leaves no worker."
   if (reason._tag !== "UnknownId") return `--pool: ${message}`
@@ -81,7 +81,7 @@ const basePool = (config: Config): Effect.Effect<WorkerPool.WorkerPool, Failure>
       (OfflineGym) => OfflineGym.pool()
     )
   }
-  // A pool that was made elsewhere is made again: somebody may have written it down by hand.
+  // A pool from elsewhere is validated again, since it may be written by hand.
   return Effect.mapError(Effect.fromResult(WorkerPool.make(isPool(pool) ? pool.workers : pool)), (error) =>
     usage(`The pool of the config: ${error.message}`)
   )
@@ -121,7 +121,7 @@ const unpricedPool = (config: Config, flags: Pick<Flags, "pool">): Effect.Effect
   return models.length === 0 || isExclusion ? chosen(config, flags.pool.value) : named(config, names, models)
 }
 
-/** What a team is found by. */
+/** The flags that determine a team. */
 type TeamFlags = Pick<Flags, "pool" | "price" | "threads"> & Partial<Pick<Flags, "policy">>
 
 /** Makes the local models of an effect with the threads that the flags set. */
@@ -145,11 +145,14 @@ export const resolvePool = Effect.fnUntraced(function* (
   return pool
 })
 
-/** Whether the workers are the gym's: nobody has named others. */
+/** Whether the workers are the gym's, the default. */
 export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
   config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
 
-/** What the user has learned about a pool, as `PolicyName.resolve` makes it; nothing where it does not know the pool. */
+/**
+ * Returns the table learned about a pool, in the form of `PolicyName.resolve`; `undefined` if it does not know the
+ * pool.
+ */
 const learnedFor = Effect.fnUntraced(function* (
   pool: WorkerPool.WorkerPool,
   options: PolicyName.Options
@@ -191,7 +194,7 @@ const policyOf = Effect.fnUntraced(function* (
   return { ...policy, reason: ofFlag === undefined ? "The config names it." : "--policy names it." }
 })
 
-/** What is measured when nothing is named: a policy that needs no package of its own. */
+/** The policy measured by default: it needs no additional package. */
 export const measuredPolicy = "lexical"
 
 /** The settings of a run, its checks aside: those of the flags, or else of the config. */

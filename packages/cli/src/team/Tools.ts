@@ -65,7 +65,7 @@ const named = (
 const wordsOf = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"))
 
-/** The server that `--mcp` describes, with the name that stands before the names of its tools. */
+/** Returns the server that `--mcp` describes, with the prefix of its tools' names. */
 const described = (text: string, index: number): Effect.Effect<readonly [string, McpServer], Failure> => {
   const [, given, rest] = /^(?:([A-Za-z0-9_-]{1,32})=)?(.*)$/s.exec(text.trim())!
   const name = given ?? (index === 0 ? "mcp" : `mcp${index + 1}`)
@@ -84,7 +84,7 @@ const patiently = <A, E, R>(names: ReadonlyArray<string>, start: Effect.Effect<A
   return Effect.raceFirst(start, Effect.andThen(Effect.delay(say, "2 seconds"), Effect.never))
 }
 
-/** Starts servers. One that does not start is told of, and its tools are not there. */
+/** Starts servers. If one does not start, this is reported, and its tools are missing. */
 const started = Effect.fnUntraced(function* (
   servers: Servers
 ): Effect.fn.Return<ReadonlyArray<Tool.Tool>, Failure, Scope.Scope> {
@@ -126,7 +126,7 @@ export const resolve = Effect.fnUntraced(function* (
   const all = [...(config.tools ?? []), ...(yield* started(servers))]
   const tools = yield* named("--tool", names, all)
   if (Option.isNone(flags.approve)) return { tools, toolAccess }
-  // A server that did not start has been told of.
+  // A server that did not start was already reported.
   const approvable = namesIn(flags.approve)?.filter(
     (name) => !Object.hasOwn(servers, name) || tools.some((tool) => means(name, tool.name))
   )

@@ -24,7 +24,7 @@ const rolloutsOf = ({ groupSize, iterations, questions }: GrpoConfig): number =>
 /** An engine of one's own costs time alone. */
 const own = { prefillPerMillion: 0, samplePerMillion: 0, trainPerMillion: 0 }
 
-/** What counts tokens, and the engine where it is there. The engine is opened only where nothing is said about it. */
+/** The tokenizer, and the engine if it is available. The engine is opened only if the recipe has no figures for it. */
 interface Counting {
   readonly engine: Engine | undefined
   readonly tokenizer: DryRunFacts["tokenizer"]
@@ -53,7 +53,7 @@ const promptOf = (engine: Engine, training: Training, phase: GrpoConfig, length:
     return Array.from({ length }, (_, index) => tokens[index % tokens.length]!)
   })
 
-/** What the recipe says of the engine, or what is measured. */
+/** Returns the engine's rates from the recipe, or measured ones. */
 const ratesOf = (
   training: Training,
   engine: Engine | undefined,
@@ -129,7 +129,7 @@ const rehearse = (
 const orFail = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.mapError(effect, ({ message }) => failed(message))
 
-/** What is in the figures although nobody knows it, in sentences. */
+/** Returns the assumptions behind the figures, in sentences. */
 const assumptionsOf = ({ dryRun = {} }: Training): ReadonlyArray<string> => {
   const { answerTokens = Estimate.defaultAnswerTokens, asksWorkers, secondsPerCall: seconds, unknown = [] } = dryRun
   const answers = asksWorkers === true ? [] : [`that answers have ${answerTokens} tokens in the median`]

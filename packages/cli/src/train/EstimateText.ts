@@ -47,7 +47,7 @@ const stopLines = (
         `limit      ${Format.cost(settings.maxCostUsd, isPlay)}: reached in ${Math.round(100 * stopped)} % of the simulations, after ${range(iterations, round)} of ${plannedIterations} iterations`
       ]
 
-/** Nobody counts the minutes of a day. */
+/** Durations over a day are shown without minutes. */
 const seconds = (value: number): string =>
   value < 7200 ? Format.duration(1000 * value) : `${round(Math.round(value / 3600))} h`
 

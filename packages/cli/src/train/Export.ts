@@ -46,7 +46,7 @@ const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<
         )
       )
 
-/** How the last phase of reinforcement prompted the model; nothing where there was none. */
+/** Returns the prompt form of the last reinforcement phase; `undefined` without one. */
 const formOf = ({ phases, pool }: Training): ConductorForm.ConductorForm | undefined => {
   const last = phases.findLast((phase) => phase.type === "grpo")
   if (last === undefined) return undefined

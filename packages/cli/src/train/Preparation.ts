@@ -22,7 +22,7 @@ export interface Changes {
   readonly maxCostUsd?: number | undefined
 }
 
-/** All recipes by name, with what is said of them. */
+/** Describes all recipes by name. */
 export const describe = (config: Config): string =>
   [
     ...Object.keys(config.recipes ?? {}).map((name) => `  ${name}: of the config`),
@@ -47,10 +47,10 @@ const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Re
   return Effect.tryPromise({ try: known.load, catch: (error) => wrong(name, error) })
 }
 
-/** What no run can do without. */
+/** The required parts of a run. */
 const parts = ["engine", "pool", "grader", "phases"] as const
 
-/** What a recipe may return. The trainer checks the values. */
+/** The fields that a recipe can return. The trainer checks the values. */
 const table = {
   engine: Options.anObject,
   pool: Options.anything,
@@ -84,7 +84,7 @@ const priced = ({ workers }: WorkerPool.WorkerPool, config: Config): WorkerPool.
   workers: Arr.map(workers, Prices.priced(Prices.of(config, {})))
 })
 
-/** What the run in question is made of, at the prices of the config. */
+/** Prepares the parts of the run, with the prices of the config. */
 export const prepare = (
   config: Config,
   asked: Asked,

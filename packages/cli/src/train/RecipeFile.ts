@@ -1,4 +1,4 @@
-/** What a run was asked for, kept in its folder beside what the trainer writes, so that it can be resumed by name. */
+/** The request of a run, stored in its folder next to the trainer's files, so that it can be resumed by name. */
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { WholeFile } from "@divisi/files"
@@ -6,7 +6,7 @@ import { RunLayout } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 
-/** Which recipe, and what it was told. */
+/** The recipe and its settings. */
 export interface Asked {
   readonly recipe: string
   readonly seed: number
@@ -29,7 +29,7 @@ export const write = (folder: string, asked: Asked): Effect.Effect<void, Failure
 const isAsked = (value: unknown): value is Asked =>
   typeof value === "object" && value !== null && "recipe" in value && "seed" in value
 
-/** What the run in a folder was asked for. */
+/** Reads the request of the run in a folder. */
 export const read = (folder: string): Effect.Effect<Asked, Failure> =>
   Effect.suspend(() => {
     if (!isRun(folder)) return Effect.fail(usage(`There is no training run in ${folder}: \`divisi train\` starts one.`))

@@ -10,7 +10,7 @@ import { stdout } from "../invocation/Output.ts"
 import * as Services from "../stores/Services.ts"
 import type { ReportInput } from "./flags.ts"
 
-/** What the folder of a run holds, also while the run goes on. */
+/** Reads the folder of a run, also while the run is active. */
 const read = Effect.fnUntraced(function* (folder: string) {
   const config = yield* RunFolder.readConfig(folder)
   const metrics = yield* RunFolder.readMetrics(folder)

@@ -18,7 +18,7 @@ import * as TrainOutput from "./TrainOutput.ts"
 const explain = (error: TrainingError.TrainingError): Failure =>
   error._tag === "ConfigError" ? usage(error.message) : failed(error.message)
 
-/** How a run is begun or gone on with, once its parts are there. */
+/** Starts or resumes a run, once its parts are ready. */
 type Begin = (
   parts: Trainer.Parts,
   options: Trainer.Options
@@ -117,7 +117,7 @@ export const start = Effect.fnUntraced(function* (input: TrainInput): Effect.fn.
   )
 })
 
-/** Goes on with a run from its last checkpoint. */
+/** Resumes a run from its last checkpoint. */
 export const resume = Effect.fnUntraced(function* (input: ResumeInput): Effect.fn.Return<void, Failure> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const asked = yield* RecipeFile.read(input.folder)

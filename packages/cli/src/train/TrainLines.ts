@@ -109,7 +109,7 @@ const learned = (metrics: Metrics.GrpoMetrics, view: TrainView): ReadonlyArray<L
   row("cost", costText(view))
 ]
 
-/** The block while the run goes on. */
+/** Returns the block for an active run. */
 export const block = (view: TrainView, width: number, isStopping: boolean): ReadonlyArray<Line> => {
   const { last } = view
   const found = last === undefined ? undefined : evaluation(last)
@@ -166,7 +166,7 @@ const plainIteration = (view: TrainView, metrics: Metrics.Metrics): ReadonlyArra
   return [parts.filter((part) => part !== undefined && part !== "").join("  ")]
 }
 
-/** What an event adds, where lines cannot be drawn again. `view` is the one after it. */
+/** Returns the lines for an event, if the output cannot be redrawn. `view` is the state after it. */
 export const plain = (view: TrainView, event: TrainingEvent.TrainingEvent): ReadonlyArray<string> => {
   switch (event.type) {
     case "training-started": {
@@ -187,7 +187,7 @@ export const plain = (view: TrainView, event: TrainingEvent.TrainingEvent): Read
 // The end
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What to do about plans that no longer differ. */
+/** Returns advice for plans that no longer differ. */
 const advice = (view: TrainView): ReadonlyArray<string> => {
   const shape = collapse(view)
   return shape === undefined

@@ -1,8 +1,8 @@
-/** What is known of a training run while it goes on: a fold of its events. */
+/** The state of an active training run: a fold of its events. */
 import type { Metrics, TrainingEvent } from "@divisi/trainer"
 import type { TrainingConfig } from "@divisi/trainer/TrainingConfig"
 
-/** The phase that goes on. */
+/** The active phase. */
 export interface PhaseView {
   readonly name: string
   readonly index: number
@@ -18,7 +18,7 @@ export interface TrainView {
   readonly iteration: number
   readonly iterations: number
   readonly phase: PhaseView | undefined
-  /** Groups of the iteration that goes on. */
+  /** Groups of the active iteration. */
   readonly groups: { readonly done: number; readonly total: number } | undefined
   readonly last: Metrics.Metrics | undefined
   /** The rewards of the iterations that this process has made, the last ones. */
@@ -102,7 +102,7 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent.Training
   }
 }
 
-/** So many iterations with one shape of plans are no chance. */
+/** This many iterations with plans of one shape are not a coincidence. */
 const suspicious = 5
 
 /** The shape that plans have collapsed to, while answers are still wrong: the model no longer tries anything else. */
@@ -114,7 +114,7 @@ export const collapse = ({ last, same }: TrainView): string | undefined =>
 const mean = (values: ReadonlyArray<number>): number | undefined =>
   values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** What is left of the phase, going by its last iterations; `undefined` before its first. */
+/** Returns the remainder of the phase, estimated from its last iterations; `undefined` before its first. */
 export const left = ({ costs, phase, seconds }: TrainView) => {
   if (phase === undefined) return undefined
   const iterations = Math.max(0, phase.iterations - phase.done)

@@ -1,4 +1,4 @@
-/** What `divisi train` is asked for. */
+/** Flags of `divisi train`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -35,12 +35,12 @@ export const flags = {
   json
 }
 
-/** What `divisi train` is asked for. */
+/** Input of `divisi train`. */
 export type TrainInput = Command.Command.Config.Infer<typeof flags>
 
 export const resumeFlags = { folder, maxCost, config, json }
 
-/** What `divisi train resume` is asked for. */
+/** Input of `divisi train resume`. */
 export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
 
 export const reportFlags = {
@@ -48,7 +48,7 @@ export const reportFlags = {
   out: text("out", "<file>", "Output file (default report.html in the run's folder)")
 }
 
-/** What `divisi train report` is asked for. */
+/** Input of `divisi train report`. */
 export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 
 export const exportFlags = {
@@ -63,5 +63,5 @@ export const exportFlags = {
   config
 }
 
-/** What `divisi train export` is asked for. */
+/** Input of `divisi train export`. */
 export type ExportInput = Command.Command.Config.Infer<typeof exportFlags>

@@ -1,4 +1,4 @@
-/** What embeds texts for baselines that learn, by name. */
+/** Embedders for baselines that learn, by name. */
 import { Embedder } from "@divisi/core"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ const directions =
 export const named = (
   name: string | undefined,
   isOffline: boolean,
-  /** Who names it, for errors. */
+  /** The flag that names it, for errors. */
   by = "--embeddings",
   /** How a router reads; its points have length 1. */
   reading?: Vendor.Reading

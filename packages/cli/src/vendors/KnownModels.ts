@@ -1,11 +1,10 @@
 /**
- * What is commonly said of the vendors' models, so that a policy can choose among models that are named on the command
- * line, and a name without its vendor is understood. These are expectations; what models turn out to be good at,
- * `--profiles` shows.
+ * Common descriptions of the vendors' models, so that a policy can choose among models named on the command line, and a
+ * name without its vendor is understood. These are expectations; `--profiles` shows measured strengths.
  */
 
 interface Family {
-  /** Who serves it by its own name; absent where many do. */
+  /** The vendor that serves it under its own name; absent if there are many. */
   readonly vendor?: string | undefined
   readonly models: RegExp
   readonly description: string
@@ -88,7 +87,7 @@ const families: ReadonlyArray<Family> = [
 /** The model's own name: hosts of many vendors' models write the vendor before it. */
 const bareName = (model: string): string => model.toLowerCase().replace(/^.*\//, "")
 
-/** What a model is commonly good at; nothing where the name says nothing. */
+/** Returns the common strengths of a model; `undefined` if its name is unknown. */
 export const describe = (vendor: string, model: string): string | undefined =>
   families.find(
     (family) =>

@@ -43,7 +43,7 @@ export const named = (name: string): { readonly model: string; readonly threads?
   return { model, threads: threadsIn(threads, `${name}: threads`) }
 }
 
-/** How local models are loaded by the command line: downloads and notices are told on the error output. */
+/** Loading of local models by the command line: downloads and notices are printed on the error output. */
 export const loading = (threads?: number | undefined) => ({
   threads:
     threads ?? (process.env.DIVISI_THREADS ? threadsIn(process.env.DIVISI_THREADS, "DIVISI_THREADS") : undefined),

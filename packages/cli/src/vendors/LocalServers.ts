@@ -2,7 +2,7 @@
 import type { Environment } from "@divisi/recipes/Environment"
 import * as Effect from "effect/Effect"
 
-/** A server of one's own, and where it listens unless it is told otherwise. */
+/** Local model servers with their default addresses. */
 export const servers = [
   { vendor: "ollama", variable: "OLLAMA_BASE_URL", baseURL: "http://localhost:11434/v1" },
   { vendor: "vllm", variable: "VLLM_BASE_URL", baseURL: "http://localhost:8000/v1" },
@@ -22,7 +22,7 @@ export interface Answering {
 /** A server of this machine answers at once. */
 const patienceMillis = 700
 
-/** Models that write no text stand in the same lists. */
+/** The same lists contain models that write no text. */
 const isChat = (model: string): boolean => !/embed|rerank|whisper|tts|clip|bge-|minilm/i.test(model)
 
 /** The models of a server; `undefined` where none answers. */

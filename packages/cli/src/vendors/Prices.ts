@@ -1,4 +1,4 @@
-/** What workers cost where no list price says so: local models, compatible servers, contracts of one's own. */
+/** Prices of workers without a list price: local models, compatible servers, own contracts. */
 
 import { Nearest } from "@divisi/core"
 import { free, type Pricing } from "@divisi/core/Usage"
@@ -48,7 +48,9 @@ export const of = (config: Config, flags: { readonly price?: Option.Option<Price
   ...(flags.price === undefined ? {} : Option.getOrElse(flags.price, () => ({})))
 })
 
-/** A worker with the price that is said of it, which replaces a list price; or with that of all that have none. */
+/**
+ * Returns a worker with its own given price, which replaces a list price; or with the price for all that have no price.
+ */
 export const priced =
   (prices: Prices) =>
   (worker: Worker): Worker => {
@@ -57,7 +59,7 @@ export const priced =
     return pricing === worker.pricing ? worker : { ...worker, pricing }
   }
 
-/** Fails where the flag prices a worker that nobody asks. */
+/** Fails if the flag prices a worker that is not used. */
 export const checkIds = (
   flag: Option.Option<Prices> | undefined,
   known: ReadonlyArray<string>
@@ -71,7 +73,7 @@ export const checkIds = (
   )
 }
 
-/** Fails where a limit of cost cannot be kept, as a price is unknown; says what to type. */
+/** Fails if a cost limit cannot be enforced because a price is unknown; the message has the missing flag. */
 export const checkLimit = (workers: ReadonlyArray<Worker>, limit: number | undefined): Effect.Effect<void, Failure> => {
   const unpriced = workers.filter(({ pricing }) => pricing === undefined).map(({ id }) => id)
   if (limit === undefined || unpriced.length === 0) return Effect.void

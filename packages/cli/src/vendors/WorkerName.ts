@@ -30,7 +30,7 @@ const makePaperPool = (
 
 const vendorNames = vendors.map(({ name }) => name)
 
-/** What is wrong with a name, where something is. */
+/** Returns the problem with a name, if it has one. */
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
   if (reference === undefined) {
@@ -90,8 +90,8 @@ const make = (
 }
 
 /**
- * The workers of each of these names: one of `vendor:model`, several of `paper:controlled`. What is missing for any of
- * them is said at once.
+ * Returns the workers for each of these names: one for `vendor:model`, several for `paper:controlled`. All missing
+ * parts are reported together.
  */
 export const workers = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>

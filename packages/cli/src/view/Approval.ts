@@ -1,13 +1,13 @@
-/** Asks a person whether a tool may be run. One question stands at a time, and "always" is remembered. */
+/** Asks a person whether a tool may be run. Only one question is open at a time, and "always" is remembered. */
 import type { Tool } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { clean, oneLine } from "./Line.ts"
 
-/** Puts lines before a person, and gives what is typed behind the last; `undefined` where nobody is there any more. */
+/** Shows lines to a person, and returns the text typed after the last; `undefined` if the input has ended. */
 export type Ask = (lines: ReadonlyArray<string>) => Effect.Effect<string | undefined>
 
-/** What is not shown could be what matters, so that little is left out. */
+/** Hidden text could be the important part, so little is omitted. */
 const mostCharacters = 4_000
 
 /** Arguments as people read them: all of them, but for texts that no terminal holds. */
@@ -31,16 +31,16 @@ const questionOf = ({ call, worker }: Tool.ToolContext): ReadonlyArray<string> =
 
 const prompt = "Run it? (y)es, (n)o, (a)lways this tool: "
 
-/** What a person said; `undefined` where it is to be asked again. */
+/** Parses a person's answer; `undefined` if the question must be repeated. */
 const read = (said: string | undefined): "yes" | "no" | "always" | undefined => {
-  // Who cannot be asked any more has not allowed it.
+  // Without an answer, the tool is not allowed.
   if (said === undefined) return "no"
   return (["yes", "no", "always"] as const).find(
     (word) => said.trim() !== "" && word.startsWith(said.trim().toLowerCase())
   )
 }
 
-/** Asks through what it is given. What was always allowed is not asked again. */
+/** Creates a prompt over a way of asking. Tools that are always allowed cause no question. */
 export const make = (): ((ask: Ask) => (request: Tool.ToolContext) => Effect.Effect<boolean>) => {
   const allowed = new Set<string>()
   const asking = Semaphore.makeUnsafe(1)

@@ -1,8 +1,8 @@
 /**
- * A block of lines at the end of the terminal that is drawn again and again in its place.
+ * A block of lines at the end of the terminal that is redrawn in place.
  *
- * Lines are overwritten and not erased first, so that nothing flickers. A narrower window breaks lines that stand; how
- * many rows they take now is counted when the next frame is drawn.
+ * Lines are overwritten and not erased first, to avoid flicker. A narrower window breaks existing lines; the next frame
+ * counts the rows that they occupy.
  */
 import { type Line, toAnsi, toText, widthOf } from "./Line.ts"
 
@@ -19,8 +19,8 @@ const rowsOf = (lines: ReadonlyArray<Line>, columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(toText(line)) / Math.max(1, columns))), 0)
 
 /**
- * What to write so that the lines stand where those of the frame before stand. The cursor is on the line after the
- * block before and after.
+ * Returns the output that replaces the lines of the previous frame. The cursor is on the line after the block before
+ * and after.
  */
 export const frame = (
   before: ReadonlyArray<Line>,

@@ -25,7 +25,7 @@ export interface Screen {
   readonly now: number
 }
 
-/** How much is said of each step: one line; its subtask, too; its answer, too; or as much as there is room for. */
+/** Detail of each step: one line; its subtask, too; its answer, too; or as much as fits. */
 type Detail = 0 | 1 | 2 | 3
 
 const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
@@ -136,14 +136,14 @@ const tools = (step: Transcript.StepRecord, width: number, detail: Detail): Read
   return asked.slice(Math.max(0, asked.length - mostTools[detail])).map((tool) => toolLine(step, tool, width))
 }
 
-/** What was found of what its workers said. */
+/** Returns the results of the checks on its workers' answers. */
 const checks = ({ checks = [] }: Transcript.StepRecord, width: number): ReadonlyArray<Line> =>
   checks.map((check) => [
     span(check.passed ? "✓ " : "✗ ", check.passed ? "good" : "bad"),
     span(cut(oneLine(Records.checked(check)), width - 2), "dim")
   ])
 
-/** What stands under a step's own line. */
+/** Returns the lines below a step's own line. */
 const stepDetail = (
   step: Transcript.StepRecord,
   subtask: string,
@@ -165,7 +165,7 @@ const stepDetail = (
   ]
 }
 
-/** The steps of a plan with its topology drawn beside them; where there is no room for that, with what each sees. */
+/** Returns the steps of a plan with its topology drawn next to them; if that does not fit, with the inputs of each. */
 const plan = (
   run: Transcript.Transcript,
   round: Transcript.RoundRecord,
@@ -232,7 +232,7 @@ const writing = (
   ]
 }
 
-/** What answers failed their checks by. */
+/** Returns the names of the failed checks. */
 const whyOf = ({ steps }: Transcript.RoundRecord): string => {
   const why = steps.flatMap(({ checks = [], step }) =>
     checks.flatMap(({ objection, passed }) => (passed ? [] : [`step ${step}: ${objection}`]))

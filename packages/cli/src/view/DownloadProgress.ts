@@ -1,9 +1,9 @@
-/** How far a download has come: a line that is written anew on a terminal, and one every ten seconds elsewhere. */
+/** Progress of a download: a line that is rewritten on a terminal, and one every ten seconds elsewhere. */
 import path from "node:path"
 import * as Progress from "./Progress.ts"
 import type { Output } from "./View.ts"
 
-/** As told by `ModelStore`. */
+/** As reported by `ModelStore`. */
 interface Download {
   readonly file: string
   readonly received: number

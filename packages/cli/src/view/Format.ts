@@ -8,7 +8,9 @@ export const duration = (millis: number): string => {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`
 }
 
-/** A cost in USD with two significant digits at least: `$0`, `$0.000012`, `$1.25`; `play $1.25` where nobody pays it. */
+/**
+ * Formats a cost in USD with at least two significant digits: `$0`, `$0.000012`, `$1.25`; `play $1.25` for play money.
+ */
 export const cost = (usd: number, isPlay = false): string => (isPlay ? `play ${dollars(usd)}` : dollars(usd))
 
 const dollars = (usd: number): string => {

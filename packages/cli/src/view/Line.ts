@@ -39,8 +39,8 @@ export const blank: Line = []
 export const widthOf = (text: string): number => stringWidth(text)
 
 /**
- * What would act where it is shown: control characters, those above 127 included, but for tabs and line feeds; the
- * separators of lines that only some programs know; marks of writing direction.
+ * Characters that would act on a display: control characters, including those above 127, except tabs and line feeds;
+ * line separators that only some programs know; marks of writing direction.
  */
 export const acting =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -55,8 +55,8 @@ const sequences =
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\n\u0007\u001b\u0090\u0098\u009c-\u009f]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g
 
 /**
- * Makes text from elsewhere safe to show: a model's answer must not move the cursor, change colours, write the clipboard,
- * or reorder what stands beside it. Line breaks stay; tabs become spaces.
+ * Makes external text safe to show: a model's answer must not move the cursor, change colours, write the clipboard, or
+ * reorder the text next to it. Line breaks remain; tabs become spaces.
  */
 export const clean = (text: string): string =>
   text
@@ -69,8 +69,8 @@ export const clean = (text: string): string =>
 export const oneLine = (text: string): string => clean(text).replace(/\s+/g, " ").trim()
 
 /**
- * Clean text in lines of at most `width` columns, broken between words where that is possible. Where only the first
- * `most` lines are of interest, a long text is not wrapped to its end; there is a line more where it goes on.
+ * Splits clean text into lines of at most `width` columns, between words if possible. If only the first `most` lines
+ * are needed, wrapping stops early; one more line shows that the text continues.
  */
 export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINITY): ReadonlyArray<string> =>
   clean(text)

@@ -19,11 +19,11 @@ export interface Entry {
   readonly lines: ReadonlyArray<string>
 }
 
-/** What a step sees, as words. */
+/** Describes the inputs of a step. */
 export const sees = (access: "all" | ReadonlyArray<number>): string =>
   access === "all" ? "sees all" : access.length === 0 ? "sees nothing" : `sees ${access.join(", ")}`
 
-/** What a step sees, with what it sees of earlier rounds. */
+/** Describes the inputs of a step, including those from earlier rounds. */
 const seesOf = ({ access, earlier = [] }: Workflow.Step): string => {
   if (earlier.length === 0) return sees(access)
   const before = earlier.map(({ round, step }) => `${step} of round ${round + 1}`).join(", ")
@@ -47,7 +47,7 @@ export const label = (text: string): string => text.padEnd(9)
 
 type Run = Transcript.Transcript
 
-/** A failed call. What one before it has said is not said again. */
+/** Describes a failed call. A text already printed for an earlier call is not repeated. */
 const lost = (run: Run, calls: ReadonlyArray<Transcript.LostCall>, index: number): string => {
   const call = calls[index]!
   if (call.reason === undefined) {
@@ -80,7 +80,7 @@ const ended = (run: Run, step: Transcript.StepRecord): string => {
   return `${oneLine(step.worker)} failed${calls}${why === "" ? "" : `: ${why}`}`
 }
 
-/** The turns of a step before its answer: what was said, which tools were asked for, and what they gave. */
+/** Returns the turns of a step before its answer: texts, tool calls, and their results. */
 const turns = ({
   turns = []
 }: Transcript.StepRecord): ReadonlyArray<readonly [at: number, what: string, text: string]> =>
@@ -166,7 +166,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
     ...(round.revisions ?? []).flatMap((revision, index) =>
       entry(revision.at, `revised ${index}`, [
         `${label("policy")}${oneLine(revision.policy)} ${Records.revised(revision)}`,
-        // What it says of a new plan stands with that.
+        // A new plan's notes are printed with the plan.
         ...(revision.decision === "re-plan" ? [] : revision.notes.map((note) => `${label("")}note: ${oneLine(note)}`))
       ])
     ),
@@ -194,7 +194,7 @@ export const entries = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
   const question = oneLine(Task.question(run.task))
   const why = run.reason === undefined ? [] : [`${label("policy")}${oneLine(run.policy)}: ${oneLine(run.reason)}`]
   const start = { key: `${run.runId} started`, at: run.startedAt, lines: [`${label("question")}${question}`, ...why] }
-  // The sort is stable: what happens at the same time stays in order. Whatever the clock says, the end comes last.
+  // The sort is stable: simultaneous events stay in order. The end comes last, regardless of the clock.
   const between = run.rounds.flatMap((round) => ofRound(run, round)).toSorted((one, other) => one.at - other.at)
   return [start, ...between, ...ending(run)]
 }

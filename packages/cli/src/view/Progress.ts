@@ -5,7 +5,7 @@ import type { Output } from "./View.ts"
 /** How far it is. */
 export interface State {
   readonly done: number
-  /** `undefined` where nobody knows. */
+  /** `undefined` if unknown. */
   readonly total: number | undefined
   readonly text: string
 }
@@ -23,7 +23,7 @@ export interface Options {
   readonly now: () => number
   /** Between two lines where they cannot be drawn again. */
   readonly plainMillis: number
-  /** Whether a bar stands before the text on a terminal; otherwise the last text stays. */
+  /** Whether a bar precedes the text on a terminal; otherwise the last text remains. */
   readonly hasBar: boolean
 }
 
@@ -61,7 +61,7 @@ export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Optio
       draw(state)
     },
     close: () => {
-      // Lines that stand end with how far it came, also where it was stopped between two of them.
+      // Plain lines end with the final progress, even if the work stopped between two of them.
       if (!isLive && untold !== undefined) output.write(`${oneLine(untold.text)}\n`)
       untold = undefined
       if (isDrawn) output.write(`\r${eraseToEnd}`)

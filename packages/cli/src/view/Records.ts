@@ -1,4 +1,4 @@
-/** What views say of a transcript's records beside what is written in them. */
+/** Texts that views derive from a transcript's records. */
 
 import { type RunEvent, Topology, Transcript, type Workflow } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
@@ -24,7 +24,7 @@ export const isAllPlay = ({ pool }: Pick<Transcript.Transcript, "pool">): boolea
 export const ownFailure = ({ detail = "", lost }: Transcript.StepRecord): string =>
   lost.some(({ message }) => message === detail) ? "" : detail
 
-/** What a step's answer took, its turns before included: that of a nested run is what the run took. */
+/** Returns the payment for a step's answer, including its earlier turns: for a nested run, the run's total. */
 export const paidFor = (step: Transcript.StepRecord): Paid | undefined =>
   Transcript.isNested(step) && step.paid !== undefined
     ? Transcript.spendSoFar(step.nested!)
@@ -46,7 +46,7 @@ export const setback = ({ lost, reassigned, worker }: Transcript.StepRecord): st
   return before === undefined || call?.worker === worker ? (call?.message ?? "") : `taken over from ${before}`
 }
 
-/** What has been written so far: the text, or what a model thinks before any. */
+/** Returns the text written so far, or the model's reasoning before any text. */
 export const written = ({ reasoning, text }: Transcript.StepRecord | Transcript.CompletionRecord): string =>
   text === "" ? reasoning : text
 
@@ -58,11 +58,11 @@ export const unreadable = ({ completions, lost }: Transcript.RoundRecord): strin
 export const verdict = ({ grade }: Transcript.RoundRecord): string | undefined =>
   grade === undefined ? undefined : `${grade.critic} scores ${Number(grade.grade.score.toFixed(3))}`
 
-/** What a check found. */
+/** Describes the result of a check. */
 export const checked = ({ check, objection = "", passed, worker }: Transcript.CheckRecord): string =>
   passed ? `${worker} passes ${check}` : `${worker} fails ${check}${objection === "" ? "" : `: ${objection}`}`
 
-/** What the policy did as answers had failed their checks. */
+/** Describes the policy's revision after failed checks. */
 export const revised = ({ answer, decision }: Transcript.RevisionRecord): string => {
   if (decision === "go-on") return "continues with its plan"
   if (decision === "re-plan") return "plans again"
@@ -89,7 +89,7 @@ export const toolProgress = ({ progress: reported }: Pick<Transcript.ToolRecord,
   return [...count, ...(message === undefined ? [] : [oneLine(message)])].join(", ")
 }
 
-/** What a tool gave, shortened; what is no text is counted. */
+/** Returns a tool's result, shortened; other content is counted. */
 export const toolResult = ({ content = "" }: Transcript.ToolRecord, width = 200): string => {
   const media = Message.parts(content).filter(({ type }) => type !== "text").length
   const text = glance(Message.text(content), width)
@@ -98,7 +98,7 @@ export const toolResult = ({ content = "" }: Transcript.ToolRecord, width = 200)
     : [text, `[${media === 1 ? "a picture or file" : `${media} pictures and files`}]`].join(" ").trim()
 }
 
-/** A tool that was asked for and what is said of it, in two texts that one line has room for: neither hides the other. */
+/** Fits a tool call and its status into one line: neither hides the other. */
 export const fitting = (
   tool: Transcript.ToolRecord,
   said: string,
@@ -114,7 +114,7 @@ export const fitting = (
 export const toolTexts = (tool: Transcript.ToolRecord, width: number): readonly [call: string, result: string] =>
   fitting(tool, toolResult(tool, width), width)
 
-/** What a suspended step waits for. */
+/** Describes the pending call of a suspended step. */
 export const waiting = (call: RunEvent.WaitingCall): string =>
   call.for === "approval" ? `waits for approval of ${toolCall(call)}` : `waits for the result of ${toolCall(call)}`
 

@@ -46,7 +46,7 @@ export const make = () => {
       heardAt.set(key, event.at)
       reported.delete(key)
     },
-    /** What has been silent for long enough to say so, as pairs of a label and a text. */
+    /** Returns the calls that have been silent for too long, as pairs of a label and a text. */
     due: (run: Transcript.Transcript, now: number): ReadonlyArray<readonly [label: string, text: string]> =>
       underWay(run).flatMap(({ key, label, since, who }) => {
         const silentMillis = now - Math.max(since, heardAt.get(key) ?? 0)

@@ -1,6 +1,6 @@
 /**
- * The topology of a workflow drawn in text, one row for each step, as version control draws its history: a step is a
- * dot, the answers that later steps still build on are rails beside it.
+ * Draws the topology of a workflow in text, one row for each step, as version control draws its history: a step is a
+ * dot, and the answers that later steps still need are rails next to it.
  *
  * ```
  * ●      0
@@ -11,7 +11,7 @@
  */
 import { Topology, type Workflow } from "@divisi/core"
 
-/** The drawing beside one step. All texts of a drawing are equally wide. */
+/** The drawing next to one step. All texts of a drawing are equally wide. */
 export interface Row {
   /** Left of the step's own line; `●` stands for the step. */
   readonly node: string
@@ -28,7 +28,9 @@ export interface StepGraph {
 /** The sign of a step in a row. */
 export const dot = "●"
 
-/** What each node builds on, by node. A vote is one more node that builds on what nothing else does. */
+/**
+ * Returns the inputs of each node. A vote is an additional node, whose inputs are the answers that no other node uses.
+ */
 const parentsOf = (workflow: Workflow.Workflow): ReadonlyArray<ReadonlyArray<number>> => {
   const parents: Array<Array<number>> = workflow.steps.map(() => [])
   for (const { from, to } of Topology.layout(Topology.make(workflow)).edges) parents[to]!.push(from)
@@ -36,7 +38,9 @@ const parentsOf = (workflow: Workflow.Workflow): ReadonlyArray<ReadonlyArray<num
   return parents
 }
 
-/** A rail on which no step stands: the leftmost free one, but not right under the dot before, which would link them. */
+/**
+ * Returns a rail without a step: the leftmost free one, but not directly under the previous dot, which would link them.
+ */
 const freeRail = (rails: ReadonlyArray<number | undefined>, before: number | undefined): number => {
   const free = rails.findIndex((node, rail) => node === undefined && rail !== before)
   return free !== -1 ? free : rails.length === before ? rails.length + 1 : rails.length

@@ -13,7 +13,7 @@ const headings = {
   suspended: { text: "◦ suspended", style: "busy" }
 } as const
 
-/** What has been spent: `3 calls · 180 tokens · $0.0004`. */
+/** Formats the spending: `3 calls · 180 tokens · $0.0004`. */
 export const spent = (run: Transcript.Transcript): string => {
   const { calls, costUsd, unpricedCalls, usage } = Transcript.spendSoFar(run)
   return [
@@ -37,7 +37,7 @@ export const failed = (run: Transcript.Transcript): ReadonlyArray<string> => {
   return summary === undefined ? [] : [oneLine(summary)]
 }
 
-/** Whether the steps of the last round have said it, whose failures stand with them; a log has those of the plan, too. */
+/** Whether the steps of the last round already show it, with their failures; a log also shows those of the plan. */
 const isTold = ({ rounds }: Transcript.Transcript, detail: string, isLog: boolean): boolean => {
   const { lost = [], steps = [] } = rounds.at(-1) ?? {}
   const ofSteps = steps.flatMap((step) => (step.state === "failed" ? (step.detail ?? []) : []))
@@ -45,7 +45,7 @@ const isTold = ({ rounds }: Transcript.Transcript, detail: string, isLog: boolea
   return [...ofSteps, ...ofPlan].some((told) => detail.endsWith(told))
 }
 
-/** How a run ended, and why where that needs saying; what of its figures is no vendor's. */
+/** Returns the ending of a run, with a reason if necessary, and the figures that are not a vendor's. */
 export const lines = (
   run: Transcript.Transcript,
   isLog = false
@@ -60,6 +60,6 @@ export const lines = (
   ]
 }
 
-/** What a run has taken so far. */
+/** Formats the usage of a run so far. */
 export const running = (run: Transcript.Transcript, now: number): string =>
   `${Format.duration(Math.max(0, now - run.startedAt))} · ${spent(run)}`

@@ -8,24 +8,21 @@ import { type Line, line } from "./Line.ts"
 import * as PlainView from "./PlainView.ts"
 import * as Silence from "./Silence.ts"
 
-/** Shows a run as it goes on. */
+/** Shows an active run. */
 export interface View {
-  /** To be told of each event, once the run's transcript has it. */
+  /** Receives each event, after the run's transcript has been updated. */
   readonly show: (event: RunEvent.RunEvent) => void
-  /**
-   * Stands still under a question, whose last line waits for what is typed, until it goes on. Lines asked before it went
-   * on stay.
-   */
+  /** Pauses under a question, whose last line awaits input, until it is resumed. Lines of the question remain. */
   readonly hold: (lines: ReadonlyArray<string>) => void
   readonly goOn: () => void
   /** Leaves the terminal clean. To be called once, however the run ends. */
   readonly close: () => void
 }
 
-/** What is known of a run; `undefined` before it has started. */
+/** Returns the transcript of a run; `undefined` before it has started. */
 export type Source = () => Transcript.Transcript | undefined
 
-/** Where a view writes: a terminal knows its size. */
+/** The output of a view: a terminal knows its size. */
 export interface Output {
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
@@ -60,8 +57,8 @@ const everySecond: Timing = {
 }
 
 /**
- * Plain lines, and the answer of a run that has one on an output of its own, where there is one. What is silent for a
- * minute is reported.
+ * Prints plain lines, and the answer of a run on a separate output, if there is one. A call that is silent for a minute
+ * is reported.
  */
 export const plain = (
   output: Output,
@@ -129,7 +126,7 @@ export const live = (output: Output, run: Source, now: () => number): View => {
       if (timer !== undefined) draw()
       stop()
       output.write(`${Block.showCursor}${lines.join("\n")}`)
-      // What is typed ends the last line, so that the block and the question are drawn over together.
+      // Input ends the last line, so that the block and the question are overwritten together.
       before = [...before, ...lines.map((text) => line(text))]
     },
     goOn: () => {
@@ -153,12 +150,12 @@ export const live = (output: Output, run: Source, now: () => number): View => {
   }
 }
 
-/** What the environment says of the terminal. */
+/** Environment variables about the terminal. */
 export const terminal: Effect.Effect<Environment> = read(["NO_COLOR", "TERM", "CI"])
 
 /**
- * Whether a run is shown by redrawing: on a terminal that can, where nobody asked for plain output, and not in
- * continuous integration, whose logs keep every frame.
+ * Whether a run is shown by redrawing: on a capable terminal, without `--plain`, and not in continuous integration,
+ * whose logs retain every frame.
  */
 export const isLive = (output: Output, environment: Environment): boolean => {
   const isSet = (name: string) => environment[name] !== undefined && environment[name] !== ""

@@ -1,11 +1,11 @@
-/** A completion read as a workflow, and what is said when it is none. */
+/** Parses a completion as a workflow, and describes the problem if it is not one. */
 import { type Workflow, WorkflowText } from "@divisi/core"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { clean, cut, widthOf } from "../view/Line.ts"
 import type { Reading } from "./flags.ts"
 
-/** Why a completion is no workflow, and where: line and column count from 1. */
+/** The problem with a completion and its position: line and column count from 1. */
 export interface Problem {
   readonly line: number
   readonly column: number
@@ -47,7 +47,7 @@ export const toJson = ({ steps }: Workflow.Workflow): { readonly steps: Workflow
   steps: steps.map(({ access, subtask, worker }) => ({ worker, subtask, access }))
 })
 
-/** How many columns of a line stand before the place of a problem when the line is too long to be shown whole. */
+/** Columns shown before a problem's position if the line is too long to be shown whole. */
 const leadingColumns = 40
 
 /** The line that a problem is in, with a caret under its place, and what the problem is. */

@@ -1,4 +1,4 @@
-/** A workflow drawn in plain text: its steps with the topology beside them. */
+/** Draws a workflow in plain text: its steps with the topology next to them. */
 import { Topology, type Workflow } from "@divisi/core"
 import * as Format from "../view/Format.ts"
 import { wrap } from "../view/Line.ts"

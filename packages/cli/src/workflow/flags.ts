@@ -1,4 +1,4 @@
-/** What `divisi workflow` is asked for. */
+/** Flags of `divisi workflow`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -23,7 +23,7 @@ export const reading = {
   allowEmpty: toggle("allow-empty", "Allow three empty lists, which in a later round accept the previous answer")
 }
 
-/** What all of `divisi workflow` is asked for. */
+/** Shared input of the subcommands of `divisi workflow`. */
 export type Reading = Command.Command.Config.Infer<typeof reading>
 
 export const formats = ["text", "mermaid", "dot", "svg"] as const

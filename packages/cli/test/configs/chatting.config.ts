@@ -2,7 +2,7 @@ import { defineConfig } from "@divisi/cli/config"
 import { text } from "@divisi/core/Message"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 
-// Says how many messages it has seen, and talks for longer than any test waits when it is told to go on for ever.
+// Answers with the number of messages so far, and talks for longer than any test waits if asked to talk forever.
 export default defineConfig({
   pool: [
     ScriptedWorker.make({

@@ -15,7 +15,7 @@ const training = (seed: number): Training => {
 
 const step = (worker: number, access: ReadonlyArray<number>) => ({ worker, subtask: hostile, access })
 
-/** What others may have written stands in every place that shows it. */
+/** Third-party text is in every field that is displayed. */
 export default defineConfig({
   pool: [
     ScriptedWorker.make({ id: `answers${hostile}`, description: hostile, replies: [`42 ${hostile}`] }),
