@@ -133,7 +133,11 @@ const asked = (
 
 describe.concurrent("a worker of a config whose code is wrong", () => {
   it.each([
-    ["gives nothing", "() => undefined", "its generate gave no Stream or Effect"],
+    [
+      "gives nothing",
+      "() => undefined",
+      "its generate returned neither a Stream nor an Effect; use worker({ id, answer }) from @divisi/core/promise"
+    ],
     ["throws", '() => { throw new Error("boom") }', "boom"]
   ])("that %s is told as such by pool check", async (_, generate, why) => {
     const config = `export default { pool: [{ id: "mine", generate: ${generate} }] }`

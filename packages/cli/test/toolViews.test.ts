@@ -34,14 +34,20 @@ const live = (width: number, ...parts: ReadonlyArray<Part>) =>
 describe("views of tools", () => {
   it("show what is asked, given and failed, and what a worker is not shown", () => {
     const parts: ReadonlyArray<Part> = [
-      { type: "step-notice", round: 0, step: 0, worker: "units", notice: "It takes no pictures: they were left out." },
+      {
+        type: "step-notice",
+        round: 0,
+        step: 0,
+        worker: "units",
+        notice: "It does not support pictures, so they were left out."
+      },
       turn(call("a", "weather", '{"city":"Ulm"}'), call("b", "total", "{}")),
       ...gave(0, "weather", "sunny"),
       ...gave(1, "total", "The tool failed: no network", true)
     ]
     const lines = plain(...parts)
     for (const line of [
-      "step 0   units: It takes no pictures: they were left out.",
+      "step 0   units: It does not support pictures, so they were left out.",
       "step 0   units: I will look.",
       'step 0   units asks for weather({"city":"Ulm"})',
       "step 0   weather gave (12 ms): sunny",

@@ -141,7 +141,7 @@ describe("approval", () => {
       assert.strictEqual(asked.code, 5, asked.errors)
       const without = ["runs", "resume", "kept", "--approve", "0.0.0.0", "--config", config("tools")]
       const gone = await divisi(without, { cwd, environment })
-      assert.match(gone.errors, /asked for the tool "mine__remove", which the run had and now has not/)
+      assert.match(gone.errors, /asked for the tool "mine__remove", which is no longer among the tools of the run/)
       const resumed = await started(["runs", "resume", "kept", "--approve", "0.0.0.0"], "newer")
       assert.deepStrictEqual([resumed.code, resumed.output.trim()], [0, "removed b"], resumed.errors)
     }))

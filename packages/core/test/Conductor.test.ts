@@ -169,7 +169,7 @@ describe("recursion", () => {
       assert.strictEqual(contexts.length, 3)
       assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.answer, "answer of a")
-      assert.include(result.detail, "Round 2 failed, the answer before it stands")
+      assert.include(result.detail, "Round 2 failed, so the previous answer is used")
     })
   )
 

@@ -170,7 +170,7 @@ describe("invalid parts", () => {
         assert.strictEqual(result.ending, "failed")
         assert.deepStrictEqual(lost?.reason, {
           _tag: "Malformed",
-          detail: `a piece of its text is no string but ${kind}`
+          detail: `a part of its text is not a string but ${kind}`
         })
       })
     )
@@ -212,7 +212,7 @@ describe("an answer without an end", () => {
           worker: { maxOutputTokens: 100 },
           budget: { costUsd: 0.01, tokens: 10_000 }
         })
-        assert.deepInclude(lost?.reason, { _tag: "Malformed", detail: "its answer went on past 1048576 characters" })
+        assert.deepInclude(lost?.reason, { _tag: "Malformed", detail: "its answer is longer than 1048576 characters" })
         assert.strictEqual(lost?.usage.outputTokens, 100)
         assert.isAbove(result.spend.costUsd, 0)
       })
@@ -224,7 +224,7 @@ describe("an answer without an end", () => {
       const { lost } = yield* run(endless({ type: "text", text: "a".repeat(100_000) }), {
         worker: { maxOutputTokens: 50_000 }
       })
-      assert.deepInclude(lost?.reason, { detail: "its answer went on past 3200000 characters" })
+      assert.deepInclude(lost?.reason, { detail: "its answer is longer than 3200000 characters" })
     })
   )
 

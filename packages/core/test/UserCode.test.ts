@@ -67,7 +67,7 @@ describe("a worker's function", () => {
       yield "for"
       yield undefined as unknown as string
     })
-    assert.include(result.detail ?? "", "it gave undefined instead of text")
+    assert.include(result.detail ?? "", "it returned undefined instead of text")
     assert.strictEqual(result.spend.calls, 1)
   })
 
@@ -110,8 +110,8 @@ describe("a worker's function", () => {
 
 describe("a policy's function", () => {
   const given: ReadonlyArray<readonly [value: unknown, words: string]> = [
-    [undefined, "it gave no workflow; return { steps: [...] }"],
-    [{ steps: "all" }, "it gave no workflow; return { steps: [...] }"],
+    [undefined, "it returned no workflow; return { steps: [...] }"],
+    [{ steps: "all" }, "it returned no workflow; return { steps: [...] }"],
     [{ steps: [{ worker: 0, access: [] }] }, "step 0 is no { worker, subtask, access }"],
     [{ steps: [null] }, "step 0 is no { worker, subtask, access }"]
   ]
@@ -178,7 +178,7 @@ describe("a listener", () => {
     const running = conductor.run("Why?", { runId: "r", listener })
     await Effect.runPromise(Effect.provide(running, Logger.layer([logger])))
     assert.deepStrictEqual(said, [
-      ["The listener of run r threw at 3 of its events, first at step-started: boom. The run did not need it."]
+      ["The listener of run r threw on 3 of its events, first on step-started: boom. The run was not affected."]
     ])
   })
 })

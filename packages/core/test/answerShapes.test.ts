@@ -103,7 +103,7 @@ describe("an answer of a shape", () => {
     const { asked, worker } = saying(["Ulm!", '{"town":"Ulm"}', '{"name":"Ulm"}'])
     const { spend, transcript, value } = await ask([worker], city)
     assert.deepStrictEqual([value, spend.calls, asked.length], [{ name: "Ulm" }, 3, 3])
-    expect(text(asked[1]!.messages.at(-1))).toMatch(/no JSON/)
+    expect(text(asked[1]!.messages.at(-1))).toMatch(/not JSON/)
     expect(text(asked[2]!.messages.at(-1))).toMatch(/Missing key[\s\S]*name/)
     assert.deepStrictEqual(
       transcript.rounds[0]!.steps[0]!.turns!.map(({ error, text }) => [text, error !== undefined]),
@@ -118,7 +118,7 @@ describe("an answer of a shape", () => {
     const { asked, worker } = saying(["Ulm!"])
     const { detail, ending, spend } = await ask([worker], city)
     assert.deepStrictEqual([ending, spend.calls, asked.length], ["failed", 3, 3])
-    expect(detail).toMatch(/has not the shape that was asked for: it is no JSON/)
+    expect(detail).toMatch(/does not match the output schema: it is not JSON/)
   })
 
   it("is asked for in words where the worker knows no schemas", async () => {
@@ -202,14 +202,16 @@ describe("pictures and files", () => {
     const { asked, worker } = saying(["A cat."], {})
     const { detail, ending } = await look([worker])
     assert.deepStrictEqual([ending, asked.length], ["failed", 0])
-    expect(detail).toMatch(/^No worker of the pool takes pictures: .*capabilities: \{ images: true \}/)
+    expect(detail).toMatch(/^No worker in the pool supports pictures\. .*capabilities: \{ images: true \}/)
   })
 
   it("end a run before anything is paid where they cannot be sent", async () => {
     const { asked, worker } = saying(["A cat."], { images: true, files: true })
     const detailOf = async (part: object) => (await look([worker], { question: [part] as never })).detail
     const mediaType = "image/png"
-    expect(await detailOf({ type: "image", data: "iVA=", mediaType: "audio/mp3" })).toMatch(/audio\/mp3 is no picture/)
+    expect(await detailOf({ type: "image", data: "iVA=", mediaType: "audio/mp3" })).toMatch(
+      /audio\/mp3 is not an image type/
+    )
     expect(await detailOf({ type: "image", url: "nonsense" })).toMatch(/the url of a picture must be a URL/)
     expect(await detailOf({ type: "image", data: "not base64!", mediaType })).toMatch(/is not valid base64/)
     expect(await detailOf({ type: "image", data: "data:image/png;base64,iVA=", mediaType })).toMatch(
@@ -226,7 +228,7 @@ describe("pictures and files", () => {
     const seeing = { ...saying(["A cat."], { images: true }).worker, id: "b" }
     const failed = await look([blind.worker, seeing])
     assert.strictEqual(failed.ending, "failed")
-    expect(failed.detail).toMatch(/it takes no pictures/)
+    expect(failed.detail).toMatch(/it does not support pictures/)
     const found = await look([blind.worker, seeing], { reassign: "next" })
     assert.deepStrictEqual([found.answer, blind.asked.length, found.spend.calls], ["A cat.", 0, 1])
   })
@@ -235,7 +237,9 @@ describe("pictures and files", () => {
     const { asked, worker } = saying(["I see nothing."], {})
     const { transcript } = await look([worker], { unsupported: "omit" })
     expect(text(asked[0]!.messages[0])).toMatch(/A picture that you cannot see is left out here/)
-    assert.deepStrictEqual(transcript.rounds[0]!.steps[0]!.notices, ["It takes no pictures: they were left out."])
+    assert.deepStrictEqual(transcript.rounds[0]!.steps[0]!.notices, [
+      "It does not support pictures, so they were left out."
+    ])
   })
 
   it("count in the worst case of a budget", async () => {

@@ -124,7 +124,7 @@ describe("a run with a journal", () => {
       const before = books.asked.length
       const other = yield* ask("What else is it?")
       assert.deepStrictEqual([other.ending, other.answer, books.asked.length], ["failed", undefined, before])
-      assert.include(other.detail, "has another question")
+      assert.include(other.detail, "has a different question")
       assert.strictEqual((yield* ask(question)).ending, "answered")
     })
   )
@@ -219,7 +219,7 @@ describe("a run with a journal", () => {
         })
       const settings = { worker: { temperature: 0.5 } }
       yield* expectMismatch(settings, /call r\/0\/\d\/0 asks [ab] something else/)
-      yield* expectMismatch({ seed: 8 }, /has the seed 8, and had 7/)
+      yield* expectMismatch({ seed: 8 }, /has the seed 8 instead of 7/)
       yield* expectMismatch({ policy: Policy.fixed("another", () => ({ steps: [] })) }, /has the policy another/)
       assert.deepStrictEqual(books.asked, [])
       assert.deepStrictEqual(yield* Journal.makeMemory(memory).read("r"), before)

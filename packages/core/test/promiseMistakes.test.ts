@@ -77,17 +77,17 @@ describe("mistakes of plain JavaScript", () => {
     [
       "an async policy that gives nothing",
       () => conduct!({ ...ask, policy: policy!("mine", async () => {}) }),
-      "it gave no workflow; return { steps: [...] }"
+      "it returned no workflow; return { steps: [...] }"
     ],
     [
       "a policy written by hand",
       () => conduct!({ ...ask, policy: { name: "x", propose: async () => ({}) } }),
-      "its propose gave no { workflow }; write policies as policy(name, plan)"
+      "its propose returned no { workflow }; write policies as policy(name, plan)"
     ],
     [
       "a worker written by hand",
       () => conduct!({ ...ask, pool: [{ id: "x", generate: async () => "42" }], policy: promise.single(0) }),
-      "its generate gave no Stream or Effect; use worker({ id, answer })"
+      "its generate returned neither a Stream nor an Effect; use worker({ id, answer })"
     ],
     ["a language policy of nothing", () => languagePolicy!(), "languagePolicy: it takes one object of options"],
     ["a function for a model", () => languagePolicy!({ model: () => "" }), '"model" must be a worker'],

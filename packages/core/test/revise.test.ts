@@ -165,7 +165,10 @@ describe("a step with a check", () => {
         workers()
       )
       assert.strictEqual(none.answer, "It is 6.")
-      assert.include(none.transcript.rounds[0]!.revisions![0]!.notes[0], "step 1 of round 0, which has none")
+      assert.include(
+        none.transcript.rounds[0]!.revisions![0]!.notes[0],
+        "step 1 of round 0, but that step has no answer"
+      )
     })
   )
 
@@ -269,7 +272,7 @@ describe("a step with a check", () => {
       for (const [wrong, detail] of [
         [{ check: { by: "tests", onFailure: "revise" } }, 'check "tests" does not exist; checks: number'],
         [{ check: { by: 7, onFailure: "revise" } }, 'check "7" does not exist'],
-        [{ check: { by: "number", onFailure: "retry" } }, "the check of step 0 is no { by, onFailure }"],
+        [{ check: { by: "number", onFailure: "retry" } }, "the check of step 0 is not { by, onFailure }"],
         [{ earlier: [{ round: 0, step: 0 }] }, "access list contains step 0 of round 0, which did not run before it"]
       ] as const) {
         const workflow = { steps: [step(0, [], "Multiply.", wrong as never)] }
@@ -443,7 +446,10 @@ describe("a language policy", () => {
     Effect.gen(function* () {
       const { answer, asked, model } = yield* stopping(plan(...named('[["0.1"]]')), plan(...named("[]")))
       assert.deepStrictEqual([answer, asked], ["6", [1, 1]])
-      assert.include(model.calls[2]!.messages.at(-1)!.content, '"0.1" cannot be the answer: that step has none.')
+      assert.include(
+        model.calls[2]!.messages.at(-1)!.content,
+        "The final answer cannot be step 1 of round 0, because that step has no answer."
+      )
       const none = yield* stopping(plan(...named('[["3.0"]]')), plan(...named('[["0.0"]]')))
       assert.strictEqual(none.answer, "six")
     })

@@ -223,7 +223,7 @@ describe("results that nothing waits for", () => {
     if (first.ending !== "suspended") return assert.fail(first.detail)
     const [waiting] = first.waitingFor
     await expect(first.resume({ [waiting!.call.id]: "one", extra: "two" })).rejects.toThrow(
-      /resume: No call of this run has the id ".*"\. It waits for "0\.0\.0\.0" \(lookup\)/
+      /resume: This run has no pending call ".*"\. Pending calls: "0\.0\.0\.0" \(lookup\)\./
     )
     assert.strictEqual((await first.resume({ [waiting!.id]: "one" })).ending, "answered")
     const again = await resume({ ...options, transcript: first.transcript, results: { [waiting!.id]: "one" } })

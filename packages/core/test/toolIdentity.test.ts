@@ -55,7 +55,7 @@ describe("the list of tools of a run that is resumed", () => {
       asked.length = 0
       const stopped = await resume({ ...options, tools, results })
       assert.strictEqual(stopped.ending, "failed")
-      assert.match(stopped.detail ?? "", /asked for the tool "pay", which the run had and now has not/)
+      assert.match(stopped.detail ?? "", /asked for the tool "pay", which is no longer among the tools of the run/)
       assert.deepStrictEqual(asked, [])
       assert.strictEqual((await resume({ ...options, tools: [pay], results })).answer, "paid: done")
     }
@@ -94,6 +94,6 @@ describe("the list of tools of a run that is resumed", () => {
   it("does not excuse another question of a worker", async () => {
     const { options, results } = await suspended([pay])
     const other = await resume({ ...options, tools: [pay, clock], results, worker: { temperature: 0.5 } })
-    assert.match(other.detail ?? "", /asks clerk something else than it did before/)
+    assert.match(other.detail ?? "", /sends clerk a different request than before/)
   })
 })

@@ -122,9 +122,9 @@ const values: Readonly<Record<string, readonly [value: () => unknown, shown: unk
 }
 
 const refused: Readonly<Record<string, readonly [value: () => unknown, named: RegExp]>> = {
-  "a function": [() => () => 1, /^The tool gave a function, which cannot be shown\.$/],
+  "a function": [() => () => 1, /^The tool returned a function, which cannot be converted to text\.$/],
   "a symbol": [() => Symbol("a"), /a symbol/],
-  "an object of functions": [() => ({ a: () => 1 }), /an object of functions alone/],
+  "an object of functions": [() => ({ a: () => 1 }), /an object with only functions/],
   "an instance without fields": [() => new (class Empty {})(), /a Empty without fields/],
   "an instance that hides its fields": [() => new Hidden(), /a Hidden without fields/],
   "a weak map": [() => new WeakMap(), /a WeakMap/],
@@ -151,7 +151,7 @@ const refused: Readonly<Record<string, readonly [value: () => unknown, named: Re
       await response.text()
       return response
     },
-    /a Response whose body was read before/
+    /a Response whose body was already read/
   ],
   "a stream that fails": [
     async function* () {

@@ -175,7 +175,7 @@ describe("a tool with a handler", () => {
       const { answer } = await run({ pool: [worker], tools: [camera] })
       const [result] = resultsIn(asked[1]!)
       assert.deepStrictEqual([answer, result?.isError], ["done", true])
-      expect(String(result?.content)).toMatch(/^The tool gave what cannot be shown: .*(?:picture|file)/)
+      expect(String(result?.content)).toMatch(/^The tool returned content that cannot be used: .*(?:picture|file)/)
     }
   })
 
@@ -184,7 +184,7 @@ describe("a tool with a handler", () => {
     const { asked, worker } = scripted("a", ["done"])
     const { detail, ending } = await run({ pool: [worker], tools: [weather], toolChoice: { name: "wether" } })
     assert.deepStrictEqual([ending, asked.length], ["failed", 0])
-    expect(detail).toMatch(/the tool "wether", which there is not\. Tools: weather\./)
+    expect(detail).toMatch(/the tool "wether", which does not exist\. Tools: weather\./)
     await expect(run({ pool: [worker], tools: [weather], toolChoice: "sometimes" as never })).rejects.toThrow(
       /"toolChoice" must be "auto", "none", "required" or the name of a tool/
     )
@@ -242,7 +242,7 @@ describe("rounds of tools", () => {
     const { asked, worker } = scripted("a", [ask("weather")])
     const { detail, ending, spend } = await run({ pool: [worker], tools: [weather(() => "sunny")], maxToolRounds: 2 })
     assert.strictEqual(ending, "failed")
-    expect(detail).toMatch(/asking for tools after 2 rounds/)
+    expect(detail).toMatch(/asked for tools after 2 rounds/)
     assert.strictEqual(spend.calls, asked.length)
   })
 
@@ -413,8 +413,11 @@ describe("tools that cannot be", () => {
   it("end the run before anything is paid", async () => {
     const { asked, worker } = scripted("a", ["done"])
     const wrong: ReadonlyArray<readonly [Tool[], RegExp]> = [
-      [[weather(), weather()], /two tools have this name/],
-      [[{ name: "a b", input: city }], /a name must have letters, digits, _ and -, at most 64/],
+      [[weather(), weather()], /another tool has the same name/],
+      [
+        [{ name: "a b", input: city }],
+        /The name of the tool "a b" cannot be used: use only letters, digits, _ and -, at most 64 characters/
+      ],
       [[{ name: "odd", input: 3 as never }], /The schema of the tool "odd" cannot be used: it is not a JSON Schema/]
     ]
     for (const [tools, says] of wrong) {
@@ -429,6 +432,6 @@ describe("tools that cannot be", () => {
     const { worker } = scripted("a", [ask("weather")])
     const { detail, ending } = await run({ pool: [worker], retry: { maxAttempts: 1 } })
     assert.strictEqual(ending, "failed")
-    expect(detail).toMatch(/asked for the tool "weather", and was offered none/)
+    expect(detail).toMatch(/called the tool "weather", but no tools were offered/)
   })
 })

@@ -117,13 +117,16 @@ describe("the value of an answer", () => {
     const result = await conduct({ ...options, pool: [model, draft], policy: stopping, output: zod })
     assert.strictEqual(result.ending, "failed")
     assert.strictEqual(result.error?._tag, "UnfittingAnswer")
-    assert.include(result.detail, "does not have the shape of the output")
+    assert.include(result.detail, "does not match the output schema")
   })
 })
 
 describe("an output that is not a schema", () => {
   it.each([
-    [{ type: "json-schema", nmae: "city", schema: jsonSchema }, /"output.nmae". Did you mean "output.name"\?/],
+    [
+      { type: "json-schema", nmae: "city", schema: jsonSchema },
+      /"output.nmae" does not exist\. Did you mean "output.name"\?/
+    ],
     [{ type: "json-schema", schema: jsonSchema }, /"output.name" is missing/],
     [{ type: "json-schema", name: "my city", schema: jsonSchema }, /"output.name" must be a name \(letters, digits/],
     ["json", /"output" must be a schema/]

@@ -25,7 +25,7 @@ const explain = (reason: JournalErrorReason): string => {
     case "Held":
       return `cannot open run ${reason.run}, which is owned by ${reason.owner}. Wait for it to finish, or stop that process`
     case "Fenced":
-      return `has run ${reason.run}, which was taken over by another process. This process can no longer write to it and stops the run`
+      return `cannot record run ${reason.run} in this process any longer: another process took it over, so it was stopped here`
     case "Missing":
       return `has no run ${reason.run}. List runs with: divisi runs`
     case "Unsupported":

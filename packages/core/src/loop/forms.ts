@@ -29,19 +29,21 @@ const isStep = (step: unknown): boolean => {
 
 const problemOf = (proposal: Proposal | undefined): string | undefined => {
   const { answer, steps } = proposal?.workflow ?? {}
-  if (!Array.isArray(steps)) return "it gave no workflow; return { steps: [...] }"
+  if (!Array.isArray(steps)) return "it returned no workflow; return { steps: [...] }"
   const wrong = steps.findIndex((step) => !isStep(step))
   if (wrong >= 0) {
     const { check, earlier } = (steps[wrong] ?? {}) as Partial<Step>
-    if (check !== undefined && !isCheck(check)) return `the check of step ${wrong} is no { by, onFailure }`
-    if (earlier !== undefined && !isEarlier(earlier)) return `step ${wrong} has no list of { round, step } as earlier`
+    if (check !== undefined && !isCheck(check)) return `the check of step ${wrong} is not { by, onFailure }`
+    if (earlier !== undefined && !isEarlier(earlier))
+      return `the earlier of step ${wrong} is not a list of { round, step }`
     return `step ${wrong} is no { worker, subtask, access }`
   }
-  if (answer !== undefined && answer !== "majority")
-    return `its answer is ${typeof answer}; leave it out, or say "majority"`
+  if (answer !== undefined && answer !== "majority") return `its answer is ${typeof answer}; omit it, or use "majority"`
   const { notes = [], probability = 1 } = proposal!
-  if (!(probability > 0 && probability <= 1)) return "its probability is not above 0 and at most 1"
-  return Array.isArray(notes) && notes.every((note) => typeof note === "string") ? undefined : "its notes are no texts"
+  if (!(probability > 0 && probability <= 1)) return "its probability must be above 0 and at most 1"
+  return Array.isArray(notes) && notes.every((note) => typeof note === "string")
+    ? undefined
+    : "its notes are not strings"
 }
 
 /**
@@ -50,7 +52,7 @@ const problemOf = (proposal: Proposal | undefined): string | undefined => {
 export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy["propose"]> =>
   Effect.flatMap(propose(policy, context), (given) => checkedProposal(policy.name, given))
 
-const byHand = "its propose gave no { workflow }; write policies as policy(name, plan) of @divisi/core/promise"
+const byHand = "its propose returned no { workflow }; write policies as policy(name, plan) from @divisi/core/promise"
 
 const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
   const isProposal = typeof proposal === "object" && proposal !== null && "workflow" in proposal
@@ -64,11 +66,13 @@ export const revisionOf = (policy: Policy, author: Policy, context: Revising): R
   return Effect.flatMap(revise(policy, author, context), (given): ReturnType<typeof revise> => {
     const { notes = [], type } = (given ?? {}) as Partial<Revision>
     if (!(Array.isArray(notes) && notes.every((note) => typeof note === "string")))
-      return problem("its notes are no texts")
+      return problem("its notes are not strings")
     if (type === "go-on") return Effect.succeed(given)
     if (type === "stop") {
       const { answer } = given as Extract<Revision, { readonly type: "stop" }>
-      return isEarlier([answer]) ? Effect.succeed(given) : problem("it stops without the { round, step } that answers")
+      return isEarlier([answer])
+        ? Effect.succeed(given)
+        : problem("it stops, but does not name the { round, step } with the answer")
     }
     if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal), given)
     return problem('what it revises is no "go-on", "stop" or "re-plan"')

@@ -17,7 +17,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
   }
   const tell = Effect.suspend(() =>
     Effect.logWarning(
-      `The listener of run ${runId} threw at ${count} of its events, first at ${first}. The run did not need it.`
+      `The listener of run ${runId} threw on ${count} of its events, first on ${first}. The run was not affected.`
     )
   )
   return {

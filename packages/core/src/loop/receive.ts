@@ -87,7 +87,8 @@ const noStream = (worker: Worker) =>
     worker: worker.id,
     reason: {
       _tag: "Defect",
-      detail: "its generate gave no Stream or Effect; use worker({ id, answer }) of @divisi/core/promise"
+      detail:
+        "its generate returned neither a Stream nor an Effect; use worker({ id, answer }) from @divisi/core/promise"
     }
   })
 
@@ -135,7 +136,7 @@ const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: 
     return Effect.succeed(by === "policy" && echo !== undefined ? { ...whole, echo } : whole)
   }
   // If a model was cut short in the middle of its arguments, the tool call is incomplete.
-  if (reason === "length") return Effect.fail(malformed(worker, "it ran out of tokens as it asked for a tool", usage))
+  if (reason === "length") return Effect.fail(malformed(worker, "it ran out of tokens during a tool call", usage))
   return Effect.succeed<ResponseCache.Answer>(
     defined({
       text,
@@ -176,11 +177,11 @@ const takeFinish = (
 const takeToolCall = (call: Call, received: Received, part: ToolCall): string | undefined => {
   const { arguments: text, id, name } = part
   if (!isText(name) || name === "" || !isText(text))
-    return "it asked for a tool without a name, or with arguments that are no text"
-  if (call.request.tools === undefined) return `it asked for the tool "${name}", and was offered none`
+    return "it called a tool without a name, or with arguments that are not a string"
+  if (call.request.tools === undefined) return `it called the tool "${name}", but no tools were offered`
   received.toolCalls ??= []
   const count = received.toolCalls.length
-  if (count >= mostToolCalls) return `it asked for more than ${mostToolCalls} tools at once`
+  if (count >= mostToolCalls) return `it requested more than ${mostToolCalls} tool calls in one turn`
   const isTaken = !isText(id) || id === "" || received.toolCalls.some((other) => other.id === id)
   received.toolCalls.push({ id: isTaken ? `call-${count}` : id, name, arguments: text })
   received.size += name.length + text.length
@@ -191,7 +192,7 @@ const takeToolCall = (call: Call, received: Received, part: ToolCall): string | 
 const mostToolCalls = 128
 
 const tooLong = (call: Call, { size }: Received): string | undefined =>
-  size > leastCharacters && size > bound(call) ? `its answer went on past ${bound(call)} characters` : undefined
+  size > leastCharacters && size > bound(call) ? `its answer is longer than ${bound(call)} characters` : undefined
 
 /**
  * Merges deltas that arrive together, so that a listener receives one event per network packet instead of one per
@@ -236,9 +237,9 @@ const take = (
     const wrong = takeToolCall(call, received, part) ?? tooLong(call, received)
     return wrong === undefined ? undefined : malformed(worker, wrong)
   }
-  if (part.type !== "text" && part.type !== "reasoning") return malformed(worker, "it sent a part of no known type")
+  if (part.type !== "text" && part.type !== "reasoning") return malformed(worker, "it sent a part of an unknown type")
   const { text, type } = part
-  if (typeof text !== "string") return malformed(worker, `a piece of its text is no string but ${typeof text}`)
+  if (typeof text !== "string") return malformed(worker, `a part of its text is not a string but ${typeof text}`)
   received.size += Math.max(1, text.length)
   const wrong = tooLong(call, received)
   if (wrong !== undefined) return malformed(worker, wrong)

@@ -29,7 +29,7 @@ export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: u
 /** The run ended with an answer that does not have the shape of its `output`: that of a step that was not asked for it. */
 export class UnfittingAnswer extends Data.TaggedError("UnfittingAnswer")<{ readonly detail: string }> {
   override get message(): string {
-    return `The answer does not have the shape of the output: ${this.detail}`
+    return `The answer does not match the output schema: ${this.detail}`
   }
 }
 
@@ -76,7 +76,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
     ? { ending: isRefusal(error) ? "refused" : "failed", detail: message, error }
     : {
         ending: "answered",
-        detail: `Round ${state.rounds.length} failed, the answer before it stands: ${message}`,
+        detail: `Round ${state.rounds.length} failed, so the previous answer is used: ${message}`,
         error
       }
 }

@@ -90,7 +90,7 @@ export type StepEnd =
 /** The nested run of a step gave no answer. */
 export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly detail: string }> {
   override get message(): string {
-    return `The nested run gave no answer: ${this.detail}`
+    return `The nested run returned no answer: ${this.detail}`
   }
 }
 

@@ -106,7 +106,9 @@ const reader = (context: Policy.Context, options: Options) => {
             stands,
             workflow: options.prompt?.subtasks === false ? withoutSubtasks(workflow) : workflow
           })
-        : Result.fail({ message: `"${stands.round}.${stands.step}" cannot be the answer: that step has none.` })
+        : Result.fail({
+            message: `The final answer cannot be step ${stands.step} of round ${stands.round}, because that step has no answer.`
+          })
     )
   }
 }

@@ -116,7 +116,7 @@ const isGiven = (value: unknown): boolean =>
 /** Throws an `OptionsError` if the results for waiting calls are invalid. */
 export const checkResults = (results: object = {}): void => {
   if (!isObject(results)) {
-    const detail = `"results" must be an object of results by the ids of their calls, not ${Options.kindOf(results)}.`
+    const detail = `"results" must be an object that maps call ids to results, not ${Options.kindOf(results)}.`
     throw new Options.OptionsError({ what: "resume", detail })
   }
   const given = Options.expects("a string, { content }, or { approved: true or false }", isGiven)

@@ -431,7 +431,9 @@ export const streamAnswer = <A = unknown>(options: ConductOptions<A>): AnswerStr
     }
     const { answer, detail, ending } = await result
     if (state?.isContradicted === true)
-      throw new Error("A retry returned different text than the stream so far. Use `result`.")
+      throw new Error(
+        "A retry produced text that differs from what was already streamed. Await `result` for the final answer."
+      )
     if (answer === undefined && ending !== "interrupted")
       throw new Error(detail ?? `The run ended without an answer: ${ending}.`)
   }

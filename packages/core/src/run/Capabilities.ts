@@ -19,7 +19,7 @@ const unsupported = (worker: Worker, kind: Kind) =>
     worker: worker.id,
     reason: {
       _tag: "InvalidRequest",
-      detail: `it takes no ${names[kind].many}; say capabilities: { ${kind}: true } if it does, or leave them out with unsupported: "omit"`
+      detail: `it does not support ${names[kind].many}; set capabilities: { ${kind}: true } if it does, or drop them with unsupported: "omit"`
     }
   })
 
@@ -103,13 +103,13 @@ export const fit = (
     if (capabilities[kind] === true) continue
     if (mode === "error") return unsupported(worker, kind)
     fitted = { ...fitted, messages: fitted.messages.map((message) => withoutKind(message, kind)) }
-    notices.push(`It takes no ${names[kind].many}: they were left out.`)
+    notices.push(`It does not support ${names[kind].many}, so they were left out.`)
   }
   if (capabilities.tools !== true) {
     if (tools !== undefined) {
       if (mode === "error") return unsupported(worker, "tools")
       fitted = { ...fitted, tools: undefined, toolChoice: undefined, parallelToolCalls: undefined }
-      notices.push("It takes no tools: it was offered none.")
+      notices.push("It does not support tools, so none were offered.")
     }
     fitted = { ...fitted, messages: fitted.messages.map(untooled) }
   }
@@ -130,7 +130,7 @@ export const fit = (
 export const missing = (workers: ReadonlyArray<Worker>, needed: ReadonlySet<Kind>): string | undefined => {
   for (const kind of needed) {
     if (workers.some(({ capabilities }) => capabilities?.[kind] === true)) continue
-    return `No worker of the pool takes ${names[kind].many}: add one, say capabilities: { ${kind}: true } of one that does, or leave them out with unsupported: "omit".`
+    return `No worker in the pool supports ${names[kind].many}. Add one that does, set capabilities: { ${kind}: true } on a worker that does, or drop them with unsupported: "omit".`
   }
   return undefined
 }

@@ -105,7 +105,7 @@ const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | un
   if (typeof choice !== "object") return undefined
   const names = tools.map(({ name }) => name)
   if (names.includes(choice.name)) return undefined
-  return `toolChoice names the tool "${choice.name}", which there is not. Tools: ${names.join(", ") || "none"}.`
+  return `toolChoice names the tool "${choice.name}", which does not exist. Tools: ${names.join(", ") || "none"}.`
 }
 
 /** The names of the tools that a run is given. */

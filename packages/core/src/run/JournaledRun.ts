@@ -143,7 +143,7 @@ export const begin = Effect.fnUntraced(function* (
   if (opened.success._tag === "Ended") {
     const { events } = opened.success
     if (isOther(run.task, runId, events)) {
-      const error = new Journal.JournalMismatch({ run: runId, call: runId, detail: "has another question" })
+      const error = new Journal.JournalMismatch({ run: runId, call: runId, detail: "has a different question" })
       return { _tag: "Over", result: finish(unusable(runId, error)) }
     }
     for (const event of events) listener?.(event)
@@ -199,7 +199,7 @@ const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effec
   return Effect.fail(
     new OptionsError({
       what: "resume",
-      detail: `No call of this run has the id "${stranger}". It waits for ${names || "nothing"}: give results by these ids, which stand in waitingFor.`
+      detail: `This run has no pending call "${stranger}". Pending calls: ${names || "none"}.`
     })
   )
 }

@@ -70,9 +70,9 @@ export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>):
     const { description, name, strict } = tool
     const what = `the tool "${name}"`
     if (!isName(name)) {
-      return yield* new ShapeError({ what, detail: `a name must have ${nameRule}` })
+      return yield* new ShapeError({ what, part: "name", detail: `use only ${nameRule} characters` })
     }
-    if (ready.has(name)) return yield* new ShapeError({ what, detail: "two tools have this name" })
+    if (ready.has(name)) return yield* new ShapeError({ what, part: "name", detail: "another tool has the same name" })
     const { check, schema, size: schemas } = yield* compileShape(what, tool.input)
     size += schemas
     if (size > maxSchemas) {
@@ -98,7 +98,7 @@ const parsed = (text: string): Read => {
   try {
     return { isRight: true, text: json, value: JSON.parse(json) }
   } catch (error) {
-    return { isRight: false, why: `it is no JSON: ${messageOf(error)}` }
+    return { isRight: false, why: `it is not JSON: ${messageOf(error)}` }
   }
 }
 
@@ -134,7 +134,7 @@ export const answerShape = Effect.fnUntraced(function* (
     const failure = exit.cause.reasons.find(Cause.isFailReason)
     return {
       isRight: false,
-      why: failure?.error ?? "its schema cannot be checked at once; leave asynchronous checks out"
+      why: failure?.error ?? "its schema has asynchronous checks, which are not supported"
     }
   }
   return { format: { ...output, schema }, read }

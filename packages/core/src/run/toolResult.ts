@@ -128,7 +128,7 @@ const jsonOf = (root: unknown): unknown => {
     const prototype: unknown = Object.getPrototypeOf(value)
     const isPlain = prototype === null || prototype === Object.prototype
     if (read.length === 0 && !isPlain) refuse(`a ${nameOf(value)} without fields${at}`)
-    if (read.length === 0 && all.some(([, inner]) => inner !== undefined)) refuse(`an object of functions alone${at}`)
+    if (read.length === 0 && all.some(([, inner]) => inner !== undefined)) refuse(`an object with only functions${at}`)
     return Object.fromEntries(read)
   }
 
@@ -146,7 +146,8 @@ const ofValue = (value: unknown): ToolResult => {
   if (isObject(value) && isError(value)) return ofError(value)
   const problem = problemOf(value)
   if (problem === undefined) return { content: toContent(value as ContentInput) }
-  if (Array.isArray(value) && value.some(isMedia)) return failed(`The tool gave what cannot be shown: ${problem}.`)
+  if (Array.isArray(value) && value.some(isMedia))
+    return failed(`The tool returned content that cannot be used: ${problem}.`)
   const json = jsonOf(value)
   return { content: typeof json === "string" ? json : JSON.stringify(json) }
 }
@@ -246,7 +247,7 @@ const ofStream = async (stream: AsyncIterable<unknown>, signal: AbortSignal): Pr
   ofPieces(await piecesOf(stream, signal), `a ${nameOf(stream)}`)
 
 const ofResponse = async (response: Response, signal: AbortSignal): Promise<ToolResult> => {
-  if (response.bodyUsed) return refuse("a Response whose body was read before")
+  if (response.bodyUsed) return refuse("a Response whose body was already read")
   const { body, ok, status, statusText } = response
   const read = body === null ? { content: "(nothing)" } : await ofStream(body as never, signal)
   if (ok) return read
@@ -273,8 +274,8 @@ const atOnce = (value: unknown): ToolResult => {
 
 const refusal = (error: unknown): ToolResult =>
   isA(error, Unreadable)
-    ? failed(`The tool gave ${error.message}, which cannot be shown.`)
-    : failed(`The tool gave what cannot be read: ${messageOf(error)}`)
+    ? failed(`The tool returned ${error.message}, which cannot be converted to text.`)
+    : failed(`The result of the tool cannot be read: ${messageOf(error)}`)
 
 /**
  * Reads the value that a tool returned. It never fails: an unreadable value becomes a failed result with the reason.

@@ -29,7 +29,7 @@ export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
       case "Empty":
         return "A pool needs at least one worker."
       case "DuplicateId":
-        return `Two workers of the pool have the id "${reason.id}". Change one of them.`
+        return `Two workers in the pool have the id "${reason.id}". Worker ids must be unique.`
       case "UnknownId":
         return `Worker "${reason.id}" is not in the pool. Workers: ${reason.known.join(", ")}.`
       case "SampleSize":

@@ -10,10 +10,15 @@ import type { Shape } from "./Shape.ts"
 import * as schemaCheck from "./schemaCheck.ts"
 import type { JsonSchema } from "./Tool.ts"
 
-/** A shape that is not a schema, or that cannot be converted to JSON Schema. */
-export class ShapeError extends Data.TaggedError("ShapeError")<{ readonly what: string; readonly detail: string }> {
+/** A shape that is not a schema, or that cannot be converted to JSON Schema; or a tool name that cannot be used. */
+export class ShapeError extends Data.TaggedError("ShapeError")<{
+  readonly what: string
+  readonly detail: string
+  /** The invalid part; the schema by default. */
+  readonly part?: "schema" | "name" | undefined
+}> {
   override get message(): string {
-    return `The schema of ${this.what} cannot be used: ${this.detail}`
+    return `The ${this.part ?? "schema"} of ${this.what} cannot be used: ${this.detail}`
   }
 }
 

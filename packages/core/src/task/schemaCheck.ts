@@ -353,7 +353,7 @@ const read = (root: Fields) => {
 
   const target = (reference: unknown): Node => {
     const schema = typeof reference === "string" ? resolve(reference) : undefined
-    if (schema === undefined) throw new Error(`its reference ${kindOf(reference)} does not point to a schema in it`)
+    if (schema === undefined) throw new Error(`its $ref ${kindOf(reference)} does not resolve to a schema`)
     const node = nodeOf(schema, `reference ${kindOf(reference)}`)
     node.isTarget = true
     return node

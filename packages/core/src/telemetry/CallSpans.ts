@@ -123,7 +123,7 @@ const end = (span: Tracer.Span, event: CallEnd, content: boolean) => {
     return fail(span, at, event.reason._tag, content ? event.message : `${event.worker} failed.`)
   }
   if (type === "completion-finished" && event.error !== undefined) {
-    return fail(span, at, "unreadable", content ? event.error : "The completion is no workflow.")
+    return fail(span, at, "unreadable", content ? event.error : "The completion is not a valid workflow.")
   }
   return type === "call-interrupted" || type === "call-lost" ? interrupt(span, at) : succeed(span, at)
 }

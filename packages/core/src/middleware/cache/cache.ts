@@ -95,7 +95,9 @@ const lookup = <E>(
       isComputed || Cause.hasInterrupts(cause)
         ? Effect.failCause(cause)
         : Effect.andThen(
-            Effect.logWarning(`The response cache failed, and the call is made: ${messageOf(Cause.squash(cause))}`),
+            Effect.logWarning(
+              `The response cache failed, so the call is made without it: ${messageOf(Cause.squash(cause))}`
+            ),
             Effect.map(compute, (value) => ({ value, cached: false }))
           )
   )

@@ -14,7 +14,7 @@ const checkedGrade = (grader: string, task: string, grade: Grade): Effect.Effect
   const isText = explanation === undefined || typeof explanation === "string"
   return Number.isFinite(score) && typeof correct === "boolean" && isText
     ? Effect.succeed(defined({ correct, score: score!, explanation }))
-    : Effect.fail(new GraderError({ grader, task, detail: "a verdict is { correct, score }, with a finite score" }))
+    : Effect.fail(new GraderError({ grader, task, detail: "expected { correct, score } with a finite score" }))
 }
 
 /** Calls a worker for the critic: charged and reported like any other call. */

@@ -100,7 +100,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         if (known === undefined) return next(ask, at)
         if (known.isRetired === true) return from(attempt + 1, [])
         if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash) {
-          return slot.recording.mismatch(slot.call, `asks ${worker.id} something else than it did before`)
+          return slot.recording.mismatch(slot.call, `sends ${worker.id} a different request than before`)
         }
         const { handle } = known
         if (known.outcome === undefined && handle !== undefined && typeof worker.recovery === "object") {

@@ -17,11 +17,11 @@ const isWhole = ({ finishReason }: Answered): boolean => finishReason === "stop"
 const correct = ({ conversation, running }: StepAsk, { text, why }: { text: string; why: string }) => {
   conversation.turn += 1
   if (conversation.corrections >= mostCorrections) {
-    const detail = `its answer has not the shape that was asked for: ${why}`
+    const detail = `its answer does not match the output schema: ${why}`
     return new WorkerError({ worker: running.worker, reason: { _tag: "InvalidRequest", detail } })
   }
   conversation.corrections += 1
-  const complaint = `Your answer has not the shape that was asked for: ${why}\nAnswer again, with the JSON alone.`
+  const complaint = `Your answer does not match the output schema: ${why}\nAnswer again with only the JSON.`
   conversation.messages.push({ role: "assistant", content: text }, { role: "user", content: complaint })
   return undefined
 }

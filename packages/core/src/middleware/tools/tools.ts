@@ -62,7 +62,7 @@ const useTool = (
   if (given?.approved === false) return Effect.sync(() => tell(Toolbox.declined(given.reason)))
 
   if (tools!.get(name) === undefined && recording?.tools.includes(name) === true) {
-    return recording.mismatch(id, `asked for the tool "${name}", which the run had and now has not`)
+    return recording.mismatch(id, `asked for the tool "${name}", which is no longer among the tools of the run`)
   }
   const toolContext: ToolContext = { runId, round, step, worker, call: toolCall }
   return Effect.flatMap(
@@ -132,7 +132,7 @@ export const tools =
 
     const use = ({ calls, message }: Request): Effect.Effect<StepEnd, StepError> => {
       if (conversation.toolRounds >= maxToolRounds) {
-        const detail = `it went on asking for tools after ${maxToolRounds} rounds of them (maxToolRounds)`
+        const detail = `it still asked for tools after ${maxToolRounds} rounds (maxToolRounds)`
         return Effect.fail(new WorkerError({ worker: running.worker, reason: { _tag: "InvalidRequest", detail } }))
       }
       return Effect.flatMap(
