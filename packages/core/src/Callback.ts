@@ -1,6 +1,6 @@
 /**
- * Functions that users give. Each may be async and may throw: what it gives is awaited, what it throws is a failure, and
- * no rejection stays unhandled.
+ * User functions. Each may be async and may throw: its result is awaited, an exception is a failure, and no rejection
+ * stays unhandled.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -14,7 +14,7 @@ export type Given<A, E = never> = A | PromiseLike<A> | Effect.Effect<A, E>
 const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 
-/** Calls a function of a user; fails with what it throws, and with what its promise is rejected with. */
+/** Calls a user function. Fails with its exception, or with the rejection of its promise. */
 export const settle = <A, E = unknown>(call: () => Given<A, E>): Effect.Effect<A, E> =>
   Effect.suspend((): Effect.Effect<A, E> => {
     try {
@@ -54,7 +54,7 @@ export const called = <A, E = never>(
       : Effect.fail(new CallbackError({ callback, cause: error }))
   })
 
-/** Calls a listener, which nothing waits for: `onError` gets what it throws, at once or later. */
+/** Calls a listener without waiting for it. `onError` receives its exception, whether synchronous or later. */
 export const notify = (call: () => unknown, onError: (error: unknown) => void): void => {
   try {
     const given = call()
@@ -64,7 +64,7 @@ export const notify = (call: () => unknown, onError: (error: unknown) => void): 
   }
 }
 
-/** Keeps what is logged without a logger of the caller off the standard output, which may carry a protocol. */
+/** Keeps log output off the standard output, which may carry a protocol, unless the caller has a logger. */
 export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.provideService(
   References.LogToStderr,
   true
@@ -78,12 +78,12 @@ export const notifyLogged = (what: string, call: () => unknown): void =>
     )
   )
 
-/** Takes the rejection of a value that may be a promise, and that is of no use. */
+/** Handles the rejection of an unused value that may be a promise. */
 export const unheard = (given: unknown): void => {
   if (isPromiseLike(given)) given.then(undefined, () => {})
 }
 
-/** Calls a function whose answer is needed at once; a promise is refused, and its rejection is not left unhandled. */
+/** Calls a function whose answer is needed synchronously. A promise is refused, and its rejection is handled. */
 export const atOnce = <A>(what: string, call: () => A): A => {
   const given = call()
   if (!isPromiseLike(given)) return given

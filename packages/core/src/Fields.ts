@@ -1,9 +1,9 @@
 /**
- * Fields of records that say by a key's absence that there is no value: what is written as JSON and must equal what is
- * read back, the types of vendors' SDKs, headers.
+ * Fields of records in which an absent key means that there is no value: JSON that must equal what is read back, the
+ * types of vendors' SDKs, headers.
  */
 
-/** A record whose fields are absent where they may be `undefined`. */
+/** A record whose fields are absent if they may be `undefined`. */
 export type Defined<A> = A extends unknown
   ? { [K in keyof A as undefined extends A[K] ? never : K]: A[K] } & {
       [K in keyof A as undefined extends A[K] ? K : never]?: Exclude<A[K], undefined>
@@ -29,7 +29,7 @@ export const defined = <const A extends object>(record: A): Defined<A> => {
 
 const copied = (record: object): object => {
   const copy: Record<string, unknown> = {}
-  // Each run copies some fifteen records: pairs of their keys and values would be a fifteenth of what it allocates.
+  // Each run copies some fifteen records: pairs of their keys and values would be a fifteenth of its allocations.
   const values = record as Readonly<Record<string, unknown>>
   for (const key of Object.keys(values)) if (values[key] !== undefined) copy[key] = values[key]
   return copy

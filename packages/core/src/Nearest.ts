@@ -1,4 +1,4 @@
-/** The known word that a misspelt one was meant for. */
+/** Suggests the known word that a misspelt one was meant for. */
 
 /** The letters to insert, leave out, replace or swap with their neighbour to make one word of the other. */
 const distance = (from: string, to: string): number => {
@@ -35,7 +35,8 @@ const isBeginning = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one))
 
 /**
- * The nearest of the known words, or `undefined` where none is near. Capitals, hyphens and underscores do not count.
+ * Returns the nearest of the known words, or `undefined` if none is close. Capitals, hyphens and underscores are
+ * ignored.
  *
  * **Example**
  *

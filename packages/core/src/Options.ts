@@ -40,14 +40,14 @@ export type Row = Check | Shape | Table | Variants | Each
 /** A shape with a row for every option of an interface. */
 export type ShapeOf<A> = { readonly [Option in keyof A]-?: Row }
 
-/** Returns what is wrong with options that are valid one by one, as a sentence, or `undefined`. */
+/** Returns the problem of options that are valid one by one, as a sentence, or `undefined`. */
 export type Rule = (options: Readonly<Record<string, unknown>>) => string | undefined
 
 /** The parts of a table other than its rows. */
 export interface Notes {
   /** The options that must be given. */
   readonly required?: ReadonlyArray<string> | undefined
-  /** Names that people know from other libraries, with ours: `{ prompt: "question" }`. Their spelling does not count. */
+  /** Names from other libraries, mapped to ours: `{ prompt: "question" }`. Their spelling is normalized. */
   readonly called?: Readonly<Record<string, string>> | undefined
   /** Contradictions, checked in order once every option is valid: {@link needs}, {@link excludes}, {@link ordered}. */
   readonly rules?: ReadonlyArray<Rule> | undefined
@@ -59,7 +59,7 @@ export interface Table extends Notes {
   readonly shape: Shape
 }
 
-/** Objects that say by one of their options which others they have: `{ type: "constant" }`. */
+/** Objects in which one option decides which others are allowed: `{ type: "constant" }`. */
 export interface Variants {
   readonly kind: "variants"
   readonly by: string
@@ -105,7 +105,7 @@ export const kindOf = (value: unknown): string => {
 // Checks
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A check by a test, and the words for what passes it. */
+/** Makes a check from a test and a description of the accepted values. */
 export const expects =
   (what: string, test: (value: unknown) => boolean): Check =>
   (value) =>
@@ -125,7 +125,7 @@ const within = (what: string, { isWhole, least, most }: Range): Check => {
   return Object.assign(expects(words, test), { range: { least, most, isWhole } })
 }
 
-/** An object that is made elsewhere, known by one of its methods. */
+/** Accepts an object that is made elsewhere, recognized by one of its methods. */
 export const madeBy = (what: string, method: string): Check =>
   expects(what, (value) => isRecord(value) && typeof value[method] === "function")
 
@@ -163,7 +163,7 @@ export const either =
 // Tables
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A shape with what is required, other names of its options, and contradictions. */
+/** Makes a table from a shape with required options, other names of its options, and contradictions. */
 export const table = (shape: Shape, notes: Notes = {}): Table => ({ kind: "table", shape, ...notes })
 
 /** A list of which each element is checked. */
@@ -172,7 +172,7 @@ export const listOf = (each: Row): Each => ({ kind: "list", each })
 /** An object with keys of the caller's choice, of which each value is checked. */
 export const recordOf = (each: Row): Each => ({ kind: "record", each })
 
-/** Objects with an option, e.g. `type`, that decides which others there are. */
+/** Describes objects with an option, e.g. `type`, that decides which others are allowed. */
 export const variants = (by: string, of: Variants["of"]): Variants => ({ kind: "variants", by, of })
 
 /** A rule for an option that has an effect only together with one of several other options. */
@@ -263,7 +263,7 @@ const problemOfVariant = (value: Readonly<Record<string, unknown>>, { by, of }: 
   return problemOfOptions(value, { ...table, shape: { [by]: names, ...table.shape } }, `${path}.`)
 }
 
-/** Returns what is wrong with a value that is held to a row, as a sentence, or `undefined`. */
+/** Returns the problem of a value according to its row, as a sentence, or `undefined`. */
 export const problemOf = (value: unknown, row: Row, path: string): string | undefined => {
   if (typeof row === "function") {
     const wanted = row(value)

@@ -39,7 +39,7 @@ export const shuffle = <A>(items: Iterable<A>, seed: number): Array<A> => seeded
 export const index = (size: number, seed: number): number =>
   seeded(EffectRandom.nextIntBetween(0, size, { halfOpen: true }), seed)
 
-/** A source of draws: each call gives the next number, from 0 to below 1. */
+/** A random source: each call returns the next number, from 0 to below 1. */
 export type Draw = () => number
 
 /**

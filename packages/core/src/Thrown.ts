@@ -1,6 +1,6 @@
 /**
- * Words for what others' code throws or sends: they are shown on one line or in a page, so they can neither throw again
- * nor act on what shows them.
+ * Text for values that third-party code throws or sends. It is safe to show on one line or in a page: it can neither
+ * throw again nor affect the program that shows it.
  */
 
 /** Control characters, C1 included, but for tabs and line feeds; separators of lines; marks of writing direction. */
@@ -8,13 +8,13 @@ const acting =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** The text with a space for each character that would act on a terminal or turn the order of what is read. */
+/** Returns the text with a space for each character that would control a terminal or change the reading order. */
 export const plain = (text: string): string => text.replace(acting, " ")
 
 const said = (thrown: unknown): unknown =>
   typeof thrown === "object" && thrown !== null && "message" in thrown ? thrown.message : thrown
 
-/** The message of what was thrown, whatever it is: hostile objects throw once more when they are looked at. */
+/** Returns the message of any thrown value. Hostile objects may throw again when they are inspected. */
 export const messageOf = (thrown: unknown): string => {
   try {
     return plain(String(said(thrown)))

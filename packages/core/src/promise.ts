@@ -1,8 +1,8 @@
 /**
  * The same Conductor for people who do not use Effect: promises, async iterables, `AbortSignal`.
  *
- * A thin face over `Conductor`, with the same options and results. It adds only how to write workers and policies without
- * Effect, and what to do with a run before, during and after it.
+ * A thin layer over `Conductor`, with the same options and results. It adds only ways to write workers and policies
+ * without Effect, and to use a run before, during and after its execution.
  */
 
 export type { RunEvent, WaitingCall } from "./events/RunEvent.ts"

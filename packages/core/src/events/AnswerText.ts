@@ -28,7 +28,7 @@ export interface AnswerText {
   readonly isLive: boolean
   readonly maxRounds: number
   readonly runId: string | undefined
-  /** The step whose answer is the round's; `undefined` where several vote, or before there is a workflow. */
+  /** The step that answers the round; `undefined` if several vote, or before there is a workflow. */
   readonly step: number | undefined
   /** How many characters of the emitted text a retry has repeated; `undefined` while there is nothing to repeat. */
   readonly repeated: number | undefined
@@ -48,9 +48,9 @@ export interface AnswerText {
  *
  * **Details**
  *
- * `maxRounds` is the Conductor's own. With one round, the text of the step that answers is emitted as it comes. With
- * more rounds any answer may be a draft, where a check fails it is one, and where steps vote the winner is not known yet:
- * the text then comes at the end.
+ * `maxRounds` is the Conductor's own. With one round, the text of the answering step is emitted as it arrives. With
+ * more rounds any answer may be a draft, if a check fails it is one, and if steps vote the winner is not known yet: in
+ * these cases the text is emitted at the end.
  */
 export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
   emitted: "",
@@ -72,7 +72,7 @@ export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText
 
 type Emission = readonly [state: AnswerText, text: string]
 
-/** Takes a text that is known to be the answer's beginning, and emits what is new in it. */
+/** Extends the answer by a text that is known to be its beginning, and emits the new part. */
 const extend = (state: AnswerText, whole: string): Emission => {
   const { emitted, from } = state
   const known = emitted.slice(from)
@@ -102,7 +102,7 @@ const onTurn = (state: AnswerText, { error }: Of<"turn-finished">): Emission => 
   return [{ ...state, emitted: emitted + gap, from: emitted.length + gap.length, repeated: undefined }, gap]
 }
 
-/** The state with what an event says about who answered, and how. */
+/** Updates the state with an event's information about the answering workers. */
 const observe = (state: AnswerText, event: RunEvent): AnswerText => {
   if (event.type === "round-started" && event.runId === state.runId) return { ...state, rounds: event.round + 1 }
   if (event.type !== "step-finished") return state
@@ -111,7 +111,7 @@ const observe = (state: AnswerText, event: RunEvent): AnswerText => {
   return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
 }
 
-/** The events that neither add to the text of the answer nor void some of it. */
+/** The events that neither add to the text of the answer nor void parts of it. */
 type WithoutText =
   | "run-started"
   | "round-started"
@@ -136,7 +136,7 @@ type WithoutText =
   | "round-finished"
 
 /**
- * Takes one event, and emits the text that is certain now.
+ * Processes one event, and emits the text that is now certain.
  *
  * **Details**
  *

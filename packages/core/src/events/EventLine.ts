@@ -1,4 +1,4 @@
-/** Lines for people about what happens in a run, for callers that show its progress as text. */
+/** Formats the events of a run as lines, for callers that show its progress as text. */
 import * as Check from "./check.ts"
 import * as Critic from "./critic.ts"
 import * as Plan from "./plan.ts"

@@ -36,7 +36,7 @@ export interface Outcome {
   readonly version: typeof version
   /** When it was scored, in milliseconds since 1970. */
   readonly at: number
-  /** The id of the run that it comes from. */
+  /** The id of the run. */
   readonly run?: string
   /** Names the question: the same question has the same name in every outcome. */
   readonly question: string
@@ -52,11 +52,11 @@ export interface Outcome {
   /** 0 to 1. */
   readonly score: number
   readonly source: Source
-  /** Absent where a price is unknown. */
+  /** Absent if a price is unknown. */
   readonly costUsd?: number
   readonly usage?: Usage
   readonly millis?: number
-  /** How likely it was that this worker was asked, where the policy draws. */
+  /** The probability with which this worker was chosen, if the policy samples. */
   readonly probability?: number
 }
 
@@ -94,11 +94,11 @@ export const teamPrefix = "policy:"
  *
  * **Details**
  *
- * A run that an outage has cut short (`StepFailure.outagesOf`) has no outcome as a whole: it says nothing about who
- * answers well. Its answered steps do.
- * A score of the run is credited to a worker only where the run was that worker's one call. Of any other run only the
- * team is known to be good or bad: the outcome is then of `policy:<name>`, at the cost and in the time of the whole run.
- * The kind is what the task's metadata calls its family or subject.
+ * A run that an outage has cut short (`StepFailure.outagesOf`) has no outcome as a whole, because it is not evidence
+ * about its workers. Its answered steps have outcomes. A score of the run is credited to a worker only if the run was
+ * that worker's single call. For any other run only the team is known to be good or bad: the outcome is then of
+ * `policy:<name>`, at the cost and in the time of the whole run. The kind is the family or subject in the task's
+ * metadata.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** The payments of a run: each call of its transcript with what it was for, and their sums. */
+/** The payments of a run: each call of its transcript with its purpose, and their sums. */
 import type { Paid, Spend } from "../task/Usage.ts"
 import { addUsage, noSpend } from "../task/Usage.ts"
 import type { EarlierStep } from "../workflow/Workflow.ts"
@@ -19,13 +19,13 @@ import type {
  */
 export type Purpose = "plan" | "step" | "answer" | "judgement"
 
-/** A call of a run, or an answer that was found. */
+/** A call of a run, or a cached answer. */
 export interface Payment {
   /** The id of the worker; of a completion, the name of the policy. */
   readonly worker: string
   readonly purpose: Purpose
   readonly paid: Paid
-  /** 0 for an answer that was found, and for a call that its provider's gate refused. */
+  /** 0 for a cached answer, and for a call that its provider's gate refused. */
   readonly calls: number
   /** Whether it failed or was interrupted. */
   readonly isLost: boolean
@@ -38,7 +38,9 @@ const answerPayment = (
 ): ReadonlyArray<Payment> =>
   paid === undefined ? [] : [{ worker, purpose, paid, calls: cached === true ? 0 : 1, isLost: false }]
 
-/** Checks and critics judge, also where they fail; all other calls are for what their step or the plan is for. */
+/**
+ * Calls of checks and critics are judgements even if they fail; all other calls have the purpose of their step or plan.
+ */
 const lostPayments = (lost: ReadonlyArray<LostCall>, purpose: Purpose): ReadonlyArray<Payment> =>
   lost.map((paid) => ({
     worker: paid.worker,
@@ -107,7 +109,7 @@ const answering = ({ rounds }: Transcript): EarlierStep | undefined => {
   return { round, step: workflow?.answer === "majority" ? 0 : steps.length - 1 }
 }
 
-/** All calls of a run with what they were for, those of nested runs included: they add up to {@link spendSoFar}. */
+/** Returns all calls of a run with their purposes, including nested runs. They add up to {@link spendSoFar}. */
 export const payments = (transcript: Transcript): ReadonlyArray<Payment> => {
   const { policy, rounds } = transcript
   const answer = answering(transcript)

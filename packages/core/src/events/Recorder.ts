@@ -131,7 +131,7 @@ const copyOf = (run: OpenRun): Transcript => ({
 // Constructor
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a recorder for one run: the first whose events it gets. */
+/** Makes a recorder for one run: the first run whose events it receives. */
 export const recorder = (): Recorder => {
   const runs = new Map<string, OpenRun>()
   let first: OpenRun | undefined

@@ -55,22 +55,22 @@ export type Ending =
   | "failed"
   /** The caller stopped it. */
   | "interrupted"
-  /** Nothing more can run before the caller gives the results of tools: it can be resumed. */
+  /** No step can continue before the caller returns the results of tools; the run can be resumed. */
   | "suspended"
 
 /** A tool call that waits for the caller. */
 export interface WaitingCall {
-  /** Unique in the run, and the same whenever it is resumed: results are given under it. */
+  /** Unique in the run and stable across resumes. Results are passed under this id. */
   readonly id: string
   readonly round: number
   readonly step: number
   readonly worker: string
-  /** `result`: the tool has no handler. `approval`: a person is to say whether it may be run. */
+  /** `result`: the tool has no handler. `approval`: a person must approve the call. */
   readonly for: "result" | "approval"
   readonly call: ToolCall
 }
 
-/** An attempt of a call that gave no answer. */
+/** An attempt of a call without an answer. */
 export interface Attempt {
   /** The id under which accounts charge it once. Absent if the run shares no account and has no journal. */
   readonly chargeId?: string
@@ -124,7 +124,7 @@ export type Stamped<B extends { readonly type: string }> = Stamp & B
 /** An event of a run. */
 export type RunEvent = Stamped<Body>
 
-/** The events that say how far something is: pieces of texts and the progress of tools. Neither journals nor spans have them. */
+/** Progress events: pieces of texts and the progress of tools. They are absent from journals and spans. */
 type Transient = "step-delta" | "completion-delta" | "tool-progress"
 
 const transient: ReadonlySet<string> = new Set<Transient>(["step-delta", "completion-delta", "tool-progress"])

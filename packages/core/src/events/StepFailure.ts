@@ -1,6 +1,6 @@
 /**
- * The steps of a run that failed, those that another worker took over, and the failed calls of checks, critics and
- * planners: what an answer alone does not show.
+ * The failed steps of a run, the reassigned steps, and the failed calls of checks, critics and planners, none of which
+ * an answer alone shows.
  */
 import { defined } from "../Fields.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"

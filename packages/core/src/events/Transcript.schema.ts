@@ -38,7 +38,7 @@ export const CheckRecord = schemaOf<TranscriptModels.CheckRecord>()(
   })
 )
 
-/** The answer of a worker that a check asked. */
+/** The answer of a worker that a check called. */
 export const CheckAnswer = schemaOf<TranscriptModels.CheckAnswer>()(
   Schema.Struct({
     turn: Schema.Int,
@@ -63,7 +63,7 @@ export const RevisionRecord = schemaOf<TranscriptModels.RevisionRecord>()(
   })
 )
 
-/** A tool that was asked for. */
+/** A tool that was called. */
 export const ToolRecord = schemaOf<TranscriptModels.ToolRecord>()(
   Schema.Struct({
     call: ToolCall,

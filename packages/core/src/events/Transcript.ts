@@ -1,10 +1,10 @@
 /**
  * Transcripts: the whole record of a run, folded from its events.
  *
- * A transcript is plain JSON. It can be taken at any moment of a run, and what has not happened yet is absent from it.
- * It says when each thing happened, so a finished run can be shown as it was at any time ({@link at}): a view is a
- * function of a transcript and a time. Every call, dollar and token of `spend` is in exactly one place: an answer of a
- * step, to a critic or to a check, a failed call, or a completion.
+ * A transcript is plain JSON. It can be taken at any moment of a run; future events are absent from it. It records
+ * times, so a finished run can be shown as of any time ({@link at}): a view is a function of a transcript and a time.
+ * Every call, dollar and token of `spend` is in exactly one place: an answer of a step, to a critic or to a check, a
+ * failed call, or a completion.
  */
 
 import type { Grade } from "../task/Grader.ts"
@@ -41,9 +41,9 @@ export interface LostCall extends Paid, Attempt {
   readonly message?: string
   /** How long after the failure the same worker is tried again; absent when it is not. */
   readonly retryInMillis?: number
-  /** Present when the worker was not asked: its provider's gate refused the call, which is counted nowhere. */
+  /** Present if the request was not sent: its provider's gate refused the call, which is counted nowhere. */
   readonly unasked?: true
-  /** Present when its process ended before its answer came: what it cost is the most that it can have cost. */
+  /** Present if its process ended before its answer arrived: its cost is the worst case. */
   readonly isInDoubt?: true
   /** Present if a check of the step or the critic of the round made the call. */
   readonly by?: "check" | "critic"
@@ -61,7 +61,7 @@ export interface CheckRecord {
   readonly durationMillis: number
 }
 
-/** The answer of a worker that a check asked. */
+/** The answer of a worker that a check called. */
 export interface CheckAnswer extends Paid {
   /** Which call of the step's checks it was, from 0. */
   readonly turn: number
@@ -96,15 +96,15 @@ export interface TurnRecord {
   readonly reasoning: string
   readonly tools: ReadonlyArray<ToolRecord>
   readonly echo?: unknown
-  /** Why its text has not the shape that was asked for, or fails its check. */
+  /** The reason why its text does not have the requested shape, or fails its check. */
   readonly error?: string
   readonly cached: boolean
   readonly paid: Paid
 }
 
-/** A tool that was asked for. */
+/** A tool that was called. */
 export interface ToolRecord {
-  /** How far it is; absent if it has not reported that, or has ended. */
+  /** Its progress; absent if the tool has not reported any, or has ended. */
   readonly progress?: ToolProgress
   readonly call: ToolCall
   readonly startedAt?: number
@@ -133,7 +133,7 @@ export interface StepRecord {
   /** When it was answered, failed or was skipped. */
   readonly endedAt?: number
   readonly durationMillis?: number
-  /** The answer; while the step runs, what has arrived of it. */
+  /** The answer; while the step runs, the part that has arrived. */
   readonly text: string
   readonly reasoning: string
   readonly finishReason?: FinishReason
@@ -160,14 +160,14 @@ export interface StepRecord {
   readonly detail?: string
   /** The class of the error of its worker, if it failed for that. */
   readonly reason?: WorkerErrorReason["_tag"]
-  /** The nested run, when the Conductor gave the step to itself. */
+  /** The nested run, if the Conductor assigned the step to itself. */
   readonly nested?: Transcript
 }
 
 /** A completion of a language policy. */
 export interface CompletionRecord {
   readonly attempt: number
-  /** When it was whole; absent while it is written. */
+  /** The time at which it was complete; absent while it is being written. */
   readonly endedAt?: number
   readonly text: string
   readonly reasoning: string
@@ -184,7 +184,7 @@ export interface GradeRecord {
   readonly grade: Grade
 }
 
-/** The answer of a worker that a critic asked. */
+/** The answer of a worker that a critic called. */
 export interface CriticAnswer extends Paid {
   readonly at: number
   readonly critic: string
@@ -207,7 +207,7 @@ export interface RoundRecord {
   readonly planningMillis?: number
   readonly workflow?: Workflow
   readonly notes: ReadonlyArray<string>
-  /** How likely this plan was, where its policy draws. */
+  /** The probability of this plan, if its policy samples. */
   readonly probability?: number
   readonly steps: ReadonlyArray<StepRecord>
   /** The policy's decisions after answers failed their checks; absent if it was not consulted. */
@@ -249,19 +249,20 @@ export interface Transcript {
 
 /** Folds the events of one run, with those of the runs nested in it. */
 export interface Recorder {
-  /** Takes the next event. Events before the run's start, and those of other runs, change nothing. */
+  /** Receives the next event. Events before the run's start, and those of other runs, change nothing. */
   readonly listener: Listener
   /** The transcript so far; `undefined` before the run has started. */
   readonly transcript: () => Transcript | undefined
 }
 
 /**
- * Makes a recorder for one run: the first whose events it gets.
+ * Makes a recorder for one run: the first run whose events it receives.
  *
  * **Details**
  *
- * Each event changes the record in place; a transcript is copied out of it when it is asked for. So a recorder holds
- * what the transcript holds, and no events. Asked again without an event in between, it gives the same transcript.
+ * Each event changes the record in place, and a transcript is copied out of it on request. A recorder therefore holds
+ * only the data of the transcript, and no events. Repeated requests without an event in between return the same
+ * transcript.
  */
 export const recorder: () => Recorder = fold
 
@@ -302,7 +303,7 @@ export const endOf: (transcript: Transcript) => number = Timeline.endOf
  *
  * **Details**
  *
- * It is the transcript of the events up to then, with one difference: a transcript does not store when the pieces of a
- * text came, so each text appears when it is whole.
+ * It is the transcript of the events up to then, with one difference: a transcript does not store the arrival times of
+ * the pieces of a text, so each text appears when it is complete.
  */
 export const at: (transcript: Transcript, time: number) => Transcript = Timeline.at

@@ -1,5 +1,5 @@
 /**
- * The wire: the schemas of what is written to disk or sent elsewhere, and how it is read back.
+ * The wire: the schemas of data that is written to disk or sent elsewhere, and its readers.
  *
  * Elsewhere, models are plain interfaces so that a first run does not load Effect's schemas. The schema of each model
  * is in a separate file, and the compiler checks that it matches the interface. Written data carries {@link version}.
@@ -66,7 +66,7 @@ export class WireError extends Data.TaggedError("WireError")<{
 
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** A path as it is written in code: `task.messages[0].role`. */
+/** Formats a path as in code: `task.messages[0].role`. */
 const showPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
   path.reduce<string>((shown, segment) => {
     const key = typeof segment === "object" ? segment.key : segment
@@ -89,7 +89,7 @@ const valueReader = <A>(what: string, schema: Of<A>) => {
     Result.mapError(decode(value), (error) => shapeError(what, error.issue))
 }
 
-/** As {@link valueReader}, for what carries its version where it begins. */
+/** Like {@link valueReader}, for data that begins with its version. */
 const versionedReader = <A>(what: string, schema: Of<A>) => {
   const read = valueReader(what, schema)
   return (value: unknown): Result.Result<A, WireError> => {
@@ -165,8 +165,8 @@ export const decodeRunEvents = (text: string): Result.Result<ReadonlyArray<RunEv
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-// Models are plain JSON values, and what JSON leaves out (`undefined`) is what the schemas read back: no encoder of
-// their own is needed, which matters for events that come with every token.
+// Models are plain JSON values, and the schemas read the fields that JSON omits (`undefined`) as absent. No separate
+// encoder is needed, which matters for events that are emitted with every token.
 
 /** Writes a task as JSON text. */
 export const encodeTask = (task: TaskModels.Task): string => JSON.stringify(task)

@@ -1,4 +1,4 @@
-/** `call-failed`, `call-interrupted` and `call-lost`: an attempt of a call that gave no answer. */
+/** `call-failed`, `call-interrupted` and `call-lost`: an attempt of a call without an answer. */
 import type { Paid } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -25,7 +25,7 @@ export interface CallFailed extends OfCall {
   readonly message: string
   /** Present if the same worker is tried again. */
   readonly retryInMillis?: number
-  /** Present if the worker was not asked: its provider's gate refused the call, which is counted nowhere. */
+  /** Present if the request was not sent: its provider's gate refused the call, which is counted nowhere. */
   readonly unasked?: true
 }
 
@@ -35,8 +35,8 @@ export interface CallInterrupted extends OfCall {
 }
 
 /**
- * The process that had made a call ended before its answer came. It is charged at its worst case, as its outcome is
- * unknown.
+ * The process that made a call ended before its answer arrived. The call is charged at its worst case, as its outcome
+ * is unknown.
  */
 export interface CallLost extends OfCall {
   readonly type: "call-lost"

@@ -13,7 +13,7 @@ export interface RoundStarted {
 export interface RoundFinished {
   readonly type: "round-finished"
   readonly round: number
-  /** Absent if the round gave no answer. */
+  /** Absent if the round has no answer. */
   readonly answer?: string
   /** Whether the policy left the previous answer unchanged. */
   readonly confirmed: boolean

@@ -127,7 +127,7 @@ export const describeStarted = (span: Attributes, { step, worker }: StepStarted)
   span.attribute("divisi.step", step)
 }
 
-/** Describes the call that gave the answer. */
+/** Describes the call that returned the answer. */
 export const describeFinished = (span: Attributes, event: StepFinished, content: boolean): void => {
   setFinishReason(span, event.finishReason)
   if (event.model !== undefined) span.attribute("gen_ai.response.model", event.model)

@@ -1,4 +1,4 @@
-/** `step-waiting`: a step is suspended until the caller gives the results of tools. */
+/** `step-waiting`: a step is suspended until the caller returns the results of tools. */
 import type { Attributes } from "./Attributes.ts"
 import { aboutStep } from "./EventText.ts"
 import type { OpenStep } from "./OpenRecord.ts"

@@ -1,4 +1,4 @@
-/** `tool-started`, `tool-progress` and `tool-finished`: a tool that the worker of a step asked for. */
+/** `tool-started`, `tool-progress` and `tool-finished`: a tool that the worker of a step called. */
 import { defined } from "../Fields.ts"
 import { type Content, type ToolCall, text } from "../task/Message.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -74,7 +74,7 @@ export const foldFinished = (step: OpenStep, event: Stamped<ToolFinished>): void
 // Span
 // -------------------------------------------------------------------------------------------------------------------
 
-/** `call` is what the worker asked for, if that is known. */
+/** `call` is the tool call of the worker, if known. */
 export const describeStarted = (
   span: Attributes,
   { name }: ToolStarted | ToolFinished,

@@ -44,7 +44,7 @@ interface Attempt {
 
 /** The record of one call, in the order in which it happened. */
 export type CallEntry =
-  /** Written before the call is sent: what is asked, and the most that it can cost. */
+  /** Written before the call is sent: the request, and its maximum cost. */
   | (Attempt & {
       readonly type: "intent"
       readonly hash: string
@@ -100,7 +100,7 @@ export interface Head {
   readonly waitsFor?: ReadonlyArray<string> | undefined
   /** The caller: `metadata.owner` of the run's task, if it is a string. */
   readonly caller?: string | undefined
-  /** The request that it answers: `metadata.request` of its task, where that is a text. */
+  /** The request that it answers: `metadata.request` of its task, if it is a string. */
   readonly request?: string | undefined
 }
 
@@ -131,7 +131,7 @@ export interface Query {
   readonly caller?: string | undefined
   /** Those that answer one request. */
   readonly request?: string | undefined
-  /** Those that were begun before a run; none where that run is not known. */
+  /** Only runs that began before this run; empty if it is unknown. */
   readonly after?: string | undefined
   /** How many at most. */
   readonly limit?: number | undefined
@@ -151,7 +151,7 @@ export interface Batch {
   /** The sequence number of the first. */
   readonly seq: number
   readonly entries: ReadonlyArray<Entry>
-  /** Takes the place of the head before. */
+  /** Replaces the previous head. */
   readonly head?: Head | undefined
 }
 
@@ -161,25 +161,25 @@ export interface Batch {
 
 /** A store of runs. */
 export interface Journal {
-  /** For people: the file, or where else it lies. */
+  /** The location of the journal for display: the file, or another place. */
   readonly name: string
   /**
-   * Claims a run, which is begun where it is not known. Fails with `Held` while another claim is held by a process that
-   * lives. The new epoch is higher than all before it.
+   * Claims a run, and begins it if it is unknown. Fails with `Held` while a live process holds another claim. The new
+   * epoch is higher than all previous ones.
    */
   readonly claim: (run: string) => Effect.Effect<Claim, JournalError>
-  /** Gives a claim back. */
+  /** Releases a claim. */
   readonly release: (run: string, epoch: number) => Effect.Effect<void>
   /**
-   * Writes a batch whole or not at all; when it succeeds, the batch is there after a crash. It fails with `Fenced` and
-   * writes nothing where the epoch is not that of the last claim, or `seq` is not the number of entries.
+   * Writes a batch atomically; after success, the batch survives a crash. If the epoch is not that of the last claim,
+   * or `seq` is not the number of entries, it fails with `Fenced` and writes nothing.
    */
   readonly append: (batch: Batch) => Effect.Effect<void, JournalError>
-  /** The entries of a run from a sequence number on (default 0); none of one that is not known. */
+  /** Returns the entries of a run from a sequence number on (default 0); none for an unknown run. */
   readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
   /** Returns the summary of a run that has entries, or `undefined` for other runs. */
   readonly find: (run: string) => Effect.Effect<Summary | undefined, JournalError>
-  /** The runs that have entries, the last begun first. */
+  /** Returns the runs that have entries, the most recent first. */
   readonly list: (query?: Query) => Effect.Effect<ReadonlyArray<Summary>, JournalError>
   /** Removes runs; returns those that it has removed. A run that a living process carries on stays. */
   readonly remove: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, JournalError>
@@ -200,7 +200,7 @@ export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent>
   return entries.flatMap((entry, at) => (entry.type === "event" && !superseded.has(at) ? [entry.event] : []))
 }
 
-/** How a run has ended by its entries; `undefined` until it has, and once it is resumed. */
+/** Returns a run's ending according to its entries; `undefined` before it has ended, and after it was resumed. */
 export const endingOf = (run: string, entries: ReadonlyArray<Entry>): Ending | undefined => {
   const last = entries.findLast(
     (entry) =>
@@ -214,8 +214,8 @@ export const endingOf = (run: string, entries: ReadonlyArray<Entry>): Ending | u
 export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean => endingOf(run, entries) !== undefined
 
 /**
- * Whether an ending is final. A run that has ended like this gives its result again when it is resumed; one that failed
- * or reached a limit continues from what it had received.
+ * Whether an ending is final. Resuming a run with a final ending returns its result again. A run that failed or reached
+ * a limit continues from its recorded results.
  */
 export const isFinal = (ending: Ending): boolean => !isTriedAgain(ending)
 

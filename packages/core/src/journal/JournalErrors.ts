@@ -5,16 +5,16 @@ import * as Data from "effect/Data"
 export type JournalErrorReason =
   /** Another process carries the run on. */
   | { readonly _tag: "Held"; readonly run: string; readonly owner: string }
-  /** Another process has taken the run over; or what is appended does not follow what is there. */
+  /** Another process has taken the run over, or the appended entries do not follow the existing ones. */
   | { readonly _tag: "Fenced"; readonly run: string }
   | { readonly _tag: "Missing"; readonly run: string }
   /** This runtime has no `node:sqlite`. */
   | { readonly _tag: "Unsupported" }
   | { readonly _tag: "Unwritable"; readonly detail: string }
-  /** Its database cannot be reached, or does not do what it is asked. */
+  /** Its database is unreachable, or rejects the operation. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
   | { readonly _tag: "Full" }
-  /** It is something else than a journal. */
+  /** It is not a journal. */
   | { readonly _tag: "Foreign" }
   /** A newer version of this package wrote it. */
   | { readonly _tag: "Newer" }
@@ -45,7 +45,7 @@ const explain = (reason: JournalErrorReason): string => {
   }
 }
 
-/** A journal that cannot be used. `reason` says why. */
+/** A journal that cannot be used. `reason` has the cause. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   readonly journal: string
   readonly reason: JournalErrorReason
@@ -55,7 +55,7 @@ export class JournalError extends Data.TaggedError("JournalError")<{
   }
 }
 
-/** A resumed run asks something else than the journal says it did. Nothing was asked or written. */
+/** A resumed run differs from the run in its journal. Nothing was requested or written. */
 export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly run: string
   /** The address of the call in its run. */

@@ -11,7 +11,7 @@ import * as Journal from "./Journal.ts"
  *
  * **Details**
  *
- * It looks every 100 milliseconds, or as often as `everyMillis` says, so it follows runs of other processes, too.
+ * It polls every 100 milliseconds, or every `everyMillis`, so it follows runs of other processes, too.
  */
 export const follow = (
   journal: Journal.Journal,

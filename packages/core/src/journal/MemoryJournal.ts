@@ -6,7 +6,7 @@ import type { Batch, Bounds, Claim, Entry, Head, Journal, Query, Summary } from 
 import { JournalError, type JournalErrorReason } from "./JournalErrors.ts"
 
 interface Kept {
-  /** Higher than that of each run that was begun before. */
+  /** Higher than the number of each earlier run. */
   readonly number: number
   epoch: number
   /** The process that has the claim. */
@@ -25,7 +25,7 @@ interface Process {
 export interface Memory {
   /** In the order of their claims, the most recent last. */
   readonly runs: Map<string, Kept>
-  /** How many were begun so far. */
+  /** The number of runs begun so far. */
   begun: number
   /** About how many bytes they are. */
   bytes: number
@@ -51,7 +51,7 @@ export interface MemoryJournal extends Journal {
    * events costs a fraction of storing a run with its calls. Such runs are listed and read like any other.
    */
   readonly listener: (run: string) => Listener
-  /** Its process ends: its claims are free, and it takes nothing more. */
+  /** Ends its process: its claims are released, and it accepts nothing more. */
   readonly end: () => void
 }
 

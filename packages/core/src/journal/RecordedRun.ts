@@ -34,9 +34,9 @@ export interface Known {
   hash?: string | undefined
   worst?: Paid | undefined
   worker?: string | undefined
-  /** By which the vendor can be asked for the answer again. */
+  /** The handle under which the vendor can re-deliver the answer. */
   handle?: string | undefined
-  /** Absent where the process ended before it was known. */
+  /** Absent if the process ended before the outcome was known. */
   outcome?: Outcome | undefined
   /** Present when the call is made again, though this attempt has failed: the run was resumed after it had ended. */
   isRetired?: true | undefined
@@ -45,7 +45,7 @@ export interface Known {
 /** The record of a tool call. */
 export type KnownTool =
   | { readonly type: "finished"; readonly result: ToolResult }
-  /** It was begun, and its result is not known. */
+  /** It was started, and its result is unknown. */
   | { readonly type: "in-doubt" }
 
 /** The record of one run. */

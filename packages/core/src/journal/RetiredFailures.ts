@@ -1,6 +1,6 @@
 /**
- * Which failures of a transcript are tried again when its run is resumed. The rule is that of journals (`Superseded.ts`): a
- * failure is retained where a received answer depends on it.
+ * Decides which failures of a transcript are retried when its run is resumed. The rule is that of journals
+ * (`Superseded.ts`): a failure is retained if a received answer depends on it.
  */
 
 import type { CheckRecord, LostCall, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
@@ -13,7 +13,7 @@ type Place = Pick<Address, "by" | "step">
 
 export const turnOf = ({ turn = 0 }: LostCall): number => turn
 
-/** The calls that gave no answer at a place of a round. */
+/** Returns the calls without an answer at a place of a round. */
 export const lostAt = (round: RoundRecord, { by, step }: Place): ReadonlyArray<LostCall> =>
   (step === undefined ? round.lost : (round.steps[step]?.lost ?? [])).filter(
     (lost) => (lost.by ?? "") === (by === "check" || by === "critic" ? by : "")
@@ -53,7 +53,7 @@ const isRetained = (round: RoundRecord, { by, step }: Place, lost: LostCall): bo
 const isVisited = ({ reassigned, turns = [], worker }: StepRecord, lost: LostCall): boolean =>
   lost.worker === (turns[turnOf(lost)]?.worker ?? worker) || reassigned.some(({ from }) => from === lost.worker)
 
-/** The calls of a round that gave no answer, those of nested runs included. */
+/** Returns the calls without an answer of a round, including nested runs. */
 export const allLost = ({ lost, steps }: RoundRecord): ReadonlyArray<LostCall> => [
   ...lost,
   ...steps.flatMap(({ lost, nested }) => [...lost, ...(nested?.rounds ?? []).flatMap(allLost)])

@@ -2,7 +2,7 @@
  * Runs that are resumed after their end. Everything that a run had received when it ended is retained. The obstacles to
  * its progress (failed calls, steps that did not fit the budget, the end itself) are retried.
  *
- * A failure is retained where a received answer depends on it: the same step was answered later, a step that sees it was
+ * A failure is retained if a received answer depends on it: the same step was answered later, a step that sees it was
  * answered, or the policy was answered after it. So no answer is ever paid for again.
  */
 
@@ -310,7 +310,7 @@ export const supersededIn = (entries: ReadonlyArray<Entry>): Superseded => {
   return superseded
 }
 
-/** A failed attempt of a call that is made again: it is charged and reported as it was when the run comes to its place. */
+/** A failed attempt of a call that is retried: it is charged and reported as before when the run reaches its place. */
 export interface Retired {
   /** Its name on accounts. */
   readonly name: string

@@ -106,7 +106,7 @@ export const worstCase = (asked: Asked): Amount => {
   return { costUsd, tokens: inputTokens + outputTokens }
 }
 
-/** No vendor's call has more tokens, in or out, where no account limits it. */
+/** No vendor's call has more tokens, in or out; used if no account limits the call. */
 const mostTokens = 10_000_000
 
 /**

@@ -78,9 +78,9 @@ export interface Ask {
    */
   readonly turn: number
   readonly onDelta?: DeltaListener | undefined
-  /** Takes the notices of what was left out of the request. */
+  /** Receives the notices about content left out of the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
-  /** Takes the answer in the tick in which it is charged: no interruption can come between. */
+  /** Called synchronously when the answer is charged, so that an interruption cannot separate the two. */
   readonly onAnswer: (answered: Answered) => void
 }
 
@@ -91,12 +91,12 @@ export interface At {
   readonly failures: ReadonlyArray<Failure>
   /** The name of the call on accounts. Absent if the run shares no account and has no journal. */
   readonly name?: string
-  /** Its place in a journal, and the handle by which the vendor is asked for this answer again: set by `replay`. */
+  /** Its address in a journal, and the handle under which the vendor can re-deliver this answer: set by `replay`. */
   readonly slot?: Slot
   readonly handle?: string | undefined
   /** An answer that an earlier process took from the cache, and when it was looked up: set by `replay`, used by `cache`. */
   readonly cached?: { readonly entry: Entry; readonly since: number }
-  /** Takes an answer that was taken from the cache: set by `replay`, called by `cache`. */
+  /** Receives an answer from the cache: set by `replay`, called by `cache`. */
   readonly onCached?: (at: At, entry: Entry) => void
   /** The key of its content, and when its first attempt began: set if a middleware needs an answer with its time. */
   readonly key?: string
@@ -117,7 +117,7 @@ export interface At {
   readonly settled: (ask: Ask, at: At, end: Settled) => void
 }
 
-/** A whole answer, and what the run was charged for it. */
+/** A whole answer, and its charge to the run. */
 export interface Answered extends Entry, Paid {
   readonly usage: Paid["usage"]
   /** Whether it was cached and cost nothing. */
@@ -132,7 +132,7 @@ export interface Settled {
   readonly error?: WorkerError | undefined
   /** The consequence of the error for the call: set by `retry`. */
   readonly failure?: Failure
-  /** Absent if the worker was not asked. */
+  /** Absent if the worker was not called. */
   readonly paid?: Paid | undefined
 }
 
@@ -311,7 +311,8 @@ export const occurrenceOf = ({ handle, slot }: At): Occurrence => {
 
 /**
  * Charges each attempt: reserves its worst case, settles it, and reports its end in the same tick. An attempt that was
- * halted (by another account, or by the run's journal) is closed and has no end to report: it says nothing of the worker.
+ * halted (by another account, or by the run's journal) is closed without a report, because it is not evidence about the
+ * worker.
  */
 export const meter =
   (run: CallRun): CallMiddleware =>
@@ -349,11 +350,14 @@ export const meter =
 // The worker
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The call for the runs that its worker starts: without an account and a queue position it is the one around it. */
+/**
+ * Returns the caller for the runs that the worker starts: without an account and a queue position it is the enclosing
+ * call.
+ */
 const callerOf = ({ caller, isShared }: CallRun, { place, reservations = [] }: At): Caller | undefined =>
   isShared || place !== undefined ? { reservations: isShared ? reservations : [], above: caller, place } : caller
 
-/** Asks the worker. */
+/** Calls the worker. */
 export const send = (run: CallRun, timeoutMillis: number | undefined, silence: Silence): Call => {
   const { clock, isCarried, isLimited, runId } = run
   const limits = { clock, timeoutMillis, silence, isLimited }

@@ -1,4 +1,4 @@
-/** Checks the form of what policies and critics give before it is used: their code can be wrong, too. */
+/** Validates the output of policies and critics before it is used, because their code can be wrong, too. */
 import * as Effect from "effect/Effect"
 import {
   type Context,

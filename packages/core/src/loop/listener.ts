@@ -1,11 +1,11 @@
-/** Listeners are others' code: what they throw must not reach the run. */
+/** Listeners are user code; their exceptions must not reach the run. */
 import * as Effect from "effect/Effect"
 import { notify, toErrorOutput } from "../Callback.ts"
 import type { Listener, RunEvent } from "../events/RunEvent.ts"
 import type { RunOptions } from "../run/Conductor.ts"
 import { messageOf } from "../Thrown.ts"
 
-/** The listener of a run, with what it throws caught; an async one's later rejections, too. */
+/** Wraps the listener of a run so that its exceptions are caught, including later rejections of an async one. */
 export const guardedListener = (runId: string, listener: Listener) => {
   let count = 0
   let first = ""
@@ -27,7 +27,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
         (error) => note(event, error)
       )
     },
-    /** At the end of the run: logs a warning where there was something, now or later. */
+    /** Logs a warning if there were exceptions. After this, later ones are logged when they occur. */
     end: Effect.suspend(() => {
       isOver = true
       return count === 0 ? Effect.void : tell

@@ -16,7 +16,7 @@ export interface Settings {
   readonly reassign: Reassign
   /** The consequence if a step fails for good: the steps that see it are shown the failure, or the run ends. */
   readonly onStepFailure: "report" | "end"
-  /** Whether refused credentials end the run, instead of what `reassign` and `onStepFailure` say. */
+  /** Whether refused credentials end the run, regardless of `reassign` and `onStepFailure`. */
   readonly onAuthenticationFailure: "report" | "end"
   /** Whether steps that no other step sees are skipped. */
   readonly skipUnseen: boolean

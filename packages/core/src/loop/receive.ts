@@ -17,10 +17,10 @@ import * as Usage from "../task/Usage.ts"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
 import { boundsOf, estimateOf, mostOutput } from "./bounds.ts"
 
-/** Takes what a vendor says is left of its limits. */
+/** Receives the vendor's report of its remaining limits. */
 export type AllowanceListener = (allowance: Allowance) => void
 
-/** Takes the pieces of an answer as they come; those that come together are one. */
+/** Receives the pieces of an answer as they arrive; pieces that arrive together are one. */
 export type DeltaListener = (kind: "text" | "reasoning", text: string) => void
 
 /** The call whose answer is received. */
@@ -29,28 +29,30 @@ export interface Call {
   readonly request: WorkerRequest
   readonly by: "policy" | "step" | "critic" | "check"
   readonly onDelta?: DeltaListener | undefined
-  /** Takes what was left out of the request. */
+  /** Receives the notices about content left out of the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
 /** The values extracted from an answer in addition to its parts. */
 interface Taker {
   readonly onAllowance?: AllowanceListener
-  /** Takes the handle by which the vendor can be asked for this answer again. Nothing more is received until it is done. */
+  /**
+   * Receives the handle under which the vendor can re-deliver this answer. Nothing more is received until it is done.
+   */
   readonly onHandle?: (handle: string) => Effect.Effect<void>
 }
 
-/** The state of an attempt: what has arrived of its answer. */
+/** The state of an attempt: the part of its answer that has arrived. */
 export interface Received {
-  /** Whether the worker was asked. */
+  /** Whether the request was sent. */
   isSent: boolean
-  /** Whether it was ended by an account or by the run's journal, which says nothing of its worker. */
+  /** Whether it was ended by an account or by the run's journal, which does not reflect on its worker. */
   isHalted: boolean
   text: string
   reasoning: string
-  /** The tools that it asks for. */
+  /** The tools that it calls. */
   toolCalls: Array<ToolCall> | undefined
-  /** Its characters, where an empty piece counts as one. */
+  /** Its number of characters, counting an empty piece as one. */
   size: number
   finish: Extract<WorkerPart, { readonly type: "finish" }> | undefined
 }
@@ -102,7 +104,7 @@ export const timeoutError = (worker: Worker, afterMillis: number) =>
 /** How long a call may send nothing, in milliseconds; absent for no limit. */
 export interface Silence {
   readonly ofStreams: number | undefined
-  /** For an answer that comes whole, the time of the call. */
+  /** For an answer that arrives whole, the time of the call. */
   readonly ofWhole: number | undefined
 }
 
@@ -128,7 +130,7 @@ const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: 
   const { echo, model, reason, usage } = finish
   if (toolCalls === undefined) {
     if (text.trim() === "" && reason !== "refusal") return Effect.fail(malformed(worker, "the answer is empty", usage))
-    // Some vendors say that tools were called where none are.
+    // Some vendors report tool calls without any.
     const finishReason = reason === "tool-calls" ? "stop" : reason
     const answer: ResponseCache.Answer =
       model === undefined ? { text, finishReason, usage } : { text, finishReason, usage, model }
@@ -173,7 +175,7 @@ const takeFinish = (
   received.finish = { type: "finish", reason, usage, model: nameOf(part.model), echo: part.echo }
 }
 
-/** Takes a tool call; two of one id, or one without, get an id of their own. */
+/** Records a tool call. Duplicate or missing ids are replaced by new ones. */
 const takeToolCall = (call: Call, received: Received, part: ToolCall): string | undefined => {
   const { arguments: text, id, name } = part
   if (!isText(name) || name === "" || !isText(text))
@@ -188,7 +190,7 @@ const takeToolCall = (call: Call, received: Received, part: ToolCall): string | 
   return undefined
 }
 
-/** More than any answer asks for: what is beyond is a model in a loop. */
+/** Upper bound; a model that exceeds it is assumed to be in a loop. */
 const mostToolCalls = 128
 
 const tooLong = (call: Call, { size }: Received): string | undefined =>
@@ -213,7 +215,7 @@ const gathering = (onDelta: DeltaListener | undefined) => {
   return { gather, tell }
 }
 
-/** Takes a part; returns what is wrong with it. */
+/** Records a part; returns its problem, if any. */
 const take = (
   call: Call,
   received: Received,

@@ -1,4 +1,4 @@
-/** The end of a run: how it ended, what its answer is, and what it waits for. */
+/** The end of a run: its ending, its answer, and its waiting calls. */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ import { bestSoFar } from "./answer.ts"
 import type { RunError, State } from "./round.ts"
 import * as Executor from "./scheduler.ts"
 
-/** Code that a run called threw what no error of a run is. */
+/** Code that a run called threw a value that is not a run error. */
 export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: unknown }> {
   override get message(): string {
     return messageOf(this.cause)
@@ -90,7 +90,7 @@ const defectOf = (cause: unknown): CallbackError | RunDefect =>
 
 type End = Pick<RunResult, "ending" | "detail" | "error">
 
-/** An end with the value of its answer, by the shape that was asked for. It fails if an answer does not have the shape. */
+/** Returns an end with the value of its answer, by the requested shape. Fails if an answer does not have the shape. */
 export const withValue = <E extends End>(
   ended: E,
   answer: string | undefined,

@@ -74,7 +74,7 @@ export interface State {
   waitingFor: ReadonlyArray<RunEvent.WaitingCall>
   /** Composes the middleware of the steps of a workflow. */
   readonly stepOf: (context: CallContext, plan: Plan) => Step
-  /** Runs the steps of a round that the policy gave to the Conductor itself. */
+  /** Runs the steps of a round that the policy assigned to the Conductor itself. */
   readonly delegateOf: (state: State, round: number) => Delegate | undefined
   /** The workflow that runs now. */
   current: { readonly workflow: Workflow.Workflow; readonly execution: Execution } | undefined
@@ -90,7 +90,7 @@ export interface RoundAsk {
   readonly completions: Completions
 }
 
-/** A round as far as it has come. */
+/** The state of a round in progress. */
 export interface Played {
   readonly ask: RoundAsk
   readonly author: Policy.Policy
@@ -164,7 +164,7 @@ const playRound = Effect.fnUntraced(function* (state: State, ask: RoundAsk): Eff
   return { ask, author, workflow, execution }
 })
 
-/** Proposes a workflow, or takes the one that was proposed already, and runs it as far as it goes. */
+/** Proposes a workflow, or uses the one that was already proposed, and runs it as far as possible. */
 export const play =
   (state: State): Play =>
   (ask) =>

@@ -25,11 +25,11 @@ import { answerStep, fail, isFatal, type Running, type Step, type StepFailure, s
 
 /** The results of a workflow so far. */
 export interface Results {
-  /** By step; `undefined` where there is no result yet. */
+  /** By step; `undefined` if there is no result yet. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** By step; `undefined` for one that was not checked. */
   readonly verdicts: ReadonlyArray<Verdict | undefined>
-  /** The steps that failed their checks and hold back those that see them, until it is known what becomes of them. */
+  /** The steps that failed their checks and hold back those that see them, until the policy decides. */
   readonly held: ReadonlyArray<number>
   /** The limit that prevented a step from running. */
   readonly stopped: BudgetExceeded | undefined
@@ -53,7 +53,7 @@ export interface Execution {
   readonly results: () => Results
 }
 
-/** The answering step gave no answer. */
+/** The answering step has no answer. */
 export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly step: number
   readonly detail: string

@@ -60,7 +60,7 @@ export interface StepAsk {
   /** The two halves of a final answer: the run has it, and the step is reported as finished. */
   readonly keep: (answered: Answered) => void
   readonly finish: (answered: Answered, isUnchecked?: boolean) => void
-  /** Takes the verdict on the answer, and whether it holds back the steps that see it. */
+  /** Receives the verdict on the answer, and whether it holds back the steps that see it. */
   readonly judged: (verdict: Verdict | undefined, holds: boolean) => void
 }
 
@@ -70,7 +70,7 @@ export interface StepAt {
   readonly ordinal: number
   readonly tried: ReadonlyArray<number>
   readonly request: WorkerRequest
-  /** Which worker takes over, if a middleware says otherwise than the settings of the run. */
+  /** The worker that takes over, if a middleware overrides the settings of the run. */
   readonly rule?: Reassign
   /** Called in the tick in which an answer is charged. By default it keeps and finishes it. */
   readonly onAnswer: (answered: Answered) => void
@@ -87,7 +87,7 @@ export type StepEnd =
     }
   | { readonly type: "waiting"; readonly calls: ReadonlyArray<WaitingCall> }
 
-/** The nested run of a step gave no answer. */
+/** The nested run of a step has no answer. */
 export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly detail: string }> {
   override get message(): string {
     return `The nested run returned no answer: ${this.detail}`
@@ -146,7 +146,7 @@ export const fail = (
   emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
 }
 
-/** Reports an answer after which its step continues; `error` says why it was not taken. */
+/** Reports an answer after which its step continues; `error` has the reason why it was rejected. */
 export const reportTurn = (
   { emit }: CallContext,
   { round }: Plan,
@@ -186,7 +186,7 @@ export const handTo = (
   }
 }
 
-/** Whether an error ends the run whatever is done about others: wrong credentials stay wrong for every step. */
+/** Whether an error always ends the run, unlike other errors: wrong credentials stay wrong for every step. */
 export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError): boolean =>
   onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
 

@@ -1,5 +1,5 @@
 /**
- * Baselines: what a Conductor is compared with. Each is a policy that writes the same workflow for every question, so
+ * Baselines that a Conductor is compared with. Each is a policy that writes the same workflow for every question, so
  * cost, tokens, retries and grading are counted as for any other.
  */
 import * as Result from "effect/Result"
@@ -41,7 +41,7 @@ const aWorker = Options.expects("a worker's id or its number in the pool, from 0
 const workersOf = Options.expects("a list of worker ids or numbers", Array.isArray)
 const count = Options.whole(1)
 
-/** An empty subtask is the question itself: an attempt is then exactly what a single call is. */
+/** An empty subtask is the question itself, so that an attempt is exactly a single call. */
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
 
 const instructions = {
@@ -56,7 +56,7 @@ const instructions = {
 /**
  * Always asks one worker, and nothing but the question.
  *
- * `failover` says whether the next worker takes over if this one fails; false by default, since the caller named it.
+ * `failover` sets whether the next worker takes over if this one fails; false by default, since the caller named it.
  */
 export const single = (worker: WorkerReference, options: { readonly failover?: boolean | undefined } = {}): Policy => {
   Options.check("single", options, { failover: Options.flag })
@@ -68,7 +68,7 @@ export const single = (worker: WorkerReference, options: { readonly failover?: b
   }
 }
 
-/** Asks one worker, drawn for each task: the same one for the same seed and task. Without a seed, uses the run's. */
+/** Calls one worker, sampled for each task: the same one for the same seed and task. Without a seed, uses the run's. */
 export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy => {
   Options.check("randomRouter", options, { seed: Options.whole(0) })
   return planned("random", ({ pool, seed, task }) =>

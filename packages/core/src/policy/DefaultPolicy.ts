@@ -75,7 +75,7 @@ const strongestOf = (workers: ReadonlyArray<Worker>) => {
 }
 
 /**
- * The default policy of a pool. Its `reason` says who plans or answers, and why.
+ * Returns the default policy of a pool. Its `reason` states which worker plans or answers, and why.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Policies that ask a second worker on evidence: where a check fails the first answer, or where two answers differ.
+ * Policies that call a second worker on evidence: if a check fails the first answer, or if two answers differ.
  *
- * They are ordinary policies. `checked` is a step with a check and what is done where it fails; `agreed` looks at a round
- * that has ended. Every call, of a worker that checks, too, is budgeted and in the transcript with what was found.
+ * They are ordinary policies. `checked` is a step with a check and the consequence of its failure; `agreed` examines a
+ * finished round. Every call, including calls of checks, is budgeted and recorded in the transcript with its verdict.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -37,19 +37,19 @@ const isAlone = ({ previous }: Context, worker: number): boolean =>
   previous?.workflow.steps.length === 1 && previous.workflow.steps[0]!.worker === worker
 
 /**
- * Asks one worker, and another where the first gives no answer or one that fails a check.
+ * Calls one worker, and another if the first has no answer or one that fails a check.
  *
  * **Details**
  *
- * The workers are named by id or by ordinal. The first worker's step carries the check (`Step.check`), and where it fails
- * the run's next round begins early, with the second worker. The check sees the first answer and the task. It costs
- * nothing where it is a function or a grader; a worker that checks is asked, and what that costs is in the transcript with
- * what it said. A check that throws passes nothing. The second answer is not checked.
+ * The workers are named by id or by ordinal. The first worker's step has the check (`Step.check`). If it fails, the
+ * run's next round begins early, with the second worker. The check sees the first answer and the task. A function or a
+ * grader is free; a worker that checks is called, and its cost and its verdict are in the transcript. A check that
+ * throws passes nothing. The second answer is not checked.
  *
  * **Gotchas**
  *
- * It pays for two answers where the first fails, so it is cheaper than the second worker alone only where the first is
- * much cheaper, or mostly right.
+ * It pays for two answers if the first fails, so it is cheaper than the second worker alone only if the first is much
+ * cheaper, or mostly right.
  *
  * **Example**
  *
@@ -76,7 +76,7 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
   const workers = (context: Context) => found(name, context, [first, then])
   return {
     name,
-    // The caller named both workers, and says what a failure of the first leads to.
+    // The caller named both workers, and defined the consequence of a failure of the first.
     failover: false,
     checks: { [theCheck]: check },
     propose: (context) =>

@@ -1,8 +1,8 @@
 /**
  * Language policies: a text model that writes workflows, trained for it or not.
  *
- * The model is shown the Conductor prompt, and what it writes is read as a workflow. Text that cannot be read goes back
- * to the model with the error, `resamples` times; then a fallback policy takes over, if there is one.
+ * The model is shown the Conductor prompt, and its text is read as a workflow. Unreadable text is returned to the model
+ * with the error, `resamples` times; then a fallback policy takes over, if there is one.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -42,7 +42,7 @@ export interface Options {
    * declines.
    */
   readonly refusal?: ((completion: string) => string | undefined) | undefined
-  /** How often text that cannot be read is asked for again; 2 by default. */
+  /** How often unreadable text is requested again; 2 by default. */
   readonly resamples?: number | undefined
   /** Plans when the model fails or its last attempt cannot be read, as in `Policy.withFallback`; none by default. */
   readonly fallback?: Policy.Policy | undefined
@@ -116,7 +116,7 @@ const reader = (context: Policy.Context, options: Options) => {
 const hasAnswer = ({ previous }: Policy.Context, { round, step }: EarlierStep): boolean =>
   previous?.rounds?.[round]?.answers[step]?.type === "answered"
 
-/** Asks the model until its text can be read. */
+/** Calls the model until its text can be read. */
 const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, options: Options) {
   const attempts = 1 + (options.resamples ?? 2)
   const prompt = Prompt.conductorMessages(context, options.prompt)

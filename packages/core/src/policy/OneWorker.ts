@@ -1,4 +1,7 @@
-/** For policies that ask one worker after another: which can take a task, which were asked, and how to ask the next. */
+/**
+ * Helpers for policies that call one worker after another: the eligible workers, the workers called so far, and the
+ * workflow for the next.
+ */
 import type { Capabilities } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { Context, Previous, Revision } from "./Policy.ts"
@@ -29,19 +32,19 @@ export const able = (context: Context): ReadonlyArray<number> => {
  */
 export const checkOf = ({ checks = [] }: Context): string | undefined => (checks.length === 1 ? checks[0] : undefined)
 
-/** A workflow in which a worker is asked the question as it is. */
+/** Returns a workflow in which a worker is asked the question itself. */
 export const asking = (context: Context, worker: number): Workflow => {
   const [by, step] = [checkOf(context), { worker, subtask: "", access: [] }]
   return { steps: [by === undefined ? step : { ...step, check: { by, onFailure: "revise" } }] }
 }
 
-/** The workers that were asked in any round, in their order, and those that have failed. */
+/** Returns the workers that were called in any round, in order, and those that failed. */
 export const asked = ({ failed, rounds = [], workflow }: Previous): ReadonlyArray<number> => {
   const workflows = rounds.length === 0 ? [workflow] : rounds.map((round) => round.workflow)
   return [...new Set([...workflows.flatMap(({ steps }) => steps.map(({ worker }) => worker)), ...failed])]
 }
 
-/** Ends a run in which no answer has passed with that of a worker, where it has one. */
+/** Ends a run without a passing answer with a worker's answer, if there is one. */
 export const standing = ({ rounds = [] }: Previous, worker: number): Revision => {
   const notes = ["No answer passed the check, and no worker is left to try."]
   const round = rounds.findIndex(

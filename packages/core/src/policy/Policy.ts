@@ -1,5 +1,5 @@
 /**
- * Policies: what writes workflows.
+ * Policies write workflows.
  *
  * Everything that answers a question is a policy and is run by the same Conductor: a trained model, a prompted model, a
  * lexical router, "always ask worker 2", best-of-n. Most baselines always write the same workflow, so their cost is
@@ -49,7 +49,7 @@ export interface FailedCheck {
   readonly objection: string
 }
 
-/** Why a policy is asked in the middle of a round. */
+/** The reason why a policy is consulted during a round. */
 export interface Evidence {
   /** In the order of their steps. */
   readonly failed: readonly [FailedCheck, ...ReadonlyArray<FailedCheck>]
@@ -57,7 +57,7 @@ export interface Evidence {
 
 /** A policy's decision after answers failed their checks. */
 export type Revision =
-  /** The workflow is carried out as it is. The answer of a last step that failed its check is the round's all the same. */
+  /** The workflow continues unchanged. The answer of a last step that failed its check is still the round's. */
   | { readonly type: "go-on"; readonly notes?: ReadonlyArray<string> | undefined }
   /** The run ends with the answer of a step that has one, of this round or of an earlier one. */
   | { readonly type: "stop"; readonly answer: EarlierStep; readonly notes?: ReadonlyArray<string> | undefined }
@@ -85,13 +85,16 @@ export interface Context {
   readonly checks?: ReadonlyArray<string> | undefined
   /** The names of the tools that steps may use; never their schemas. Which workers can is in their `capabilities`. */
   readonly tools?: ReadonlyArray<string> | undefined
-  /** The policy's own seed for this round; the same run gives the same seeds. */
+  /** The policy's own seed for this round; the same run has the same seeds. */
   readonly seed: number
-  /** Asks a model for a completion. The only way for a policy to call a model: it is budgeted, retried and recorded. */
+  /**
+   * Requests a completion from a model. It is the only way for a policy to call a model: the call is budgeted, retried
+   * and recorded.
+   */
   readonly complete: Complete
 }
 
-/** Asks a model for a completion and reads it; its cost and its text go into the run's events. */
+/** Requests a completion from a model and reads it. Its cost and its text are part of the run's events. */
 export type Complete = <A, E extends { readonly message: string }>(options: {
   readonly model: Worker
   readonly request: WorkerRequest
@@ -114,13 +117,15 @@ export type Complete = <A, E extends { readonly message: string }>(options: {
 /** A workflow, who wrote it, and notes on how. */
 export interface Proposal {
   readonly workflow: Workflow
-  /** The name of the policy that wrote it, where that is a fallback. */
+  /** The name of the policy that wrote it, if that is a fallback. */
   readonly policy?: string | undefined
-  /** The policy that wrote it, where another one handed over to it: its checks are called, and it is asked to revise. */
+  /** The policy that wrote it, if another one handed over to it. Its checks are used, and it is asked to revise. */
   readonly author?: Policy | undefined
   /** Deviations that tolerant reading accepted, and the reason why a fallback wrote the workflow. */
   readonly notes?: ReadonlyArray<string> | undefined
-  /** How likely this choice was, above 0 and at most 1, where a policy draws: who learns from the answer needs it. */
+  /**
+   * The probability of this choice, above 0 and at most 1, if a policy samples. Learning from the answer requires it.
+   */
   readonly probability?: number | undefined
 }
 
@@ -130,16 +135,17 @@ export interface Policy {
   /** Why a run uses this policy, as a sentence; it is reported at the start of the run. */
   readonly reason?: string | undefined
   /**
-   * The longest workflow it writes, where that is more than the Conductor's limit: a baseline that is always as long.
+   * The length of the longest workflow that it writes, if that exceeds the Conductor's limit: a baseline with a fixed
+   * length.
    */
   readonly maxSteps?: number | undefined
-  /** The extra rounds that it needs, where those are more than the Conductor's limit: a policy that asks again. */
+  /** The number of extra rounds that it needs, if that exceeds the Conductor's limit: a policy that retries. */
   readonly recursion?: number | undefined
   /** The checks that its steps call by name, besides those of the run. */
   readonly checks?: Checks | undefined
   /**
-   * Whether the next eligible worker takes over a step whose worker failed for good; true by default. False where the
-   * caller named the worker, whose answer no other can replace. `RunSettings.reassign` overrides it.
+   * Whether the next eligible worker takes over a step whose worker failed for good. Default: `true`. Use `false` if
+   * the caller named the worker and no other can replace it. `RunSettings.reassign` overrides it.
    */
   readonly failover?: boolean | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
@@ -185,7 +191,7 @@ const calledOf = <A>(
     isA(error, CallbackError) ? failed(policy, error.callback, error.cause) : error
   )
 
-/** A proposal of a workflow whose workers code may have named by their ids. */
+/** A proposal of a workflow in which code may name workers by their ids. */
 const proposalOf = (
   policy: string,
   { pool }: Context,
@@ -203,7 +209,9 @@ const byOrdinals = <A extends Proposal>(policy: string, context: Context, propos
     workflow === proposal?.workflow ? proposal : { ...proposal, workflow }
   )
 
-/** Asks a policy for a workflow. Use this instead of `policy.propose(context)`: code of a user may be async and may throw. */
+/**
+ * Asks a policy for a workflow. Use this instead of `policy.propose(context)`: user code may be async and may throw.
+ */
 export const propose = (
   policy: Policy,
   context: Context
@@ -213,7 +221,7 @@ export const propose = (
     (proposal) => byOrdinals(policy.name, context, proposal)
   )
 
-/** Asks who wrote a workflow what is to be done about answers that failed their checks; else the policy of the run. */
+/** Asks the author of a workflow, or else the policy of the run, how to handle answers that failed their checks. */
 export const revise = (
   policy: Policy,
   author: Policy,
@@ -242,7 +250,7 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly detail: string
   /** True if no worker of the pool can answer such a task. The run ends as `refused`, and no fallback is tried. */
   readonly isRefusal?: boolean | undefined
-  /** Present if code of the policy failed: what it threw. */
+  /** The exception of the policy's code, if it failed. */
   readonly cause?: unknown
 }> {
   override get message(): string {
@@ -279,10 +287,11 @@ const valid = (policy: Policy, context: Context, proposal: Proposal): Effect.Eff
  *
  * **Details**
  *
- * The fallback plans when the policy gives no valid workflow (it throws or rejects, or gives nothing, no steps, an unknown
- * worker or anything else that breaks the rules of a workflow), or when the model that it asks fails. It does not plan when
- * the budget is exhausted, when the policy declines the task, or when a call is refused because of the model's settings or
- * key. `declines` may say beforehand why the policy should not be asked. Proposals of the fallback carry its name, and their first note says why it was asked.
+ * The fallback plans if the policy returns no valid workflow (it throws or rejects, or returns nothing, no steps, an
+ * unknown worker or anything else that breaks the rules of a workflow), or if the model that it calls fails. It does
+ * not plan if the budget is exhausted, the policy declines the task, or a call is refused because of the model's
+ * settings or key. `declines` may return beforehand the reason why the policy should not be consulted. Proposals of the
+ * fallback carry its name, and their first note has the reason.
  *
  * **Example**
  *
@@ -355,7 +364,7 @@ export const withFallback = (
  *
  * **Details**
  *
- * It plans once per task: a recursive round confirms the previous answer. If there is none, or a critic or a check
+ * It plans once per task: a recursive round confirms the previous answer. If that is missing, or a critic or a check
  * objected to it, the plan is tried again. `maxSteps` is as in {@link fixed}.
  */
 export const planned = (

@@ -1,5 +1,5 @@
 /**
- * Prompts: what a language policy is shown of a task.
+ * Prompts for language policies.
  *
  * Rendering is pure: the same values give the same messages, so prompts can be snapshot, cached and trained on. The
  * wording is data: a {@link Template} and a list of {@link Example}s that a caller may replace.
@@ -23,14 +23,14 @@ export { defaultTemplate, emptyTemplate } from "./promptTemplate.ts"
 // Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
 /** The result of a step. */
 export type StepAnswer = StepMessages.StepAnswer
-/** A step that its worker is about to be asked. */
+/** A step as its worker is about to see it. */
 export type WorkerView = StepMessages.WorkerView
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A worked example for a language policy: what it might think of a question, and the workflow it then writes. */
+/** A worked example for a language policy: a possible thought about a question, and the resulting workflow. */
 export interface Example {
   /** The topic of the question, so that examples can be chosen by topic. Not shown. */
   readonly topic: string
@@ -68,7 +68,7 @@ export interface Template {
   readonly model: { readonly described: string; readonly numbered: string; readonly failed?: string | undefined }
   /** `{model}`: the ordinal of the Conductor in its own pool. */
   readonly self: string
-  /** `{conversation}`: the system message and the turns before the question, where there are any. */
+  /** `{conversation}`: the system message and the turns before the question, if there are any. */
   readonly conversation: string
   /** `{question}`; `{quoted}`, the same as a string of JSON. */
   readonly question: string
@@ -77,11 +77,13 @@ export interface Template {
    * capable models. If absent, capabilities are not mentioned.
    */
   readonly ability?: string | undefined
-  /** `{workflow}`, `{answer}`, `{feedback}`: what a recursive round is shown, and what it may do. */
+  /** `{workflow}`, `{answer}`, `{feedback}`: the view of a recursive round, and its options. */
   readonly recursion: string
   /** `{workflow}`: used instead of `recursion` if the previous round has no usable answer. Default: `recursion`. */
   readonly failure?: string | undefined
-  /** `{workflow}`, `{answer}`: the same where a model declined, and in what words; `recursion` when absent. */
+  /**
+   * `{workflow}`, `{answer}`: used instead of `recursion` if a model declined, with its words. Default: `recursion`.
+   */
   readonly refusal?: string | undefined
   /**
    * `{checks}`: the syntax of checks in a workflow, used if the run has checks. If absent, checks are not mentioned and
@@ -89,15 +91,15 @@ export interface Template {
    */
   readonly checks?: string | undefined
   /**
-   * `{workflow}`, `{returned}`, `{objections}`: what is shown in the middle of a round, when answers have failed their
-   * checks; what a recursive round is shown when absent.
+   * `{workflow}`, `{returned}`, `{objections}`: the view during a round after answers failed their checks. Default: the
+   * view of a recursive round.
    */
   readonly evidence?: string | undefined
-  /** `{feedback}`: what a critic said, where there is one. */
+  /** `{feedback}`: a critic's feedback, if there is any. */
   readonly feedback: string
   /** The last words, after the question. */
   readonly closing: string
-  /** `{error}`: what the model is shown when its text could not be read. */
+  /** `{error}`: the message to the model if its text could not be read. */
   readonly correction: string
 }
 
@@ -127,7 +129,7 @@ export type ConductorContext = Pick<
 // Conductor messages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Fills in the words in braces, once: what is filled in is not searched for more. */
+/** Replaces the words in braces in one pass: inserted text is not searched again. */
 const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
 
@@ -189,7 +191,8 @@ const recursion = (template: Template, { answer, feedback, workflow }: Policy.Pr
   const wordings = { answered: template.recursion, refused: template.refusal, failed: template.failure }
   return fill(wordings[answer.type] ?? template.recursion, {
     workflow: lists(workflow),
-    // Why it failed is not said: that would name its worker. The list of models says by ordinal who did.
+    // The reason of the failure is omitted, because it would name its worker. The list of models marks failed workers
+    // by ordinal.
     answer: answer.type === "failed" ? "None: its last step failed." : answer.text,
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })
@@ -310,9 +313,7 @@ const turnText = (message: Message): string => {
   return `[assistant] ${[said, ...called].filter((part) => part !== "").join("\n")}`
 }
 
-/**
- * The turns that follow when a completion could not be read: what the model wrote, and what was wrong with it.
- */
+/** The turns after an unreadable completion: the text of the model, and its problem. */
 export const correctionMessages = (
   completion: string,
   error: string,

@@ -17,7 +17,7 @@ import { type PublicRecord, publicRecords } from "./publicRecords.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How often models were right in public records, with where and when that was read. */
+/** The accuracy of models in public records, with the source and date of each. */
 export const records: ReadonlyArray<PublicRecord> = publicRecords
 
 /** The data of a record about one worker of a pool. */
@@ -32,7 +32,7 @@ export interface Measured {
 
 /** The chosen worker and the reason. */
 export interface Choice {
-  /** The ordinals of the workers to ask: one; or two, and a third that is asked where their answers differ. */
+  /** The ordinals of the workers to ask: one; or two, and a third that is asked if their answers differ. */
   readonly workers: readonly [number] | readonly [number, number, number]
   /** A sentence for people. */
   readonly why: string
@@ -130,7 +130,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 const measuredText = ({ ids, record }: Known, one: Measured): string =>
   `${ids[one.worker]} answered ${percent(one.mean)} ± ${(100 * one.standardError).toFixed(1)} of ${one.questions} questions of ${record!.name} correctly (${record!.repository}, read ${record!.date})`
 
-/** The best of those that were measured; of those that it is not surely better than, the cheapest. */
+/** Returns the cheapest of the measured workers that the best one is not surely better than. */
 const bestMeasured = ({ found = [], prices }: Known): Measured => {
   const best = found[highest(found.map(({ mean }) => mean))]!
   const alike = found.filter(
@@ -178,7 +178,10 @@ const within = (known: Known): Choice => {
   }
 }
 
-/** Two that cost half of the strongest together, and it where they differ; or the one that does; or the strongest. */
+/**
+ * Returns two workers that together cost half of the strongest, with the strongest if they differ; or one worker at
+ * half the cost; or the strongest.
+ */
 const half = (known: Known): Choice => {
   const { found, ids, prices } = known
   const best = strongest(known)
@@ -216,7 +219,7 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A policy that asks the strongest worker of a pool about which nothing was learned.
+ * A policy that asks the strongest worker of a pool without learned data.
  *
  * **Details**
  *

@@ -1,6 +1,4 @@
-/**
- * The few-shot examples that come with the prompt, as data: each set shows a single call, attempts, a chain, a tree.
- */
+/** The built-in few-shot examples, as data: each set shows a single call, attempts, a chain, a tree. */
 import type { Example } from "./Prompt.ts"
 
 const idiom: Example = {

@@ -124,7 +124,7 @@ export const checkResults = (results: object = {}): void => {
   Options.check("resume", { results }, { results: shape })
 }
 
-/** Throws an `OptionsError` where a run cannot be started with these options. */
+/** Throws an `OptionsError` if a run cannot be started with these options. */
 export const checkOptions = (what: string, options: ConductOptions): void => {
   Options.check(what, options, table)
   const { output } = options

@@ -98,7 +98,7 @@ export const policy = (
     name,
     checks,
     propose: ({ complete: _, ...context }) =>
-      // The ids of workers that it may name are resolved where it is asked (`Policy.propose`).
+      // The ids of workers are resolved by the caller (`Policy.propose`).
       Effect.tryPromise({ try: async () => ({ workflow: (await propose(context)) as Workflow }), catch: failed }),
     revise:
       revise &&

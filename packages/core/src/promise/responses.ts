@@ -35,13 +35,13 @@ const defaultKeepAliveMillis = 15_000
 const isPublic = ({ type }: PageEvent): boolean =>
   type !== "completion-delta" && type !== "step-delta" && type !== "completion-finished"
 
-/** The events of a run with the pieces of its answer: each piece follows the event that it comes from. */
+/** Yields the events of a run with the pieces of its answer. Each piece follows its event. */
 async function* pageEvents(options: ConductOptions): AsyncGenerator<PageEvent, void, undefined> {
   let state = AnswerText.start({ maxRounds: maxRounds(options) })
   for await (const event of streamRun(options)) {
     const [next, text] = AnswerText.emit(state, event)
     state = next
-    // The end of a run comes last.
+    // The end of a run is the last event.
     if (event.type === "run-finished" && text !== "") yield { type: "answer-delta", text }
     yield event
     if (event.type !== "run-finished" && text !== "") yield { type: "answer-delta", text }
@@ -56,7 +56,7 @@ const stoppable = (options: ConductOptions) => {
   return { options: { ...options, signal: either }, stop: () => controller.abort() }
 }
 
-/** A body of texts that come one by one. If the reader leaves, `stop` is called. */
+/** Returns a body of texts that arrive one by one. If the reader leaves, `stop` is called. */
 const bodyOf = (
   first: IteratorResult<string, void>,
   texts: AsyncGenerator<string, void, undefined>,

@@ -44,9 +44,9 @@ export interface ConductOptions<A = unknown>
    * several language models, which the next worker replaces if it fails; a language model among other workers plans.
    */
   readonly policy?: Policy | undefined
-  /** Asked before a tool runs that needs approval. Without it the run is suspended there. */
+  /** Called before a tool that needs approval runs. Without it the run is suspended at that point. */
   readonly approve?: ((request: ToolContext) => boolean | Promise<boolean>) | undefined
-  /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
+  /** Stops the run: its calls end at once, and the result's ending is `interrupted`. Nothing is thrown. */
   readonly signal?: AbortSignal | undefined
   /** Called with every event. An exception does not stop the run: a warning is logged at its end. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
@@ -59,11 +59,11 @@ export interface ConductOptions<A = unknown>
 }
 
 /**
- * The result of a run, with its transcript. If `ending` is `answered`, there is an `answer`, and the `value` of the
- * `output` that was asked for.
+ * The result of a run, with its transcript. If `ending` is `answered`, there is an `answer`, and the `value` for the
+ * requested `output`.
  */
 export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" | "answer" | "value"> & {
-  /** Made when it is first read. */
+  /** Computed when it is first read. */
   readonly transcript: Transcript.Transcript
 } & (
     | { readonly ending: "answered"; readonly answer: string; readonly value: A }
@@ -87,7 +87,7 @@ export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" |
 
 /** The text of an answer as it is written, and the result of its run. */
 export interface AnswerStream<A = unknown> extends AsyncIterable<string> {
-  /** As `conduct` gives it. It is there once the text has ended. */
+  /** The same result as from `conduct`. It is available once the text has ended. */
   readonly result: Promise<ConductResult<A>>
 }
 
@@ -156,13 +156,13 @@ const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Star
   )
   const cached = cache === undefined ? running : Effect.provideService(running, ResponseCache, cache)
   const gated = gate === undefined ? cached : Effect.provideService(cached, Gate, gate)
-  // Nothing interrupts it before it has begun: who is stopped then has a result, too.
-  // With a signal that is aborted already, it is interrupted before it calls anything.
+  // It cannot be interrupted before it has begun, so that a run stopped then also has a result. With a signal that is
+  // already aborted, it is interrupted before it calls anything.
   const begun = signal?.aborted === true ? Effect.andThen(Effect.yieldNow, gated) : gated
   const caller = carriedCaller()
   const placed = caller === undefined ? begun : Effect.provideService(begun, Caller, caller)
   const fiber = Effect.runFork(toErrorOutput(placed), { uninterruptible: true, signal })
-  // A run that dies of a mistake of ours still ends for those who wait for it.
+  // A run that dies of an internal bug still ends for its waiting callers.
   fiber.addObserver((exit) => {
     if (Exit.isFailure(exit)) reject(Cause.squash(exit.cause))
   })
@@ -237,9 +237,9 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
  *
  * **Details**
  *
- * Give it the pool, policy, tools and settings with which it was begun. A run of a journal that asks for something else
- * than before stops with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` where the
- * journal does not know the run, or another process carries it on.
+ * Pass the pool, policy, tools and settings of the original run. A journaled run that deviates from its record stops
+ * with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` if the run is unknown to the
+ * journal, or another process executes it.
  *
  * **Example**
  *
@@ -305,9 +305,10 @@ export const resume = async <A = unknown>({
  *
  * **Details**
  *
- * The promise is rejected for a `journal` that cannot be used, and else only for a mistake in the options: an
- * `OptionsError` for one that does not exist, is missing or is of another kind, a `WorkerPoolError` for an empty pool or two workers with one id. How a run ended is in `ending`.
- * `answered` has an `answer`; of the others only a run that was cut short may have one.
+ * The promise is rejected for an unusable `journal`, and otherwise only for a mistake in the options: an `OptionsError`
+ * for an option that does not exist, is missing or has the wrong type, a `WorkerPoolError` for an empty pool or two
+ * workers with one id. `ending` has the way in which a run ended. With `answered` there is an `answer`; with other
+ * endings, only a run that was cut short may have one.
  *
  * **Example**
  *
@@ -377,10 +378,10 @@ export async function* streamRun(options: ConductOptions): AsyncGenerator<RunEve
  *
  * **Details**
  *
- * With one round, the text of the step that answers comes in pieces; where steps vote, or another round may follow, it
- * comes at the end. The run starts at once, and `result` has how it ended, with its cost. The loop throws an error that
- * says why where there is no answer, and where a retry answered otherwise than the text so far; an aborted `signal` only
- * ends it.
+ * With one round, the text of the answering step arrives in pieces; if steps vote, or another round may follow, it
+ * arrives at the end. The run starts at once, and `result` has its ending and its cost. The loop throws an error with
+ * the reason if there is no answer, or if a retry has an answer that differs from the text so far. An aborted `signal`
+ * only ends the loop.
  *
  * **Example**
  *

@@ -11,8 +11,8 @@ import * as ResponseCache from "../run/ResponseCache.ts"
 import { limitsTable } from "../run/tables.ts"
 
 /**
- * An account that runs share: give it to each as `ledger`, and together they stay within its limits. `spent()` says what
- * they have used.
+ * Creates an account that runs share: pass it to each as `ledger`, and together they stay within its limits. `spent()`
+ * returns the amounts used.
  *
  * **Example**
  *
@@ -34,8 +34,8 @@ export const ledger = (limit: Budget.Limits = {}): Budget.Ledger => {
 }
 
 /**
- * Keeps answers in memory between the runs that it is given to: equal calls of the same seed are paid for once.
- * `openCache` of `@divisi/files/promise` keeps them in a file.
+ * Stores answers in memory across the runs that use it: equal calls of the same seed are paid for once. `openCache` of
+ * `@divisi/files/promise` stores them in a file.
  *
  * **Example**
  *

@@ -9,7 +9,7 @@ export interface ToolOptions<S extends Shape> extends Omit<Tool<TypeOf<S>>, "inp
   /** The schema of its arguments: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
   readonly input: S
   /**
-   * Runs it; `signal` is aborted when the run is stopped, or the tool is out of time. `progress` reports how far it is, as
+   * Runs the tool. `signal` is aborted if the run is stopped or the tool times out. `progress` reports progress, as
    * text or as `{ progress, total, message }`.
    */
   readonly execute?:

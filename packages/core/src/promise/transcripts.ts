@@ -20,8 +20,8 @@ import type { Transcript } from "../events/Transcript.ts"
 export const encodeTranscript = (transcript: Transcript): string => JSON.stringify(transcript)
 
 /**
- * Reads a transcript from its JSON text. The promise is rejected with a `WireError` that says what is wrong: no JSON, a
- * version of another release, the first field that is of another form.
+ * Reads a transcript from its JSON text. The promise is rejected with a `WireError` that describes the problem: invalid
+ * JSON, a version of another release, or the first field of the wrong type.
  */
 export const decodeTranscript = async (text: string): Promise<Transcript> => {
   // A run needs no schemas: they are loaded when a transcript is read.

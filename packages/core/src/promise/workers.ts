@@ -16,7 +16,7 @@ import {
   type WorkerRequest
 } from "../task/Worker.ts"
 
-/** A tool that a worker's function asks for: the arguments as JSON text, or as the value that the text is of. */
+/** A tool call of a worker's function: the arguments as JSON text, or as the decoded value. */
 export interface AskedTool {
   readonly name: string
   readonly arguments: unknown
@@ -145,7 +145,7 @@ const toolCallOf = ({ messages }: WorkerRequest, { arguments: given, id, name }:
   arguments: typeof given === "string" ? given : (JSON.stringify(given) ?? "{}")
 })
 
-/** The pieces of an answer, and at the end what they used. */
+/** Yields the pieces of an answer, and at the end their usage. */
 const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<string>, end: Effect.Effect<void>) =>
   withStreams((streams) => {
     let whole = ""
@@ -157,7 +157,7 @@ const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<str
     return Effect.succeed(streams.fromIterable(worker, texts, part, () => finish(request, whole), end))
   })
 
-/** The signal of a call, made when it is first asked for: most functions never do. */
+/** The signal of a call, made on first use: most functions never use it. */
 class Asking {
   private controller: AbortController | undefined
   private isAborted = false

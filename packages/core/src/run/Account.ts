@@ -1,5 +1,5 @@
 /**
- * Accounts that outlive a process: what runs may spend, counted in one place for all processes that share it.
+ * Accounts that outlive a process: limits on the spend of runs, counted in one place for all processes that share it.
  *
  * Each account is a `Ledger`: the runs that share it never exceed it together, whatever processes they are in, and it
  * survives restarts. Accounts are nested: a run's account is under its key's, which is under its team's, which is under
@@ -61,7 +61,7 @@ export interface Account<E extends AccountsError = AccountsError> extends Budget
 /** How a correction changes an account: by an amount in USD (negative for a credit), or to an amount. */
 export type Change = { readonly addUsd: number } | { readonly setUsd: number }
 
-/** A correction of what accounts have spent. */
+/** A correction of the spend of accounts. */
 export interface Correction {
   /** Names the correction among all of a place: a second one of the same id changes nothing. */
   readonly id: string
@@ -91,17 +91,17 @@ export const correctedUsd = (change: Change, beforeUsd: number, topmostUsd: numb
 
 /** The accounts of a place. */
 export interface Accounts<E extends AccountsError = AccountsError> {
-  /** The file, or where else they lie. */
+  /** The location of the accounts for display: the file, or another place. */
   readonly name: string
-  /** The time by the clock of the place, in milliseconds since 1970: names of days and months come from it. */
+  /** The time by the clock of the store, in milliseconds since 1970. Names of days and months are derived from it. */
   readonly now: () => number
   /** Opens an account, and creates it if it does not exist. */
   readonly open: (options: AccountOptions) => Effect.Effect<Account<E>, E>
   /** All accounts, the last changed first; those per day once for each day. */
   readonly list: Effect.Effect<ReadonlyArray<Standing>, E>
   /**
-   * Corrects what accounts have spent, in one transaction with its audit. Returns the adjustment as it was made: if there
-   * was one of this id before, that one.
+   * Corrects the spend of accounts, in one transaction with its audit. Returns the adjustment. If an adjustment with
+   * this id exists, returns that one.
    */
   readonly adjust: (correction: Correction) => Effect.Effect<Adjustment, E>
   /** All adjustments, the first made first. */
@@ -121,10 +121,10 @@ export const nameAt = ({ name, per }: Pick<AccountOptions, "name" | "per">, now:
 /** The name of an account whatever the day. */
 export const undated = (name: string): string => name.replace(/@\d{4}-\d\d-\d\d$/, "")
 
-/** How long a call waits before it looks again whether others have made room. */
+/** The interval at which a waiting call checks whether other calls have made room. */
 const napMillis = 25
 
-/** After so many naps it looks whether one of the others has died. */
+/** The number of naps after which it checks whether another process has died. */
 const napsToLook = 20
 
 /**
@@ -132,7 +132,7 @@ const napsToLook = 20
  * to it.
  */
 export interface Draw<A> extends Budget.Part {
-  /** The reservation of the call around, as `Place.take` gave it. */
+  /** The reservation of the enclosing call, as returned by `Place.take`. */
   readonly from: A
   /** The name of the account, that of its day included. */
   readonly account: string
@@ -187,15 +187,15 @@ export interface Place<A> {
   readonly opening: Opening<A>
   /** The account and those above it, by the names that they have now. */
   readonly chain: () => ReadonlyArray<Named>
-  /** Sets an amount aside, of which `draws` are taken from other reservations; `"wait"` if others may make room. */
+  /** Reserves an amount, of which `draws` are taken from other reservations; `"wait"` if other calls may make room. */
   readonly take: (
     chain: ReadonlyArray<Named>,
     wanted: Wanted,
     draws: ReadonlyArray<Draw<A>>
   ) => Effect.Effect<Taken<A> | "wait" | BudgetExceeded>
   /**
-   * Replaces a reservation by what was used, or gives it back without `used`. If others have drawn on it, an account is
-   * charged no more than its limit allows.
+   * Replaces a reservation by the actual usage, or releases it if `used` is absent. If other calls have drawn on it, an
+   * account is charged no more than its limit allows.
    */
   readonly close: (
     hold: A,
@@ -205,7 +205,7 @@ export interface Place<A> {
   ) => Effect.Effect<void>
   /** The account and those above it as they are now. */
   readonly standings: Effect.Effect<ReadonlyArray<Pick<Standing, "limits" | keyof Budget.Standing>>>
-  /** Counts what the dead have set aside as spent. */
+  /** Charges the reservations of processes that have died. */
   readonly bury: Effect.Effect<void>
 }
 
@@ -241,7 +241,7 @@ class Hold<A> implements Budget.Reservation {
     return this.place.has(this)
   }
 
-  /** Takes a part, or gives it back. */
+  /** Takes a part, or returns it. */
   move(account: string, part: Budget.Part, sign: 1 | -1): void {
     const { costUsd, tokens } = this.left.get(account)!
     this.isDrawn = true
@@ -260,7 +260,7 @@ const nothing: Budget.Part = { costUsd: 0, tokens: 0 }
 
 const partOfAmount = ({ costUsd = 0, tokens }: Budget.Amount): Budget.Part => ({ costUsd, tokens })
 
-/** Takes what can be had of an amount from the reservations of the calls around. */
+/** Takes as much of an amount as possible from the reservations of the enclosing calls. */
 const draw = <A>(
   place: Place<A>,
   caller: Caller | undefined,
@@ -296,7 +296,7 @@ const told = <A>(draws: ReadonlyArray<OwnDraw<A>>, sign: 1 | -1): ReadonlyArray<
     tokens: sign * tokens
   }))
 
-/** Closes a reservation: what it has drawn and not used goes back, and what it has used beyond it is drawn. */
+/** Closes a reservation: unused draws are returned, and usage beyond the reservation is drawn. */
 const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): ReadonlyArray<Draw<A>> => {
   hold.place.delete(hold)
   const rests = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(left, used)]))
@@ -330,8 +330,8 @@ const mayFree = <A>({ chain, opening }: Place<A>): boolean => {
 }
 
 /**
- * Makes what reserves and settles on an account: of the calls that have to wait, one looks again and again, for all of
- * its process. Calls within others look for themselves: the one that looks may wait for the calls around them.
+ * Implements reserving and settling on an account. One of the waiting calls polls on behalf of its whole process.
+ * Nested calls poll for themselves, because the polling call may be waiting for the calls that enclose them.
  */
 export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "settle" | "release"> => {
   const turn = Semaphore.makeUnsafe(1)
@@ -362,7 +362,10 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
       return Effect.fail(found ?? new BudgetExceeded({ limit: "calls", allowed: calls, spent: calls, needed: 1 }))
     })
 
-  /** Waits for others to settle. A call within others, for which only these could make room, calls `end` and is refused. */
+  /**
+   * Waits for other calls to settle. A nested call that only its enclosing calls could make room for calls `end` and is
+   * refused.
+   */
   const wait = (
     wanted: Wanted,
     caller: Caller | undefined,
@@ -373,7 +376,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
       const taken = yield* take(wanted, caller)
       if (taken !== "wait") return taken
       if (isNested(caller) && !mayFree(place)) {
-        // Others may have settled while it was looked.
+        // Other calls may have settled during the check.
         if (!isStuck) return yield* wait(wanted, caller, end, { naps, isStuck: true })
         end()
         return yield* refused(wanted)

@@ -1,9 +1,9 @@
 /**
- * Budgets: limits on what runs may spend, and the ledger that holds them.
+ * Budgets limit the spend of runs; the ledger enforces them.
  *
- * The worst case of a call is reserved before the call starts and settled to what it really used after it ends, so no
- * interleaving of concurrent calls ever exceeds a limit. A call that would fit once others have settled waits for them;
- * one that can never fit fails at once with `BudgetExceeded`, which ends a run as a result and not as a crash.
+ * The worst case of a call is reserved before the call starts and replaced by its actual usage after it ends, so no
+ * interleaving of concurrent calls ever exceeds a limit. A call that would fit once others have settled waits for them.
+ * A call that can never fit fails at once with `BudgetExceeded`, which ends a run with a result instead of a crash.
  */
 import * as Effect from "effect/Effect"
 import { CallbackError, called } from "../Callback.ts"
@@ -20,7 +20,7 @@ import type { Entry } from "./ResponseCache.ts"
 
 /** The most that may be spent. An absent limit does not limit. */
 export interface Limits {
-  /** USD. A call of a worker whose price is unknown is refused under this limit. */
+  /** USD. Under this limit, calls of workers with an unknown price are refused. */
   readonly costUsd?: number | undefined
   /** Input and output tokens together. */
   readonly tokens?: number | undefined
@@ -36,7 +36,7 @@ export interface Amount {
   readonly tokens: number
 }
 
-/** An amount that is set aside until it is settled. */
+/** An amount that is reserved until it is settled. */
 export interface Reservation {
   readonly amount: Amount
   /** The reservation on the parent account, if that account is not a ledger in memory. */
@@ -47,15 +47,15 @@ export interface Reservation {
  * How a call that is reserved relates to its name:
  *
  * - `"replayed"`: it was sent before and is not sent again. An account that was charged for this name is not charged again.
- * - `"resumed"`: it is sent now, by a run with a journal. It takes over a reservation that an earlier process made under
- *   this name and did not settle; if that one was settled, this is another call.
- * - `"new"`: it is sent now, and is always charged, also if another call had this name before.
+ * - `"resumed"`: it is sent now, by a run with a journal. It takes over an unsettled reservation that an earlier
+ *   process made under this name. If that reservation was settled, this is a separate call.
+ * - `"new"`: it is sent now, and is always charged, even if another call had this name before.
  */
 export type Occurrence = "replayed" | "resumed" | "new"
 
 /** A call that was paid for. */
 export interface Payment extends Paid {
-  /** Present when it was answered: what was answered, under the key of the response cache. */
+  /** Present if the call was answered: the answer, under the key of the response cache. */
   readonly answered?: { readonly key: string; readonly entry: Entry } | undefined
 }
 
@@ -105,15 +105,15 @@ export interface Ledger {
   readonly limits: Limits
   /** Whether this ledger or one above it limits cost, tokens or calls, so that worst cases matter. */
   readonly isLimited: boolean
-  /** The lowest limit of cost in USD of this ledger and those above it, as far as it is known. */
+  /** The lowest known cost limit in USD of this ledger and its parents. */
   readonly costLimit?: number | undefined
   /**
-   * Sets an amount aside, waiting for others to settle when that can make room. Run it where nothing interrupts
-   * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the
-   * waiting itself can be interrupted. `call` names the call, so that a resumed run is charged only for what this account
-   * has not been charged for; `occurrence` is `"replayed"` by default, as for what is held ({@link hold}). Within another
-   * call (`caller`), it first uses what is reserved for that call on this account, and fails if only that call can make
-   * room.
+   * Reserves an amount, and waits for other calls to settle if that can make room. Run it uninterruptibly
+   * (`Effect.uninterruptible`), because a grant at the moment of an interruption would stay reserved forever; the
+   * waiting itself can be interrupted. `call` names the call, so that a resumed run is charged only for calls that this
+   * account was not charged for. `occurrence` is `"replayed"` by default, as for held spend ({@link hold}). Within
+   * another call (`caller`), it first uses that call's reservation on this account, and fails if only that call can
+   * make room.
    */
   readonly reserve: (
     amount: Amount,
@@ -121,13 +121,13 @@ export interface Ledger {
     occurrence?: Occurrence,
     caller?: Caller
   ) => Effect.Effect<Reservation, BudgetExceeded>
-  /** Replaces a reservation by what the call used. */
+  /** Replaces a reservation by the actual usage of the call. */
   readonly settle: (reservation: Reservation, used: Paid) => Effect.Effect<void>
-  /** Gives a reservation back: the call was never made. */
+  /** Releases a reservation: the call was never made. */
   readonly release: (reservation: Reservation) => Effect.Effect<void>
   /**
-   * Books USD spent other than on calls, e.g. by what trains a policy. It is never refused, but leaves so much less for
-   * later reservations. With a `call` it is booked once for each name.
+   * Charges USD spent other than on calls, e.g. by training a policy. It is never refused, but reduces the room for
+   * later reservations. With a `call` it is charged once for each name.
    */
   readonly charge: (costUsd: number, call?: string) => Effect.Effect<void>
   /** The amounts settled and charged so far, as known locally. */
@@ -164,7 +164,7 @@ const fitOne = (
     : new BudgetExceeded({ limit, allowed, spent: limit === "calls" ? spent + reserved : spent, needed })
 }
 
-/** Whether one more call fits an account: what each implementation of a {@link Ledger} asks. */
+/** Whether one more call fits an account. Each implementation of a {@link Ledger} uses it. */
 export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => {
   const { open, reservedCostUsd, reservedTokens, total } = standing
   if (amount.costUsd === undefined && limits.costUsd !== undefined) {
@@ -179,7 +179,7 @@ export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => 
   return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
 }
 
-/** Why a call is refused that could only fit once others have settled. */
+/** Returns the refusal of a call that could only fit once others have settled. */
 export const refusal = (limits: Limits, standing: Standing, amount: Amount): BudgetExceeded | undefined => {
   const { reservedCostUsd, reservedTokens, total } = standing
   const usage = addUsage(total.usage, { inputTokens: reservedTokens, outputTokens: 0 })
@@ -231,7 +231,7 @@ export const chargeable = (limits: Limits, standing: Standing, used: Paid): Paid
   return { costUsd, usage: { ...used.usage, inputTokens: input, outputTokens: tokens - input } }
 }
 
-/** The lower of two limits, where an absent one does not limit. */
+/** Returns the lower of two limits; an absent one is unlimited. */
 export const lowest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
@@ -319,7 +319,7 @@ const less = ({ calls, costUsd, tokens }: HeldSpend, amount: Amount): HeldSpend 
         tokens: Math.max(0, tokens - amount.tokens)
       }
 
-/** How an account is for a new call: what is held counts as spent. */
+/** Returns the state of an account for a new call: held amounts count as spent. */
 const withHeld = (ledger: LedgerNode): Standing => {
   const { held, open, reservedCostUsd, reservedTokens, total } = ledger
   if (held.calls === 0) return ledger
@@ -338,8 +338,8 @@ const withHeld = (ledger: LedgerNode): Standing => {
 }
 
 /**
- * An account of a user, whose functions may be async and may throw: the call that they belong to then dies with a
- * `CallbackError`. Ledgers of {@link make} stay as they are.
+ * Wraps a user's account, whose functions may be async and may throw: the call that they belong to then dies with a
+ * `CallbackError`. Ledgers of {@link make} are returned unchanged.
  */
 export const guarded = (ledger: Ledger, what: string): Ledger => {
   if (ledger instanceof LedgerNode) return ledger
@@ -412,7 +412,10 @@ class LedgerNode implements Ledger, Standing {
     this.charged.add(call)
   }
 
-  /** Takes the amount in this ledger and all above it, or in none. Says which ledger has to make room first. */
+  /**
+   * Takes the amount in this ledger and all its parents, or in none. Otherwise returns the ledger that has to make room
+   * first.
+   */
   private take(wanted: Wanted): Held | LedgerNode | BudgetExceeded {
     const { amount, call, caller, isReplayed } = wanted
     let charged: Set<LedgerNode> | undefined
@@ -442,13 +445,15 @@ class LedgerNode implements Ledger, Standing {
     return call === undefined ? { amount, node: this } : { amount, node: this, call, isReplayed, charged }
   }
 
-  /** How it is for a call: what is held counts as spent for a new one, and what it draws is not reserved. */
+  /**
+   * Returns its state for a call: held amounts count as spent for a new call, and its draws do not count as reserved.
+   */
   standing(isReplayed: boolean, drawn: ReadonlyArray<Part> | undefined): Standing {
     const standing = isReplayed ? this : withHeld(this)
     return drawn === undefined || drawn.length === 0 ? standing : without(standing, drawn)
   }
 
-  /** Takes a part of a reservation, or gives it back. */
+  /** Takes a part of a reservation, or returns it. */
   private move({ costUsd, from, ledger, tokens }: Draw, sign: 1 | -1): void {
     from.left ??= new Map()
     const left = leftOf(from, ledger)
@@ -498,7 +503,7 @@ class LedgerNode implements Ledger, Standing {
     return this.open > stuck
   }
 
-  /** Queues until there is room. When an interruption comes before the caller has the grant, the grant is given back. */
+  /** Queues until there is room. If the caller is interrupted before it receives the grant, the grant is returned. */
   private wait(wanted: Wanted): Effect.Effect<Held, BudgetExceeded> {
     let granted: Held | undefined
     let full: LedgerNode | undefined
@@ -659,7 +664,7 @@ export const add = (total: Spend, used: Paid): Spend => ({
 })
 
 /**
- * Opens a ledger. Share one between runs to bound what they spend together, e.g. a whole evaluation.
+ * Opens a ledger. Share it between runs to limit their total spend, e.g. of a whole evaluation.
  *
  * **Example**
  *
@@ -673,14 +678,14 @@ export const add = (total: Spend, used: Paid): Spend => ({
  * ledger.spent().costUsd // => 0.004
  * ```
  *
- * With a `caller`, what it reserves is reserved within that call.
+ * With a `caller`, its reservations are made within that call.
  */
 export const make = (limits: Limits = {}, parent?: Ledger, caller?: Caller): Ledger =>
   new LedgerNode(limits, parent, caller)
 
 /**
- * Holds what a resumed run has paid, so that a new call leaves room for it until the run has come to it again: in which
- * order it does may differ from the first time.
+ * Holds the payments of a resumed run, so that new calls leave room for them until the run reaches them again. The
+ * order may differ from the first time.
  */
 export const hold = (ledger: Ledger, paid: ReadonlyArray<Paid>): void => {
   if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return

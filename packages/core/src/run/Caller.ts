@@ -1,8 +1,8 @@
 /**
  * The call within which a run was started: a worker that itself starts runs on the account that pays for its call.
  *
- * Such a run draws on what is reserved for the call, so that it needs no second reservation. A reservation that only the
- * calls around it can make room for is refused instead of waiting for ever.
+ * Such a run draws on the reservation of the call, so that it needs no second one. A reservation that only the
+ * enclosing calls can make room for is refused instead of waiting forever.
  */
 import * as Context from "effect/Context"
 import type { Reservation } from "./Budget.ts"
@@ -15,7 +15,7 @@ export interface Caller {
   readonly above: Caller | undefined
   /** The place that the gate assigned to the call. */
   readonly place?: object | undefined
-  /** Whether this is a call that still waits for a reservation: nothing can draw on it, and others do not wait for it. */
+  /** Whether this call still waits for a reservation. Nothing can draw on it, and other calls do not wait for it. */
   readonly isWaiting?: boolean | undefined
 }
 
@@ -77,8 +77,8 @@ export const endStuck = (): void => {
 }
 
 /**
- * Notes that a reservation is waited for; returns what ends this. `check` ends the wait and returns true if no other call
- * can make room.
+ * Marks the caller as waiting for a reservation; returns a function that ends the wait. `check` ends the wait and
+ * returns true if no other call can make room.
  */
 export const waiting = (caller: Caller, check?: () => boolean): (() => void) => {
   countAll(caller, 1)

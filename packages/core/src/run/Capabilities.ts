@@ -1,4 +1,7 @@
-/** Fits requests to what their worker can do, so that nothing is sent, or paid for, that a vendor would refuse. */
+/**
+ * Reduces requests to the capabilities of their worker, so that nothing is sent, or paid for, that a vendor would
+ * refuse.
+ */
 import type { Content, ContentPart, Message } from "../task/Message.ts"
 import type { OutputFormat } from "../task/Tool.ts"
 import { type Capabilities, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
@@ -86,7 +89,7 @@ const holdsShape = (
   return (output.type === "json" ? json : jsonSchema) === true && (shapesWithTools || isAlone)
 }
 
-/** A request as its worker can take it, and what was left out; or why it cannot. */
+/** Returns a request that its worker accepts, with the content left out, or the reason why it cannot be sent. */
 export const fit = (
   worker: Worker,
   request: WorkerRequest,

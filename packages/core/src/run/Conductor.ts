@@ -1,9 +1,9 @@
 /**
- * The Conductor: answers a question by running what a policy proposes, round by round.
+ * The Conductor answers a question by running a policy's proposals, round by round.
  *
  * A training rollout, an evaluation sample, a server request and a command-line run are all one `run` of a Conductor;
- * there is no second loop. A run never fails: its result says how it ended, and nothing that was paid for is lost.
- * It reports what it does only through its events (`RunEvent`).
+ * there is no second loop. A run never fails: its result has its ending, and nothing that was paid for is lost. It
+ * reports its progress only through its events (`RunEvent`).
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -45,9 +45,9 @@ export { limitsTable, retryTable, settingsRules, settingsTable, workerTable } fr
 /** Options for creating a Conductor. */
 export interface Options extends RunSettings {
   /**
-   * Writes the plans. By default (`DefaultPolicy.of`) a pool's only worker answers alone, and of several language models
-   * (`Worker.isLanguageModel`) the strongest; a language model among other workers is prompted to plan. A larger pool
-   * without a language model needs a policy: its runs fail, and say what to give.
+   * The author of the plans. By default (`DefaultPolicy.of`) a pool's only worker answers alone, and of several
+   * language models (`Worker.isLanguageModel`) the strongest does. A language model among other workers is prompted to
+   * plan. A larger pool without a language model needs a policy: its runs fail with an error that states the remedy.
    */
   readonly policy?: Policy | undefined
   readonly pool: WorkerPool
@@ -59,9 +59,9 @@ export interface RunOptions<A = unknown> {
   readonly seed?: number | undefined
   /** A random UUID by default. */
   readonly runId?: string | undefined
-  /** An account that this run shares with others; the run obeys its limits, too. */
+  /** An account that this run shares with other runs. The run obeys its limits, too. */
   readonly ledger?: Budget.Ledger | undefined
-  /** The account that pays for the calls that are made, when it is not the run's own budget. */
+  /** The account that pays for the calls, if it is not the run's own budget. */
   readonly payer?: Budget.Payer | undefined
   /**
    * The cost of an answer from the response cache: nothing (`"free"`, the default), or its original cost (`"charged"`).
@@ -83,11 +83,11 @@ export interface RunOptions<A = unknown> {
   /** Instead of the Conductor's. */
   readonly tools?: ReadonlyArray<Tool> | undefined
   /**
-   * The shape of the answer: a schema (Effect, zod, valibot, arktype, or JSON Schema), one with a name, or
-   * `{ type: "json" }`. An answer of another shape is asked for again, twice at most.
+   * The shape of the answer: a schema (Effect, zod, valibot, arktype, or JSON Schema), a named schema, or
+   * `{ type: "json" }`. An answer of another shape is requested again, at most twice.
    */
   readonly output?: Output<A> | undefined
-  /** Asked before a tool runs that needs approval. Without it the run is suspended there. */
+  /** Called before a tool that needs approval runs. Without it the run is suspended at that point. */
   readonly approve?: Approve | undefined
   /** The recorded state of the run, and the results of the calls that it waited for. See `Conductor.resume`. */
   readonly resume?: Past | undefined
@@ -126,7 +126,9 @@ export interface Round {
   readonly revision?: "stop" | "re-plan" | undefined
   /** The problems of the answers that failed their checks, if the policy re-planned. */
   readonly objections?: string | undefined
-  /** Why there is no answer, or what is wrong with it; present when another round follows for that. */
+  /**
+   * The reason why there is no answer, or the problem of the answer; present if another round follows because of it.
+   */
   readonly failure?: string | undefined
   /** The error behind that failure, if there is one. */
   readonly cause?: unknown
@@ -162,8 +164,8 @@ export interface RunResult<A = unknown> {
   /** The error behind `refused`, `failed` and `budget`. It is absent if the result comes from a journal. */
   readonly error: RunFailure | undefined
   /**
-   * The workers that failed a step or a plan for good, also where another took over and the run was answered; those of
-   * nested runs included, in the order of rounds and steps. Empty if none failed.
+   * The workers that failed a step or a plan for good, even if another took over and the run was answered. Nested runs
+   * are included, in the order of rounds and steps. Empty if none failed.
    */
   readonly failures: ReadonlyArray<StepFailure>
   readonly spend: Usage.Spend
@@ -179,7 +181,7 @@ export interface RunResult<A = unknown> {
 export interface Run<A = unknown> {
   /** Waits for the end. */
   readonly result: Effect.Effect<RunResult<A>>
-  /** Stops its calls at once; the result has what was done and paid so far. */
+  /** Stops its calls at once; the result has the work and payments so far. */
   readonly interrupt: Effect.Effect<RunResult<A>>
 }
 
@@ -212,14 +214,14 @@ export class Conductor extends Context.Service<
   Conductor,
   {
     /**
-     * The most rounds of a run that follow the end of another, and the first. While one may follow, an answer is a draft.
-     * Rounds that begin early, as checks failed (`revisions`), come on top of them.
+     * The maximum number of rounds: the first, and those that follow the end of another. While another may follow, an
+     * answer is a draft. Rounds that begin early because checks failed (`revisions`) are extra.
      */
     readonly maxRounds: number
     /**
-     * Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. A fiber that
-     * is interrupted already calls no worker. `Effect.runPromise` interrupts for its `signal` only once the effect first
-     * waits: for a signal that may be aborted already, begin with `Effect.yieldNow`.
+     * Runs a question to its end. Never fails; if it is interrupted, the listener still receives `run-finished`. A
+     * fiber that is already interrupted calls no worker. `Effect.runPromise` interrupts for its `signal` only once the
+     * effect first waits: for a signal that may be aborted already, begin with `Effect.yieldNow`.
      */
     readonly run: <A = unknown>(task: Task.Input, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
@@ -261,9 +263,9 @@ export const make = (options: Options): Conductor["Service"] => {
       const running = conduct(options, Task.make(input), runOptions, undefined, (result) =>
         Deferred.doneUnsafe(done, Exit.succeed(result))
       )
-      // A run that dies of a mistake of ours still ends for those who wait for it.
+      // A run that dies of an internal bug still ends for its waiting callers.
       const ended = Effect.onExit(running, (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit)))
-      // Nothing interrupts it before it has begun: who is stopped then has a result, too.
+      // It cannot be interrupted before it has begun, so that a run stopped then also has a result.
       const fiber = yield* Effect.forkScoped(ended, { startImmediately: true, uninterruptible: true })
       const result = Deferred.await(done)
       return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }

@@ -16,7 +16,7 @@ import { mediaOf, missing, type Unsupported as UnsupportedMode } from "./Capabil
 import type { Options, RunOptions } from "./Conductor.ts"
 import * as Toolbox from "./Toolbox.ts"
 
-/** Says whether a tool may be run. */
+/** Decides whether a tool may be run. */
 export type Approve = (request: ToolContext) => Effect.Effect<boolean>
 
 /** The resources that a run offers the workers of its steps. */

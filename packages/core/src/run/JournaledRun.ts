@@ -64,7 +64,7 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
   }
 }
 
-/** The result of a run that cannot be resumed, because of its journal or of what it was given. */
+/** Returns the result of a run that cannot be resumed because of its journal or its options. */
 export const unusable = (runId: string, error: Recording.Broken | OptionsError): RunResult<never> => ({
   runId,
   ending: "failed",
@@ -166,7 +166,7 @@ export interface Resumed {
 export const wrongId = (runId: unknown): OptionsError | undefined =>
   RunId.isRunId(runId) ? undefined : new OptionsError({ what: "the run", detail: `"runId" must be ${RunId.rule}.` })
 
-/** Finds what a run is resumed with. */
+/** Loads the data that a run is resumed with. */
 export const resumed = Effect.fnUntraced(function* (
   { results = {}, runId, transcript }: Resumption,
   given: Journal.Journal | undefined
@@ -204,7 +204,7 @@ const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effec
   )
 }
 
-/** A run that its journal has stopped before it asked anything. */
+/** A run that its journal has stopped before its first request. */
 export const stopped = (recording: Recording.Recording | undefined): Effect.Effect<void> => {
   const error = recording?.broken()
   return error === undefined ? Effect.void : Effect.die(error)

@@ -35,7 +35,7 @@ export interface Slot {
   readonly past: ReadonlyArray<Known>
   /** Failed attempts at its place that are charged and reported before the call is made again. */
   readonly retired: ReadonlyArray<Retired>
-  /** Whether the run was begun before: what its journal does not have is not known. */
+  /** Whether the journal already had the run. If so, it alone is the record, whatever a transcript has. */
   readonly isWhole: boolean
 }
 
@@ -50,15 +50,15 @@ export interface Recording {
    * Returns the record of the next call of a caller (a step, the policy, a critic) in a round of a run, by its request.
    */
   readonly slot: (run: string, round: number, by: string, asked: string) => Slot
-  /** Writes an intent; when this returns, it is there after a crash. Dies with what breaks the journal. */
+  /** Writes an intent, which is durable when this returns. Dies if the journal fails. */
   readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
   /** Waits until all recorded entries are durable. Dies if the journal fails. */
   readonly saved: Effect.Effect<void>
-  /** Writes what nothing waits for; it is there before any later intent is. */
+  /** Writes an entry without waiting; it is durable before any later intent. */
   readonly note: (entry: Journal.CallEntry) => void
-  /** Stops the run, as it asks something else than it did. */
+  /** Stops the run because its requests differ from the record. */
   readonly mismatch: (call: string, detail: string) => Effect.Effect<never>
-  /** Takes the events of the run, and of those nested in it. */
+  /** Receives the events of the run and of its nested runs. */
   readonly listener: Listener
   /** The number of steps of a round that was reported this time, or `undefined` for other rounds. */
   readonly stepsOf: (run: string, round: number) => number | undefined
@@ -71,13 +71,13 @@ export interface Recording {
   /** The reason why it cannot continue. */
   readonly broken: () => Broken | undefined
   /**
-   * Writes all that waits, tells the end, and gives the run back. A run that has come to an end of its own is never begun
-   * again; one that was stopped, or whose journal is broken, can be resumed.
+   * Writes all pending entries, reports the end, and releases the run. A run that has ended by itself never begins
+   * again; one that was stopped, or whose journal failed, can be resumed.
    */
   readonly end: Effect.Effect<void>
 }
 
-/** An attempt whose process ended before its answer came. */
+/** A call attempt whose process ended before its answer arrived. */
 export interface Doubt extends Paid {
   readonly call: string
   readonly attempt: number
@@ -97,7 +97,7 @@ export type Opened =
 /** Returns the subject of an event. Of several events with one name, the first written is emitted first. */
 const nameOf = (event: RunEvent): string => {
   const { by, index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
-  // A step that was given some of what it waits for waits for less.
+  // A step that has received some of its results waits for the others only.
   const waiting = event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
   if (isCallEvent(event) && event.chargeId !== undefined) return `${event.type} ${event.chargeId}`
   if (event.type === "step-finished" && event.isUnchecked === true) return `unchecked ${event.runId} ${round} ${step}`
@@ -260,7 +260,7 @@ const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): stri
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a journal did not take a batch: what it throws of its own accord breaks it, too. */
+/** Returns the reason why a journal rejected a batch. An exception of the journal also counts as a failure of it. */
 const errorOf = (journal: Journal.Journal, cause: Cause.Cause<Journal.JournalError>): Journal.JournalError => {
   const error = Cause.squash(cause)
   if (error instanceof Journal.JournalError) return error
@@ -383,7 +383,7 @@ const release = (journal: Journal.Journal, run: string, epoch: number): Effect.E
           )
   )
 
-/** Opens a run in a journal: claims it, and reads what is known of it. */
+/** Opens a run in a journal: claims it, and reads its record. */
 export const open = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   run: string,
@@ -445,7 +445,7 @@ export const open = Effect.fnUntraced(function* (
       const other = otherBeginning(before, event)
       if (other !== undefined) writer.breakOff(new Journal.JournalMismatch({ run, call: run, detail: other }))
     }
-    // Which call it is reported with, and what is booked of it, depends on the order and the limits of this time.
+    // The call that it is reported with, and its charge, depend on the current order and limits.
     return isCallEvent(event) ? { ...event, at: before.at } : before
   }
 

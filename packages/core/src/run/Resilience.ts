@@ -1,6 +1,6 @@
 /**
- * Resilience: what happens when a call fails. The same worker is tried again while that can help ({@link delay}), then
- * another one takes over where the caller allows it ({@link reassign}).
+ * Resilience: the handling of failed calls. The same worker is retried while that can help ({@link delay}), then
+ * another one takes over if the caller allows it ({@link reassign}).
  *
  * Both are plain values that the executor reads. Limits that many runs share because a vendor counts them together
  * (rate limits, circuit breakers) belong to a {@link Gate}. `ProviderGate` makes one.
@@ -48,18 +48,18 @@ export interface Failure {
 }
 
 /**
- * Which worker takes over a step whose worker has failed for good: none, the next worker of the pool (after the last,
- * the first) that has not been tried, or the one that a function returns (`undefined` for none). Under a limit of cost, a
- * worker without a price takes over no step.
+ * The worker that takes over a step whose worker has failed for good: none, the next untried worker of the pool (after
+ * the last, the first), or the one that a function returns (`undefined` for none). Under a cost limit, a worker without
+ * a price takes over no step.
  */
 export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined | PromiseLike<number | undefined>)
 
 /**
  * A gate that every call of a worker passes through. It enforces limits that all runs of a process share.
  *
- * `tokens` is what a vendor will count for the call: its likely input and all the output it may write. The gate may
- * delay the call, or refuse it with a `WorkerError`. It runs it at most once, and learns through `onAllowance` what the
- * vendor says is left.
+ * `tokens` is the number of tokens that a vendor will count for the call: its likely input and its maximum output. The
+ * gate may delay the call, or refuse it with a `WorkerError`. It runs it at most once, and receives the vendor's
+ * remaining limits through `onAllowance`.
  *
  * A worker may itself start a run, whose calls reach the same gate while the enclosing call is in progress. The `place`
  * that the gate passes to `call` is returned as `within`, the closest call first. A gate that queues calls must not
@@ -74,7 +74,7 @@ export interface Gate {
   ) => Effect.Effect<A, E | WorkerError, R>
   /** Whether it assigns places to calls, which nested runs receive. Default: `false`. */
   readonly givesPlaces?: boolean | undefined
-  /** The providers that no call is sent to now; absent where a gate closes none. */
+  /** The providers that currently receive no calls; absent if a gate closes none. */
   readonly closed?: Effect.Effect<ReadonlyArray<ClosedProvider>> | undefined
   /** Opens all of them, as after a change of the configuration. */
   readonly reset?: Effect.Effect<void> | undefined
@@ -86,7 +86,7 @@ export interface ClosedProvider {
   readonly provider: string
   /** Its vendor asked all calls to wait, or failed repeatedly. */
   readonly because: "rate-limited" | "failing"
-  /** Until when, in milliseconds since 1970; one call is then let through to try. */
+  /** The end, in milliseconds since 1970; one call is then admitted as a trial. */
   readonly until: number
 }
 
@@ -111,13 +111,13 @@ const share = (seed: number, attempt: number): number =>
   Seed.index(1_000_001, Seed.derive(seed, "retry", attempt)) / 1_000_000
 
 /**
- * How many milliseconds to wait before a failed call is tried again, or `undefined` when it is not to be.
+ * Returns the number of milliseconds to wait before a failed call is retried, or `undefined` if it is not retried.
  *
  * **Details**
  *
- * `attempt` is the one that failed, from 0. The wait is `baseDelayMillis * factor ** attempt`, at most
- * `maxDelayMillis`; jitter takes up to half of it away. A vendor's retry-after is the least wait: jitter adds up to
- * `baseDelayMillis` to it, so that not all calls come back in the same instant.
+ * `attempt` is the number of the failed attempt, from 0. The wait is `baseDelayMillis * factor ** attempt`, at most
+ * `maxDelayMillis`; jitter removes up to half of it. A vendor's retry-after is the minimum wait: jitter adds up to
+ * `baseDelayMillis` to it, so that calls do not all return at the same instant.
  *
  * **Example**
  *
@@ -160,12 +160,12 @@ export const delay = (
 // Reassign
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Whether a worker may be asked at all; one without a price may not where a limit of cost holds. */
+/** Whether a worker may be called at all; a worker without a price may not under a cost limit. */
 export type IsAllowed = (worker: Worker) => boolean
 
 const all: IsAllowed = () => true
 
-/** The next worker of the pool that has not been tried and is allowed: after the last comes the first. */
+/** Returns the next worker of the pool that is untried and allowed; after the last follows the first. */
 export const next = (
   { failed, pool, tried }: Omit<Failure, "error">,
   isAllowed: IsAllowed = all
@@ -179,9 +179,9 @@ export const next = (
 }
 
 /**
- * The ordinal of the worker that takes over, or `undefined` for none. A function that returns a worker which has
- * been tried, does not exist or is not allowed counts as none: a step never returns to a worker that failed it. So does
- * one that throws, which is logged.
+ * Returns the ordinal of the worker that takes over, or `undefined` for none. A function's choice of a worker that was
+ * tried, does not exist or is not allowed counts as none: a step never returns to a worker that failed it. An exception
+ * counts as none, too, and is logged.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
- * The response cache: answers of workers, found again by the content of what was asked.
+ * The response cache: answers of workers, by the content of the request.
  *
- * Every call is looked up here. Equal calls that run at once are made once. Only whole answers are stored, never
- * failures. The implementation decides how many and where: {@link layerMemory} stores a bounded number in
- * memory. Without a cache every call is made.
+ * Every call is looked up here. Equal concurrent calls are made once. Only whole answers are stored, never failures.
+ * The implementation decides how many and where: {@link layerMemory} stores a bounded number in memory. Without a cache
+ * every call is made.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -21,7 +21,7 @@ import type { FinishReason, Worker, WorkerErrorReason, WorkerRequest } from "../
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A whole answer of a worker. `usage` is what the call used when it was made. */
+/** A whole answer of a worker. `usage` is the usage of the original call. */
 export interface Answer {
   readonly text: string
   readonly reasoning?: string | undefined
@@ -42,13 +42,13 @@ export interface Failure {
   readonly usage: Usage
   /** The wait before the next attempt, in milliseconds. */
   readonly retryInMillis?: number | undefined
-  /** Present when the worker was not asked, as in `RunEvent`. */
+  /** Present if the request was not sent, as in `RunEvent`. */
   readonly unasked?: true | undefined
 }
 
 /** A stored answer with the time and failures that it took, so that a run can be charged as if it were made now. */
 export interface Entry extends Answer {
-  /** From the first attempt to the whole answer. Absent when it is unknown. */
+  /** From the first attempt to the whole answer. Absent if unknown. */
   readonly durationMillis?: number | undefined
   /** The attempts that failed before it, in their order. */
   readonly failures?: ReadonlyArray<Failure> | undefined

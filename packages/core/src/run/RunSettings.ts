@@ -35,10 +35,11 @@ export interface WorkerSettings {
    */
   readonly timeoutMillis?: number | undefined
   /**
-   * How long a call may send nothing, in milliseconds, before and within its answer; then it fails as a `Timeout` and is
-   * tried again. By default a third of `budget.durationMillis` for workers that stream, so that a call that hangs leaves
-   * time for another; without such a budget, and for workers whose answers come whole, a call may be silent for as long
-   * as it may take. Only parts of an answer count: comments of a vendor's event stream do not. 0 turns it off.
+   * The maximum silence of a call, in milliseconds, before and within its answer; after it the call fails as a
+   * `Timeout` and is retried. Default: a third of `budget.durationMillis` for workers that stream, so that a hanging
+   * call leaves time for another. Without such a budget, and for workers whose answers arrive whole, the silence is
+   * limited only by the time limit of the call. Only parts of an answer count: comments of a vendor's event stream do
+   * not. 0 turns it off.
    */
   readonly silenceMillis?: number | undefined
 }
@@ -65,8 +66,8 @@ export interface RunSettings {
   /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
   readonly retry?: Retry | undefined
   /**
-   * Which worker takes over a step whose worker failed for good. By default the next eligible one of the pool
-   * (`"next"`), or none (`"never"`) where the policy names its worker for the caller, as `single(0)` does.
+   * The worker that takes over a step whose worker failed for good. Default: the next eligible one of the pool
+   * (`"next"`), or none (`"never"`) if the policy names its worker on behalf of the caller, as `single(0)` does.
    */
   readonly reassign?: Reassign | undefined
   /**
@@ -99,8 +100,8 @@ export interface RunSettings {
    */
   readonly revisions?: number | undefined
   /**
-   * The tools that workers may ask for. Those with a handler are run within the step that asks; one without suspends the
-   * run until its result is given.
+   * The tools that workers may call. A tool with a handler is run within the step that calls it; a tool without one
+   * suspends the run until its result is given.
    */
   readonly tools?: ReadonlyArray<Tool> | undefined
   /**

@@ -25,7 +25,7 @@ const unusable = ({ error, runId }: RunResult): Unusable =>
  *
  * **Details**
  *
- * A run that cannot begin, or whose events a journal cannot give, fails the stream instead of ending it in silence.
+ * If a run cannot begin, or a journal cannot read its events, the stream fails instead of ending silently.
  *
  * **Example**
  *

@@ -47,10 +47,10 @@ export type Read =
   | { readonly isRight: true; readonly text: string; readonly value: unknown }
   | { readonly isRight: false; readonly why: string }
 
-/** The largest number of schemas that the tools of a run have together, each reference counted as often as it is followed. */
+/** The maximum number of schemas in all tools of a run; each reference counts as often as it is followed. */
 const maxSchemas = 50_000
 
-/** So many schemas are read before others get a turn. */
+/** The number of schemas that are read before other fibers get a turn. */
 const schemasPerTurn = 2_000
 
 const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
@@ -201,7 +201,10 @@ export const prepare = Effect.fnUntraced(function* (
   }
 })
 
-/** Whether a person is asked: unless the function says `false` in the tool's time. If it fails, a person is asked. */
+/**
+ * Whether approval is requested: unless the function returns `false` within the tool's time. If it fails, approval is
+ * requested.
+ */
 const isAsked = (
   { name, timeoutMillis = defaultTimeoutMillis }: Tool,
   needsApproval: Exclude<Tool["needsApproval"], boolean | undefined>,

@@ -1,9 +1,9 @@
 /**
- * Carries the call within which code runs through promises: an async function of a worker that starts another run has left
- * the fiber that asked it.
+ * Carries the enclosing call of running code through promises: an async function of a worker that starts another run
+ * has left the fiber that called it.
  *
- * Nothing of it is used before the first run with an account, and nothing at all where there is no `AsyncLocalStorage`
- * (browsers): runs that are started there by promises are not known to be within a call.
+ * It is inactive before the first run with an account, and if there is no `AsyncLocalStorage` (browsers): nested runs
+ * that are started there by promises are not recognized as nested.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -39,7 +39,7 @@ export const isCarrying = (isNeeded: boolean): boolean => {
   return isOpened
 }
 
-/** The call within which a promise was begun. */
+/** Returns the call within which a promise was started. */
 export const carriedCaller = (): Caller | undefined => storage?.getStore()
 
 const carriers = new WeakMap<Tracer.Tracer, Tracer.Tracer>()
@@ -64,7 +64,7 @@ const carrierOf = (tracer: Tracer.Tracer, inner: Storage): Tracer.Tracer => {
   return carrier
 }
 
-/** An effect whose code knows within which call it runs, promises included. */
+/** Returns an effect whose code can look up its enclosing call, including in promises. */
 export const carrying = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.tracer, (tracer) =>
     storage === undefined ? effect : Effect.provideService(effect, Tracer.Tracer, carrierOf(tracer, storage))
@@ -76,7 +76,7 @@ export const within = <A, E, R>(
   part: Part,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
-  // The tracer of a span takes the place of the one that carries.
+  // The tracer of a span replaces the carrying one.
   const isReplaced = spans !== undefined || part.type === "run"
   return withinSpan(spans, part, isCarried && isReplaced ? carrying(effect) : effect)
 }

@@ -1,6 +1,6 @@
 /**
- * The settings of a run with the values that each accepts: the one place where ranges and words are declared.
- * `Options.check` reads the tables, and the schema of `RunSettings` is derived from them.
+ * The settings of a run with their accepted values: the single declaration of ranges and words. `Options.check` reads
+ * the tables, and the schema of `RunSettings` is derived from them.
  */
 import * as Options from "../Options.ts"
 import { isChecks } from "../task/Check.ts"

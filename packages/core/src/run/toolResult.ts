@@ -1,6 +1,6 @@
 /**
- * The result of a tool as its worker is shown it. Every value is read for what it is, or refused by the name of its type:
- * none is shown as an empty object that was not one.
+ * Formats the result of a tool for its worker. Every value is read by its type, or refused by the name of its type:
+ * only an empty object is shown as one.
  */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
@@ -8,16 +8,16 @@ import { isA, messageOf, plain } from "../Thrown.ts"
 import { type ContentInput, problemOf, content as toContent } from "../task/Message.ts"
 import type { ToolResult } from "../task/Tool.ts"
 
-/** A result that says what went wrong. */
+/** Returns a failed result with its reason. */
 export const failed = (why: string): ToolResult => ({ content: plain(why), isError: true })
 
-/** Upper bounds of what is read: pieces of a stream, its characters or bytes, values of an object, and its levels. */
+/** Upper bounds for reading: pieces of a stream, its characters or bytes, values of an object, and its levels. */
 const maxPieces = 100_000
 const maxRead = 10_000_000
 const maxValues = 200_000
 const maxDepth = 200
 
-/** A value that cannot be shown, in words that begin with what it is. */
+/** A value that cannot be shown; the message begins with its type. */
 class Unreadable extends Error {}
 
 const refuse = (what: string): never => {
@@ -69,7 +69,7 @@ const ofMap = (map: Iterable<readonly [unknown, unknown]>): unknown => {
   return entries.every(([key]) => typeof key === "string") ? Object.fromEntries(entries) : entries
 }
 
-/** Objects that have no fields of their own, as what they hold. */
+/** Returns the contents of objects that have no fields of their own. */
 const heldBy = (value: object): unknown => {
   if (isA(value, Map) || isA(value, Headers) || isA(value, FormData)) return ofMap(value as Map<unknown, unknown>)
   if (isA(value, URLSearchParams) || isA(value, RegExp)) return String(value)
@@ -90,7 +90,7 @@ const taken = (values: Iterable<unknown>): ReadonlyArray<unknown> => {
   return all
 }
 
-/** A value as JSON can say it. */
+/** Converts a value to one that JSON can represent. */
 const jsonOf = (root: unknown): unknown => {
   let count = 0
   const above = new Set<object>()
@@ -200,7 +200,7 @@ const bytesOf = (value: ArrayBuffer | ArrayBufferView): Uint8Array =>
 // Streams
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The pieces of a stream up to the bounds; what follows is not read. */
+/** Returns the pieces of a stream up to the bounds; the rest is not read. */
 const piecesOf = async (stream: AsyncIterable<unknown>, signal: AbortSignal): Promise<ReadonlyArray<unknown>> => {
   const pieces: Array<unknown> = []
   const iterator = stream[Symbol.asyncIterator]()
@@ -233,7 +233,7 @@ const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   return whole
 }
 
-/** Pieces of text are one text, pieces of bytes are what they make together, and others are a list. */
+/** Joins pieces of text to one text and pieces of bytes to one value; other pieces become a list. */
 const ofPieces = (pieces: ReadonlyArray<unknown>, what: string): ToolResult => {
   if (pieces.length === 0) return { content: "(nothing)" }
   if (pieces.every((piece) => typeof piece === "string")) return { content: pieces.join("") }

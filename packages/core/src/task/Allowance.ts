@@ -1,16 +1,16 @@
 /**
- * An allowance: what a vendor says is left of its rate limits.
+ * An allowance: a vendor's report of what is left of its rate limits.
  *
- * Vendors say it in the headers of every answer. A worker passes it on as a part of its stream, and the `ProviderGate`
- * then holds calls back before the vendor has to refuse them. Header names differ by vendor, so workers know them;
- * their values are read in one way for all vendors, here.
+ * Vendors report it in the headers of every answer. A worker passes it on as a part of its stream, and the
+ * `ProviderGate` then delays calls before the vendor has to refuse them. Header names differ by vendor, so workers
+ * define them; the values are read here in one way for all vendors.
  */
 
 /** The remainder of one limit. */
 export interface Level {
   /** The amount that can still be used now. */
   readonly remaining: number
-  /** How long until all of it is back, in milliseconds. */
+  /** The time until the limit is fully restored, in milliseconds. */
   readonly resetMillis: number
   /**
    * The size of the limit, where it refills evenly until then (a bucket). When absent, nothing refills before then (a
@@ -25,7 +25,7 @@ export interface Allowance {
   readonly tokens?: Level | undefined
 }
 
-/** The headers that describe one limit. Name `limit` only where the limit refills evenly. */
+/** The headers that describe one limit. Name `limit` only if the limit refills evenly. */
 export interface LevelHeaders {
   readonly remaining: string
   readonly reset: string
@@ -98,8 +98,8 @@ const readLevel = (headers: HeaderSource, names: LevelHeaders | undefined, now: 
 }
 
 /**
- * The allowance that headers describe; `undefined` when they describe none. `now`, in milliseconds since 1970, is used
- * where a reset is a time and the vendor's own clock is not in the `date` header.
+ * Returns the allowance that headers describe, or `undefined` if they describe none. `now`, in milliseconds since 1970,
+ * is used if a reset is a time and the vendor's own clock is not in the `date` header.
  *
  * **Example**
  *

@@ -19,8 +19,8 @@ import type { Worker } from "./Worker.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Says whether an answer passes: a function that gives true or false, or a text that says what is wrong ({@link matches}
- * is one); a grader; a critic; or a worker that is asked to judge.
+ * Decides whether an answer passes: a function that returns true or false, or a text with the problem ({@link matches}
+ * is one); a grader; a critic; or a worker that judges.
  */
 export type Check =
   | ((answer: string, task: Task.Task, signal: AbortSignal) => boolean | string | Promise<boolean | string>)
@@ -39,7 +39,7 @@ export interface Checked {
   readonly answer: string
   /** The score at which a critic is content. */
   readonly threshold: number
-  /** Asks a worker: budgeted, retried and recorded like every other call. */
+  /** Calls a worker; the call is budgeted, retried and recorded like any other. */
   readonly ask: Context["ask"]
 }
 
@@ -115,7 +115,7 @@ const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer
       typeof verdict === "string" ? verdict : verdict === true ? undefined : "The check fails."
   )
 
-/** The beginning of an objection that says that the check itself failed. */
+/** The beginning of an objection that reports a failure of the check itself. */
 export const checkFailed = "The check itself failed: "
 
 const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)

@@ -1,8 +1,8 @@
 /**
  * Critics score an answer during a run, so that the Conductor can refine it round by round.
  *
- * A critic is a grader (when the reference answer is known or the answer can be verified), or
- * a worker that acts as judge.
+ * A critic is a grader (if the reference answer is known or the answer can be verified), or a worker that acts as
+ * judge.
  */
 import * as Effect from "effect/Effect"
 import { ask, type Grade, type Grader, type GraderError } from "./Grader.ts"
@@ -14,7 +14,7 @@ import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
 export interface Context {
   readonly task: Task
   readonly answer: string
-  /** Asks a worker: budgeted, retried and recorded like every other call, in the run's own record. */
+  /** Calls a worker; the call is budgeted, retried and recorded like any other, in the run's own record. */
   readonly ask: (worker: Worker, request: WorkerRequest) => Effect.Effect<{ readonly text: string } & Paid, AskError>
 }
 
@@ -24,7 +24,10 @@ type AskError = WorkerError | BudgetExceeded
 export interface Critic {
   readonly name: string
   readonly score: (context: Context) => Effect.Effect<Grade, GraderError | AskError>
-  /** The workers that it asks: under a limit of cost, a run with one of unknown price is refused before its first call. */
+  /**
+   * The workers that it calls: under a cost limit, a run with a worker of unknown price is refused before its first
+   * call.
+   */
   readonly workers?: ReadonlyArray<Worker> | undefined
 }
 

@@ -1,9 +1,9 @@
 /**
  * Embedders turn texts into points, so that similar texts lie near each other.
  *
- * Routers that learn from questions need nothing else of a model, nor do label-free estimates that compare answers. Any
- * provider's embeddings will do ({@link fromPromise}); {@link hashed} is local, needs no model, and gives the same
- * points everywhere, which is what tests and work without a network want.
+ * Embeddings suffice for routers that learn from questions, and for label-free estimates that compare answers. Any
+ * provider's embeddings are suitable ({@link fromPromise}). {@link hashed} is local, needs no model, and gives the same
+ * points everywhere, which suits tests and offline work.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import { isA, messageOf } from "../Thrown.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Gives each text a point, in order. All points of one embedder have the same length. */
+/** Maps each text to a point, in order. All points of one embedder have the same length. */
 export interface Embedder {
   /** Its name in reports: learned routers depend on their embedder. */
   readonly name: string
@@ -48,7 +48,7 @@ const inBatches = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<Read
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 
 /**
- * An embedder from a function that asks a service, one batch after the other.
+ * An embedder from a function that calls a service, one batch after the other.
  *
  * **Example**
  *
@@ -84,7 +84,7 @@ export const fromPromise = (
     )
 })
 
-/** Asks an embedder, which may be a user's own: it may be async, and what it throws is an `EmbedderError`. */
+/** Calls an embedder, which may be a user's own: it may be async, and its exceptions become an `EmbedderError`. */
 export const ask = (
   embedder: Embedder,
   texts: ReadonlyArray<string>

@@ -1,6 +1,6 @@
 /**
- * Why a call failed, read from what is at hand: a status, a code, or words, in this order, as vendors' SDKs and clients of
- * HTTP put them on their errors.
+ * Derives the reason of a failed call from a status, a code, or words, in this order, as vendors' SDKs and HTTP clients
+ * put them on their errors.
  *
  * Providers call {@link reasonOf} with a vendor's refusal. {@link fromThrown} reads whatever the code of a worker threw.
  */
@@ -13,16 +13,16 @@ import type { WorkerErrorReason } from "./Worker.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Gives the value of a header by its name in lower case. */
+/** Returns the value of a header by its name in lower case. */
 export type Header = (name: string) => string | null | undefined
 
-/** A call that failed, as far as it is known. */
+/** The known facts about a failed call. */
 export interface FailedCall {
   /** The status of HTTP; absent for an error inside a stream. */
   readonly status?: number | undefined
   /** The vendor's message, for people. */
   readonly message: string
-  /** Codes, types and the body, if they say more than the message; never shown. */
+  /** Codes, types and the body, if they are more informative than the message; never shown. */
   readonly codes?: string | undefined
   readonly header?: Header | undefined
 }
@@ -73,7 +73,7 @@ const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>([
   "RateLimited"
 ])
 
-/** The most specific evidence decides: a code, then the status, then words where a status stands for many mistakes. */
+/** The most specific evidence decides: a code, then the status, then words if the status is ambiguous. */
 const tagOf = (call: FailedCall): Tag => {
   const { status } = call
   const coded = tagOfCodes(call)
@@ -83,7 +83,7 @@ const tagOf = (call: FailedCall): Tag => {
   // Vendors send limits per minute with codes of quotas, and the other way round; a 429 is never about one request.
   if (status === 429) return said === "Quota" || coded === "Quota" ? "Quota" : "RateLimited"
   if (coded !== undefined) return coded
-  // 403 is also what gateways answer for moderated content and for an account without credit.
+  // Gateways also return 403 for moderated content and for an account without credit.
   if (status === 403 && (said === "ContentFiltered" || said === "Quota" || said === "RateLimited")) return said
   const known = tagOfStatus[status]
   if (known !== undefined) return known
@@ -128,8 +128,9 @@ export const retryAfterMillis = (header: Header, nowMillis: number): number | un
 }
 
 /**
- * The reason of a call that a vendor refused. The status decides, if there is one. Codes and words distinguish refusals
- * that share a status, and are all there is for an error inside a stream. `detail` is what the reason shows.
+ * Returns the reason of a call that a vendor refused. The status decides, if there is one. Codes and words distinguish
+ * refusals that share a status, and are the only evidence for an error inside a stream. `detail` is the text that the
+ * reason shows.
  */
 export const reasonOf = (call: FailedCall, nowMillis: number, detail?: string): WorkerErrorReason => {
   const _tag = tagOf(call)
@@ -143,7 +144,7 @@ export const reasonOf = (call: FailedCall, nowMillis: number, detail?: string): 
 // Thrown values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The fields of errors that say why: of `fetch`, undici, Node, axios, got, and the vendors' SDKs. */
+/** The fields of errors that carry a reason: of `fetch`, undici, Node, axios, got, and the vendors' SDKs. */
 type Thrown = {
   readonly [Field in
     | "name"
@@ -240,7 +241,7 @@ const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | unde
 /** Error pages can be megabytes long. */
 const shown = 600
 
-/** The message, and the innermost cause's where the outer one only says "fetch failed". */
+/** Returns the message, and the innermost cause's if the outer message is only "fetch failed". */
 const sayOf = (message: string, causes: ReadonlyArray<Thrown>): string => {
   const inner = causes.at(-1)
   const more = causes.length < 2 ? undefined : messageOf(inner)
@@ -256,12 +257,12 @@ const wordsOf = (error: unknown): string => {
 }
 
 /**
- * The reason of what was thrown, or `undefined` where it does not say why: most likely a mistake in the code that threw.
+ * Returns the reason of a thrown value, or `undefined` if it does not have any: most likely a bug in the code that threw.
  *
  * **Details**
  *
- * A status decides, wherever the error or its causes have it; then the code of a connection, the name, and as the last
- * resort the words of the message, where "503" and "ECONNRESET" count as well. It never throws.
+ * A status decides, whether the error or its causes have it. Next come the code of a connection, the name, and as the
+ * last resort the words of the message, where "503" and "ECONNRESET" count as well. It never throws.
  *
  * **Example**
  *

@@ -1,6 +1,4 @@
-/**
- * Graders: they say whether an answer is right. Training, evaluation and critics meet in this one interface.
- */
+/** Graders decide whether an answer is right. Training, evaluation and critics share this one interface. */
 
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -12,13 +10,13 @@ import type { Task } from "./Task.ts"
 /** A verdict on one answer. */
 export interface Grade {
   readonly correct: boolean
-  /** 0 to 1; 1 when correct, unless the grader gives partial credit. */
+  /** 0 to 1; 1 if correct, unless the grader gives partial credit. */
   readonly score: number
   /** The reason for the score, for people. */
   readonly explanation?: string
 }
 
-/** Says whether an answer to a task is right. A failure of the grader itself is an error, never a wrong answer. */
+/** Decides whether an answer to a task is right. A failure of the grader itself is an error, never a wrong answer. */
 export interface Grader {
   readonly name: string
   readonly grade: (task: Task, answer: string) => Effect.Effect<Grade, GraderError>
@@ -56,7 +54,10 @@ export const ask = <G extends Grade>(
   answer: string
 ): Effect.Effect<G, GraderError> => calledOf<G>(grader.name, task, () => grader.grade(task, answer))
 
-/** Asks a grader about a run whose policy declined the task, as {@link ask} does; `undefined` if it has no opinion on that. */
+/**
+ * Calls a grader for a run whose policy declined the task, as {@link ask} does; `undefined` if it does not grade
+ * refusals.
+ */
 export const askRefusal = (grader: Grader, task: Task): Effect.Effect<Grade, GraderError> | undefined =>
   grader.gradeRefusal && calledOf(grader.name, task, () => grader.gradeRefusal!(task))
 
@@ -87,7 +88,8 @@ const normalise = (text: string) =>
   text
     .trim()
     .replace(/\s+/g, " ")
-    // Only where a run begins: from each of its characters on, it would take time quadratic in the run.
+    // Only at the beginning of a run of such characters: a match from each of them would be quadratic in the length of
+    // the run.
     .replace(/(?<![.!])[.!]+$/, "")
     .toLowerCase()
 
@@ -98,7 +100,7 @@ export const exact: Grader = fromComparison("exact", (answer, reference) => norm
 export type Result = "unreadable" | "wrong" | "correct"
 
 /**
- * The reward of the paper (section 2): 0 when the completion cannot be read as a workflow, 0.5 when it runs and the
- * final answer is wrong, 1 when it is right.
+ * Returns the reward of the paper (section 2): 0 if the completion cannot be read as a workflow, 0.5 if it runs and the
+ * final answer is wrong, 1 if it is right.
  */
 export const reward = (result: Result): number => (result === "unreadable" ? 0 : result === "wrong" ? 0.5 : 1)

@@ -1,5 +1,5 @@
 /**
- * Messages: the turns of a conversation, as every chat model takes them.
+ * Messages: the turns of a conversation, in the form of every chat model.
  *
  * Content is a text, or parts with pictures and files between texts. A message is plain JSON: bytes are base64, so that
  * a message can be hashed, stored and sent.
@@ -46,7 +46,7 @@ export interface MediaInput {
   readonly name?: string
 }
 
-/** A tool that a worker asks for. */
+/** A tool call of a worker. */
 export interface ToolCall {
   /** Unique within a conversation; the result names it. */
   readonly id: string
@@ -55,7 +55,7 @@ export interface ToolCall {
   readonly arguments: string
 }
 
-/** Rules for the model; `developer` is what some vendors call those of the application. */
+/** Rules for the model; some vendors use the role `developer` for those of the application. */
 export type SystemMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "developer"; readonly content: string }
@@ -69,7 +69,7 @@ export interface UserMessage {
 /** A message of a model, with its tool calls. */
 export interface AssistantMessage {
   readonly role: "assistant"
-  /** May be empty where there are tool calls. */
+  /** May be empty if there are tool calls. */
   readonly content: string
   readonly toolCalls?: ReadonlyArray<ToolCall>
   /**
@@ -87,7 +87,7 @@ export interface ToolMessage {
   /** The tool's name. */
   readonly name: string
   readonly content: Content
-  /** Whether the tool failed; the content then says why. */
+  /** Whether the tool failed; the content then has the reason. */
   readonly isError?: boolean
 }
 
@@ -119,7 +119,7 @@ export const text = (of: Content | Message | undefined): string => {
     : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
 }
 
-/** A turn as a model that reads nothing but text takes it. */
+/** A turn for a model that reads only text. */
 export interface PlainMessage {
   readonly role: "system" | "user" | "assistant"
   readonly content: string
@@ -150,7 +150,7 @@ const isBytes = (part: ContentPart | MediaInput): part is MediaInput =>
   part.type !== "text" && "data" in part && part.data instanceof Uint8Array
 
 /**
- * A content as it is sent and stored: bytes become base64.
+ * Returns a content in the form in which it is sent and stored: bytes become base64.
  *
  * **Example**
  *

@@ -1,6 +1,6 @@
 /**
- * Shapes of values: what a tool takes, and what an answer must be. A shape is written as an Effect schema, as a schema of
- * any library that speaks Standard Schema (zod, valibot, arktype), or as plain JSON Schema.
+ * Shapes of values: the input of a tool, or the form of an answer. A shape is written as an Effect schema, as a schema
+ * of any library that supports Standard Schema (zod, valibot, arktype), or as plain JSON Schema.
  *
  * This module has only types. `compileShape` prepares a shape for a run, and is loaded by the first run that uses one.
  */
@@ -8,10 +8,10 @@ import type * as Schema from "effect/Schema"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
 import type { JsonSchema } from "./Tool.ts"
 
-/** A schema that decodes to `A`. Plain JSON Schema says nothing of its type: `A` is then `any`. */
+/** A schema that decodes to `A`. Plain JSON Schema carries no type: `A` is then `any`. */
 export type Shape<A = unknown> = Schema.Codec<A, unknown> | StandardSchemaV1<unknown, A> | JsonSchema
 
-/** The type of the values that a shape lets through. */
+/** The type of the values that a shape accepts. */
 export type TypeOf<S> = S extends { readonly Type: infer A; readonly ast: unknown }
   ? A
   : S extends StandardSchemaV1<infer _, infer A>

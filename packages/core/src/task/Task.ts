@@ -1,8 +1,8 @@
 /**
- * A task: a question together with what is needed to answer it and to grade the answer.
+ * A task: a question with the data needed to answer it and to grade the answer.
  *
- * A task is plain data. Policies plan for it, workers see its messages, graders compare an answer with its
- * `reference`. Nothing in a task says how it is to be solved.
+ * A task is plain data. Policies plan for it, workers see its messages, graders compare an answer with its `reference`.
+ * A task does not specify how it is solved.
  */
 
 import type { NonEmptyReadonlyArray } from "effect/Array"
@@ -10,7 +10,7 @@ import * as Hash from "effect/Hash"
 import { defined } from "../Fields.ts"
 import { type Content, type ContentInput, type Message, text, content as toContent } from "./Message.ts"
 
-/** A question with what is needed to answer and grade it. */
+/** A question with the data needed to answer and grade it. */
 export interface Task {
   /** Stable and unique within a set of tasks. */
   readonly id: string
@@ -35,7 +35,9 @@ export type Input =
     }
   | (Omit<Task, "id"> & { readonly id?: string | undefined })
 
-/** Of longer texts so many characters count, evenly spread: a picture of 20 MB takes no longer than a page. */
+/**
+ * The number of characters of a longer text that count, evenly spread: a picture of 20 MB takes no longer than a page.
+ */
 const countedCharacters = 16_384
 
 const counted = (text: string): string => {

@@ -1,5 +1,5 @@
 /**
- * Tools: what workers may ask for in the middle of an answer, and who runs it; and the shape that an answer is to have.
+ * Tools that workers may call during an answer, and the shape of the answer.
  *
  * A worker sees only the name, description and schema of a tool ({@link ToolDefinition}). A tool with `execute` is run
  * by the executor, within its step. A tool without it suspends the run until its caller returns the result.
@@ -28,7 +28,7 @@ export interface ToolDefinition {
   readonly description?: string | undefined
   /** The schema of its arguments, an object. */
   readonly input: JsonSchema
-  /** Whether the vendor is to hold arguments to the schema, where it can. The vendor's own default when absent. */
+  /** Whether the vendor must enforce the schema of arguments, if it can. Default: the vendor's own. */
   readonly strict?: boolean | undefined
 }
 
@@ -47,11 +47,14 @@ export interface JsonSchemaFormat {
   readonly name: string
   readonly description?: string | undefined
   readonly schema: JsonSchema
-  /** Whether the vendor is to hold the answer to the schema exactly. When absent, where it can do so with this schema. */
+  /**
+   * Whether the vendor must enforce the schema of the answer exactly. Default: `true` if the vendor can do so with
+   * this schema.
+   */
   readonly strict?: boolean | undefined
 }
 
-/** The shape of the text that is asked for; plain text when absent. */
+/** The requested shape of the text. Default: plain text. */
 export type OutputFormat = { readonly type: "text" } | JsonFormat | JsonSchemaFormat
 
 /** A schema of any kind with a name and a description for the vendor. */
@@ -60,8 +63,8 @@ export interface NamedShape<A = unknown> extends Omit<JsonSchemaFormat, "schema"
 }
 
 /**
- * The shape that a caller wants of a run's answer: a schema of any kind as it is, one with a name, or JSON of any form.
- * `A` is what the schema decodes to.
+ * The shape that a caller requests for a run's answer: a schema of any kind, a named schema, or JSON of any form. `A`
+ * is the decoded type.
  */
 export type Output<A = unknown> = Shape<A> | NamedShape<A> | JsonFormat | { readonly type: "text" }
 
@@ -74,12 +77,15 @@ export interface ToolContext {
   readonly runId: string
   readonly round: number
   readonly step: number
-  /** The worker that asked. */
+  /** The worker that made the call. */
   readonly worker: string
   readonly call: ToolCall
 }
 
-/** How far a tool is: how much of how much is done, in whatever unit, what it does now, or both. */
+/**
+ * The progress of a tool: the completed amount and the total in any unit, a description of its current activity, or
+ * both.
+ */
 export interface ToolProgress {
   readonly progress?: number
   readonly total?: number
@@ -98,7 +104,7 @@ export interface ToolCallContext extends ToolContext {
   ) => void
 }
 
-/** A tool that workers may ask for. `A` is what its schema decodes arguments to. */
+/** A tool that workers may call. `A` is the type of its decoded arguments. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of tools has a type of arguments for each.
 export interface Tool<A = any> {
   /** Letters, digits, `_` and `-`, at most 64; unique in a run. */
@@ -107,7 +113,7 @@ export interface Tool<A = any> {
   readonly description?: string | undefined
   /** The schema of its arguments, an object: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
   readonly input: Shape<A>
-  /** Whether the vendor is to hold arguments to the schema, where it can. The vendor's own default when absent. */
+  /** Whether the vendor must enforce the schema of arguments, if it can. Default: the vendor's own. */
   readonly strict?: boolean | undefined
   /**
    * Runs the tool. A text is its result, and so is {@link Content} with pictures; any other value is shown as JSON. A
@@ -116,8 +122,8 @@ export interface Tool<A = any> {
    */
   readonly execute?: ((input: A, context: ToolCallContext) => Effect.Effect<unknown, unknown>) | undefined
   /**
-   * Whether a person is asked before it is run; false by default. The run is suspended where `RunOptions.approve` does not
-   * say.
+   * Whether a person must approve each call. Default: `false`. The run is suspended if `RunOptions.approve` does not
+   * decide.
    */
   readonly needsApproval?: boolean | ((input: A) => boolean | PromiseLike<boolean>) | undefined
   /**
@@ -135,7 +141,7 @@ export interface Tool<A = any> {
 }
 
 /**
- * A tool of an Effect. `execute` gets what the schema decodes arguments to.
+ * Makes a tool from an Effect. `execute` receives the decoded arguments.
  *
  * **Example**
  *
@@ -160,7 +166,7 @@ export const make = <const S extends Shape>(
 /** The result of a tool, for its worker. */
 export interface ToolResult {
   readonly content: Content
-  /** Whether it failed; the content then says why. */
+  /** Whether it failed; the content then has the reason. */
   readonly isError?: boolean
 }
 

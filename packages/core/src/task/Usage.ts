@@ -22,8 +22,8 @@ export interface Usage {
   /** The share of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number
   /**
-   * True when some of it was not reported, or cannot be what was used. For a call that was cut off, these figures are an
-   * upper bound.
+   * True if parts of it were not reported, or were impossible. For a call that was cut off, these figures are an upper
+   * bound.
    */
   readonly estimated?: boolean
   /**
@@ -73,10 +73,10 @@ export interface Paid {
 /** The total spend. */
 export interface Spend {
   readonly usage: Usage
-  /** USD, over the calls whose price is known. */
+  /** USD, over the calls with a known price. */
   readonly costUsd: number
   readonly calls: number
-  /** Calls whose price is unknown, and so are missing from `costUsd`. */
+  /** The calls of unknown price, which are missing from `costUsd`. */
   readonly unpricedCalls: number
 }
 
@@ -96,15 +96,15 @@ const decimal = (value: number): string =>
     ? `${Number(value.toPrecision(4))}`
     : Number(value.toPrecision(4)).toFixed(12).replace(/0+$/, "")
 
-/** A limit would be exceeded. `needed` is the worst case of what was asked for; `undefined` when it cannot be known. */
+/** A limit would be exceeded. `needed` is the worst case of the request; `undefined` if it is unknown. */
 export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly limit: "costUsd" | "tokens" | "calls" | "durationMillis"
   readonly allowed: number
   readonly spent: number
   readonly needed: number | undefined
-  /** `"payer"` when the limit is the payer's; absent when it is the run's own or one that it shares. */
+  /** `"payer"` if the limit is the payer's; absent if it belongs to the run or to an account that it shares. */
   readonly account?: "payer" | undefined
-  /** The worker whose price is unknown, where `needed` cannot be known. */
+  /** The worker of unknown price, if `needed` is unknown because of it. */
   readonly worker?: string | undefined
 }> {
   override get message(): string {
@@ -132,7 +132,10 @@ export const isFree = (pricing: Pricing | undefined): boolean =>
 const addOptional = (left: number | undefined, right: number | undefined) =>
   left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
 
-/** The characters of a message; a picture or file counts as four thousand, which is what a small picture takes. */
+/**
+ * Returns the number of characters of a message; a picture or file counts as four thousand, the size of a small
+ * picture.
+ */
 const charactersOf = (message: Message): number => {
   const { content } = message
   const said =
@@ -178,9 +181,9 @@ export interface Bounds {
  *
  * **Details**
  *
- * A usage that can be is returned as it is. Otherwise the tokens of the estimate take the place of input or output that
- * cannot be, and a share that cannot be is left out, so that its tokens are plain ones; `misreported` says what it was.
- * With `bounds`, a count above what can be is charged at the worst case that was reserved for the call.
+ * A possible usage is returned unchanged. Otherwise the estimate replaces impossible input or output tokens, and an
+ * impossible share is left out, so that its tokens are plain ones; `misreported` has the reported value. With `bounds`,
+ * a count above the maximum is charged at the worst case that was reserved for the call.
  *
  * **Example**
  *

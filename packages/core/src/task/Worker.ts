@@ -50,8 +50,8 @@ export interface WorkflowFormat {
 }
 
 /**
- * One call of a worker. Settings that are absent or `undefined` are the worker's own defaults: {@link withDefaults}
- * puts those in, where a plain spread would put `undefined` over them.
+ * One call of a worker. Absent or `undefined` settings are the worker's own defaults: {@link withDefaults} fills them
+ * in, whereas a plain spread would overwrite them with `undefined`.
  */
 export interface WorkerRequest {
   readonly messages: ReadonlyArray<Message>
@@ -80,19 +80,19 @@ export interface WorkerRequest {
 }
 
 /**
- * Why a worker stopped. `refusal`: the model declines to answer, or a filter of the vendor's has cut its answer off; the
- * text, which may be empty, is then no answer. `tool-calls`: it waits for the results of the tools that it asked for.
- * `other` stands for a reason that the vendor gives and we do not know.
+ * The reason why a worker stopped. `refusal`: the model declined to answer, or a vendor's filter cut its answer off;
+ * the text, which may be empty, is then not an answer. `tool-calls`: it waits for the results of its tool calls.
+ * `other`: a reason of the vendor that is unknown here.
  */
 export type FinishReason = "stop" | "length" | "refusal" | "tool-calls" | "other"
 
 /**
- * A piece of a worker's answer. The parts of an answer end with exactly one `finish`. An `allowance` belongs to no answer:
- * it reports what is left of the vendor's rate limits, as early as it is known, so that later calls can wait. A
- * `tool-call` is whole; a `tool-call-delta` before it is a piece of its arguments, for those who watch. A `handle` belongs
- * to no answer either: by it the vendor can be asked for this answer again ({@link Reattach}). Of several the last counts;
- * in a run with a journal, nothing more is taken from the worker until a handle is there after a crash. A `notice` says
- * what of the request was left out or replaced.
+ * A piece of a worker's answer. The parts of an answer end with exactly one `finish`. An `allowance` is not part of the
+ * answer: it reports the rest of the vendor's rate limits as early as possible, so that later calls can wait. A
+ * `tool-call` is whole; a preceding `tool-call-delta` is a piece of its arguments, for display. A `handle` is not part
+ * of the answer either: with it the vendor can re-deliver this answer ({@link Reattach}). The last of several handles
+ * counts; in a run with a journal, nothing more is read from the worker until a handle is durable. A `notice` reports a
+ * part of the request that was left out or replaced.
  */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
@@ -115,11 +115,11 @@ export type WorkerPart =
        * the model returns to a policy in addition to the text (`Complete` of `Policy`).
        */
       readonly echo?: unknown
-      /** The whole text, where the vendor's final object has another than came in pieces: it replaces them. */
+      /** The whole text, if the vendor's final object differs from the pieces: it replaces them. */
       readonly text?: string | undefined
     }
 
-/** The parts of one answer as they come. */
+/** The parts of one answer as they arrive. */
 export type PartStream = Stream.Stream<WorkerPart, WorkerError>
 
 /**
@@ -133,15 +133,17 @@ export type WorkerParts = PartStream | Effect.Effect<ReadonlyArray<WorkerPart> |
  * is made, and the caller is notified before anything is paid.
  */
 export interface Capabilities {
-  /** Asks for tools, and reads their results. */
+  /** Calls tools, and reads their results. */
   readonly tools?: boolean | undefined
   /** Sees pictures. */
   readonly images?: boolean | undefined
   /** Reads files, such as PDFs. */
   readonly files?: boolean | undefined
-  /** Holds its answer to a JSON Schema. Other workers are asked for it in words. */
+  /** Enforces a JSON Schema for its answer. Other workers receive the schema as an instruction. */
   readonly jsonSchema?: boolean | undefined
-  /** Holds its answer to JSON of any form; as `jsonSchema` when absent. Other workers are asked for it in words. */
+  /**
+   * Enforces JSON of any form for its answer. Default: the value of `jsonSchema`. Other workers receive an instruction.
+   */
   readonly json?: boolean | undefined
   /** Holds its answer to a shape in requests that offer tools; true when absent. */
   readonly shapesWithTools?: boolean | undefined
@@ -159,13 +161,15 @@ export const capabilitiesShape: Options.ShapeOf<Capabilities> = {
 
 /** Recovers a call whose process ended: the vendor continues it and can re-deliver the answer. */
 export interface Reattach {
-  /** Gives the whole answer, by the handle that the call gave as it began. Fails where the vendor does not know it. */
+  /**
+   * Returns the whole answer for the handle that the call reported when it began. Fails if the vendor does not know it.
+   */
   readonly reattach: (handle: string, request: WorkerRequest) => WorkerParts
 }
 
 /**
- * The id of the call that is made, in a run with a journal: `run/round/step/number/attempt`, the same after a crash. For
- * workers that can be asked again ({@link Reattach}), to name at their vendor what they ask; `undefined` otherwise.
+ * The id of the current call, in a run with a journal: `run/round/step/number/attempt`, the same after a crash. It is
+ * for recoverable workers ({@link Reattach}), to name their request at the vendor; `undefined` otherwise.
  */
 export const CallId: Context.Reference<string | undefined> = Context.Reference("@divisi/core/CallId", {
   defaultValue: (): string | undefined => undefined
@@ -189,8 +193,8 @@ export interface Worker {
   /** The strengths of the worker, in a sentence. Shown to a policy only if the prompt asks for descriptions. */
   readonly description?: string | undefined
   /**
-   * A system prompt of its own, sent before all others: two workers can be one model in two roles. Part of what a call
-   * is budgeted and cached by.
+   * A system prompt that is sent before all others: two workers can be one model in two roles. It counts for the budget
+   * and the cache key of a call.
    */
   readonly instructions?: string | undefined
   readonly capabilities?: Capabilities | undefined
@@ -205,12 +209,12 @@ export interface Worker {
    */
   readonly isLanguageModel?: boolean | undefined
   /**
-   * False when the model takes no seed; calls are then sent without one and stay random. True when absent.
+   * False if the model does not support a seed; its calls are then sent without one and stay random. Default: `true`.
    */
   readonly takesSeed?: boolean | undefined
   /**
    * False for a model that changes between calls, such as one in training: its answers are neither stored in a
-   * `ResponseCache` nor found there. True when absent.
+   * `ResponseCache` nor read from it. Default: `true`.
    */
   readonly isCacheable?: boolean | undefined
   /**
@@ -230,17 +234,17 @@ export interface Worker {
    */
   readonly maxOutputTokens?: number | undefined
   /**
-   * The exact number of input tokens of a request, tools and pictures included, where the worker can tell; `undefined`
-   * where it cannot. Then a budget reserves an upper bound: one token for each byte of text, and what a picture and a
-   * file may take at most.
+   * Returns the exact number of input tokens of a request, tools and pictures included, or `undefined` if the worker
+   * cannot count them. In that case a budget reserves an upper bound: one token for each byte of text, and the maximum
+   * for each picture and file.
    */
   readonly countInputTokens?: ((request: WorkerRequest) => number | undefined) | undefined
-  /** Answers one request. Interrupting what it gives stops the call. */
+  /** Answers one request. Interrupting the returned effect or stream stops the call. */
   readonly generate: (request: WorkerRequest) => WorkerParts
   /**
-   * Passes a request to an endpoint of OpenAI's API that is not a chat, and returns the vendor's answer as it came. A
-   * server uses it for `/v1/embeddings` and `/v1/completions`; a Conductor never does. Absent where the vendor has no
-   * such endpoint.
+   * Passes a request to an endpoint of OpenAI's API other than chat, and returns the vendor's answer unchanged. A
+   * server uses it for `/v1/embeddings` and `/v1/completions`; a Conductor never does. Absent if the vendor has no such
+   * endpoint.
    */
   readonly forward?: Forward | undefined
 }
@@ -248,7 +252,7 @@ export interface Worker {
 /** An endpoint of OpenAI's API that is not a chat: vectors of texts, and the older completion of a text. */
 export type ForwardEndpoint = "embeddings" | "completions"
 
-/** A vendor's answer as it came. */
+/** A vendor's unchanged answer. */
 export interface Forwarded {
   readonly contentType: string
   readonly body: Stream.Stream<Uint8Array, WorkerError>
@@ -314,7 +318,7 @@ type Said = { readonly [Name in "_tag" | "detail" | (typeof measures)[number]]?:
 
 const isMeasure = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value) && value >= 0
 
-/** A reason as it can be written down and shown: of a known kind, its numbers finite, its words plain. */
+/** Returns a reason that can be stored and shown: of a known kind, with finite numbers and plain text. */
 const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   const said: Said = typeof reason === "object" && reason !== null ? reason : {}
   if (typeof said._tag !== "string" || !Object.hasOwn(explanations, said._tag)) {
@@ -356,12 +360,12 @@ const waiting = (reason: WorkerErrorReason): string | undefined => {
 }
 
 /**
- * A failed call of a worker. `reason` says why; {@link isRetryable} whether trying again can help.
+ * A failed call of a worker. `reason` has the cause; {@link isRetryable} whether a retry can help.
  *
  * **Details**
  *
- * The words of a reason are mostly a vendor's. Control characters in them, and marks that turn the order of what is
- * read, become spaces here, so that an error can be shown anywhere. A reason of no known kind becomes a `Defect`.
+ * The text of a reason is mostly a vendor's. Control characters in it, and marks that change the reading order, become
+ * spaces here, so that an error can be shown anywhere. A reason of an unknown kind becomes a `Defect`.
  */
 export class WorkerError extends Data.TaggedError("WorkerError")<{
   readonly worker: string
@@ -388,12 +392,12 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
   }
 }
 
-/** Whether the same call may succeed when it is tried again. */
+/** Whether the same call may succeed on a retry. */
 export const isRetryable = (reason: WorkerErrorReason): boolean => explanations[reason._tag].retryable
 
 /**
- * A run whose answer its worker declined to give: the error behind the ending `refused`. No call has failed, and trying
- * again is not likely to help.
+ * A run whose answer was declined by its worker: the error behind the ending `refused`. The call itself did not fail,
+ * and a retry is unlikely to help.
  */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly worker: string
@@ -415,7 +419,7 @@ export type WorkerDefaults = Pick<
   "maxOutputTokens" | "temperature" | "seed" | "stopSequences" | "reasoning"
 >
 
-/** A request with a worker's own settings where it sets none. */
+/** Returns a request with a worker's own settings for those that it leaves unset. */
 export const withDefaults = (request: WorkerRequest, defaults: WorkerDefaults): WorkerRequest => ({
   ...request,
   maxOutputTokens: request.maxOutputTokens ?? defaults.maxOutputTokens,

@@ -1,10 +1,10 @@
-/** Answers of workers as streams, whether they come whole or in pieces: for calls outside of a run. */
+/** Answers of workers as streams, whether they arrive whole or in pieces: for calls outside of a run. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { PartStream, Worker, WorkerRequest } from "./Worker.ts"
 
 /**
- * Calls a worker, and gives the parts of its answer as a stream.
+ * Calls a worker, and returns the parts of its answer as a stream.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** Shapes made ready: the JSON Schema that a vendor is sent, and the check of what comes back. */
+/** Prepared shapes: the JSON Schema that a vendor is sent, and the validation of its output. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as JsonSchemas from "effect/JsonSchema"
@@ -27,7 +27,7 @@ export interface Compiled {
   readonly schema: JsonSchema
   /** How many schemas a JSON Schema from outside has, with its references followed; 0 for one that is written in code. */
   readonly size: number
-  /** The decoded value, or what is wrong with it, in words for the model that wrote it. */
+  /** Returns the decoded value, or describes its problem for the model that wrote it. */
   readonly check: (value: unknown) => Effect.Effect<unknown, string>
 }
 
@@ -108,7 +108,7 @@ const compile = (what: string, shape: Shape): Compiled => {
   return ofJson(shape as JsonSchema)
 }
 
-/** Makes a shape ready, once for each. `what` names whose it is, for the error: `the tool "weather"`. */
+/** Prepares a shape, once for each. `what` names its owner, for the error: `the tool "weather"`. */
 export const compileShape = (what: string, shape: Shape): Effect.Effect<Compiled, ShapeError> =>
   Effect.try({
     try: () => {

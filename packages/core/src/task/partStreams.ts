@@ -1,6 +1,6 @@
 /**
- * Answers that come in pieces, as Effect's streams. It is loaded with the first of them: a program whose workers answer
- * whole starts a quarter earlier without streams, and a bundle holds only what is used here.
+ * Answers that arrive in pieces, as Effect's streams. It is loaded with the first of them: a program whose workers
+ * answer whole starts a quarter earlier without streams, and a bundle contains only the used parts.
  */
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -9,13 +9,13 @@ import type { PartStream, WorkerError, WorkerPart } from "./Worker.ts"
 
 export const isStream = (value: unknown): value is PartStream => Stream.isStream(value)
 
-/** Takes the parts of an answer, those that come together at once. */
+/** Processes the parts of an answer; parts that arrive together are passed together. */
 export const forEach = (
   parts: PartStream,
   take: (parts: ReadonlyArray<WorkerPart>) => Effect.Effect<void, WorkerError>
 ): Effect.Effect<void, WorkerError> => Stream.runForEachArray(parts, take)
 
-/** The parts of an async iterable, and the last part, which is made once they have come. */
+/** Returns the parts of an async iterable, and the last part, which is made after they have arrived. */
 export const fromIterable = <A>(
   worker: string,
   iterable: AsyncIterable<A>,

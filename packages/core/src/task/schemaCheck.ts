@@ -11,7 +11,7 @@ import { kindOf } from "../Options.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The largest number of schemas in a schema in which each reference counts as often as it is followed. */
+/** The maximum number of schemas in a schema, in which each reference counts as often as it is followed. */
 export const maxSchemaNodes = 10_000
 
 /** The deepest nesting of a schema, with its references followed, and of a value. */
@@ -20,7 +20,7 @@ export const maxSchemaDepth = 200
 /** The largest number of JSON values in a schema, which counts the members of its `enum`s and all unknown keywords. */
 const maxSchemaValues = 100_000
 
-/** The largest number of steps of a check; a step takes 20 to 200 ns. */
+/** The maximum number of steps of a check; a step takes 20 to 200 ns. */
 const maxSteps = 500_000
 
 /** The largest number of schemas that are checked within each other. */
@@ -34,7 +34,7 @@ const maxProblems = 10
 
 /** A schema that can be checked. */
 export interface SchemaCheck {
-  /** How many schemas it has, where each reference counts as often as it is followed. */
+  /** The number of schemas, in which each reference counts as often as it is followed. */
   readonly size: number
   /** Describes the problems of a value for the model that wrote it; `undefined` if there are no problems. */
   readonly problemsOf: (value: unknown) => string | undefined
@@ -105,7 +105,7 @@ const texts = (value: unknown): ReadonlyArray<string> =>
 // Size
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many values are in a value, or what bound it exceeds. Looks at no more than the bound. */
+/** Returns the number of values in a value, or the bound that it exceeds. Examines no more than the bound. */
 const sizeOf = (root: unknown, maxValues: number): number | string => {
   let count = 0
   let level: ReadonlyArray<object> = typeof root === "object" && root !== null ? [root] : []
@@ -391,7 +391,7 @@ const inParts = (node: Node): ReadonlyArray<Node> => {
   return found
 }
 
-/** Counts schemas along references; one that contains itself counts once on each path. Throws where it is too large. */
+/** Counts schemas along references; one that contains itself counts once on each path. Throws if it is too large. */
 const expandedSize = (root: Node): number => {
   let size = 0
   const path = new Map<Node, number>()
@@ -508,7 +508,7 @@ class Seen {
 class Run {
   private left = maxSteps
   private depth = 0
-  /** Whether it is recorded what schemas look at, for those that say what is allowed besides. */
+  /** Whether to record the examined parts, for schemas that restrict the other parts. */
   private readonly isTracking: boolean
   private readonly known = new Map<Node, Map<unknown, Seen | boolean>>()
 
@@ -521,11 +521,11 @@ class Run {
     if (this.left < 0) throw exhausted
   }
 
-  /** Whether a schema allows a value. Adds to `seen` what it looks at in it. */
+  /** Whether a schema allows a value. Adds the examined parts to `seen`. */
   private allows(node: Node, value: unknown, seen: Seen | undefined): boolean {
     this.spend(1)
     if (node.refuses) return false
-    // Of a text or a number there are no parts: what it costs is bounded by the size of the schema.
+    // A text or a number does not have parts: its cost is bounded by the size of the schema.
     if (!node.isTarget || typeof value !== "object") return this.look(node, value, seen)
     let results = this.known.get(node)
     if (results === undefined) {
@@ -548,7 +548,7 @@ class Run {
     for (const item of more.items) seen?.items.add(item)
   }
 
-  /** As `allows`, where a schema that does not allow the value leaves nothing in `seen`. */
+  /** Like `allows`, but adds nothing to `seen` if the schema does not allow the value. */
   private fits(node: Node, value: unknown, seen: Seen | undefined): boolean {
     if (seen === undefined || node.isTarget) return this.allows(node, value, seen)
     const own = new Seen()
@@ -596,7 +596,7 @@ class Run {
     return composite.size > 0 && composite.has(fingerprint(this.canonical(value)))
   }
 
-  /** The canonical text of a part of the value. Its steps are spent before it is written. */
+  /** Returns the canonical text of a part of the value. Its steps are spent before it is written. */
   private canonical(value: unknown): string {
     const size = sizeOf(value, this.left)
     if (typeof size === "string") throw exhausted
@@ -633,7 +633,7 @@ class Run {
     for (const choice of choices) {
       if (!this.fits(choice, value, seen)) continue
       isAllowed = true
-      // One is enough, unless the others say which properties they look at.
+      // One match is enough, unless the examined properties of the others are needed.
       if (seen === undefined) return true
     }
     return isAllowed
@@ -812,7 +812,7 @@ const refused = (problems: Array<Problem> | undefined, problem: Problem): false 
   return false
 }
 
-/** The problems of the one alternative whose type the value has say most. */
+/** The most informative problems are those of the one alternative whose type matches the value. */
 const nearest = (choices: ReadonlyArray<Node>, value: unknown): Problem => {
   const near = choices.filter(({ types }) => types === undefined || types.some((type) => isOfType(value, type)))
   const [only] = near
@@ -829,7 +829,7 @@ const textOf = (path: Path, text: string): string =>
 
 const tooLarge = "The value cannot be checked, because it has too many parts for its schema"
 
-/** Reads a schema. Throws an error whose message says what is wrong with it. */
+/** Reads a schema. Throws an error that describes its problem. */
 export const make = (document: Fields): SchemaCheck => {
   const raw = sizeOf(document, maxSchemaValues)
   if (typeof raw === "string") throw new Error(raw)

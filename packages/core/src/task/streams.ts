@@ -1,4 +1,4 @@
-/** Loads `partStreams.ts` with the first answer that comes in pieces. */
+/** Loads `partStreams.ts` with the first answer that arrives in pieces. */
 import * as Effect from "effect/Effect"
 
 type Streams = typeof import("./partStreams.ts")

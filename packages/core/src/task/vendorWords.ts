@@ -1,13 +1,13 @@
 /**
- * The words by which vendors say why they refuse a request, as data. Each row is a pattern with its source.
+ * The phrases by which vendors explain why they refuse a request, as data. Each row is a pattern with its source.
  *
- * Rows are tried in order. Rate limits and quotas come before overflows, because both speak of "too many tokens": a client
- * that takes a rate limit for an overflow compacts its conversation in vain, and one that takes an overflow for a rate
- * limit waits for ever.
+ * Rows are tried in order. Rate limits and quotas precede overflows, because both mention "too many tokens". A client
+ * that mistakes a rate limit for an overflow compacts its conversation in vain, and one that mistakes an overflow for a
+ * rate limit waits forever.
  */
 import type { WorkerErrorReason } from "./Worker.ts"
 
-/** One way to say why a request is refused. */
+/** A phrase that explains why a request is refused. */
 export interface Words {
   readonly pattern: RegExp
   readonly means: WorkerErrorReason["_tag"]
@@ -151,8 +151,8 @@ export const meaningOfWords = (text: string): Words["means"] | undefined =>
   vendorWords.find(({ pattern }) => pattern.test(text))?.means
 
 /**
- * Codes whose meaning does not depend on the status they come with: proxies send them with 500, 400 or 403. Sources: the
- * pages of error codes of OpenAI, Azure, DeepSeek, xAI, OpenRouter and llama.cpp.
+ * Codes whose meaning does not depend on the status: proxies send them with 500, 400 or 403. Sources: the pages of
+ * error codes of OpenAI, Azure, DeepSeek, xAI, OpenRouter and llama.cpp.
  */
 export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
   context_length_exceeded: "ContextTooLong",
@@ -172,7 +172,7 @@ export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = 
   content_policy: "ContentFiltered",
   ResponsibleAIPolicyViolation: "ContentFiltered",
   data_inspection_failed: "ContentFiltered",
-  // Groq answers with 400 where its model wrote a call, or JSON, that cannot be read.
+  // Groq returns 400 if its model wrote a call, or JSON, that cannot be read.
   tool_use_failed: "Malformed",
   json_validate_failed: "Malformed"
 }

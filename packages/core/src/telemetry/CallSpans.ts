@@ -61,7 +61,7 @@ const callerOf = (event: CallEnd): Caller => ({
   worker: "worker" in event ? event.worker : ""
 })
 
-/** Takes the call of a caller from those that are open. */
+/** Removes the call of a caller from the open calls. */
 const takeCall = ({ calls }: OpenRound, { by, step, worker }: Caller): OpenCall | undefined => {
   const at = calls.findIndex(
     (call) => call.by === by && call.step === step && (worker === "" || call.worker === worker)
@@ -128,7 +128,7 @@ const end = (span: Tracer.Span, event: CallEnd, content: boolean) => {
   return type === "call-interrupted" || type === "call-lost" ? interrupt(span, at) : succeed(span, at)
 }
 
-/** Ends the span of a call, with what it used. A replayed answer is marked and costs nothing. */
+/** Ends the span of a call, with its usage. A replayed answer is marked and costs nothing. */
 export const endCall = (recording: Recording, run: OpenRun, round: OpenRound, event: CallEnd): void => {
   const { content } = recording
   const caller = callerOf(event)

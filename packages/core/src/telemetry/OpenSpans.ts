@@ -40,7 +40,7 @@ export interface OpenRound {
   readonly calls: Array<OpenCall>
   /** The planning in progress: the calls of the policy's models are within it. */
   plan: Tracer.Span | undefined
-  /** The tool calls that turns have asked for, by step and turn. */
+  /** The tool calls of turns, by step and turn. */
   readonly asked: Map<string, ReadonlyArray<ToolCall>>
   /** When the policy began to write its next completion. */
   planningSince: number
@@ -50,7 +50,7 @@ export interface OpenStep {
   readonly span: Tracer.Span
   /** The earliest time at which its next call can have begun, for calls that did not report their beginning. */
   since: number
-  /** Whether a nested run gives its answer: the calls are those of that run. */
+  /** Whether a nested run supplies the answer: the calls are those of that run. */
   isNested: boolean
 }
 

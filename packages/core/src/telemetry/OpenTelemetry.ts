@@ -13,7 +13,7 @@ import * as Telemetry from "./Telemetry.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A span of `@opentelemetry/api`, as far as it is used. */
+/** The part of a span of `@opentelemetry/api` that is used. */
 interface ApiSpan {
   spanContext(): { readonly spanId: string; readonly traceId: string; readonly traceFlags: number }
   setAttribute(key: string, value: never): unknown

@@ -28,7 +28,7 @@ export const startTool = (
   event: Of<"tool-started">
 ): void => void round.tools.set(keyOf(event), startSpan(recording, round, parent, event))
 
-/** A tool that has ended without having started did not run here: the caller gave its result, or it is replayed. */
+/** A tool that ended without a start did not run here: the caller supplied its result, or it is replayed. */
 export const endTool = (
   recording: Recording,
   round: OpenRound,

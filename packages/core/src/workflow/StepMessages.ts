@@ -27,15 +27,15 @@ export interface PastRound {
   readonly workflow: Workflow.Workflow
   /** `undefined` for a step that was not run. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** By step; `undefined` for one without a check, and where its check was not run. */
+  /** By step; `undefined` for a step without a check, or whose check was not run. */
   readonly verdicts: ReadonlyArray<Verdict | undefined>
 }
 
-/** A step that its worker is about to be asked. */
+/** A step as its worker is about to see it. */
 export interface WorkerView {
   readonly task: Task.Task
   readonly workflow: Workflow.Workflow
-  /** The index of the step that is asked now. */
+  /** The index of the current step. */
   readonly step: number
   /** The results of the steps so far, by index. Those that the step may not see are never read. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>

@@ -36,7 +36,7 @@ export interface Topology {
  */
 export type Shape = "empty" | "single" | "chain" | "best-of-n" | "tree" | "dag"
 
-/** The steps, in order, that decide how long a workflow takes, and how long they take together. */
+/** The steps, in order, that determine the duration of a workflow, and their total duration. */
 export interface CriticalPath {
   readonly steps: ReadonlyArray<number>
   readonly length: number
@@ -132,11 +132,12 @@ export const layers = (topology: Topology): ReadonlyArray<ReadonlyArray<number>>
 /** The size of the largest layer; 0 when there are no steps. */
 export const width = (topology: Topology): number => Math.max(0, ...layers(topology).map((layer) => layer.length))
 
-/** The number of layers: calls one after another if each takes the same time. */
+/** The number of layers: the number of sequential calls if each takes the same time. */
 export const depth = (topology: Topology): number => layers(topology).length
 
 /**
- * The steps that decide how long the workflow takes when each step starts once all that it sees have ended.
+ * Returns the steps that determine the duration of the workflow if each step starts once all steps that it sees have
+ * ended.
  *
  * **Details**
  *
@@ -192,7 +193,7 @@ const defaultLabel = ({ subtask, worker }: Workflow.Step, index: number): string
   return `Step ${index}: Model ${worker}${text === "" ? "" : `\n${text}`}`
 }
 
-/** The reduction with the steps' labels as nodes: what the diagrams draw. */
+/** The reduction with the steps' labels as nodes, as the diagrams show it. */
 const labelled = (topology: Topology, { label = defaultLabel }: DiagramOptions): Graph.DirectedGraph<string, void> =>
   Graph.directed<string, void>((mutable) => {
     topology.workflow.steps.forEach((step, index) => {

@@ -1,8 +1,8 @@
 /**
  * A workflow: the plan that a policy writes for one question, as plain data.
  *
- * A workflow is a short list of steps. Each step gives one worker a subtask in natural language and says which earlier
- * steps that worker sees. Access points backwards only, so a workflow is always a directed acyclic graph: a single
+ * A workflow is a short list of steps. Each step gives one worker a subtask in natural language and lists the earlier
+ * steps that the worker sees. Access points backwards only, so a workflow is always a directed acyclic graph: a single
  * call, independent attempts with a judge, a chain, a tree, and anything between (paper, section 1).
  */
 import * as Data from "effect/Data"
@@ -47,14 +47,14 @@ export interface Step {
   /** The steps of earlier rounds that it sees, before those of its own. */
   readonly earlier?: ReadonlyArray<EarlierStep>
   readonly check?: StepCheck
-  /** Whether it may use the run's tools, where the run leaves that to its policy (`toolAccess: "policy"`). */
+  /** Whether it may use the run's tools, if the run leaves that to its policy (`toolAccess: "policy"`). */
   readonly tools?: boolean
 }
 
 /**
  * The plan for one question. Its answer is the last step's, unless `answer` is `"majority"`: then it is the answer that
- * most steps agree on (the first of them on a tie), by what each text gives as its final answer. The text form of the
- * paper has no majority; only policies that are written in code use it.
+ * most steps agree on (the first of them on a tie), compared by the final answer of each text. The text form of the
+ * paper does not have a majority; only policies in code use it.
  */
 export interface Workflow {
   readonly steps: ReadonlyArray<Step>
@@ -66,7 +66,7 @@ export interface StepInput extends Omit<Step, "worker"> {
   readonly worker: number | string
 }
 
-/** A workflow as code may write it; {@link byOrdinals} makes a {@link Workflow} of it. */
+/** A workflow as code may write it; {@link byOrdinals} converts it to a {@link Workflow}. */
 export interface WorkflowInput extends Omit<Workflow, "steps"> {
   readonly steps: ReadonlyArray<StepInput>
 }
@@ -197,8 +197,8 @@ const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>)
 }
 
 /**
- * Replaces the ids of workers by their ordinals, or says which id is unknown. Anything that is not a workflow is returned
- * as it is, for {@link check}.
+ * Replaces the ids of workers by their ordinals, or names the unknown id. Anything that is not a workflow is returned
+ * unchanged, for {@link check}.
  *
  * **Example**
  *
@@ -227,8 +227,8 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
  *
  * **Details**
  *
- * 1 to `maxSteps` steps, workers within the pool, access lists that point backwards, checks that there are. Each is a
- * `WorkflowError` whose reason names the step.
+ * The rules: 1 to `maxSteps` steps, workers within the pool, access lists that point backwards, checks that exist. Each
+ * violation is a `WorkflowError` whose reason names the step.
  *
  * **Example**
  *
@@ -320,12 +320,12 @@ export const visible = (workflow: Workflow, step: number): ReadonlyArray<number>
   return access === "all" ? Array.from({ length: step }, (_, index) => index) : access
 }
 
-/** Whether the workflow says "the previous answer stands". */
+/** Whether the workflow confirms the previous answer. */
 export const isEmpty = (workflow: Workflow): boolean => workflow.steps.length === 0
 
 /**
- * The indices of the steps whose answer is of use: the last step's, and what it can see directly or through others.
- * With `answer: "majority"` every step is. The executor does not pay for the rest.
+ * Returns the indices of the steps whose answer is used: the last step, and those that it sees directly or through
+ * others. With `answer: "majority"` every step is used. The executor does not pay for the rest.
  */
 export const needed = (workflow: Workflow): ReadonlySet<number> => {
   const count = workflow.steps.length

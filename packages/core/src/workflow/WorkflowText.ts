@@ -7,7 +7,7 @@
  * access_list = [[], "all"]
  * ```
  *
- * A model writes this form after its reasoning. {@link read} turns it into a checked workflow: tolerantly by default,
+ * A model writes this form after its reasoning. {@link read} converts it to a checked workflow: tolerantly by default,
  * or strictly, exactly as Python reads the lists. {@link write} is its inverse. Reading takes time linear in the text
  * and never recurses, whatever the text.
  */
@@ -29,9 +29,9 @@ export type Mode = "tolerant" | "strict" | "thought-then-strict"
 /** How to read, and the rules the workflow must obey. */
 export interface Options extends Workflow.Rules {
   /**
-   * `"tolerant"` (the default) finds the lists wherever a model wrote them and forgives slips that leave no doubt;
-   * `"strict"` takes the three assignments and nothing else, as Python does; `"thought-then-strict"` takes a thought in
-   * front of them, too, as the paper's Conductor writes one.
+   * `"tolerant"` (the default) locates the lists anywhere in the text and accepts unambiguous deviations. `"strict"`
+   * accepts only the three assignments, as Python does. `"thought-then-strict"` also accepts a thought before them, as
+   * the paper's Conductor writes one.
    */
   readonly mode?: Mode | undefined
 }
@@ -95,7 +95,7 @@ const locate = (text: string, offset: number): { readonly line: number; readonly
 const unreadable = (text: string, { at, expected, found }: Failure) =>
   new WorkflowTextError({ reason: { _tag: "Unreadable", found }, expected, ...locate(text, at) })
 
-/** The list whose length differs from that of the two others; the subtasks when all three differ. */
+/** Returns the list whose length differs from that of the two others; the subtasks if all three differ. */
 const oddOneOut = ({
   access,
   subtasks,
@@ -105,7 +105,7 @@ const oddOneOut = ({
   return subtasks === access ? ("model_id" satisfies ListName) : ("subtasks" satisfies ListName)
 }
 
-/** The offset of what breaks a rule. */
+/** Returns the offset of the element that breaks a rule. */
 const offsetOf = (columns: Columns, reason: Workflow.WorkflowErrorReason): number => {
   const { access_list, model_id } = columns
   switch (reason._tag) {
@@ -226,8 +226,8 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  *
  * **Gotchas**
  *
- * JavaScript has no way to tell `"\ud83d\ude00"` (two halves) from `"\U0001f600"` (one character); Python has. Three
- * empty lists are valid only where the rules allow an empty workflow.
+ * JavaScript cannot distinguish `"\ud83d\ude00"` (two halves) from `"\U0001f600"` (one character); Python can. Three
+ * empty lists are valid only if the rules allow an empty workflow.
  *
  * **Example**
  *
@@ -295,7 +295,7 @@ const writeCheck = ({ check }: Workflow.Step): string =>
     : writeString(check.onFailure === "revise" ? `${check.by}` : `${check.by}: ${check.onFailure}`)
 
 /**
- * Writes a workflow in the paper's form. Strict reading gives the same workflow back.
+ * Writes a workflow in the paper's form. Strict reading returns the same workflow.
  *
  * **Details**
  *

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { attempt } from "./calls.ts"
 
-/** The schema of an event. The description, when it is emitted, is that of the reference page. */
+/** Returns the schema of an event. The description of its emission is shown on the reference page. */
 export const event = <Type extends string, Fields extends Schema.Struct.Fields>(
   type: Type,
   description: string,

@@ -11,7 +11,7 @@ type IsSame<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T ext
 /** A schema of a model. */
 export interface Of<A> extends Schema.Codec<A, unknown> {}
 
-/** Takes a schema for a model only where both say the same, optional fields included. */
+/** Accepts a schema for a model only if both agree, including optional fields. */
 export const schemaOf =
   <A>() =>
   <S extends Schema.Codec<unknown, unknown>>(

@@ -29,7 +29,7 @@ export const Content = schemaOf<MessageModels.Content>()(
   Schema.Union([Schema.String, Schema.NonEmptyArray(ContentPart)])
 )
 
-/** A tool that a worker asks for. */
+/** A tool call of a worker. */
 export const ToolCall = schemaOf<MessageModels.ToolCall>()(
   Schema.Struct({ id: Schema.String, name: Schema.String, arguments: Schema.String })
 )

@@ -12,8 +12,8 @@ const instructed = (request: WorkerRequest, { instructions }: Worker): WorkerReq
     : { ...request, messages: [{ role: "system", content: instructions }, ...request.messages] }
 
 /**
- * Adds the worker's own instructions, drops the seed if the worker takes none, and with `isBounded` sets an output limit: a
- * worst case holds only if the worker is held to it.
+ * Adds the worker's own instructions, drops the seed if the worker does not support seeds, and with `isBounded` sets an
+ * output limit: a worst case holds only if the worker is held to it.
  */
 export const fit =
   (isBounded: boolean): CallMiddleware =>

@@ -1,4 +1,4 @@
-/** A step that the policy gave to the Conductor itself: a nested run on the same account. */
+/** A step that the policy assigned to the Conductor itself: a nested run on the same account. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type { WaitingCall } from "../../events/RunEvent.ts"
@@ -29,7 +29,7 @@ export const nested =
     })
   }
 
-/** Runs a step that the policy gave to the Conductor itself, as a nested run on the same account. */
+/** Runs a step that the policy assigned to the Conductor itself, as a nested run on the same account. */
 export const delegation =
   (conduct: Conduct) =>
   (state: State, round: number): Delegate | undefined => {

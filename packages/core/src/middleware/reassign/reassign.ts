@@ -1,4 +1,7 @@
-/** A step whose worker fails for good goes to another worker, as the settings of the run say. */
+/**
+ * If the worker of a step fails for good, the step is reassigned to another worker according to the settings of the
+ * run.
+ */
 import * as Effect from "effect/Effect"
 import { refusalOf } from "../../loop/accounts.ts"
 import type { CallContext } from "../../loop/call.ts"

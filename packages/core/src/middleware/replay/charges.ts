@@ -1,4 +1,4 @@
-/** Charges of what an earlier process of a run paid: by their names, so that each account is charged once for each. */
+/** Charges the payments of earlier processes of a run, by name, so that each account is charged once for each. */
 import * as Effect from "effect/Effect"
 import { emitter, type Listener, type RunEvent } from "../../events/RunEvent.ts"
 import { defined } from "../../Fields.ts"
@@ -119,7 +119,7 @@ const lostEvent = (
   return { type: "call-lost", ...place, ...by, worker, chargeId, ...paid, at: clock.currentTimeMillisUnsafe() }
 }
 
-/** Charges and reports the failures whose places a resumed run has not come to again before it ended. */
+/** Charges and reports the failures whose places a resumed run has not reached before it ended. */
 const settleRetired = (before: Before, recording: Recording): Effect.Effect<void> =>
   Effect.forEach(
     recording.unreported(),
@@ -152,7 +152,7 @@ const settleDoubts = ({ chargesRun, run }: Before, recording: Recording): Effect
   )
 }
 
-/** Charges and reports everything of earlier processes that the run has not come to again before its end. */
+/** Charges and reports everything from earlier processes that the run has not reached before its end. */
 export const settleRest = (before: Before): Effect.Effect<void> => {
   const { recording } = before
   if (recording === undefined) return Effect.void

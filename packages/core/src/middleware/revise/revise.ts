@@ -1,4 +1,4 @@
-/** Once answers have failed their checks and no other step can run, the policy decides what becomes of the round. */
+/** After answers have failed their checks and no other step can run, the policy decides how the round continues. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { millisSince, ticks } from "../../Elapsed.ts"
@@ -32,7 +32,7 @@ const failedOf = ({ steps }: Workflow.Workflow, { held, verdicts }: Results): Re
       return { step, check, objection: verdicts[step]?.objection ?? "" }
     })
 
-/** Holds a revision to what there is. */
+/** Validates a revision against the round. */
 const heldRevision = (
   state: State,
   revision: Policy.Revision,

@@ -1,4 +1,4 @@
-/** A step whose answer is held to a shape: an answer of another shape is asked for again. */
+/** A step whose answer must have a shape: an answer of another shape is requested again. */
 import * as Effect from "effect/Effect"
 import { millisSince } from "../../Elapsed.ts"
 import type { Answered, CallContext } from "../../loop/call.ts"
@@ -7,7 +7,7 @@ import { reportTurn, type StepAsk, type StepEnd, type StepError, type StepMiddle
 import type { AnswerShape } from "../../run/Toolbox.ts"
 import { WorkerError } from "../../task/Worker.ts"
 
-/** How often an answer of another shape is asked for again. */
+/** The number of times that an answer of another shape is requested again. */
 const mostCorrections = 2
 
 /** Whether an answer is held to its shape: a refusal, or one that was cut off, is not. */

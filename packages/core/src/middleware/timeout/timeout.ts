@@ -1,4 +1,4 @@
-/** Ends a call that takes too long. */
+/** Ends a call that exceeds its time limit. */
 import * as Effect from "effect/Effect"
 import type { CallMiddleware } from "../../loop/call.ts"
 import { timeoutError } from "../../loop/receive.ts"

@@ -15,9 +15,9 @@ const maxCharacters = 500
 
 /** The reports of one call. */
 export interface Progress {
-  /** Takes a report, whatever it is: it never throws. */
+  /** Accepts a report of any kind; never throws. */
   readonly report: (update: unknown) => void
-  /** Emits the latest report if it is due, and takes no more. */
+  /** Emits the latest report if it is due, and accepts no more. */
   readonly end: () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * A step whose worker may call tools: it is given their results and continues. A tool that the caller has to run, or to
- * allow, leaves the step waiting, while the rest of the run continues.
+ * A step whose worker may call tools: the worker receives their results and continues. A tool that the caller has to
+ * run or to approve leaves the step waiting, while the rest of the run continues.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -111,7 +111,7 @@ const choiceOf = ({ equipment }: Plan, { conversation }: StepAsk): ToolChoice | 
   return toolChoice === "none" ? toolChoice : undefined
 }
 
-/** The tools that a worker asked for, and its words. */
+/** The tools that a worker called, and its text. */
 interface Request {
   readonly calls: ReadonlyArray<ToolCall>
   readonly message: Message

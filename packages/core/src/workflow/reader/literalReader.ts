@@ -10,7 +10,7 @@ export interface Reader {
   at: number
   /** Whether slips of a model are forgiven; each kind is then named once in `notes`. */
   readonly forgiving: boolean
-  /** Whether strings are JSON's, where `\/` is a slash. */
+  /** Whether strings are JSON's, in which `\/` is a slash. */
   readonly json: boolean
   readonly notes: Set<string>
   /** Whether the head of another list (`subtasks = [`) is at an offset, ignoring blanks and markup before it. */
@@ -104,7 +104,7 @@ const isOtherSpace = (code: number) =>
 export const isSpace = (code: number): boolean =>
   code === 32 || (code >= 9 && code <= 13) || isOtherSpace(code) || code === 0x2028 || code === 0x2029
 
-/** Moves over what Python does not read between two tokens; within brackets line breaks and comments, too. */
+/** Moves over text that Python ignores between two tokens; within brackets also over line breaks and comments. */
 export const skipBlanks = (reader: Reader, withinBrackets: boolean): void => {
   const { forgiving, text } = reader
   for (;;) {

@@ -126,7 +126,7 @@ const readNumber = (reader: Reader): Literal | Failure => {
 
 const noInteger = "a number that is not an integer"
 
-/** A forgiving reader takes `1.0` for 1. */
+/** A tolerant reader accepts `1.0` as 1. */
 const readFloat = (reader: Reader, at: number, written: string): Literal => {
   const value = Number(withoutUnderscores(written))
   if (!reader.forgiving || !Number.isSafeInteger(value)) {
@@ -143,7 +143,8 @@ const readFloat = (reader: Reader, at: number, written: string): Literal => {
 const constants = /(?:None|True|False|null|true|false|all|none)(?![\p{L}\p{N}_])/iuy
 
 /**
- * Reads a constant; a forgiving reader takes JSON's, and words that models leave without quotes, to be checked later.
+ * Reads a constant. A tolerant reader accepts JSON's constants, and words that models leave without quotes, to be
+ * checked later.
  */
 const readConstant = (reader: Reader): Literal | undefined => {
   constants.lastIndex = reader.at
@@ -278,7 +279,10 @@ const readItem = (reader: Reader, stack: Array<Frame>): Literal | Failure | unde
   }
 }
 
-/** Moves over what follows a value: a comma (then `undefined`), or the ends of frames up to that of the whole value. */
+/**
+ * Moves over the text after a value: a comma (then `undefined`), or the ends of frames up to the end of the whole
+ * value.
+ */
 const closeFrames = (
   reader: Reader,
   stack: Array<Frame>,

@@ -1,12 +1,12 @@
 /**
  * One Python string literal: prefix, quotes, escapes.
  *
- * A forgiving reader also takes curly quotes, line breaks and unescaped quotes within a string where the end of the
- * string is still plain, and keeps escapes that Python refuses (`\nu` is a letter, `\xi` is one to a mathematician).
+ * A tolerant reader also accepts curly quotes, line breaks and unescaped quotes within a string if the end of the
+ * string is still clear, and retains escapes that Python rejects (`\nu` is a letter, `\xi` is one to a mathematician).
  */
 import { afterLineBreak, type Failure, failAt, isBehindList, isSpace, type Reader } from "./literalReader.ts"
 
-/** A string that was read; Python's bytes and f-strings are told apart from text because only text is wanted. */
+/** A string that was read. Python's bytes and f-strings are distinguished because only text is accepted. */
 export interface StringLiteral {
   readonly type: "string"
   readonly value: string
@@ -39,7 +39,7 @@ const digitValue = (code: number): number => {
   return lower >= 97 && lower <= 102 ? lower - 87 : 99
 }
 
-/** Reads exactly `count` hexadecimal digits, or gives -1. */
+/** Reads exactly `count` hexadecimal digits, or returns -1. */
 const readHex = (text: string, at: number, count: number): number => {
   let value = 0
   for (let index = 0; index < count; index++) {
@@ -157,7 +157,7 @@ const readBreak = (reader: Reader, at: number, delimiter: Delimiter): Failure | 
   return undefined
 }
 
-/** Moves over a backslash and what it keeps from ending a raw string. */
+/** Moves over a backslash and the character that it prevents from ending a raw string. */
 const readRaw = (reader: Reader, at: number): string => {
   const code = reader.text.charCodeAt(at + 1)
   const isBreak = code === 10 || code === 13
@@ -230,7 +230,9 @@ const prefixLength = (reader: Reader, at: number): number => {
   return -1
 }
 
-/** Reads the string that begins here, or gives `undefined` when none does. Bytes and f-strings are not decoded. */
+/**
+ * Reads the string that begins here, or returns `undefined` if there is no string. Bytes and f-strings are not decoded.
+ */
 export const readString = (reader: Reader): StringLiteral | Failure | undefined => {
   const { text } = reader
   const start = reader.at

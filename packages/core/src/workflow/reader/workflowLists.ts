@@ -1,6 +1,6 @@
 /**
- * Turns literals into the three lists of a workflow, and finds them in a text: exactly (assignments and nothing else),
- * or forgivingly (anywhere in what a model wrote).
+ * Converts literals to the three lists of a workflow, and locates them in a text: strictly (assignments and nothing
+ * else), or tolerantly (anywhere in a model's text).
  */
 import type { Access, EarlierStep, OnFailure, StepCheck } from "../Workflow.ts"
 import {
@@ -30,7 +30,7 @@ export interface Columns {
   readonly model_id: Column<number>
   readonly subtasks: Column<string>
   readonly access_list: Column<Seen>
-  /** There where the lists of a round may have one, and do. */
+  /** Present if the lists of a round may have checks, and do. */
   readonly checks?: Column<StepCheck | undefined>
 }
 
@@ -74,7 +74,7 @@ const wrongType = (reader: Reader, literal: Literal, expected: string): Failure 
 
 const ordinalPattern = /^\s{0,8}(?:model|worker|agent|step)?[\s_#-]{0,4}(\d{1,9})\s{0,8}$/i
 
-/** An index; a forgiving reader takes it out of a string, too (`"1"`, `"Model 1"`). */
+/** Reads an index; a tolerant reader accepts it in a string, too (`"1"`, `"Model 1"`). */
 const readIndex = (reader: Reader, literal: Literal, expected: string): number | Failure => {
   if (literal.type === "integer") return literal.value
   if (reader.forgiving && literal.type === "string") {
@@ -116,7 +116,7 @@ const forgiveAccess = (reader: Reader, literal: Literal): Access | undefined => 
 
 const sees = (access: Access, earlier: ReadonlyArray<EarlierStep> = []): Seen => ({ access, earlier })
 
-/** A step of an earlier round, `"0.2"` for step 2 of round 0, where such steps may be seen. */
+/** Reads a step of an earlier round, `"0.2"` for step 2 of round 0, if such steps may be seen. */
 const earlierOf = ({ more }: Reader, literal: Literal): EarlierStep | undefined => {
   if (!more.earlier || literal.type !== "string") return undefined
   const [, round, step] = /^\s{0,4}(\d{1,4})\.(\d{1,4})\s{0,4}$/.exec(literal.value) ?? []
@@ -157,7 +157,10 @@ const readIndices = (reader: Reader, { items }: ListLiteral): Seen | Failure => 
 
 const checkPattern = /^\s*(.*?)\s*(?::\s*(revise|next|continue)\s*)?$/su
 
-/** A check: `""` for none, its name or the number of a model that judges, and what it means to fail it. */
+/**
+ * Reads a check: `""` for no check, or its name or the number of a model that judges, with the consequence of a
+ * failure.
+ */
 const readCheck = (reader: Reader, literal: Literal): StepCheck | undefined | Failure => {
   const expected = "the name of a check in quotes, or an empty string"
   if (literal.type === "integer") return { by: literal.value, onFailure: "revise" }
@@ -217,7 +220,7 @@ export const sameLength = (reader: Pick<Reader, "text">, lists: Lists): Lists | 
       }
 }
 
-/** Takes a literal for the list of a name. */
+/** Converts a literal to the list of a name. */
 export const toColumn = (reader: Reader, name: ListName, literal: Literal): AnyColumn | Failure => {
   if (literal.type !== "list") return wrongType(reader, literal, "a list")
   const readItem: (reader: Reader, literal: Literal) => Value<ListName> | Failure = elementReaders[name]
@@ -313,7 +316,7 @@ const readTargets = (reader: Reader): ReadonlyArray<ListName> | Failure => {
   return targets
 }
 
-/** Moves over what ends a statement: a semicolon, or the line. */
+/** Moves over the end of a statement: a semicolon, or the line. */
 const endStatement = (reader: Reader): "semicolon" | "line" => {
   if (reader.text[reader.at] !== ";") return "line"
   reader.at++

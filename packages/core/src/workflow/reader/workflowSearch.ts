@@ -1,5 +1,5 @@
 /**
- * Finds the three lists in what a model wrote: prose, code fences, JSON, drafts that it took back.
+ * Locates the three lists in a model's text: prose, code fences, JSON, discarded drafts.
  *
  * Each list is located by its name before a bracket and read from there. Of the readable lists the last complete set is
  * used.
@@ -56,7 +56,7 @@ interface Found {
 /** Of each name the last list that cannot be read. */
 type Unreadable = ReadonlyMap<ListName, Failure>
 
-/** Names what is unusual about a head. */
+/** Notes the deviations of a head. */
 const noteHead = (notes: Set<string>, name: ListName, groups: { readonly [group: string]: string }): void => {
   if (groups.name !== name) notes.add(`Read ${JSON.stringify(groups.name)} as ${name}.`)
   if (groups.separator!.length > 2) notes.add("Ignored a type annotation.")
@@ -120,7 +120,9 @@ const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Fo
   return groups
 }
 
-/** The sets that lists make in their order. A list that comes twice before its set is complete replaces the first. */
+/**
+ * Returns the sets that lists make in order. A list that occurs twice before its set is complete replaces the first.
+ */
 const completeSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
   const sets: Array<ListSet> = []
   let open: { [Name in Needed]?: Found | undefined } = {}
@@ -173,7 +175,7 @@ const explain = (text: string, found: ReadonlyArray<Found>, unreadable: Unreadab
   }
 }
 
-/** Reads the last complete set of lists in a text; what was forgiven goes into `notes`. */
+/** Reads the last complete set of lists in a text; accepted deviations are added to `notes`. */
 export const searchLists = (text: string, notes: Set<string>, more: More): Lists | Failure => {
   const { found, unreadable } = findLists(text, more)
   const sets = findSets(text, found)
