@@ -133,11 +133,7 @@ const asked = (
 
 describe.concurrent("a worker of a config whose code is wrong", () => {
   it.each([
-    [
-      "gives nothing",
-      "() => undefined",
-      "its generate returned neither a Stream nor an Effect; use worker({ id, answer }) from @divisi/core/promise"
-    ],
+    ["gives nothing", "() => undefined", "its generate returned neither a Stream nor an Effect"],
     ["throws", '() => { throw new Error("boom") }', "boom"]
   ])("that %s is told as such by pool check", async (_, generate, why) => {
     const config = `export default { pool: [{ id: "mine", generate: ${generate} }] }`

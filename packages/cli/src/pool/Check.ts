@@ -61,7 +61,8 @@ export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effec
     let text = ""
     let usage: Usage | undefined
     const answer = WorkerStream.generate(worker, { messages, maxOutputTokens })
-    if (!Stream.isStream(answer)) return yield* defective(worker, "its generate gave no Stream or Effect")
+    if (!Stream.isStream(answer))
+      return yield* defective(worker, "its generate returned neither a Stream nor an Effect")
     yield* Stream.runForEach(answer, (part) =>
       Effect.sync(() => {
         if (part.type === "allowance") return
