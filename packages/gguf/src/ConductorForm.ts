@@ -1,6 +1,6 @@
 /**
- * The form in which a Conductor was trained: what has to be the same when it plans. An exported model carries it in its
- * metadata, as JSON under {@link key}, so that whoever runs the file needs to know nothing else.
+ * The form in which a Conductor was trained, which has to be the same when it plans. An exported model stores it in its
+ * metadata, as JSON under {@link key}, so that the file is sufficient to run the model.
  */
 import { LanguagePolicy, Prompt } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a Conductor was trained with. */
+/** The settings that a Conductor was trained with. */
 export interface ConductorForm {
   readonly prompt: Prompt.ConductorOptions
   /** The most tokens of a completion. */
@@ -21,7 +21,7 @@ export interface ConductorForm {
   readonly workers: ReadonlyArray<string>
 }
 
-/** A text is no form. */
+/** The error for a text that is not a form. */
 export class ConductorFormError extends Data.TaggedError("ConductorFormError")<{ readonly detail: string }> {
   override get message(): string {
     return `What the model says of its prompt cannot be used: ${this.detail}.`
@@ -37,10 +37,10 @@ export const key = "divisi.conductor"
 
 const version = 1
 
-/** What a model is prompted with that was trained without checks: it is told of none. */
+/** The template for a model that was trained without checks: it does not mention them. */
 const { checks: _, evidence: __, ...trainedTemplate } = Prompt.defaultTemplate
 
-/** Writes a form. What it leaves to defaults is written out: they may be others where it is read. */
+/** Writes a form. Defaults are written explicitly, because they may differ where the form is read. */
 export const encode = ({ maxTokens, prompt, workers }: ConductorForm): string =>
   JSON.stringify({
     version,
@@ -98,7 +98,7 @@ const problemOf = (form: Readonly<Record<string, unknown>>): string | undefined 
 }
 
 /**
- * Reads a form, which may come from anybody.
+ * Reads a form from any source.
  *
  * **Example**
  *

@@ -39,7 +39,7 @@ export interface Decoder {
   readonly cache: () => Cache
 }
 
-/** What is known of the tokens so far: their keys and values in every layer. */
+/** The state of the tokens so far: their keys and values in every layer. */
 export interface Cache {
   readonly tokens: ReadonlyArray<number>
   /** Forgets all tokens but the first ones. */

@@ -6,7 +6,7 @@
  */
 import * as Data from "effect/Data"
 
-/** What went wrong. `detail` is a sentence with the values that matter. */
+/** The reason of an error. `detail` is a sentence with the relevant values. */
 export type GgufErrorReason =
   /** There is no such file. */
   | { readonly _tag: "Missing" }
@@ -26,7 +26,7 @@ export type GgufErrorReason =
   | { readonly _tag: "InvalidTensor"; readonly tensor: string; readonly detail: string }
   /** The tokenizer is invalid, or does not belong to the model. */
   | { readonly _tag: "InvalidTokenizer"; readonly detail: string }
-  /** The grammar is no GBNF, or uses what cannot be read of it. */
+  /** The grammar is not GBNF, or uses unsupported syntax. */
   | { readonly _tag: "InvalidGrammar"; readonly detail: string }
   /** The adapter was trained on another model. */
   | { readonly _tag: "OtherBase"; readonly base: string; readonly detail: string }

@@ -1,8 +1,8 @@
 /**
  * Reads GGUF files: the metadata, the list of tensors, and the numbers of those that are not quantised to under 8 bits.
  *
- * A file is checked first: one that is cut off, damaged or of another kind gives an error that says so, never a
- * half-read model. Only the header is read, so a file of any size takes the same time.
+ * A file is checked first. A truncated, damaged or unrelated file gives a descriptive error, never a partial model.
+ * Only the header is read, so a file of any size takes the same time.
  */
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -25,7 +25,7 @@ export interface TensorInfo {
   readonly shape: ReadonlyArray<number>
   /** How its numbers are stored, e.g. `F16` or `Q4_K`; `type 99` for a type that is unknown here. */
   readonly type: string
-  /** Where it begins in the file. */
+  /** The position of its first byte in the file. */
   readonly position: number
   /** Absent when the type is unknown. */
   readonly bytes?: number | undefined

@@ -1,9 +1,10 @@
 /**
  * Writes GGUF files, version 3: any metadata, and tensors as F32, F16 or Q8_0.
  *
- * Tensors come in pieces and go to the disk in pieces, so a file may be far larger than memory. The file appears under
- * its name only when it is whole: it is written beside its place, flushed to the disk and renamed. {@link write} takes
- * any contents; what llama.cpp expects of a model is in `Model`, of an adapter in `LoraAdapter`.
+ * Tensors are read and written in chunks, so a file may be far larger than memory. The file appears under its name only
+ * when it is complete: it is written under another name in the same folder, flushed to the disk and renamed.
+ * {@link write} accepts any contents; the contents that llama.cpp expects of a model are in `Model`, those of an
+ * adapter in `LoraAdapter`.
  */
 import type { WholeFile as CoreWholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
@@ -30,7 +31,7 @@ export type FloatType = "F32" | "F16"
  */
 export type TensorType = FloatType | "Q8_0"
 
-/** What the length of rows of Q8_0 must be a multiple of. */
+/** The length of rows of Q8_0 must be a multiple of this. */
 export const rowsOfEightBits: number = EightBits.block.count
 
 /** A tensor under its name in the file. */
@@ -151,7 +152,7 @@ const writeTensor = async (sink: CoreWholeFile.Sink, tensor: NamedTensor, alignm
   const chunks = Tensor.chunks(tensor)
   for await (const values of type === "Q8_0" ? EightBits.filling(chunks) : chunks) {
     count += values.length
-    // One that ends within a block is too short, which is said below.
+    // A tensor that ends within a block is too short, which is reported below.
     if (count > size || (type === "Q8_0" && values.length % EightBits.block.count !== 0)) break
     await writers[type](sink, name, values)
   }
@@ -170,7 +171,7 @@ const writeTensor = async (sink: CoreWholeFile.Sink, tensor: NamedTensor, alignm
  *
  * **Gotchas**
  *
- * A process that is killed leaves its unfinished file beside `path`, under a name that ends in `.partial`.
+ * A process that is killed leaves its unfinished file next to `path`, under a name that ends in `.partial`.
  *
  * **Example**
  *

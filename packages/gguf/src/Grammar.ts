@@ -63,8 +63,8 @@ const determine = ({ edges, end, start }: Automaton): Grammar => {
  *
  * **Details**
  *
- * Rules stand on a line each. Of GBNF it knows strings and classes of characters with escapes, groups, `|`, `?`, `*`
- * and `+`. Rules may not contain themselves.
+ * Each rule has its own line. Supported GBNF syntax: strings and classes of characters with escapes, groups, `|`, `?`,
+ * `*` and `+`. Rules may not be recursive.
  *
  * **Example**
  *

@@ -130,8 +130,8 @@ const readConfig = (file: string): Effect.Effect<AdapterConfig, GgufError> =>
  *
  * **Details**
  *
- * Ranks and alphas of single layers, by their names, and rank-stabilised LoRA are supported. What has no counterpart in llama.cpp (DoRA,
- * trained biases, whole layers that were saved) is refused by name, never left out.
+ * Ranks and alphas of single layers, by their names, and rank-stabilised LoRA are supported. Features without a
+ * counterpart in llama.cpp (DoRA, trained biases, whole saved layers) are rejected by name, never ignored.
  */
 export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
   Effect.gen(function* () {
@@ -166,7 +166,7 @@ const absence = (module: string, target: string) =>
     ? "it changes the output layer, which in this model is the embedding and cannot be changed alone."
     : `it changes ${module}, but the model has no ${target}.`
 
-/** Where a change belongs in the base. Throws a `GgufError` when it belongs nowhere. */
+/** Returns the tensor of the base that a change belongs to. Throws a `GgufError` if it belongs to none. */
 const place = (base: GgufReader.GgufFile, architecture: string, module: string, change: Change): Placed => {
   const otherBase = (detail: string) => Errors.make({ _tag: "OtherBase", base: base.path, detail })
   const rank = checkedRank(module, change)
@@ -267,7 +267,7 @@ export const convert = (options: {
   readonly folder: string
   /** The GGUF file of the model that the adapter was trained on, quantised or not. */
   readonly base: string
-  /** Where the adapter goes. */
+  /** The path of the adapter file. */
   readonly path: string
   readonly type?: GgufWriter.FloatType | undefined
   /** Added to the metadata. */

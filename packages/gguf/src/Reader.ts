@@ -1,6 +1,6 @@
 /**
- * A small network that reads short texts: of each word, what it speaks of and what is said of that, and of the whole,
- * what it is about. Its forward pass in plain code; `@divisi/trainer-jax` trains it.
+ * A small network that reads short texts. It labels each word with its subject and the statement about that subject,
+ * and the whole text with its topic. Its forward pass is plain code; `@divisi/trainer-jax` trains it.
  *
  * Words are sums of hashed pieces of three to five letters, so that words that it has not seen are near to their
  * relatives, and of their vectors where it has been given any, so that they are near to words that are used as they are.
@@ -21,10 +21,10 @@ import * as Tensor from "./Tensor.ts"
 /** Sizes: all readers have the same. */
 export const sizes = { rows: 8192, width: 64, heads: 4, inner: 128, layers: 3, distance: 12, vector: 96 } as const
 
-/** What is said of whom a text describes. */
+/** Properties of the worker that a text describes. */
 export const flags = ["careless", "exact", "general"] as const
 
-/** What is said of a word's subject, or by a word itself. */
+/** Statements about a word's subject, or made by a word itself. */
 export const marks = ["none", "good", "weak", "check", ...flags] as const
 
 /** How many subjects there are. */
@@ -41,7 +41,7 @@ export interface Vectors extends Weights {
   readonly vector: Float32Array
 }
 
-/** What has been read. */
+/** The result of reading a text. */
 export interface Reading {
   readonly words: ReadonlyArray<string>
   /** For each word, a probability for each of {@link marks}. */
@@ -94,7 +94,7 @@ export const shapes: Readonly<Record<string, ReadonlyArray<number>>> = {
 // Words
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A share of all, as it stands in a text: `3/4`, `0.75`, `75 %`. Undefined for any other number. */
+/** Parses a share as written in a text: `3/4`, `0.75`, `75 %`. Returns `undefined` for any other number. */
 const shareOf = (word: string): number | undefined => {
   const [, above, below, percent] = /^(\d+(?:\.\d+)?)(?:\/(\d+))?( ?%)?$/.exec(word) ?? []
   if (above === undefined) return undefined
@@ -103,7 +103,7 @@ const shareOf = (word: string): number | undefined => {
   return isShare && value <= 1 ? value : undefined
 }
 
-/** From this share of right answers on, somebody is good; up to that, weak. */
+/** A worker with at least the first share of right answers is good; with at most the second, weak. */
 const [high, low] = [0.7, 0.4]
 
 const numberWord = (word: string): string => {
@@ -123,12 +123,12 @@ const hash = (text: string): number => {
   return value >>> 0
 }
 
-/** What a word is found by: as much of its hash as a number of 32 bits holds. */
+/** Returns the lookup key of a word: as many bits of its hash as fit into a number of 32 bits. */
 export const keyOf = (word: string): number => hash(word) >>> 8
 
 const rowsByKey = new WeakMap<Float32Array, ReadonlyMap<number, number>>()
 
-/** Ends that a word may have, and what stands there in the word that it comes from. */
+/** Endings of a word, with the letters that they replace in its stem. */
 const ends: ReadonlyArray<readonly [end: RegExp, without: string]> = [
   [/ies$/, "y"],
   [/(?<=ss|sh|ch|[xzo])es$/, ""],
@@ -155,7 +155,7 @@ const ends: ReadonlyArray<readonly [end: RegExp, without: string]> = [
 
 const shortestStem = 3
 
-/** What a word may come from by its end: `falters` from `falter`, `baking` from `bak` or `bake`. */
+/** Returns the possible stems of a word by its ending: `falters` from `falter`, `baking` from `bak` or `bake`. */
 export const stemsOf = (word: string): ReadonlyArray<string> =>
   ends.flatMap(([end, without]) => {
     const stem = word.replace(end, without)
@@ -172,7 +172,7 @@ const rowOf = (keys: Float32Array, word: string): number | undefined => {
   return stem === undefined ? undefined : own.get(keyOf(stem))
 }
 
-/** The vectors of words, one after another; zeros for a word that has none. */
+/** Returns the vectors of words in sequence; zeros for a word without a vector. */
 export const vectorsOf = (weights: Weights, words: ReadonlyArray<string>): Float32Array => {
   const found = new Float32Array(words.length * vectorSize)
   const [keys, vectors] = [weights["vector.key"], weights.vector]
@@ -330,20 +330,20 @@ export const read = (weights: Weights, text: string): Reading => {
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a file of a reader says in `general.architecture`. */
+/** The value of `general.architecture` in a reader's file. */
 export const architecture = "divisi-reader"
 
 /** A file of readers. */
 export interface File {
   /** One, or several that were trained apart: each misreads other texts. All go by the vectors of the first. */
   readonly readers: ReadonlyArray<Weights>
-  /** What else is said of them, by key: the seed of their training, and such. */
+  /** Further metadata, by key, such as the seed of their training. */
   readonly metadata: Readonly<Record<string, string>>
   /** Other parts of the same model, by the names of their tensors: each a list of numbers. */
   readonly parts?: Weights | undefined
 }
 
-/** What the names of a reader's tensors begin with. */
+/** Returns the prefix of a reader's tensor names. */
 const prefixOf = (ordinal: number): string => (ordinal === 0 ? "" : `reader.${ordinal}.`)
 
 /** The vectors of a reader's weights as tensors of a file, with 8 bits for each number. */
@@ -400,7 +400,7 @@ export const load = Effect.fnUntraced(function* (path: string) {
  *
  * **Details**
  *
- * Weights are written with 32 bits each, or with 16 where `type` says so; other parts always with 32.
+ * Weights are written with 32 bits each, or with 16 if set by `type`; other parts always with 32.
  */
 export const save = (
   path: string,

@@ -124,7 +124,7 @@ const readHeader = async (source: FileSource, except: ReadonlyArray<string>) => 
   return { metadata, entries, dataStart: 8 + length }
 }
 
-/** What is read of a file. */
+/** Options for reading a file. */
 export interface ReadOptions {
   /** Names of tensors that are left out, of whatever kind their numbers are; none by default. */
   readonly except?: ReadonlyArray<string> | undefined

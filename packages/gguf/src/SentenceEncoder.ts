@@ -2,8 +2,8 @@
  * Sentence encoders of BERT's kind, such as all-MiniLM-L6-v2 or bge-small, as GGUF files that llama.cpp embeds texts with.
  *
  * {@link convert} takes the folder in which such a model is published: `config.json`, `tokenizer.json` (WordPiece, in
- * lower case), `model.safetensors`, and `1_Pooling/config.json` where there is one. What differs from that is refused by
- * name, so that no file gives other points than the model does.
+ * lower case), `model.safetensors`, and `1_Pooling/config.json` if it exists. Any deviation is rejected by name, so
+ * that the file gives the same points as the model.
  */
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -17,12 +17,12 @@ import * as Metadata from "./Metadata.ts"
 import * as Safetensors from "./Safetensors.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is read
+// Schemas and reading
 // -------------------------------------------------------------------------------------------------------------------
 
 const count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_000 }))
 
-/** What a tokenizer has for a text that it does not know, and around each text. */
+/** The tokenizer's special tokens: for an unknown text, and around each text. */
 const special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] as const
 
 const Config = Schema.Struct({
@@ -132,7 +132,7 @@ const slotsOf = (config: Config): ReadonlyArray<Slot> => {
   ]
 }
 
-/** Whole numbers from 0 on, which PyTorch keeps beside the weights of older files. */
+/** Whole numbers from 0 on, which PyTorch stores with the weights of older files. */
 const counted = ["embeddings.position_ids", "bert.embeddings.position_ids"]
 
 /** The tensor of a slot. Models that were trained with a head have all names below `bert.`. */
@@ -245,7 +245,7 @@ const metadataOf = (
   "tokenizer.ggml.token_type_count": Metadata.uint32(config.type_vocab_size)
 })
 
-/** One way of pooling, as files of sentence-transformers have it; the mean where there is none. */
+/** Returns the pooling mode, as in files of sentence-transformers; the mean if the file sets no mode. */
 const poolingOf = (pooling: typeof Pooling.Type | undefined): Result.Result<keyof typeof poolings, GgufError> => {
   const { pooling_mode_cls_token: isCls = false, pooling_mode_mean_tokens: isMean = !isCls } = pooling ?? {}
   return isCls === isMean

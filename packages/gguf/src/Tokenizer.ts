@@ -183,7 +183,7 @@ export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions 
   return tokens
 }
 
-/** The bytes of a token; of a control token those of its name. `undefined` for an id that is no token. */
+/** Returns the bytes of a token; for a control token those of its name. `undefined` for an id that is not a token. */
 export const bytesOf = (tokenizer: Tokenizer, id: number): Uint8Array | undefined => {
   const token = tokenizer.tokens[id]
   if (token === undefined) return undefined

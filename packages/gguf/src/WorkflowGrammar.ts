@@ -18,13 +18,13 @@ import { type Position, positionOf } from "./internal/listPosition.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a completion may be. A `WorkerRequest.format` is all that is needed. */
+/** Limits for a completion. A `WorkerRequest.format` is sufficient. */
 export interface Options extends Omit<WorkflowFormat, "type"> {
-  /** Whether text may stand before the lists; true by default. */
+  /** Whether text may precede the lists. Default: `true`. */
   readonly reasoning?: boolean | undefined
 }
 
-/** Where the three lists stand in a text: offsets of the first character and behind the last bracket. */
+/** The position of the three lists in a text: offsets of the first character, and after the last bracket. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -41,7 +41,7 @@ const third = "]\\naccess_list = ["
 /** A comma with or without a blank: the two ways in which models write lists. */
 const separator = 'separator ::= "," " "?'
 
-/** Strings without line breaks or control characters, which Python reads as they stand. */
+/** Strings without line breaks or control characters, which Python reads unchanged. */
 const text = ['text ::= "\\"" character* "\\""', 'character ::= [^"\\\\\\x00-\\x1F\\x7F] | "\\\\" ["\\\\nt]']
 
 /**
@@ -57,7 +57,7 @@ const reasoning = (): ReadonlyArray<string> => {
   return [...lines, rest]
 }
 
-/** `worker0` takes the first worker; each goes on with the next, or closes with the count that was reached. */
+/** `worker0` takes the first worker; each rule continues with the next, or closes with the count reached. */
 const workers = ({ allowEmpty, maxSteps, poolSize }: Options): ReadonlyArray<string> => {
   const ordinals = Array.from({ length: poolSize }, (_, ordinal) => `"${ordinal}"`).join(" | ")
   const chain = Array.from({ length: maxSteps }, (_, at) => {
@@ -108,7 +108,7 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
  *
  * **Gotchas**
  *
- * A grammar cannot count tokens: a completion that is cut off is no workflow. See {@link ending}.
+ * A grammar cannot count tokens: a completion that is cut off is not a workflow. See {@link ending}.
  *
  * **Example**
  *
@@ -141,7 +141,7 @@ const brackets = (count: number) => Array.from({ length: count }, () => "[]").jo
 
 const quotes = (count: number) => Array.from({ length: count }, () => '""').join(", ")
 
-/** The text that closes the access lists when `count` steps have none yet. */
+/** Returns the text that closes the access lists if `count` steps have no list yet. */
 const closeAccess = (count: number, isFirst: boolean): string =>
   `${isFirst || count === 0 ? "" : ", "}${brackets(count)}]`
 
@@ -218,7 +218,7 @@ const isWhole = (lists: string): boolean => {
 }
 
 /**
- * Where the three lists stand in a text, once the third has closed; `undefined` before that.
+ * Returns the position of the three lists in a text, once the third is closed; `undefined` before that.
  *
  * **Details**
  *

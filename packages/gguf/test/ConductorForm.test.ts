@@ -14,7 +14,7 @@ describe("the form of a Conductor", () => {
     assert.deepStrictEqual(ConductorForm.decode(ConductorForm.encode(form)), Result.succeed(form))
     const plain = Result.getOrThrow(ConductorForm.decode(ConductorForm.encode({ ...form, prompt: {} })))
     assert.deepStrictEqual(plain.prompt.examples, Prompt.outOfDistributionExamples)
-    // Who was trained without checks is told of none.
+    // A model trained without checks does not see them.
     const { checks: _, evidence: __, ...template } = Prompt.defaultTemplate
     assert.deepStrictEqual<unknown>(plain.prompt.template, template)
   })
@@ -38,7 +38,7 @@ describe("the form of a Conductor", () => {
     })
   }
 
-  it("is no text that is not JSON", () => {
+  it("rejects a text that is not JSON", () => {
     assert.isTrue(Result.isFailure(ConductorForm.decode("{")))
   })
 })

@@ -57,7 +57,7 @@ describe("Decoder", () => {
     assert.deepStrictEqual(decoder.append(cache, tokens.slice(20)), last)
   })
 
-  it("goes on from what another cache knows, which stays as it is", () => {
+  it("continues from another cache's state, which stays unchanged", () => {
     const decoder = Decoder.make(TinyModel.random({ architecture: "llama", seed: 2 }))
     const last = inPieces(decoder, 37)[0]!
     const [first, second] = [decoder.cache(), decoder.cache()]

@@ -40,7 +40,7 @@ describe("a file that cannot be trusted", () => {
     })
   )
 
-  it.effect("is a pipe that nobody writes to: it is not waited for", () =>
+  it.effect("is a pipe without a writer: reading does not wait for it", () =>
     Effect.gen(function* () {
       const pipe = yield* temporaryFile("pipe.gguf")
       execFileSync("mkfifo", [pipe])
@@ -154,7 +154,7 @@ describe("a file that cannot be trusted", () => {
 })
 
 describe("a tensor of a file", () => {
-  it.effect("that is not there, or is quantised, is no tensor", () =>
+  it.effect("that is missing, or quantised, is not a tensor", () =>
     Effect.gen(function* () {
       const { file } = yield* written
       const read = yield* GgufReader.read(file)

@@ -211,7 +211,7 @@ describe("an adapter that cannot be used", () => {
     })
   )
 
-  it.effect("names a tensor that is no matrix of a LoRA", () =>
+  it.effect("names a tensor that is not a LoRA matrix", () =>
     Effect.gen(function* () {
       const { message } = yield* refusal({}, ({ changes, folder }) => {
         const stray = { "base_model.model.lm_head.weight": raw([1], Float32Array.of(1)) }
@@ -229,7 +229,7 @@ describe("an adapter that cannot be used", () => {
     })
   )
 
-  it.effect("says that its config is no JSON", () =>
+  it.effect("reports that its config is not JSON", () =>
     Effect.gen(function* () {
       const spoiled = yield* refusal({}, ({ folder }) =>
         fs.writeFileSync(path.join(folder, "adapter_config.json"), "[1")

@@ -1,4 +1,4 @@
-/** What llama.cpp computes of a written model, held to the forward pass in plain TypeScript. */
+/** Compares llama.cpp's results for a written model with the forward pass in plain TypeScript. */
 
 import { Model, TinyModel } from "@divisi/gguf"
 import { assert, describe, it } from "@effect/vitest"

@@ -50,7 +50,7 @@ describe("a model that does not hold together", () => {
     })
   )
 
-  it.effect("has a weight that stands on its side", () =>
+  it.effect("has a transposed weight", () =>
     Effect.gen(function* () {
       const name = "model.layers.0.mlp.up_proj.weight"
       const tensors = { ...tiny.tensors, [name]: { ...tiny.tensors[name]!, shape: [64, 96] } }

@@ -51,7 +51,7 @@ describe("Reader", () => {
     ])
   })
 
-  it("relatives share pieces, strangers hardly any", () => {
+  it("related words share pieces, unrelated ones hardly any", () => {
     const shared = (left: string, right: string) =>
       Reader.piecesOf(left).filter((piece) => Reader.piecesOf(right).includes(piece)).length
     assert.isAbove(shared("weekday", "weekdays"), 8)
@@ -71,7 +71,7 @@ describe("Reader", () => {
     }
   })
 
-  it("what stands far before a word moves it no further than its distance is told apart", () => {
+  it("a word far before another moves it no more than the distances that are distinguished", () => {
     const weights = weightsOf(2)
     const filler = Array.from({ length: 20 }, () => "so").join(" ")
     const last = (text: string) => Reader.read(weights, text).marks.at(-1)!
@@ -134,7 +134,7 @@ describe("Reader", () => {
     assert.notInclude(Reader.stemsOf("class"), "clas")
   })
 
-  it.live("vectors of words are kept with 8 bits for each number, and come back the same from then on", () =>
+  it.live("vectors of words are stored with 8 bits for each number, and are the same after every later read", () =>
     Effect.gen(function* () {
       const file = path.join(os.tmpdir(), `reader-vectors-${process.pid}.gguf`)
       const again = Effect.fnUntraced(function* (weights: Reader.Weights) {
@@ -169,7 +169,7 @@ describe("Reader", () => {
     })
   )
 
-  it.live("a model of another kind, and one that lacks a tensor, is no reader", () =>
+  it.live("a model of another kind, and one that lacks a tensor, is not a reader", () =>
     Effect.gen(function* () {
       const file = path.join(os.tmpdir(), `no-reader-${process.pid}.gguf`)
       yield* GgufWriter.write(file, { metadata: { "general.architecture": Metadata.string("qwen2") }, tensors: [] })

@@ -44,7 +44,7 @@ describe("a safetensors file", () => {
     })
   )
 
-  it.effect("may have tensors of any kind that nobody wants", () =>
+  it.effect("may have unused tensors of any type", () =>
     Effect.gen(function* () {
       const path = yield* temporaryFile("a.safetensors")
       const positions = { dtype: "I64", shape: [2], bytes: new Uint8Array(16) }

@@ -26,7 +26,7 @@ describe("a random model", () => {
     assert.notDeepEqual(TinyModel.forward(model, [2, 1, 3])[2], long[2])
   })
 
-  it("refuses tokens that are none", () => {
+  it("refuses invalid tokens", () => {
     const model = TinyModel.random({ architecture: "llama", seed: 6 })
     assert.throws(() => TinyModel.forward(model, [259]), /259 is no token of a vocabulary of 259/)
   })

@@ -17,7 +17,7 @@ const unescape = (text: string) =>
         : code
   )
 
-/** What random texts are made of; much of it looks like the lists, or like the end of a string. */
+/** The alphabet of random texts; much of it looks like the lists, or like the end of a string. */
 const alphabet = [..."mode_id = [0, 1]\"'\\subtasks:accl\t#`{}()🙂éß中\u2028\u00a0\ufeff"]
 
 const classOf = (source: string): Node => {

@@ -32,7 +32,7 @@ describe("read", () => {
     })
   )
 
-  it.effect("of another tokenizer says so", () =>
+  it.effect("of another tokenizer is reported", () =>
     Effect.gen(function* () {
       const metadata = { "tokenizer.ggml.pre": { type: "string", value: "qwen2" } } as const
       const { path } = yield* Model.write(TinyModel.random(cases[0]![1]), yield* temporaryFile("model.gguf"), {

@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Errors from "../GgufError.ts"
 import { shown } from "./shown.ts"
 
-/** What scales the changes of modules. */
+/** The scale of the modules' changes. */
 export interface AdapterConfig {
   readonly rank: number
   /** Absent if PEFT takes a pattern or all linear layers. */
@@ -49,8 +49,8 @@ export const endingsOf = (module: string): ReadonlyArray<string> => {
 }
 
 /**
- * The alphas of modules by what their names end in, the first that is written down before others. PEFT takes regular
- * expressions, too: a file of somebody else could hold one that never ends.
+ * Returns the alphas of modules by the suffix of their names; the first entry wins. PEFT also accepts regular
+ * expressions, but one in a third-party file might never terminate.
  */
 const alphasOf = (patterns: unknown): ReadonlyMap<string, { readonly place: number; readonly alpha: number }> => {
   if (patterns === undefined || patterns === null) return new Map()

@@ -11,7 +11,7 @@ export interface Decoded {
   readonly metadata: Metadata
   readonly entries: ReadonlyArray<Entry>
   readonly alignment: number
-  /** Where tensor data begins. */
+  /** The offset of the tensor data. */
   readonly dataStart: number
 }
 
@@ -59,7 +59,7 @@ const takers: { readonly [type in ScalarType]: (bytes: ByteReader.ByteReader) =>
 // Arrays
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where arrays are read, and how many elements they have had so far. */
+/** The positions of arrays, and the number of elements read so far. */
 interface Arrays {
   readonly prefix: Uint8Array
   readonly fileSize: number
@@ -83,7 +83,7 @@ const skipArray = (bytes: ByteReader.ByteReader, key: string, arrays: Arrays, de
   }
 }
 
-/** Reads the array that a reader stands at, which was skipped before. */
+/** Reads the array at the reader's position, which was skipped before. */
 const readArray = (bytes: ByteReader.ByteReader): ArrayValue => {
   const of = valueTypes[bytes.uint32()]!
   const take: () => unknown = of === "array" ? () => readArray(bytes) : () => takers[of](bytes)

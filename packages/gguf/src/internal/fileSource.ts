@@ -11,7 +11,7 @@ import * as Float16 from "./float16.ts"
 export interface FileSource {
   readonly path: string
   readonly size: number
-  /** The bytes of a range, which must lie in the file. */
+  /** Reads the bytes of a range, which must be within the file. */
   readonly read: (position: number, length: number) => Promise<Uint8Array<ArrayBuffer>>
 }
 

@@ -15,7 +15,10 @@ export const maximumDimensions = 4
 /** The most bytes of a tensor's name that llama.cpp can read. */
 export const longestName = 63
 
-/** What a header may hold; more is no model, but an attack on who reads it. Models come to a hundredth of most of it. */
+/**
+ * The limits of a header. A larger header is an attack rather than a model; real models reach a hundredth of most
+ * limits.
+ */
 export const bounds = {
   /** A long vocabulary takes 20 MB. */
   headerBytes: 2 ** 27,

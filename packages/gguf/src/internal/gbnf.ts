@@ -20,12 +20,15 @@ type Node =
   | { readonly type: "sequence" | "choice"; readonly nodes: ReadonlyArray<Node> }
   | { readonly type: "repeat"; readonly node: Node; readonly times: "?" | "*" | "+" }
 
-/** What is wrong with a grammar. */
+/** An error in a grammar. */
 class Problem extends Error {}
 
 const named: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" }
 
-/** The characters of a string or class, escapes read; the second number says whether it was written as it stands. */
+/**
+ * The characters of a string or class, with escapes resolved. The second value is whether the character was written
+ * literally.
+ */
 const charactersOf = (source: string): ReadonlyArray<readonly [codePoint: number, isPlain: boolean]> =>
   Array.from(source.matchAll(/\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\([\s\S])|([\s\S])/gu), (match) => {
     const [, byte, unit, escaped, plain] = match

@@ -1,4 +1,4 @@
-/** What precedes the tensors of a GGUF file: metadata, and where each tensor is. */
+/** The header of a GGUF file before the tensors: metadata, and the position of each tensor. */
 import type { GgufError } from "../GgufError.ts"
 import * as Errors from "../GgufError.ts"
 import type { ArrayValue, BigType, Metadata, NumberType, Scalar, Value } from "../Metadata.ts"

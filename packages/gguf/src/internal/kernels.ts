@@ -1,8 +1,8 @@
 /**
  * The arithmetic of a forward pass over typed arrays: nothing is allocated here.
  *
- * Loops compute several sums at a time, because one alone would wait for itself at each addition. Each sum is over its
- * numbers in their order, whichever others are computed beside it.
+ * Loops compute several sums at a time, because a single sum would stall at each addition. Each sum is over its numbers
+ * in their order, regardless of the sums computed with it.
  */
 
 /** A linear layer: `weight` is `[rows, columns]`. */
@@ -86,7 +86,7 @@ const oneInput = (layer: Linear, input: Float32Array, from: number, output: Floa
   }
 }
 
-/** Applies a layer to the first `count` vectors of `input`. What it gives goes to `output`, from `offset` on. */
+/** Applies a layer to the first `count` vectors of `input`. The result goes to `output`, from `offset` on. */
 export const linear = (
   layer: Linear,
   input: Float32Array,
@@ -161,7 +161,7 @@ const score = (
   let largest = -Infinity
   for (let position = 0; position < positions; position += 4) {
     const at = position * width + shared
-    // Behind the last position there may be old keys, or none; nobody reads those scores.
+    // After the last position there may be stale keys, or none. Those scores are never read.
     const second = position + 1 < positions ? at + width : at
     const third = position + 2 < positions ? at + 2 * width : at
     const fourth = position + 3 < positions ? at + 3 * width : at
@@ -187,8 +187,8 @@ const score = (
 }
 
 /**
- * One head of one position: its query, at `own`, against the keys of the first `positions`, each `width` numbers from
- * the next and this head's at `shared`. What it sees of their values goes where its query stands.
+ * Computes one head of one position: its query, at `own`, against the keys of the first `positions`. Keys are `width`
+ * numbers apart, with this head's at `shared`. The weighted sum of their values replaces the query.
  */
 export const attend = (
   attention: Attention,
@@ -221,7 +221,7 @@ export const attend = (
   }
 }
 
-/** The gated activation: each gate by its sigmoid, by the number beside it. */
+/** The gated activation: each gate times its sigmoid, times the corresponding `ups` value. */
 export const silu = (gates: Float32Array, ups: Float32Array, length: number): void => {
   for (let index = 0; index < length; index++) {
     const gate = gates[index]!

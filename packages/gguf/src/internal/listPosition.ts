@@ -1,6 +1,6 @@
 /** How far a completion under the grammar of a workflow has come. */
 
-/** What is being written at the end of a text. A list is `isOpen` if an item may follow without a comma. */
+/** The element being written at the end of a text. A list is `isOpen` if an item may follow without a comma. */
 export type Position =
   | { readonly list: "none"; readonly isLineStart: boolean }
   /** In the middle of words that can continue in only one way. */

@@ -1,4 +1,4 @@
-/** Halves: every one of them, and what lies between. */
+/** Half-precision numbers: every one of them, and values in between. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Float16 from "../../src/internal/float16.ts"
 
@@ -39,7 +39,7 @@ describe("halves", () => {
     assert.deepStrictEqual(encode(above).halves, finite.slice(1))
   })
 
-  it("end where they say so", () => {
+  it("end at their largest and smallest numbers", () => {
     assert.strictEqual(encode([1, 65519.99]).lost, -1)
     assert.strictEqual(encode([1, 65520, 1e9]).lost, 1)
     assert.strictEqual(encode([Infinity, 1]).lost, -1)
