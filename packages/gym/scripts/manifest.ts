@@ -27,14 +27,14 @@ const describe = (split: Gym.Split) => {
   }
 }
 
-/** What the generators of this version make. The hash is of one JSON line per task: id, question, reference. */
+/** Generates the manifest of this version. The hash is of one JSON line per task: id, question, reference. */
 export const manifest = () => ({
   version: Gym.version,
   tasks: count,
   splits: { train: describe("train"), validation: describe("validation"), test: describe("test") }
 })
 
-/** What is written down. */
+/** Reads the stored manifest. */
 export const written = (): unknown => JSON.parse(readFileSync(file, "utf8"))
 
 if (import.meta.main) {

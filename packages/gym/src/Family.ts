@@ -24,7 +24,7 @@ export const names = ["arithmetic", "algebra", "units", "calendar", "text", "log
 /** The name of a family. */
 export type FamilyName = (typeof names)[number]
 
-/** The families whose questions nobody can answer without a tool. Only tasks that ask for them have them. */
+/** The families whose questions require a tool. They occur only in tasks that request them. */
 export const toolNames = ["stock"] as const
 
 /** The name of a family, whether it needs a tool or not. */
@@ -33,7 +33,7 @@ export type AnyFamilyName = FamilyName | (typeof toolNames)[number]
 /** How hard a question is: 1 is easy, 3 is hard. The workers' habits cause mistakes from 2 on. */
 export type Difficulty = 1 | 2 | 3
 
-/** What an answer is: this decides which questions can continue from it, and how it is graded. */
+/** The type of an answer, which decides which questions can continue from it, and how it is graded. */
 export type AnswerKind = "integer" | "decimal" | "word" | "date" | "boolean"
 
 /** A question with its exact answer. */
@@ -56,7 +56,7 @@ export interface Given {
 /** A kind of question. */
 export interface Family {
   readonly name: AnyFamilyName
-  /** What it asks, in a few words. */
+  /** A short description of the question. */
   readonly title: string
   /** A question that stands alone. */
   readonly generate: (draw: Draw, difficulty: Difficulty) => Problem

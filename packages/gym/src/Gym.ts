@@ -18,7 +18,7 @@ import * as Draw from "./internal/draw.ts"
 /** The version of the generators. Tasks of one version never change. */
 export const version = 1
 
-/** What tasks are for. */
+/** The purpose of a task. */
 export type Split = "train" | "validation" | "test"
 
 /** The seeds of each split, the last one excluded. */
@@ -38,7 +38,7 @@ const shares: { readonly [Name in Split]: { readonly from: number; readonly to: 
 /** A part of a task's question: its family, its text, and the earlier parts whose answers it needs. */
 export type Part<Name extends AnyFamilyName = FamilyName> = Composite.PlannedPart<Name>
 
-/** What the metadata of a task holds. No worker sees it. */
+/** The metadata of a task. It is hidden from workers. */
 export interface Metadata<Name extends AnyFamilyName = FamilyName> {
   /** The family of the question, or `"composite"`. */
   readonly family: Name | "composite"
@@ -52,7 +52,7 @@ export interface Metadata<Name extends AnyFamilyName = FamilyName> {
 export interface Options {
   readonly split: Split
   readonly count: number
-  /** Where in the split to begin; other seeds give other tasks. 0 by default. */
+  /** The position in the split to start at; other seeds give other tasks. Default: 0. */
   readonly seed?: number | undefined
   /** The families to draw from; by default all that need no tool, and the one of `having`. */
   readonly families?: ReadonlyArray<AnyFamilyName> | undefined
@@ -83,7 +83,7 @@ const single = (draw: Draw.Draw, choice: ReadonlyArray<AnyFamilyName>, difficult
   return { family, difficulty, question, answer, parts: [{ family, question, needs: [] }] }
 }
 
-/** Where no families are named, the default ones and the one that is wanted. */
+/** Without named families, the default ones plus the requested one. */
 const choiceOf = ({ families, having }: Options): ReadonlyArray<AnyFamilyName> =>
   families ?? (having === undefined ? names : [...new Set([...names, having])])
 
@@ -201,8 +201,8 @@ export const tasks = (options: Options): ReadonlyArray<Task.Task> => {
 }
 
 /**
- * The metadata of a task of the gym; `undefined` for other tasks. Where tasks may have parts that need a tool, it is
- * `metadata<AnyFamilyName>`.
+ * Returns the metadata of a task of the gym, or `undefined` for other tasks. If tasks may have parts that need a tool,
+ * the type is `metadata<AnyFamilyName>`.
  */
 export const metadata = <Name extends AnyFamilyName = FamilyName>(task: Task.Task): Metadata<Name> | undefined =>
   Array.isArray(task.metadata?.parts) ? (task.metadata as unknown as Metadata<Name>) : undefined

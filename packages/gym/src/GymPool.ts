@@ -1,6 +1,6 @@
 /**
- * The pool of the gym, built like a real one: generalists with different strengths, exact specialists, a careless
- * genius, a checker, and cheap and flaky workers. None is right on more than three quarters of the tasks.
+ * The pool of the gym, built like a real one: generalists with different strengths, exact specialists, an error-prone
+ * genius, a checker, and cheap and flaky workers. Each of them is right on at most three quarters of the tasks.
  */
 import { Options as Tables } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -279,7 +279,7 @@ const withoutMistakes = ({ carriedDigits: _, partsRead: __, skills, ...profile }
   skills: Object.fromEntries(Object.keys(skills).map((family) => [family, {}]))
 })
 
-/** How long an answer takes at a pace of 1, in milliseconds: long enough to watch a team at work. */
+/** The duration of an answer at a `pace` of 1, in milliseconds: long enough to watch a team at work. */
 export const defaultLatencyMillis = 250
 
 const table = {

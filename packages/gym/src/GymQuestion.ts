@@ -70,8 +70,8 @@ export const whyNot = (question: string): string | undefined => {
 }
 
 /**
- * A policy for a pool of the gym's workers that declines what none of them understands, before anybody is asked: the run
- * ends `refused`, and nothing is paid.
+ * A policy for a pool of the gym's workers. It declines a question that none of them understands, before any call: the
+ * run ends as `refused`, at no cost.
  */
 export const declining = (policy: Policy.Policy): Policy.Policy => ({
   ...policy,

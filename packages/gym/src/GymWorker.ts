@@ -26,18 +26,18 @@ import type { Reply } from "./internal/solve.ts"
 /** How well a worker does a family. Without habits and slips it is exact. */
 export interface Skill {
   readonly habits?: Habits | undefined
-  /** The share of answers that are wrong by carelessness, 0 to 1; with another seed, others are wrong. */
+  /** The share of answers that are wrong by mistake, 0 to 1. Another seed makes other answers wrong. */
   readonly slips?: number | undefined
 }
 
-/** What makes a worker what it is. */
+/** The properties of a worker. */
 export interface Profile {
   readonly id: string
   readonly description: string
   readonly pricing: Pricing
   /** The families it does; it declines the rest. */
   readonly skills: { readonly [Name in AnyFamilyName]?: Skill | undefined }
-  /** Whether it compares answers of others and makes plans when asked to. */
+  /** Whether it compares other workers' answers and makes plans on request. */
   readonly generalist?: boolean | undefined
   /** Whether it only says which of the answers that it sees is right. */
   readonly checksOnly?: boolean | undefined
@@ -57,7 +57,7 @@ export interface Profile {
 
 /** How workers are run. */
 export interface Options {
-  /** How long an answer takes at a pace of 1, in milliseconds; 0 answers at once. */
+  /** The duration of an answer at a `pace` of 1, in milliseconds; 0 answers at once. */
   readonly latencyMillis?: number | undefined
   /** The share of questions for which a worker cannot be reached, however often it is called; 0 by default. */
   readonly outages?: number | undefined
@@ -159,9 +159,8 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  * **Details**
  *
  * It streams its thoughts as reasoning if its profile is thorough, then its answer, then its usage, at four characters
- * per token. What it cannot do it declines (finish reason
- * `refusal`) in a sentence that begins with "I cannot do this". Solvers, and the
- * libraries they need, are loaded on the first call.
+ * per token. It declines tasks beyond its abilities (finish reason `refusal`) in a sentence that begins with "I cannot
+ * do this". Solvers, and the libraries they need, are loaded on the first call.
  *
  * A worker whose profile has `tools` calls the tool of `GymTools` for what it needs to know of a warehouse, all
  * that it needs for a part at once. Without the tool it declines.

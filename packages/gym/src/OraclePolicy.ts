@@ -1,9 +1,9 @@
 /**
  * The oracle: a policy that plans with full knowledge, and so shows how much there is to gain in the gym.
  *
- * It reads the structure of a question from the task's metadata and knows what each worker is good at, but not the
- * answer. It gives each part to the best worker for its family, shows it only the answers that it needs, and has a
- * careless worker try several times and be checked if the pool has a checker.
+ * It reads the structure of a question from the task's metadata and knows each worker's strengths, but not the answer.
+ * It assigns each part to the best worker for its family, and shows it only the answers that it needs. If the pool has
+ * a checker, an error-prone worker tries several times and is checked.
  */
 import { Options as Tables, type Workflow } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
@@ -14,7 +14,7 @@ import * as Gym from "./Gym.ts"
 import * as GymPool from "./GymPool.ts"
 import type { Profile } from "./GymWorker.ts"
 
-/** What the oracle knows about the workers. */
+/** The oracle's knowledge about the workers. */
 export interface Options {
   /** The profiles of the pool's workers, by id; those of the gym and its storekeeper by default. */
   readonly profiles?: ReadonlyArray<Profile> | undefined

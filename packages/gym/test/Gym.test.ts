@@ -16,7 +16,7 @@ describe("Gym", () => {
     assert.isBelow(tasks.filter((task) => other.has(Task.question(task))).length, 5)
   })
 
-  it("no question stands in two splits, and none comes twice, easy ones included", () => {
+  it("splits share no question, and no question is repeated, easy ones included", () => {
     const questions = splits.flatMap((split) =>
       [1, 2, 3].flatMap((seed) =>
         [
@@ -74,7 +74,7 @@ describe("Gym", () => {
     }
   })
 
-  it("families and difficulty are kept to", () => {
+  it("families and difficulty are as requested", () => {
     const tasks = Gym.tasks({ split: "test", count: 60, families: ["calendar", "units"], difficulty: 2 })
     for (const task of tasks) {
       const { difficulty, parts } = Gym.metadata(task)!

@@ -46,7 +46,7 @@ describe("GymGrader", () => {
     for (const [answer, reference] of wrong) assert.isFalse(GymGrader.isCorrect(answer, reference), answer)
   })
 
-  it("an answer of a million marks is read before anybody loses patience", () => {
+  it("an answer of a million marks is read within a reasonable time", () => {
     const many = (text: string) => text.repeat(1_000_000)
     for (const mark of ["!", '"', "**", "*.", "0", "1,"]) {
       assert.isFalse(GymGrader.isCorrect(`x${many(mark)}x`, "x"))

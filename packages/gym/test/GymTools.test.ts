@@ -1,4 +1,4 @@
-/** The family that needs a tool: who has it can look things up, and nobody else is right. */
+/** The family that needs a tool: a worker with the tool can look things up, and no other worker is right. */
 import { Baselines, type RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"

@@ -81,7 +81,7 @@ describe("GymWorker", () => {
     )
   }
 
-  it.effect("a specialist says so when a question is not its own, and never guesses", () =>
+  it.effect("a specialist declines a question that is not its own, and never guesses", () =>
     Effect.gen(function* () {
       for (const [id] of specialists) {
         const { skills } = GymPool.profiles.find((profile) => profile.id === id)!
@@ -217,7 +217,7 @@ describe("GymWorker", () => {
     )
   }
 
-  it.effect("a specialist that is not shown what its part needs says so", () =>
+  it.effect("a specialist reports that it lacks an answer that its part needs", () =>
     Effect.gen(function* () {
       assert.match(yield* ask("converter", journey, "Do part 2."), /^I cannot do this: it needs the answer to part 1/)
       const failed: Turn = ["Do part 1.", "I cannot do this: I am tired."]
@@ -444,7 +444,7 @@ describe("GymWorker", () => {
     })
   )
 
-  it.effect("takes as long as its pace says", () =>
+  it.effect("takes as long as configured", () =>
     Effect.gen(function* () {
       const slow = GymPool.make({ latencyMillis: 100 }).workers[0]!
       const fiber = yield* Effect.forkChild(partsOf(slow, { messages: messagesOf("What is 6 × 7?") }))

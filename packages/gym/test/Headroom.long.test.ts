@@ -59,7 +59,7 @@ describe("Headroom", () => {
     60_000
   )
 
-  it.live("checking pays: two attempts of the careless logician and a check beat one", () =>
+  it.live("checking pays: two attempts of the error-prone logician and a check beat one", () =>
     Effect.gen(function* () {
       const puzzles = Gym.tasks({ split: "test", count: 150, families: ["logic"] })
       const attempt = (number: number) => ({ worker: ordinal("logician"), subtask: `Attempt ${number}.`, access: [] })

@@ -34,7 +34,7 @@ const changed = (seed: number, count: number): ReadonlyArray<Changed> => {
   return found
 }
 
-/** What is wrong of the answers to questions, and the share of those that are answered. */
+/** Returns the wrong answers to questions, and the share of questions that are answered. */
 const judge = async (questions: ReadonlyArray<Changed>, ask: (question: string) => Promise<string | undefined>) => {
   const wrong: Array<string> = []
   let answered = 0

@@ -1,6 +1,6 @@
 /**
- * Questions of the gym with something added that changes what they ask. The right answer is worked out here, from the
- * answer of the generator, by other means than those of the solvers; where there is none, a worker has to decline.
+ * Questions of the gym with an addition that changes them. The right answer is computed here from the generator's
+ * answer, independently of the solvers. If there is no right answer, a worker has to decline.
  */
 import type { AnyFamilyName, Problem } from "../src/Family.ts"
 import type { Draw } from "../src/internal/draw.ts"
@@ -276,7 +276,7 @@ const wrapped: Modifier = (draw, problem, family) => {
 // Questions without an answer
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What nobody here understands; some of it means nothing. */
+/** Additions that no worker here understands; some of them mean nothing. */
 const riders =
   " per person, at most| for each of them|, except on Sundays|, unless it rains|, ignoring every third one|, if the first number is negated| without using any sevens|, not counting duplicates| as a Roman numeral| in words| in French|, with a margin of 5%| give or take 3|, assuming inflation of 2%|, starting from zero| but only the even ones| or not|, and why| in the Julian calendar|, written as a fraction|, skipping the second one|, in alphabetical order of digits| on average per week|, read from the right|, if 7 means 8|, in total per box| minus whatever is left| to the power of the last one| compared with last year|, as a percentage".split(
     "|"

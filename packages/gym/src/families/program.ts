@@ -1,6 +1,6 @@
 /**
- * Program output: what a short JavaScript program prints. Beside each program stands a function that computes what it
- * prints; no program is evaluated.
+ * Program output: the text that a short JavaScript program prints. Each program has a function that computes its
+ * output; no program is evaluated.
  */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"

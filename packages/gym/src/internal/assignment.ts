@@ -9,7 +9,7 @@ export interface Turn {
   readonly answer: string
 }
 
-/** What the messages of a request hold. */
+/** The contents of a request's messages. */
 export interface Reading {
   readonly question: string
   /** Empty when the worker is asked the question itself. */
@@ -17,7 +17,7 @@ export interface Reading {
   readonly turns: ReadonlyArray<Turn>
 }
 
-/** What to do. */
+/** The action to take. */
 export interface Assignment {
   /** The parts of the question to work on, ascending; all of them when the subtask names none. */
   readonly parts: ReadonlyArray<number>
@@ -137,7 +137,7 @@ const byKind = (
 /** All parts. */
 const whole = (parts: ReadonlyArray<Part>): ReadonlyArray<number> => parts.map((_, index) => index)
 
-/** What a subtask asks for. `familyOf` returns the family of a question, if a text is one. */
+/** Returns the assignment in a subtask. `familyOf` returns the family of a question, or nothing for any other text. */
 export const assign = (
   parts: ReadonlyArray<Part>,
   subtask: string,

@@ -1,10 +1,10 @@
-/** What a worker has asked a tool in the course of its step, what it was told, and whether it may ask more. */
+/** The tool calls of a worker in its step, their results, and whether it may make more. */
 import { type Message, text } from "@divisi/core/Message"
 import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import { stock } from "../GymTools.ts"
 import type { Stock } from "./stock.ts"
 
-/** What was told of an article: its stock, or why there is none. */
+/** The result of the tool for an article: its stock, or the reason for its absence. */
 export type Told = Stock | { readonly because: string }
 
 /** The tool as a worker finds it in its request. */
@@ -27,7 +27,7 @@ const stockIn = (json: string): Told => {
   return typeof pieces === "number" && typeof dollars === "number" ? { pieces, dollars } : { because: json }
 }
 
-/** The messages of a step without what came of tools in it, which stands behind them. */
+/** Returns the messages of a step without the tool calls and results that follow them. */
 export const without = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
   const end = messages.findLastIndex((message) => message.role !== "tool" && !isCall(message))
   return messages.slice(0, end + 1)
@@ -35,7 +35,7 @@ export const without = (messages: ReadonlyArray<Message>): ReadonlyArray<Message
 
 const isCall = (message: Message): boolean => message.role === "assistant" && message.toolCalls !== undefined
 
-/** What a request says of the tool. */
+/** Reads the tool calls and results in a request. */
 export const read = ({ messages, toolChoice, tools = [] }: WorkerRequest): Lookups => {
   const told = new Map<string, Told>()
   const asked = new Map<string, string>()

@@ -1,8 +1,8 @@
 /**
  * The parts of a composite question as a worker reads them, and how a part refers to an earlier answer.
  *
- * Parts begin at numbered lines, "First, ... Then, ...", "Call the answer M.", and sentences with "that number" or such
- * that go on with what was worked out: "Multiply the result by 37", "Add both".
+ * Parts begin at numbered lines, "First, ... Then, ...", "Call the answer M.", sentences with "that number", and
+ * sentences that continue from an earlier result: "Multiply the result by 37", "Add both".
  */
 
 /** A part, and the earlier parts whose answers it mentions. */
@@ -21,14 +21,16 @@ const pronoun =
 const numbered =
   /\b(?:the )?(?:answer|result) (?:to|of|from) (?:part|question|step) (\d)\b|\bthe (first|second|third) (?:answer|result)\b/gi
 
-/** "Multiply the result by 37", "Add 50 to it", "How many letters does it have?": what may go on with the answer before. */
+/**
+ * "Multiply the result by 37", "Add 50 to it", "How many letters does it have?": can continue from the previous answer.
+ */
 const operation =
   /^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|cube|divide|double|halve|multiply|reverse|round|spell|square|subtract|take|triple|write)\b(?: [\d.,%]+ (?:to|from|of))?|(?:(?:find|say|tell me) )?how many (?:digits|letters|vowels)\b)[^.?!\d]*(?!\w)/i
 
 const operand =
   /\b(?:it|(?:the|that|this) (?:result|answer|total)|(?:that|this)(?= (?:by|from|in|to|with)\b|[.,;?!]|$))\b/gi
 
-/** "Add both results", "What is the difference between the two?": goes on with the two answers before. */
+/** "Add both results", "What is the difference between the two?": continues from the two previous answers. */
 const pair =
   /(?<=\b(?:add(?: up)?|multiply|(?:sum|product|difference|quotient) (?:of|between)) )(?:(?:both|(?:the|these|those) two)(?: (?:answers|results|numbers|values))?|(?:the|these|those) (?:answers|results))\b(?=[.?!,;]|$| (?:and|in|rounded|to|together)\b)/gi
 
@@ -53,7 +55,7 @@ const closing = /(?<!\s)\s*(?:Give|Answer with|Reply with|Report) only the (?:la
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Whether a text goes on at a place behind what a pattern, which looks behind, finds there. */
+/** Whether the match of a lookbehind pattern ends at a position in a text. */
 const isBehind = (pattern: RegExp, text: string, at: number): boolean => {
   pattern.lastIndex = at
   return pattern.test(text)
@@ -71,7 +73,7 @@ const pieces = (text: string): ReadonlyArray<string> => {
   const mask = hidden(question)
   const cuts = [...mask.matchAll(starts)].map((match) => match.index).filter((from) => !isBehind(number, mask, from))
   const sentences = cuts.map((from, index) => mask.slice(from, cuts[index + 1] ?? mask.length))
-  // Questions that stand side by side are parts only where a later one asks for both answers.
+  // Adjacent questions are parts only if a later one uses both answers.
   const ofPair = sentences.findLastIndex((sentence) => sentence.search(pair) >= 0)
   const begins = cuts.filter(
     (from, index) =>

@@ -1,4 +1,4 @@
-/** Slips: how a careless worker gets a right answer wrong. */
+/** Slips: how an error-prone worker turns a right answer into a wrong one. */
 import type { Draw } from "./draw.ts"
 
 const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]

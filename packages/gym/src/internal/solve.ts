@@ -14,14 +14,14 @@ import { slip } from "./slip.ts"
 /** A worker's reply: its answer or what it looks up first, and its thoughts. */
 export interface Reply {
   readonly text: string
-  /** The articles that it asks the tool about; it answers once it is told. */
+  /** The articles to look up with the tool; the answer follows its result. */
   readonly articles: ReadonlyArray<string>
   /** Whether it declines: the text says why. */
   readonly isRefusal: boolean
   readonly thoughts: ReadonlyArray<string>
 }
 
-/** A value, or why there is none. */
+/** A value, or the reason why it is missing. */
 type Found = { readonly value: string } | { readonly because: string }
 
 const entries = Object.entries(solvers) as ReadonlyArray<readonly [AnyFamilyName, (typeof solvers)[AnyFamilyName]]>
@@ -69,7 +69,7 @@ interface Call {
   /** Earlier turns with their assignments. */
   readonly seen: ReadonlyArray<{ readonly turn: Turn; readonly assignment: Assignment }>
   readonly lookups: Lookups
-  /** The articles that it needs and was not told of. */
+  /** The articles that are needed and not looked up yet. */
   readonly wanted: Set<string>
 }
 
@@ -77,7 +77,7 @@ interface Call {
 // One question
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the tool has told of an article, or a note that it is to be asked. */
+/** Returns the tool's result for an article, or records that it has to be looked up. */
 const lookUp =
   ({ lookups: { told }, wanted }: Call): LookUp =>
   (article) => {
@@ -110,8 +110,8 @@ const misread = (text: string, carried: ReadonlySet<string>): string =>
   }, text)
 
 /**
- * Answers a question that needs no earlier answer, as well as the worker can; `carried` are the earlier answers that
- * stand in it.
+ * Answers a question that needs no earlier answer, as well as the worker can; `carried` are the earlier answers that it
+ * contains.
  */
 const solveText = async (call: Call, text: string, carried: ReadonlySet<string> = new Set()): Promise<Found> => {
   const { names, profile, seed, thoughts } = call
@@ -189,7 +189,7 @@ const solveParts = async (call: Call, assigned: ReadonlyArray<number>): Promise<
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Answers of others
+// Other workers' answers
 // -------------------------------------------------------------------------------------------------------------------
 
 const last = (assignment: Assignment): number | undefined => assignment.parts.at(-1)
@@ -293,7 +293,7 @@ export type Obstacle =
   | { readonly type: "unread"; readonly words: ReadonlyArray<string> }
   | { readonly type: "several questions" }
 
-/** What of a part nobody understands; nothing where it is not of a kind that anybody does. */
+/** Returns the words of a part that no solver understands; empty if the part is of no known kind. */
 const unreadIn = (part: string): ReadonlyArray<string> => {
   const filled = substitute(part, (reference) => (reference === "both" ? paired("7", "7") : "7"))
   const found = entries.flatMap(([, solver]) => {

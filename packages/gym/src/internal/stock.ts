@@ -1,7 +1,7 @@
 /** The stock of the gym's warehouse: the same for all questions. Nothing but its tool tells a worker what is in it. */
 import * as Draw from "./draw.ts"
 
-/** What there is of an article. */
+/** The stock of an article. */
 export interface Stock {
   readonly pieces: number
   /** The price of a piece. */

@@ -15,7 +15,7 @@ export const ordinal = (value: number): string => {
   return `${value}${ending}`
 }
 
-/** The integer that an earlier answer is, when it lies within bounds. */
+/** Returns an earlier answer as an integer, if it is within bounds. */
 export const integerWithin = (
   given: { readonly kind: string; readonly value: string },
   min: number,

@@ -8,7 +8,7 @@ import { solver, type Text } from "./reading.ts"
 // Expressions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What people say before an expression, and behind it. */
+/** Phrases before and after an expression. */
 const opening =
   /^(?:(?:a|and|answer|calculate|can|compute|convert|could|determine|do|evaluate|exact|exactly|express|expression|find|following|for|get|give|hello|hey|hi|how|i|is|just|know|let|many|me|much|need|now|number|of|ok|please|pls|quick|question|result|round|see|show|simplify|so|solve|tell|the|then|this|to|us|value|want|we|what's|whats|what|work|write|would|you|is|was|are|out|make|makes|give|gives|does|like)\b[,:]? *|[:,]\s*)*/i
 
@@ -30,7 +30,7 @@ const isNumber = /^-?\d+(?:\.\d+)?$/
 const expressionIn = (text: string): Expression.Expression | undefined => {
   const found = inside(text).flatMap((candidate) => Expression.read(candidate) ?? [])
   const sums = found.filter((read) => !isNumber.test(read.text))
-  // Whether "2 + 3!" ends in a factorial cannot be told.
+  // It is ambiguous whether "2 + 3!" ends in a factorial.
   const [first, second] = sums
   return first !== undefined && second !== undefined && first.text !== second.text ? undefined : (first ?? found[0])
 }
@@ -89,7 +89,7 @@ const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string
 
 const before = "(?:it|this|that|the (?:answer|difference|number|product|quotient|result|sum|total))"
 
-/** What goes on with the number before, right behind it. */
+/** A phrase that continues from the number directly before it. */
 const continuation = new RegExp(
   `^[,.;:]? ?(?:(?:and|then|next|finally|please|now),? )*(?:(multiply|divide)(?: ${before})? by|(add|plus)|(subtract|minus|take away)) ${N}(?: (?:to|from) ${before})?(?![\\w%(]|\\.\\d)|^[,.;:]? ?(?:(?:and|then|next|finally|please|now),? )*(double|halve|square)(?: ${before})?\\b`,
   "i"

@@ -40,7 +40,7 @@ const anyDate = new RegExp(
   "gi"
 )
 
-/** Stands where a date was. */
+/** The placeholder for a date. */
 const D = "\uE001"
 
 const takeDates = (text: Text): ReadonlyArray<DateParts> =>
@@ -134,7 +134,7 @@ const read = (text: Text): Read | undefined => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Reckoning
+// Calculation
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A way to number days one after the other. */

@@ -1,4 +1,7 @@
-/** Exact numbers: fractions of whole numbers of any size, and a double for what is no fraction, such as a root of 2. */
+/**
+ * Exact numbers: fractions of whole numbers of any size, and a double for numbers that are not fractions, such as a
+ * root of 2.
+ */
 
 export interface Exact {
   readonly numerator: bigint
@@ -130,7 +133,7 @@ export const power: Operation = (base, exponent) => {
   return times < 0n ? fraction(bottom, top) : fraction(top, bottom)
 }
 
-/** What is left of a division, with the sign of the divisor. */
+/** The remainder of a division, with the sign of the divisor. */
 export const modulo: Operation = (left, right) => {
   const [a, b] = [integer(left), integer(right)]
   if (a === undefined || b === undefined || b <= 0n || a < 0n) return undefined

@@ -5,7 +5,7 @@
  */
 import * as Exact from "./exact.ts"
 
-/** What was read. */
+/** The result of reading an expression. */
 export interface Expression {
   /** In symbols, with the brackets that it was written with. */
   readonly text: string
@@ -17,7 +17,7 @@ type Value = Exact.Exact | undefined
 /** An operand, and whether an operator may follow without it being unclear what that takes in. */
 interface Operand extends Expression {
   readonly isOpen?: boolean | undefined
-  /** Whether it ends in words that may take in what stands before it, too: "plus 3 squared", "plus 3 times 4". */
+  /** Whether it ends in words that may also apply to the preceding text: "plus 3 squared", "plus 3 times 4". */
   readonly isSpoken?: boolean | undefined
 }
 
@@ -145,7 +145,7 @@ const absolute: Prefix = {
 }
 const product: Prefix = { text: (operand) => `${operand}!`, operate: Exact.factorial }
 
-/** What stands before its operand. */
+/** Phrases before their operand. */
 const prefixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
   ["square root of", root(2)],
   ["square root", root(2)],
@@ -177,7 +177,7 @@ const prefixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
   )
 ]
 
-/** What stands behind its operand. */
+/** Phrases after their operand. */
 const postfixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
   ["squared", raised(2)],
   ["cubed", raised(3)],
@@ -187,7 +187,7 @@ const postfixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
 
 const percent = ["%", "percent", "per cent"]
 
-/** Thrown where a text is no expression; it is caught in this module. */
+/** Thrown if a text is not an expression; it is caught in this module. */
 const unread = new Error("This is no expression.")
 
 const wordsOf = new Map<string, ReadonlyArray<string>>()
@@ -231,7 +231,7 @@ class Parser {
     return infix.find(([phrase, sign]) => among.includes(sign) && this.takes(phrase))?.[1]
   }
 
-  /** The whole text as one expression; ", times 2" takes in all that stands before it. */
+  /** Reads the whole text as one expression; ", times 2" applies to everything before it. */
   whole(): Expression {
     let left: Operand = this.joined(0)
     while (this.at < this.tokens.length) {
@@ -325,7 +325,7 @@ class Parser {
     const text = this.tokens[this.at]
     if (text === undefined || !/^[\d.]/.test(text) || (currency !== undefined && this.hasOther(currency))) throw unread
     this.at += 1
-    // "3 4" and "3(4)" are no numbers.
+    // "3 4" and "3(4)" are not numbers.
     if (/^[\d(.]/.test(this.tokens[this.at] ?? "")) throw unread
     return { text, value: Exact.parse(text) }
   }

@@ -1,20 +1,20 @@
 /**
- * What a question asks to be done with an answer: "rounded to two decimals", "in binary", "and multiply it by 3",
- * "without the l's". It is read off the end or the beginning of a question, so that a solver sees the rest.
+ * Operations that a question applies to an answer: "rounded to two decimals", "in binary", "and multiply it by 3",
+ * "without the l's". They are read from the end or the beginning of a question, so that a solver sees only the rest.
  */
 import * as Exact from "./exact.ts"
 import { inFigures } from "./numerals.ts"
 
 /** A change of an answer. */
 export interface Finish {
-  /** What it works on: a number, or a word. */
+  /** The operand: a number, or a word. */
   readonly on: "number" | "word"
   readonly change: (value: string) => string | undefined
   /** The same for a number that is exact. */
   readonly exact?: ((value: Exact.Exact) => Exact.Exact | undefined) | undefined
   /**
-   * Whether it could also belong to what stands right before it: "squared" behind a list does unless there is a comma
-   * between them, and "plus 2" even then.
+   * Whether it could also belong to the text directly before it. "squared" after a list is ambiguous unless a comma
+   * separates them, and "plus 2" even then.
    */
   readonly isLoose?: "without a comma" | "anywhere" | undefined
   /** Whether it rounds: what is rounded twice is not clear. */
@@ -204,7 +204,7 @@ const groups: ReadonlyArray<readonly [RegExp, ReadonlyArray<Clause>]> = [
   [/^(?:remov|drop|delet|omit|strip|leav|take|without|express|give|put|show|writ|convert|in|to)/i, spelling]
 ]
 
-/** What may stand before a clause: "and then", "please". */
+/** Possible words before a clause: "and then", "please". */
 const lead = /^(?:(?:and|but|then|next|after that|afterwards|finally|lastly|now|please),? )*/i
 
 /** Clauses are no longer. */
@@ -264,7 +264,7 @@ const peelEnd = (question: string): { readonly core: string; readonly finish: Fi
 const asking = "(?:what(?:'s| is| was| are)|calculate|compute|find|give me|tell me|how much is|work out)"
 const noun = "(?=the (?!difference|quotient|sum|product|number (?:that|which))[a-z])"
 
-/** "What is twice the median of ...": what stands between the asking words and the thing that is asked for. */
+/** "What is twice the median of ...": phrases between the question words and the requested value. */
 const wrappers: ReadonlyArray<readonly [RegExp, (...groups: ReadonlyArray<string>) => Finish]> = (
   [
     ["(?:twice|double)", () => times("2")],

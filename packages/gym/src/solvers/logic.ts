@@ -49,7 +49,7 @@ const readOrder = (text: Text): Read | undefined => {
   return undefined
 }
 
-/** Whether the clues say of each two neighbours in a ranking which is higher. */
+/** Whether the clues determine the order of every two neighbours in a ranking. */
 const isCertain = (ranked: ReadonlyArray<string>, clues: ReadonlyArray<readonly [string, string]>): boolean =>
   ranked.slice(1).every((name, index) => clues.some(([higher, lower]) => higher === ranked[index] && lower === name))
 
@@ -199,7 +199,7 @@ const assignment = (
   return undefined
 }
 
-/** Whether somebody may be of a kind, by all claims. */
+/** Whether a person may be of a kind, by all claims. */
 const isPossible = (
   { claims, wanted }: { readonly claims: ReadonlyArray<Claim>; readonly wanted: string },
   isKnight: boolean
@@ -222,7 +222,7 @@ const answer = (read: Read, habits: Habits): string | undefined => {
   if (read.type === "knights") {
     const kinds = assignment(read.claims, read.claims.slice(0, habits.cluesRead))
     const wanted = kinds?.get(read.wanted)
-    // Who has overlooked no clue knows whether it could be otherwise.
+    // A reader that has overlooked no clue knows whether another solution exists.
     const isOpen = habits.cluesRead === undefined && wanted !== undefined && isPossible(read, !wanted)
     if (isOpen) return undefined
     return wanted === undefined ? undefined : wanted ? "knight" : "knave"

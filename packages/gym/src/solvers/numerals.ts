@@ -18,15 +18,15 @@ const spelledWith = (between: string) =>
 const spelled = spelledWith("[ -]")
 const spelledWithAnd = spelledWith("(?:[ -]|(?<=hundred|thousand|million) and )")
 
-/** In the questions of these words an "and" stands between two numbers. */
+/** In questions with these words, an "and" separates two numbers. */
 const lists =
   /\b(?:sum|product|difference|quotient|average|mean|median|mode|range|deviation|common|largest|smallest|greatest|least|maximum|minimum|sort|order|numbers|values|add|between|multiply|gcd|lcm)\b/i
 
-/** The value of words that stand one after the other, or `undefined` where they are several numbers. */
+/** Returns the value of consecutive words, or `undefined` if they are several numbers. */
 const valueOf = (words: ReadonlyArray<string>): number | undefined => {
   let total = 0
   let group = 0
-  /** What the next word has to be smaller than. */
+  /** The upper bound of the next word's value. */
   let room = Number.POSITIVE_INFINITY
   for (const word of words) {
     const scale = scales[word]

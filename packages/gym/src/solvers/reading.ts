@@ -8,16 +8,16 @@ import { type Exact, shown as shownExactly } from "./exact.ts"
 import { type Finish, finish, type Peeled, peelings } from "./finish.ts"
 import { inFigures } from "./numerals.ts"
 
-/** What a tool has told of an article of the warehouse; `undefined` where nothing is known of it (yet). */
+/** Returns the tool's result for an article of the warehouse, or `undefined` if it is not known (yet). */
 export type LookUp = (article: string) => Stock | undefined
 
 /** Reads the questions of one family and computes their answers. */
 export interface Solver {
   /** Whether this is a question of the family. Cheap: it loads nothing. */
   readonly reads: (question: string) => boolean
-  /** The answer, or `undefined` when this is no question of the family, or the habits prevent an answer. */
+  /** Returns the answer, or `undefined` if the question is not of the family, or the habits prevent an answer. */
   readonly solve: (question: string, habits: Habits, lookUp?: LookUp) => Promise<string | undefined>
-  /** What it does not understand of a question that looks like one of the family. */
+  /** Returns the words that it does not understand in a question that looks like one of the family. */
   readonly unread: (question: string) => ReadonlyArray<string> | undefined
 }
 
@@ -25,7 +25,7 @@ export interface Solver {
 // Accounting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Stands where something was taken from a text. */
+/** The placeholder for text that was taken. */
 export const taken = "\uE000"
 
 /** A text from which a solver takes what it understands. */
@@ -36,7 +36,7 @@ export class Text {
     this.rest = text
   }
 
-  /** What has not been taken yet. */
+  /** The text that has not been taken yet. */
   get left(): string {
     return this.rest
   }
@@ -112,7 +112,7 @@ const isDocument = (question: string): boolean =>
   (question.length > longestQuestion &&
     question.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"/g, "").length > longestQuestion)
 
-/** What is needed beside the question to answer it. */
+/** The inputs other than the question that an answer needs. */
 export interface Means {
   readonly habits: Habits
   readonly lookUp: LookUp
@@ -126,13 +126,13 @@ export interface Family<Read> {
   readonly words: string
   /** Whether the text is read as it is written, line by line, not with one spelling of signs and spaces. */
   readonly isVerbatim?: boolean | undefined
-  /** Takes what it understands from a text; `undefined` where the text is no question of the family. */
+  /** Takes the parts that it understands from a text; `undefined` if the text is not a question of the family. */
   readonly read: (text: Text) => Read | undefined
-  /** What is strange in a text that `read` leaves alone. */
+  /** Returns the unknown words in a text that `read` ignores. */
   readonly unread?: ((text: string) => ReadonlyArray<string>) | undefined
   /** Whether the text asks for something only together with what is to be done with the answer. */
   readonly isIncomplete?: ((read: Read) => boolean) | undefined
-  /** What an answer is, if anything can be done with it. */
+  /** The type of an answer, if operations can be applied to it. */
   readonly kind: (read: Read) => Finish["on"] | undefined
   readonly solve: (read: Read, means: Means) => Promise<string | Exact | undefined> | string | Exact | undefined
 }

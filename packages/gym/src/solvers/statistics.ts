@@ -37,7 +37,7 @@ const group = new RegExp(
   "gi"
 )
 
-/** What a list is of: "The waiting times in minutes were 3, 5, 8." */
+/** The label of a list: "The waiting times in minutes were 3, 5, 8." */
 const label =
   /(?:^|[.?!] ?)(?:the |my |our )?(?:daily |weekly |monthly |test |exam |waiting |lap )?(?:ages|days of sick leave|distances|heights|marks|measurements|numbers|prices|readings|results|sales|scores|temperatures|times|values|visitors|weights)(?: in (?:degrees|dollars|euros|hours|kilograms|kilometres|metres|miles|minutes|seconds|years))? (?:were|are|was)(?= -?\d)/i
 

@@ -1,4 +1,4 @@
-/** Reads what is asked of a warehouse, looks its articles up, and reckons with what it is told. */
+/** Reads a question about a warehouse, looks up its articles, and calculates with the results. */
 import type { Stock } from "../internal/stock.ts"
 import { type Solver, solver, type Text } from "./reading.ts"
 

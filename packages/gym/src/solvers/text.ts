@@ -49,7 +49,7 @@ const nthOf = (text: string): number => {
   return name < 0 ? Number.parseInt(text, 10) : name + 1
 }
 
-/** Stands where a quotation was. */
+/** The placeholder for a quotation. */
 const Q = "\uE001"
 const what = "(?:the )?(?:(?:words?|phrases?|texts?|sentences?|strings?|names?) )?"
 const quotations = new RegExp(`(?:\\bboth )?${what}${Q}(?:(?:, and | and |, )(?:in )?${what}${Q})*`)
@@ -58,7 +58,7 @@ const quotations = new RegExp(`(?:\\bboth )?${what}${Q}(?:(?:, and | and |, )(?:
 const bareWord =
   /(?:\b(?:does|in|reverse|spell|write|is)|\uE000) (?:(?:the|this) (?:word|name) )?([a-z]{2,})(?=[,.?!\uE000]| backwards| in reverse| ha(?:s|ve)|$)/i
 
-/** What a question is about: its quotations, as one text, or a word. */
+/** Takes the subject of a question: its quotations, as one text, or a word. */
 const takeSubject = (text: Text, most: "one" | "several" = "several"): string | undefined => {
   const quoted = text.takeAll(/"([^"]+)"/g, Q).map((match) => match[1]!)
   if (quoted.length === 0) {
@@ -72,7 +72,7 @@ const takeSubject = (text: Text, most: "one" | "several" = "several"): string | 
   // In which way several words are turned around is not clear.
   if (most === "one" && quoted.length > 1) return undefined
   const found = text.take(quotations)
-  // Two quotations that stand apart are not asked about in the same way.
+  // Two separate quotations can have different questions.
   return found?.[0].split(Q).length === quoted.length + 1 ? quoted.join(" ") : undefined
 }
 
@@ -100,7 +100,7 @@ const takeIgnored = (text: Text): RegExp | undefined => {
 
 const counting = /\b(?:how many times|how many|how often|count|the number of)\b/i
 
-/** What is counted. */
+/** The things to count. */
 const counted: ReadonlyArray<readonly [RegExp, (letter: string) => RegExp]> = [
   [/\bletter "?([a-z])"?(?![a-z'"])/i, (letter) => new RegExp(letter, "gi")],
   [/(?<![a-z])"?([a-z])"?'s(?![a-z])/i, (letter) => new RegExp(letter, "gi")],

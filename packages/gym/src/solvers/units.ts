@@ -84,7 +84,7 @@ const targets = [
 
 const isLess = (sign = ""): boolean => /minus|less|-/.test(sign)
 
-/** Takes the amounts that stand one after the other: "3 days and 4 hours", "3 days minus 2 hours". */
+/** Takes consecutive amounts: "3 days and 4 hours", "3 days minus 2 hours". */
 const takeAmounts = (text: Text): Read["amounts"] | undefined => {
   const written = text.take(amounts)?.[0]
   if (written === undefined) return undefined
@@ -93,7 +93,7 @@ const takeAmounts = (text: Text): Read["amounts"] | undefined => {
     value: (isLess(sign) ? -1 : 1) * (/^[ao]/i.test(value!) ? 1 : Number(value)),
     unit: unitOf(name!)
   }))
-  // Whether "minus 2 hours and 5 minutes" takes both off is not clear, and nobody adds temperatures up.
+  // "minus 2 hours and 5 minutes" is ambiguous, and adding temperatures makes no sense.
   const less = found.findIndex(({ sign }) => isLess(sign))
   const isClear = less < 0 || found.slice(less + 1).every(({ sign }) => /minus|less|plus|[-+]/.test(sign ?? ""))
   const isTemperature = found.some(({ unit }) => unit.symbol.startsWith("temp"))
