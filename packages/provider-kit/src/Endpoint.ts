@@ -247,7 +247,7 @@ const withoutSlashes = (address: string): string => {
 }
 
 /**
- * Reads where an API is.
+ * Reads the address of an API.
  *
  * **Details**
  *

@@ -174,7 +174,7 @@ export const end = (turn: ModelTurn): Next => {
 
 /** How an answer ended. */
 export interface Finish {
-  /** `"cut"` where the framework says that there was an error, or does not know. */
+  /** `"cut"` if the framework reports an error, or no reason. */
   readonly reason: FinishReason | "cut"
   /** Estimated from the messages and what was written, when absent. */
   readonly usage: Usage | undefined
@@ -218,7 +218,7 @@ const blockOf = (value: unknown): Block | undefined => {
   return type === "tool-call" ? { type, ...own } : undefined
 }
 
-/** The parts of an echo; none where it is another model's. */
+/** Returns the parts of an echo; empty for another model's echo. */
 const read = (echo: unknown, model: string): ReadonlyArray<Block> => {
   const fields = Json.fields(echo)
   return fields.model === model ? Json.items(fields.blocks).flatMap((block) => blockOf(block) ?? []) : []

@@ -1,7 +1,7 @@
 /**
  * Calls that a vendor answers in batches: later, within a day, and for half the price. For authors of providers.
  *
- * A provider says how a batch is sent, looked at, read and cancelled at its vendor. The rest is done here, once for all:
+ * A provider defines how its vendor's batches are sent, polled, read and cancelled. The rest is done here, for all:
  * calls that are made at once are collected into one batch, each is given its own answer, and a call whose process ended
  * finds its answer again.
  *

@@ -91,7 +91,7 @@ export class Failure extends Error {
   }
 }
 
-/** The failure of an answer that cannot be read; `what` says what is wrong with it, in no words of the vendor's. */
+/** Returns the failure of an unreadable answer; `what` describes the problem without the vendor's text. */
 export const unreadable = (what: string): Failure => new Failure({ _tag: "Malformed", detail: what })
 
 const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "what came is of another shape than this API's" }

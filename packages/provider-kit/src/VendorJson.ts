@@ -52,14 +52,14 @@ export const said = (value: unknown, name: string): string => {
   throw unreadable(`${name} is no text`)
 }
 
-/** The fields of an object; none where it is absent. Anything else, also `null`, fails; `name` says what it is. */
+/** Returns the fields of an object; empty if it is absent. Other values, also `null`, fail; `name` describes them. */
 export const object = (value: unknown, name: string): Fields => {
   if (value === undefined) return noFields
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields
   throw unreadable(`${name} is no object`)
 }
 
-/** The items of an array; none where it is absent. Anything else, also `null`, fails; `name` says what it is. */
+/** Returns the items of an array; empty if it is absent. Other values, also `null`, fail; `name` describes them. */
 export const array = (value: unknown, name: string): ReadonlyArray<unknown> => {
   if (value === undefined) return noItems
   if (Array.isArray(value)) return value

@@ -1,7 +1,7 @@
 /**
  * Turns a vendor's stream of events into a worker's stream of parts: for authors of providers.
  *
- * A provider says how a call begins and what each event means. The rest is done here, once for all: events are pulled
+ * A provider defines how a call starts and what each event means. The rest is done here, for all: events are pulled
  * from the vendor as the reader takes parts, a silence that is too long is a `Timeout`, an interrupted call is aborted
  * on the wire, a stream that is cut off fails, and no error shows a key.
  */
@@ -53,7 +53,7 @@ export interface Protocol<Event, State> {
   readonly failed?: ((state: State) => WorkerErrorReason | undefined) | undefined
   /** The parts that are whole only at the end of a complete answer, such as calls of tools. */
   readonly last?: ((state: State) => ReadonlyArray<WorkerPart>) | undefined
-  /** The whole text, where it is another than came in pieces; asked of a complete answer. */
+  /** Returns the whole text if it differs from the streamed pieces; called for a complete answer. */
   readonly text?: ((state: State) => string | undefined) | undefined
   /** The usage that the vendor has reported so far. For a complete answer without any, it is estimated. */
   readonly usage: (state: State) => Usage | undefined

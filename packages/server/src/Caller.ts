@@ -24,7 +24,7 @@ export interface Caller {
   readonly onUsed?: ((tokens: number, at: number) => void) | undefined
 }
 
-/** Finds the caller of a request by its headers; fails where it may not ask. */
+/** Finds the caller of a request by its headers; fails if access is denied. */
 export type Authenticate = (headers: Headers) => Effect.Effect<Caller, ApiError>
 
 /** Whether an address is one that this machine alone reaches. */

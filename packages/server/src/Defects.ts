@@ -4,7 +4,7 @@ import * as Cause from "effect/Cause"
 /** The part of the server that failed. */
 export type Part = "request" | "run" | "response" | "store" | "socket" | "log"
 
-/** The request that a defect is of, as far as it is known where it is found. */
+/** The request of a defect, as far as known. */
 export interface About {
   /** As the client reads it: `x-request-id`. */
   readonly id?: string | undefined

@@ -24,7 +24,7 @@ export interface Options {
   readonly housekeeping?: "fast" | "as-asked" | undefined
   /** Policies by name. A request can name one to replace the policy of `divisi`. */
   readonly policies?: Readonly<Record<string, Policy>> | undefined
-  /** Other names of models, e.g. `gpt-4o` for `divisi`. {@link problemOf} says what is wrong with them. */
+  /** Other names of models, e.g. `gpt-4o` for `divisi`. {@link problemOf} validates them. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
 }
 

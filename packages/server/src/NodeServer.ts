@@ -13,7 +13,7 @@ import * as Limits from "./http/Limits.ts"
 import * as Upgrades from "./http/Upgrades.ts"
 import * as Server from "./Server.ts"
 
-/** The options of a server, and where it listens. */
+/** The options of a server, and its address. */
 export interface Options extends Server.Options {
   /** 8080 by default; 0 for any that is free. */
   readonly port?: number | undefined

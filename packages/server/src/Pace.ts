@@ -26,7 +26,7 @@ export interface Refusal {
 
 /** Rate limits of all callers, counted by this server or shared between servers. */
 export interface Paces {
-  /** Takes a request of a name; or says why none may be made now, and takes nothing. */
+  /** Counts a request of a name; if a limit is exceeded, returns it and counts nothing. */
   readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, ApiError>
   /** Counts tokens that a name has used, at a time in milliseconds since 1970. */
   readonly use: (name: string, limits: Limits, tokens: number, at: number) => void
@@ -53,7 +53,7 @@ const fill = (bucket: Bucket, now: number): void => {
   bucket.at = now
 }
 
-/** How long until it holds `amount`, in milliseconds; 0 where it does. For an amount of 0: until it is out of debt. */
+/** Milliseconds until it holds `amount`; 0 if it does. For an amount of 0: until it is no longer overdrawn. */
 const waitFor = (bucket: Bucket, amount: number, now: number): number => {
   fill(bucket, now)
   const missing = amount - bucket.level

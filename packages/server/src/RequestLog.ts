@@ -9,12 +9,12 @@ export interface Entry {
   readonly at: number
   readonly durationMillis: number
   readonly wire: string
-  /** The status of its response; that of a stream is 200 also where it broke off. */
+  /** The status of its response; 200 for a stream even if it broke off. */
   readonly status: number
   readonly isStreamed: boolean
   /** Whether its client went away before it had all of the response. */
   readonly isCut: boolean
-  /** The name of its key; absent where the request was refused for its key. */
+  /** The name of its key; absent if the request was refused because of the key. */
   readonly owner?: string | undefined
   readonly model?: string | undefined
   readonly runId?: string | undefined

@@ -106,7 +106,7 @@ export interface Options extends Replaceable {
   readonly secret?: Redacted.Redacted | undefined
   /** Receives the events of all runs. */
   readonly listener?: RunEvent.Listener | undefined
-  /** Called with each request when it is over; nothing of what was asked or answered is in it. */
+  /** Called with each request when it is over. The entry contains no content. */
   readonly log?: RequestLog.Log | undefined
   /**
    * Whether content (questions, answers, reasoning, arguments and results of tools) may be stored and logged; `"full"` by

@@ -44,7 +44,7 @@ describe("responses stored on disk", () => {
     })
   })
 
-  it("are not stored if the client opts out; of a failure, the failed request is stored", async () => {
+  it("are not stored if the client opts out; a failed response is stored", async () => {
     const { responses, texts } = keeping()
     const failing = ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Authentication" } }] })
     const failed = await serving({ ...alone(failing), responses }, async ({ client, url }) => {

@@ -28,9 +28,7 @@ export interface StepGraph {
 /** The sign of a step in a row. */
 export const dot = "●"
 
-/**
- * Returns the inputs of each node. A vote is an additional node, whose inputs are the answers that no other node uses.
- */
+/** Returns the inputs of each node. A vote is an additional node with all steps as inputs. */
 const parentsOf = (workflow: Workflow.Workflow): ReadonlyArray<ReadonlyArray<number>> => {
   const parents: Array<Array<number>> = workflow.steps.map(() => [])
   for (const { from, to } of Topology.layout(Topology.make(workflow)).edges) parents[to]!.push(from)

@@ -251,7 +251,7 @@ const readValue = (reading: Reading, value: unknown, depth: number): void => {
   else if (typeof value === "object" && value !== null) readFields(reading, value as Json.Fields, depth)
 }
 
-/** The title of a proxy's page, which says what happened where its text has all kinds of things. */
+/** Returns the title of a proxy's page, which is more specific than its text. */
 const titleOf = (page: string): string | undefined => /<title[^>]*>([^<]{1,300})<\/title>/i.exec(page)?.[1]?.trim()
 
 const isPage = (text: string): boolean => /^\s*<(?:!doctype|html|head|body)/i.test(text.slice(0, 200))

@@ -151,7 +151,7 @@ const refusedIn = (body: object, reason: WorkerErrorReason, family: Family): str
 
 const limitNames = ["max_tokens", "max_completion_tokens"] as const
 
-/** The output limit's other name, where a server refuses one of them and the error names the other. */
+/** The output limit's other name, if a server refuses one and its error names the other. */
 const renamed = (
   body: Readonly<Record<string, unknown>>,
   reason: WorkerErrorReason
@@ -168,7 +168,7 @@ const renamed = (
 // Limits of the output
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a server says that the output may be shorter than the limit of the request. */
+/** Pattern of a server's statement that the output limit must be lower. */
 interface Ceiling {
   readonly pattern: RegExp
   /** The most that it takes, of the numbers of the pattern. */

@@ -104,7 +104,7 @@ const withCache = (counts: Json.Fields): Json.Fields => {
       }
 }
 
-/** Reads a usage by a table; `undefined` where it does not say how many tokens went in and came out. */
+/** Reads a usage by a table; `undefined` if it lacks the input or the output tokens. */
 export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): Usage | undefined => {
   const counts = withCache(Json.fields(reported))
   const figures = Object.fromEntries(

@@ -8,7 +8,7 @@ import type { Pricing } from "@divisi/core/Usage"
 export interface Rates {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
-  /** The input price where it is absent. */
+  /** Default: the input price. */
   readonly cachedInputPerMillion?: number | undefined
 }
 

@@ -114,7 +114,7 @@ export class Watch {
     this.#end()
   }
 
-  /** Looks once, and reads the results where there are any. */
+  /** Polls once, and reads the results if they are available. */
   async #look(): Promise<boolean> {
     const { signal } = this.#controller
     try {

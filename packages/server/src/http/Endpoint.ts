@@ -186,7 +186,7 @@ export interface Keeping {
   readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
   /** Receives the segment of a body that was recalled. */
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
-  /** The body of the response, where the segment is not waited for. */
+  /** Returns the body of a response that does not wait for its segment. */
   readonly atOnce: (segment: Segment) => JsonObject | undefined
 }
 

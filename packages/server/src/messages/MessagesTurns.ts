@@ -69,7 +69,7 @@ const addResult = (conversation: Conversation.Conversation, block: Json.JsonObje
 const isReminder = (part: ContentPart): boolean =>
   part.type === "text" && /^\s*<system-reminder>[\s\S]*<\/system-reminder>\s*$/.test(part.text)
 
-/** Adds what belongs to the result before it; `false` where no result is there. */
+/** Adds a part to the preceding result; `false` if no result precedes it. */
 const addBeside = (messages: Array<Message>, more: ReadonlyArray<ContentPart>): boolean => {
   const last = messages.at(-1)
   if (last?.role !== "tool") return false

@@ -20,7 +20,7 @@ interface Kept {
   readonly characters: number
 }
 
-/** The oldest threads go where all have more characters. */
+/** Options of the thread store. The oldest threads are evicted if all together exceed the limit. */
 export interface Options {
   readonly maxCharacters: number
 }

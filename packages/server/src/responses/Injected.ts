@@ -30,7 +30,7 @@ interface Open {
 
 /** Delivers the results that arrive on one connection. */
 export interface Desk {
-  /** Waits for the results of calls; `undefined` where the response is to end with its calls instead. */
+  /** Waits for the results of calls; `undefined` if the response ends with its calls instead. */
   readonly results: (responseId: string, calls: ReadonlyArray<ToolCall>) => Effect.Effect<Items | undefined>
   /**
    * Delivers results; returns false if no such response is pending. Throws an `ApiError` if they do not belong to it.

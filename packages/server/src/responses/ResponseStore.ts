@@ -46,7 +46,7 @@ export interface ResponseStore {
 
 /** Settings of the store. */
 export interface Options {
-  /** The oldest responses that are over go where they have more characters. */
+  /** Total size in characters above which the oldest ended responses are evicted. */
   readonly maxCharacters: number
   /** Whether to store responses that their clients do not want stored, too; false by default. */
   readonly keepsAll?: boolean | undefined

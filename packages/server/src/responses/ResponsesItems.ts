@@ -73,10 +73,10 @@ const addResult = (conversation: Adding, item: Json.JsonObject, output: unknown,
 // Tools of the vendor
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Fields of an item that are about the item, and say nothing of its call. */
+/** Fields of an item that describe the item and not its call. */
 const aboutItem = new Set(["type", "id", "call_id", "status", "agent", "created_by", "name", "server_label"])
 
-/** Fields that hold what a call gave, where the item of the call has it. */
+/** Fields for the result of a call, if its item contains it. */
 const resultFields = ["output", "outputs", "results", "error"] as const
 
 const without = (item: Json.JsonObject, names: ReadonlySet<string>): Json.JsonObject =>
@@ -90,7 +90,7 @@ const vendorName = ({ name, server_label, type }: Json.JsonObject): string =>
     .replace(/[^A-Za-z0-9_-]/g, "_")
     .slice(0, 64)
 
-/** A call of a vendor's tool: with its result, where the item has one. */
+/** A call of a vendor's tool, with its result if the item has one. */
 const addVendorCall = (conversation: Adding, item: Json.JsonObject, field: string): void => {
   const { reading } = conversation
   const id = Json.optional(item.call_id ?? item.id, `${field}.call_id`, Json.name) ?? field

@@ -9,9 +9,9 @@ import { ApiError, type Kind } from "../wire/ApiError.ts"
 /** The client's error for one class of upstream failures. */
 interface Row {
   readonly kind: Kind
-  /** The message, after the worker's name. Absent where the provider's words are about the client's own request. */
+  /** The message, after the worker's name. Absent if the provider's text is about the client's own request. */
   readonly words?: string
-  /** How long a client should wait where the provider names no time, in milliseconds. */
+  /** Retry delay in milliseconds if the provider names none. */
   readonly retryAfterMillis?: number
 }
 

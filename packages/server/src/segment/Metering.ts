@@ -77,7 +77,7 @@ const answering = () => {
     }
   }
 
-  /** The step that answers the run, and where that is a run itself, those that answer within it. */
+  /** The step that answers the run; if it is a nested run, also the steps that answer within it. */
   const places = (): ReadonlySet<string> => {
     const found = new Set<string>()
     const at = (path: string) => (running.get(path) ?? best.get(path))?.place

@@ -30,9 +30,9 @@ export interface Piece {
 
 /** Seals and opens: nothing but a server of the same secret can read or make one. */
 export interface Sealer {
-  /** The sealed piece; `undefined` where it is longer than a client should carry. */
+  /** Returns the sealed piece; `undefined` if it is too long for a client to carry. */
   readonly seal: (owner: string, piece: Piece) => string | undefined
-  /** The piece, where it was sealed for this owner with the same secret. */
+  /** Returns the piece if it was sealed for this owner with the same secret. */
   readonly open: (owner: string, sealed: string) => Piece | undefined
 }
 

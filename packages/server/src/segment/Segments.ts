@@ -66,7 +66,7 @@ export interface Options {
 export interface Asking {
   /** Deduplication key: caller and request body. */
   readonly key: string
-  /** Whether the client says that it has asked before. Otherwise it attaches only to what its client has left. */
+  /** Whether the client marked the request as a retry. If not, it attaches only to abandoned segments. */
   readonly isRepeated: boolean
   readonly about: About
   /** How long its request is. */

@@ -55,11 +55,11 @@ export interface Turn {
   readonly owner: string
   /** The account of its owner. */
   readonly ledger?: Budget.Ledger | undefined
-  /** The id of the run, where a new one begins. */
+  /** The id of a new run. */
   readonly runId: string
   /** The run that the `Idempotency-Key` of the request names. */
   readonly named?: string | undefined
-  /** Whether the client says that it has sent the request before. Absent for a later segment of a response. */
+  /** Whether the client marked the request as a retry. Absent for a later segment of a response. */
   readonly isRepeated?: boolean | undefined
 }
 

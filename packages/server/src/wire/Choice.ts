@@ -78,7 +78,7 @@ export const isTagged = (body: Json.JsonObject, headers: Headers): boolean =>
   headers["openai-beta"]?.split(",").some((name) => name.trim() === "responses_multi_agent=v1") === true ||
   (Json.isObject(body.multi_agent) && body.multi_agent.enabled === true)
 
-/** All that a request chooses. Throws an `ApiError` where it cannot be read. */
+/** Returns the choice of a request. Throws an `ApiError` if it is unreadable. */
 export const read = (model: string, body: Json.JsonObject, headers: Headers): Choice => {
   const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
   const metadata = Json.isObject(body.metadata) ? body.metadata : {}

@@ -175,7 +175,7 @@ export const partsOf = (value: unknown, field: string, reading: Reading, role: R
 /** The parts of a content. */
 export const listOf = (content: Content): Parts => (typeof content === "string" ? textPart(content) : content)
 
-/** Parts as a content: a text where there is nothing else among them. */
+/** Returns parts as a content: a text if all parts are texts. */
 export const contentOf = (parts: Parts): Content => {
   if (parts.every((part) => part.type === "text")) return parts.map(({ text }) => text).join("\n")
   return isReadonlyArrayNonEmpty(parts) ? parts : ""

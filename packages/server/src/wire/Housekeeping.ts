@@ -16,7 +16,7 @@ const instructions: ReadonlyArray<RegExp> = [
   /\bsummari[sz]e\b[^.\n]{0,60}\b(?:in|under|at most|up to)\b[^.\n]{0,20}\b\d+ (?:characters|words)\b/i
 ]
 
-/** How such a request begins where it is written into the user's message. */
+/** The start of such a request in the user's message. */
 const form = /^#{1,3} Task:\s/
 
 /** More than any title is. */

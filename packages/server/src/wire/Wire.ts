@@ -104,7 +104,7 @@ export type Part =
   | {
       readonly type: "finish"
       readonly reason: FinishReason
-      /** The text that ended it, where the reason is `stop-sequence`. */
+      /** The text that ended it, if the reason is `stop-sequence`. */
       readonly stopSequence?: string | undefined
       readonly usage: SegmentUsage
       /** The workers that have answered a step, in their order. */

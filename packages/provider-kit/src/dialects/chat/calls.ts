@@ -11,7 +11,7 @@ import * as Arguments from "../arguments.ts"
 interface Call {
   /** The number that the server gives it. */
   readonly index: unknown
-  /** As the server gave it; empty where it gave none. */
+  /** As sent by the server; empty if it sent none. */
   readonly givenId: string
   readonly id: string
   readonly name: string

@@ -40,7 +40,7 @@ export interface State {
   readonly isRefused: boolean
   /** The text so far. */
   readonly text: string
-  /** The whole text, where a final message has another than came in pieces. */
+  /** The whole text, if a final message differs from the streamed pieces. */
   readonly final: string | undefined
   readonly thinking: Thinking.Thinking
   readonly calls: Calls
@@ -147,7 +147,7 @@ const partsOf = (reasoning: string, text: string): ReadonlyArray<WorkerPart> => 
       ]
 }
 
-/** Takes text, and reasoning out of it where that is between tags. */
+/** Adds text, and separates reasoning between tags. */
 const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options): Step<State> => {
   if (thinkTags !== true || text === "") {
     const parts = partsOf(reasoning, text)
@@ -348,7 +348,7 @@ const choiceOf = (chunk: Json.Fields): Json.Fields => {
   return { ...choice, [name]: { ...own, tool_calls: calls } }
 }
 
-/** An event without choices and usage: it says why there is no answer, or nothing. */
+/** Reads an event without choices and usage: the reason for a missing answer, or nothing. */
 const foreign = (state: State, event: Json.Fields): Step<State> => {
   const hasWords = Errors.read(event).words.length > 0
   return { state: hasWords ? { ...state, foreign: event } : state, parts: nothing }

@@ -43,7 +43,7 @@ export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending |
   return { type: "failed", failure: { ...end.failure, detail: `${end.failure.detail}: ${said}` } }
 }
 
-/** The failure of a prompt that was blocked; `undefined` where it was not. */
+/** Returns the failure of a blocked prompt; `undefined` if it was not blocked. */
 export const blockedOf = (promptFeedback: unknown): WorkerErrorReason | undefined => {
   const { blockReason, blockReasonMessage } = Json.fields(promptFeedback)
   if (!Errors.isSaid(blockReason) || unspecified.test(String(blockReason))) return undefined

@@ -11,7 +11,7 @@ type Tag = WorkerErrorReason["_tag"]
 
 /** Known facts about a refusal. */
 export interface Facts {
-  /** The HTTP status; the body's own code counts where it is absent. */
+  /** The HTTP status; the body's own code counts if it is absent. */
   readonly status?: number | undefined
   /** The object under `error`, or any value found instead. */
   readonly body: unknown

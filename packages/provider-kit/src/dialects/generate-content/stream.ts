@@ -95,7 +95,7 @@ const idOf = (responseId: unknown, messages: ReadonlyArray<Message>, calls: numb
 
 type Call = Extract<WorkerPart, { type: "tool-call" }>
 
-/** A call, which Google gives whole; nothing where it is one that has come already under the same id. */
+/** Returns a call, which Google sends whole; `undefined` if the same call has already arrived. */
 const callOf = (value: unknown, calls: ReadonlyArray<Called>, makeId: () => string): Call | undefined => {
   const call = Json.object(value, "a function call")
   const name = Json.said(call.name, "a function's name")

@@ -1,4 +1,4 @@
-/** The usage of `generateContent`: where its figures are. */
+/** The usage fields of `generateContent`. */
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../../VendorJson.ts"

@@ -175,7 +175,7 @@ const fold = (state: State, events: ReadonlyArray<Json.Fields>): Step<State> => 
 const fill = (state: State, content: unknown): Step<State> =>
   state.blocks.length === 0 && !state.hasText ? fold(state, blockEvents(content)) : silent(state)
 
-/** Nothing may be missing of an answer that says that it is complete. */
+/** An answer marked complete must not miss any part. */
 const completed = (state: State, event: Json.Fields): Step<State> => {
   const { message, "amazon-bedrock-invocationMetrics": metrics } = event
   const whole = Json.fields(message)

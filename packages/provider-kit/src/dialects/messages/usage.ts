@@ -1,4 +1,4 @@
-/** The usage of Messages: where its figures are, and how those of several events make one. */
+/** The usage of Messages: its fields, and how several events are merged. */
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../../VendorJson.ts"

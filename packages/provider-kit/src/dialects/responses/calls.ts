@@ -107,7 +107,7 @@ export const begin = (calls: Calls, at: Place, item: Json.Fields): Taken => {
   const before = calls[place]
   const call = known(before ?? begun(at), item)
   const text = call.arguments || Arguments.textOf(calledIn(item).arguments)
-  // "{}" stands for arguments to come where a server fills in what it does not know yet.
+  // Some servers send "{}" as a placeholder for arguments that follow.
   return putAt(calls, place, { ...call, arguments: text === "{}" ? "" : text }, before)
 }
 

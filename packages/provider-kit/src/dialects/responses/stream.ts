@@ -19,7 +19,7 @@ import { events } from "./events.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A part of a message's text, and where it is. */
+/** A part of a message's text, and its position. */
 interface Part extends Calls.Place {
   readonly part: unknown
   readonly text: string

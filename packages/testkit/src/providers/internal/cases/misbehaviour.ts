@@ -81,7 +81,7 @@ const assertFailed = (reason: WorkerErrorReason | undefined, tags: ReadonlySet<s
   )
 }
 
-/** By the vendor's word, a piece can be lost with an unknown event, be another text, or belong to a thought. */
+/** By the vendor's word, a piece can be lost with an unknown event, be another text, or not belong to a thought. */
 const [first = "", second = ""] = MisbehavingVendor.pieces
 const possible = new RegExp(
   `^${["hm", first, second, ""].map((piece) => `(?:${piece}|odd|constructor|__proto__)?`).join("")}$`
