@@ -120,6 +120,6 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
   it("ends with a sentence where no problem can be had", async () => {
     const { code, errors } = await estimate({ left: Object.keys(files) })
     assert.strictEqual(code, 1)
-    assert.include(errors, "check the connection, or fetch the file by other means")
+    assert.include(errors, "check the connection, or download the file yourself")
   })
 })

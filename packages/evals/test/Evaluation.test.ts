@@ -257,7 +257,7 @@ describe("resuming", () => {
     })
     expect([a.calls.length, b.calls.length]).toEqual([6, 6])
     expect(more.comparisons).toHaveLength(1)
-    expect(await fails({ pool, folder: at, run: { seed: 1 } })).toContain("another seed")
+    expect(await fails({ pool, folder: at, run: { seed: 1 } })).toContain("a different seed")
     expect(await fails({ pool, folder: at, suites: [suite(6, { grader: "math" })] })).toContain("grader of doubles")
     expect(await fails({ pool, folder: at, policies: [] })).toContain("at least one policy")
   })
@@ -334,7 +334,7 @@ describe("a critic", () => {
     const second = await evaluate(terms)
     expect([judge.calls.length, worker.calls.length]).toEqual([3, 3])
     expect(second.cells[0]!.costUsd).toEqual(first.cells[0]!.costUsd)
-    expect(await fails({ ...terms, run: {} })).toContain("another recursion, settings")
+    expect(await fails({ ...terms, run: {} })).toContain("a different recursion, settings")
   })
 })
 
@@ -382,7 +382,7 @@ describe("grading again", () => {
     expect((await samplesOf(at)).every(({ rung }) => rung === "any")).toBe(true)
     const other = doubles(6).map((task) => Task.make({ ...task, messages: [{ role: "user", content: "Thrice?" }] }))
     const changed = Regrade.regrade({ folder: at, suites: [{ ...suite(6), tasks: other }] })
-    await expect(Effect.runPromise(changed)).rejects.toThrow("another task double-000 of doubles")
+    await expect(Effect.runPromise(changed)).rejects.toThrow("a different task double-000 of doubles")
   })
 })
 
@@ -413,7 +413,7 @@ describe("a folder", () => {
     const pool = WorkerPool.makeUnsafe([doubler("a")])
     const foreign = folder()
     fs.writeFileSync(path.join(foreign, "journal.jsonl"), "my diary\n")
-    expect(await fails({ pool, folder: foreign })).toContain("line 1 is none of a journal")
+    expect(await fails({ pool, folder: foreign })).toContain("line 1 is not part of an evaluation journal")
     expect(fs.readFileSync(path.join(foreign, "journal.jsonl"), "utf8")).toBe("my diary\n")
     const busy = folder()
     const refused = Effect.andThen(
@@ -421,14 +421,14 @@ describe("a folder", () => {
       Effect.promise(() => fails({ pool, folder: busy }))
     )
     expect(await Effect.runPromise(Effect.scoped(refused))).toMatch(
-      new RegExp(`process ${process.pid} since .* writes it; wait for it, or choose another folder`)
+      new RegExp(`it is in use by process ${process.pid} since .*; wait until it finishes, or choose another folder`)
     )
   })
 
   it("and a cost limit want workers with a price", async () => {
     const unpriced = { id: "a", generate: doubler("a").generate }
     expect(await fails({ pool: WorkerPool.makeUnsafe([unpriced]), folder: folder(), maxCostUsd: 1 })).toContain(
-      "unknown price: a"
+      "Unknown prices: a"
     )
   })
 })

@@ -162,7 +162,7 @@ describe("A comparison of routers", () => {
       const all = yield* questions
       const refused = (some: ReadonlyArray<RoutingBench.Question>, split: RoutingBench.Split) =>
         Effect.map(Effect.flip(RoutingBench.run(some, { split, routers: [] })), ({ message }) => message)
-      assert.match(yield* refused(all.slice(0, 30), "kind"), /two kinds/)
+      assert.match(yield* refused(all.slice(0, 30), "kind"), /two different kinds/)
       const unnamed = all.map((question) => ({ ...question, kind: undefined }))
       assert.match(yield* refused(unnamed, "kind"), /need a kind/)
       assert.match(yield* refused(all.slice(0, 9), "question"), /Only 9 questions/)

@@ -310,7 +310,7 @@ describe("Embedder", () => {
       })
       assert.include((yield* Effect.flip(down.embed(["x"]))).message, "no route")
       const short = Embedder.fromPromise("short", async () => [[1, 2]])
-      assert.include((yield* Effect.flip(short.embed(["x", "y"]))).message, "1 points of 2 numbers for 2 texts")
+      assert.include((yield* Effect.flip(short.embed(["x", "y"]))).message, "1 vectors of 2 numbers for 2 texts")
       const batches: Array<number> = []
       const batched = Embedder.fromPromise("b", async (texts) => texts.map(() => [batches.push(texts.length)]), {
         batch: 2

@@ -152,7 +152,7 @@ describe("records become tasks", () => {
   it.effect("or are refused with their number and what is wrong", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(load(Math500.make(), "gsm8k"))
-      assert.match(error.message, /Record 1 of .*gsm8k\.jsonl is none of math500: it has no field "unique_id"/)
+      assert.match(error.message, /Record 1 of .*gsm8k\.jsonl is not valid for math500: it has no field "unique_id"/)
       const absent = yield* Effect.flip(Benchmark.load(Gsm8k.make(), { files: ["nowhere.jsonl"] }))
       assert.include(absent.message, "nowhere.jsonl cannot be read")
     })
@@ -187,7 +187,7 @@ describe("selection", () => {
     Effect.gen(function* () {
       const all = yield* load(Math500.make(), "math500")
       const refused = yield* Effect.flip(load(Math500.make(), "math500", { trained: [ids(all)[1]!] }))
-      assert.match(refused.message, /1 tasks were trained on: math500\/test/)
+      assert.match(refused.message, /1 task is in the training data: math500\/test/)
       const copy = { ...all.tasks[2]!, id: "elsewhere" }
       assert.isTrue(Result.isFailure(Selection.withoutTrained(all.tasks, [copy])))
       const rest = yield* load(Math500.make(), "math500", { trained: [copy], onOverlap: "drop" })
@@ -201,7 +201,7 @@ describe("selection", () => {
       const two = [ids(all)[3]!, ids(all)[0]!]
       assert.deepStrictEqual(ids(yield* load(Math500.make(), "math500", { ids: two })), two)
       const error = yield* Effect.flip(load(Math500.make(), "math500", { ids: ["math500/none"] }))
-      assert.include(error.message, "has no tasks math500/none")
+      assert.include(error.message, "not in the benchmark: math500/none")
     })
   )
 })
@@ -219,9 +219,9 @@ describe("a benchmark of one's own", () => {
       assert.isTrue((yield* mine.grader.grade(tasks[0]!, "That makes 42 in all.")).correct)
       assert.isFalse((yield* mine.grader.grade(tasks[1]!, "That makes 42 in all.")).correct)
       assert.isTrue((yield* mine.grader.grade(tasks[1]!, "paris.")).correct)
-      assert.throws(() => UserBenchmark.make({ file, grader: "vibes" }), /no grader "vibes"/)
+      assert.throws(() => UserBenchmark.make({ file, grader: "vibes" }), /Unknown grader "vibes"/)
       fs.writeFileSync(file, '{"question":"?","answer":"!","grader":"vibes"}\n')
-      assert.include((yield* Effect.flip(Benchmark.load(mine))).message, 'there is no grader "vibes"')
+      assert.include((yield* Effect.flip(Benchmark.load(mine))).message, 'unknown grader "vibes"')
     })
   )
 })
@@ -258,7 +258,7 @@ describe("files that are not as they should be", () => {
         tasks.map(({ id }) => id),
         ["b"]
       )
-      assert.include(yield* refusal(benchmark, { trained: ["a"] }), "3 tasks were trained on")
+      assert.include(yield* refusal(benchmark, { trained: ["a"] }), "3 tasks are in the training data")
     })
   )
 
@@ -274,7 +274,10 @@ describe("files that are not as they should be", () => {
 
   it.effect("are refused where no answer could be right, and where there is no question", () =>
     Effect.gen(function* () {
-      assert.match(yield* refusal(mine(lines({ question: "1?", answer: " " }))), /Record 1 .*its answer is empty/)
+      assert.match(
+        yield* refusal(mine(lines({ question: "1?", answer: " " }))),
+        /Record 1 .*its reference answer is empty/
+      )
       assert.match(yield* refusal(mine(lines({ question: "", answer: "1" }))), /Record 1 .*its question is empty/)
     })
   )
@@ -304,7 +307,7 @@ describe("files that are not as they should be", () => {
       const text = lines({ id: "ü", question: "1?", answer: "1" })
       const { tasks } = yield* Benchmark.load(mine(`\ufeff${text}`))
       assert.strictEqual(tasks[0]!.id, "ü")
-      assert.include(yield* refusal(mine(`[${text.trim()}]`)), "holds a JSON array; one JSON object a line is expected")
+      assert.include(yield* refusal(mine(`[${text.trim()}]`)), "is a JSON array; expected one JSON object per line")
       assert.include(yield* refusal(mine(Buffer.from(text, "latin1"))), "it is not UTF-8; save it as UTF-8")
     })
   )
@@ -318,7 +321,7 @@ describe("files that are not as they should be", () => {
       const prompts = write("rlpr.jsonl", lines({ prompt: [null], reward_model: { ground_truth: "1" } }))
       assert.match(
         yield* refusal(Rlpr.make({ split: "all" }), { files: [prompts] }),
-        /Record 1 .*"prompt" should be a list of objects/
+        /Record 1 .*"prompt" must be a list of objects/
       )
     })
   )
@@ -326,7 +329,8 @@ describe("files that are not as they should be", () => {
   it.effect("have no sample of less than one task", () =>
     Effect.gen(function* () {
       const benchmark = mine(lines({ question: "1?", answer: "1" }))
-      for (const limit of [0, -1, 0.5]) assert.include(yield* refusal(benchmark, { limit }), "a whole number from 1 on")
+      for (const limit of [0, -1, 0.5])
+        assert.include(yield* refusal(benchmark, { limit }), "a whole number of at least 1")
     })
   )
 })

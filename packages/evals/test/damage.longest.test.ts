@@ -133,7 +133,7 @@ describe("a full disk", () => {
       const error = yield* Effect.flip(evaluate(at, pool))
       expect(error._tag).toBe("JournalError")
       expect(error.message).toBe(
-        `No space is left on the disk of ${at}: free some and run the same command again; 2 answers are kept.`
+        `No space is left on the disk of ${at}: free some and rerun the command; 2 answers have been saved.`
       )
       expect(asked.length).toBeLessThanOrEqual(4)
       fs.writeSync = writeSync
@@ -288,7 +288,7 @@ describe("a damaged report", () => {
         fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(from, to))
         const read = name === ReportFile.names.results ? ReportFile.read(at) : ReportFile.readSamples(at)
         const error = yield* Effect.flip(read as Effect.Effect<unknown, ReportFile.ReportError>)
-        expect(error.message).toContain("run the evaluation again in its folder, which writes it anew")
+        expect(error.message).toContain("rerun the evaluation in the same folder, which rewrites it")
         yield* evaluate(at, pool)
         yield* read as Effect.Effect<unknown, ReportFile.ReportError>
       }

@@ -53,15 +53,15 @@ describe("options in the rows of a file", () => {
       const row = { question: "?", answer: "A" }
       const cases: ReadonlyArray<readonly [object, string]> = [
         [{ ...row, options: ["1", "2"], choices: ["1", "2"] }, '"options" and "choices"'],
-        [{ ...row, options: ["1", "2"], answer: "C" }, 'its answer "C" is none of its options'],
-        [{ ...row, options: ["B", "A"] }, 'its answer "A" names several of its options'],
-        [{ ...row, options: ["2", "0", "1"], answer: 1 }, 'its answer "1" names several of its options'],
-        [{ ...row, options: "1, 2" }, 'its field "options" should be a list'],
+        [{ ...row, options: ["1", "2"], answer: "C" }, 'its answer "C" is not one of its options'],
+        [{ ...row, options: ["B", "A"] }, 'its answer "A" matches several of its options'],
+        [{ ...row, options: ["2", "0", "1"], answer: 1 }, 'its answer "1" matches several of its options'],
+        [{ ...row, options: "1, 2" }, 'field "options" must be a list'],
         [{ ...row, options: ["1"] }, "2 to 10 options, not 1"],
         [{ ...row, options: Array.from({ length: 11 }, String) }, "2 to 10 options, not 11"],
-        [{ ...row, options: ["1", null] }, 'its field "options" should hold texts'],
-        [{ ...row, choices: { text: ["1", "2"], label: ["A"] } }, "texts without a label"],
-        [{ ...row, options: ["1", "2"], grader: "math" }, 'its grader "math" does not grade options'],
+        [{ ...row, options: ["1", null] }, 'field "options" must contain strings'],
+        [{ ...row, choices: { text: ["1", "2"], label: ["A"] } }, "options without a label"],
+        [{ ...row, options: ["1", "2"], grader: "math" }, 'its grader "math" cannot grade options'],
         [{ question: "?", options: ["1", "2"] }, 'no field "answer"']
       ]
       for (const [wrong, said] of cases) assert.include(yield* refusal(wrong), said)
@@ -151,7 +151,7 @@ describe("few-shot examples", () => {
       assert.lengthOf(tasks[0]!.messages, 9)
       assert.strictEqual(tasks[0]!.messages[1]?.content, "<answer>B</answer>")
       const tooMany = yield* Effect.flip(Benchmark.load(benchmark, { ...options, shots: 5 }))
-      assert.include(tooMany.message, "too few examples")
+      assert.include(tooMany.message, "not enough solved examples")
       const wrong = yield* Effect.flip(Benchmark.load(benchmark, { ...options, shots: -1 }))
       assert.strictEqual(wrong._tag, "OptionsError")
     })

@@ -52,7 +52,8 @@ export class ListenError extends Data.TaggedError("ListenError")<{ readonly deta
 
 const reasonOf = ({ code, message }: NodeJS.ErrnoException, host: string, port: number): string => {
   if (code === "EADDRINUSE") return `Port ${port} is in use. Choose another port (0 for any free port).`
-  if (code === "EACCES") return `Port ${port} needs rights that this process does not have. Choose a port above 1023.`
+  if (code === "EACCES")
+    return `Port ${port} requires privileges that this process does not have. Choose a port above 1023.`
   return `Cannot listen on ${host}, port ${port}: ${message}.`
 }
 

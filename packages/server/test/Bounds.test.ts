@@ -50,7 +50,7 @@ const beyond: ReadonlyArray<readonly [what: string, json: string, status: number
   ["many keys", `{${Array.from({ length: 12_000 }, (_, at) => `"k${at}":1`).join()}}`, 400, /10000 keys/],
   ["many equal keys", `{${Array.from({ length: 12_000 }).fill('"k":1').join()}}`, 400, /10000 keys/],
   ["many objects with a key", listed(80_000, '{"k":1}'), 400, /200000 values/],
-  ["many long texts", listed(10, JSON.stringify("a b ".repeat(240_000))), 413, /8388608 bytes without its inline/],
+  ["many long texts", listed(10, JSON.stringify("a b ".repeat(240_000))), 413, /8388608 bytes, not counting inline/],
   ["a long key", `{"${"k".repeat(20_000)}":1}`, 400, /key/],
   ["a long number", "1".repeat(1_000_000), 400, /digits/],
   ["a long fraction", `0.${"1".repeat(1_000_000)}`, 400, /digits/],

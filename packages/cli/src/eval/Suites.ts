@@ -71,7 +71,7 @@ export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Eff
   return grader === undefined
     ? Effect.fail(
         usage(
-          `There is no grader "${name}". There are ${Graders.names.join(", ")}; one of yours is named by its file, ./mine.ts.`
+          `Unknown grader "${name}". Available graders: ${Graders.names.join(", ")}, or your own file, such as ./mine.ts.`
         )
       )
     : Effect.succeed(grader)
@@ -217,7 +217,11 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
         onOverlap: trained === undefined ? undefined : dropOverlap ? "drop" : "refuse"
       }),
       (error) =>
-        usage(error.message.replace('`onOverlap: "drop"`', "--drop-overlap").replace("give the ids", "give --ids"))
+        usage(
+          error.message
+            .replace('`onOverlap: "drop"`', "--drop-overlap")
+            .replace("pass the ids", "pass --ids with the ids")
+        )
     )
     for (const notice of loaded.notices) process.stderr.write(`${name}: ${notice}\n`)
     const suite = Evaluation.suite(complete, loaded)

@@ -281,12 +281,12 @@ const recordSingles = <E>(pool: WorkerPool, record: Record<E>): Effect.Effect<Re
 const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<void, BaselineError> => {
   const fail = (detail: string) => Effect.fail(new BaselineError({ baseline: named.text, detail }))
   if (rowOf(named.name)!.learns && record === undefined) {
-    return fail("has to learn first, and there are no training tasks to record: name some.")
+    return fail("must be trained first, but there are no training tasks. Pass some (`--learn`, or `record` in code).")
   }
   const ids = pool.workers.map(({ id }) => id)
   return named.worker === undefined || ids.includes(named.worker)
     ? Effect.void
-    : fail(`names a worker that the pool does not have. It has: ${ids.join(", ")}.`)
+    : fail(`names a worker that is not in the pool. Workers: ${ids.join(", ")}.`)
 }
 
 /**

@@ -22,7 +22,7 @@ const answerOf = (row: Row.Row): string => {
   const { answer } = row
   const text = typeof answer === "number" || typeof answer === "bigint" ? String(answer) : Row.text(row, "answer")
   const match = /^0*(\d{1,3})(?:\.0*)?$/.exec(text.trim())
-  if (match === null) throw new Row.RowError(`its answer ${JSON.stringify(text)} is no whole number from 0 to 999`)
+  if (match === null) throw new Row.RowError(`its answer ${JSON.stringify(text)} is not a whole number from 0 to 999`)
   return match[1]!
 }
 

@@ -154,7 +154,7 @@ export class RecordError extends Data.TaggedError("RecordError")<{
   readonly detail: string
 }> {
   override get message(): string {
-    return `Record ${this.record} of ${this.file} is none of ${this.benchmark}: ${this.detail}. Check that the file is of this benchmark.`
+    return `Record ${this.record} of ${this.file} is not valid for ${this.benchmark}: ${this.detail}. Check that the file belongs to this benchmark.`
   }
 }
 
@@ -189,7 +189,8 @@ const commitOf = (files: ReadonlyArray<Dataset.LocalFile>) => {
 /** Rejects tasks that cannot be answered or graded, before anything is paid for. */
 const gradable = (task: Task.Task | undefined): Task.Task | undefined => {
   if (task !== undefined && Task.question(task).trim() === "") throw new RowError("its question is empty")
-  if (task?.reference?.trim() === "") throw new RowError("its answer is empty, so no answer could be right")
+  if (task?.reference?.trim() === "")
+    throw new RowError("its reference answer is empty, so no answer could be graded as correct")
   return task
 }
 

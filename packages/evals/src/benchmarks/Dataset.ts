@@ -62,10 +62,10 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
   override get message(): string {
     const todo = {
       "not-found": "check its path or address",
-      gated: "accept its terms on the hub, and give a token (HF_TOKEN)",
+      gated: "accept its terms on the Hugging Face Hub, and set a token (HF_TOKEN)",
       network:
-        "check the connection, or fetch the file by other means and give it (`divisi eval --benchmark NAME=FILE`, `files` of `Benchmark.load`)",
-      checksum: "delete it and fetch it again, or give the checksum of this revision",
+        "check the connection, or download the file yourself and pass it (`divisi eval --benchmark NAME=FILE`, `files` of `Benchmark.load`)",
+      checksum: "delete it and download it again, or pass the checksum of this revision",
       format: "check that it is the file the benchmark expects",
       reader: "`npm install hyparquet hyparquet-compressors`"
     }[this.reason]
@@ -138,7 +138,7 @@ const checked = (file: LocalFile, source: string, expected: string | undefined) 
   expected === undefined || expected === file.sha256
     ? Effect.succeed(file)
     : Effect.fail(
-        new DatasetError({ source, reason: "checksum", detail: `its SHA-256 is ${file.sha256} instead of ${expected}` })
+        new DatasetError({ source, reason: "checksum", detail: `its SHA-256 is ${file.sha256}; expected ${expected}` })
       )
 
 const download = Effect.fnUntraced(function* (hub: HubFiles, name: string, options: Options) {
@@ -175,12 +175,12 @@ export const fetchFiles = (
 // Records
 // -------------------------------------------------------------------------------------------------------------------
 
-const missing = (source: string) => new DatasetError({ source, reason: "not-found", detail: "there is no such file" })
+const missing = (source: string) => new DatasetError({ source, reason: "not-found", detail: "the file does not exist" })
 
 /** A line that holds something else than an object: an array, most often, of all the records. */
 const notAnObject = (file: string, index: number, value: unknown) => {
-  const what = Array.isArray(value) ? "holds a JSON array" : "is not an object"
-  const detail = `record ${index + 1} ${what}; one JSON object a line is expected`
+  const what = Array.isArray(value) ? "is a JSON array" : "is not an object"
+  const detail = `record ${index + 1} ${what}; expected one JSON object per line`
   return new DatasetError({ source: file, reason: "format", detail })
 }
 
@@ -201,7 +201,7 @@ const jsonLines = (file: string): Stream.Stream<Row, DatasetError> =>
 /** The Parquet reader is an optional installation, needed only for records in Parquet files. */
 const readers = (file: string) =>
   Promise.all([import("hyparquet"), import("hyparquet-compressors")]).catch(() => {
-    throw new DatasetError({ source: file, reason: "reader", detail: "what reads Parquet is not installed" })
+    throw new DatasetError({ source: file, reason: "reader", detail: "the Parquet reader is not installed" })
   })
 
 /** Row groups one after another: one is in memory at a time. */

@@ -19,7 +19,7 @@ const instructions = {
 const result = (row: Row.Row): string => {
   const [, ...after] = Row.text(row, "answer").split("####")
   const number = after.at(-1)?.replaceAll(",", "").trim()
-  if (number === undefined || number === "") throw new Row.RowError('its field "answer" has no "####" with a result')
+  if (number === undefined || number === "") throw new Row.RowError('field "answer" has no "####" followed by a result')
   return number
 }
 

@@ -47,7 +47,8 @@ export const make = (options: Options = {}): Graded => {
       const question = Row.text(record, "question").trim()
       const choices = Row.texts(record, "choices")
       const answer = Row.integer(record, "answer")
-      if (choices.length !== 4 || answer < 0 || answer > 3) throw new Row.RowError("it needs four choices, and 0 to 3")
+      if (choices.length !== 4 || answer < 0 || answer > 3)
+        throw new Row.RowError("it needs four choices, and an answer from 0 to 3")
       const subject = Row.optionalText(record, "subject") ?? ""
       return Task.make({
         id: `mmlu/${split}/${subject === "" ? "" : `${subject}/`}${short(question, ...choices)}`,

@@ -39,7 +39,7 @@ const guidelines = [
 
 const userMessage = (row: Row.Row): string => {
   const message = Row.list(row, "prompt").find((one) => one.role === "user")
-  if (message === undefined) throw new Row.RowError('its field "prompt" has no message of a user')
+  if (message === undefined) throw new Row.RowError('field "prompt" has no user message')
   return Row.text(message, "content").trim()
 }
 

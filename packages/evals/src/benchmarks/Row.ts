@@ -11,7 +11,7 @@ export class RowError extends Error {}
 const wrong = (row: Row, name: string, expected: string): RowError =>
   new RowError(
     name in row
-      ? `its field "${name}" should be ${expected}`
+      ? `field "${name}" must be ${expected}`
       : `it has no field "${name}"; it has ${Object.keys(row).slice(0, 20).join(", ")}`
   )
 
@@ -22,7 +22,7 @@ export const orThrow = <A>(read: Result.Result<A, string>): A =>
 /** A text field. */
 export const text = (row: Row, name: string): string => {
   const value = row[name]
-  if (typeof value !== "string") throw wrong(row, name, "text")
+  if (typeof value !== "string") throw wrong(row, name, "a string")
   return value
 }
 
@@ -43,7 +43,7 @@ export const integer = (row: Row, name: string): number => {
 export const texts = (row: Row, name: string): ReadonlyArray<string> => {
   const value = row[name]
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
-    throw wrong(row, name, "a list of texts")
+    throw wrong(row, name, "a list of strings")
   return value
 }
 

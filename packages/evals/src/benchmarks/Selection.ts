@@ -13,15 +13,15 @@ export class SelectionError extends Data.TaggedError("SelectionError")<{
     const some = `${this.ids.slice(0, 5).join(", ")}${this.ids.length > 5 ? ", …" : ""}`
     switch (this.reason) {
       case "unknown-ids":
-        return `The benchmark has no tasks ${some} (${this.ids.length}): check the list of ids.`
+        return `${this.ids.length} ${this.ids.length === 1 ? "id is" : "ids are"} not in the benchmark: ${some}. Check the list of ids.`
       case "overlap":
-        return `${this.ids.length} tasks were trained on: ${some}. Leave them out with \`onOverlap: "drop"\`, or give the ids to evaluate.`
+        return `${this.ids.length} ${this.ids.length === 1 ? "task is" : "tasks are"} in the training data: ${some}. Remove them with \`onOverlap: "drop"\`, or pass the ids to evaluate.`
       case "empty":
-        return "No task is left: widen the selection."
+        return "No tasks match. Widen the selection."
       case "limit":
-        return "The limit is the most tasks: a whole number from 1 on."
+        return "The limit must be a whole number of at least 1."
       case "shots":
-        return `There are too few examples to show before ${some}: ask for fewer, or name other files of examples.`
+        return `There are not enough solved examples for ${some}. Ask for fewer (--shots), or pass other files (--shots-from).`
     }
   }
 }

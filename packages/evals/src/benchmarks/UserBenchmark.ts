@@ -47,7 +47,7 @@ const graderOf = (grader: string | Verdict.AnswerGrader): Verdict.AnswerGrader |
 
 const checkGrader = (name: string): string => {
   if (Graders.named(name) === undefined) {
-    throw new Row.RowError(`there is no grader "${name}"; there are ${Graders.names.join(", ")}`)
+    throw new Row.RowError(`unknown grader "${name}"; available graders: ${Graders.names.join(", ")}`)
   }
   return name
 }
@@ -89,7 +89,7 @@ const asked = (row: Row.Row, question: string, format: ChoiceFormat) => {
   if (options === undefined) return { question, reference: answerOf(row) }
   const grader = Row.optionalText(row, "grader")
   if (grader !== undefined && !letterGraders.includes(checkGrader(grader))) {
-    throw new Row.RowError(`its grader "${grader}" does not grade options: leave it out, or write "letter"`)
+    throw new Row.RowError(`its grader "${grader}" cannot grade options; remove it, or write "letter"`)
   }
   return {
     question: ask(question, options.texts, format),
@@ -121,7 +121,7 @@ export const make = (options: Options): Graded => {
   Tables.check("UserBenchmark.make", options, table)
   const fallback = graderOf(options.grader ?? "text")
   if (fallback === undefined) {
-    throw new Error(`There is no grader "${options.grader}". Give one of ${Graders.names.join(", ")}.`)
+    throw new Error(`Unknown grader "${options.grader}". Available graders: ${Graders.names.join(", ")}.`)
   }
   const { format = "line" } = options
   const isOwn = typeof options.grader === "object"

@@ -58,11 +58,11 @@ export class VerifiersError extends Data.TaggedError("VerifiersError")<{
 }> {
   override get message(): string {
     const todo = {
-      python: "install Python 3.11 or later, or name an interpreter in DIVISI_PYTHON",
+      python: "install Python 3.11 or later, or set DIVISI_PYTHON to an interpreter",
       package: "install verifiers 0.4 or later in that Python: `pip install verifiers`",
-      environment: "check that the taskset is installed in that Python, and its settings",
+      environment: "check that the taskset is installed in that Python, and check its settings",
       unsupported: "choose a taskset whose tasks are questions with an answer as text",
-      timeout: "ask for fewer tasks, or allow more time",
+      timeout: "load fewer tasks, or allow more time",
       ended: "see the error output above"
     }[this.reason]
     return `The verifiers taskset ${this.taskset} cannot be used: ${this.detail}; ${todo}.`

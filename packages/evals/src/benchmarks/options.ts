@@ -16,12 +16,12 @@ const isRecord = (value: unknown): value is Row.Row =>
 const textOf = (value: unknown, field: string): string => {
   if (typeof value === "string" && value.trim() !== "") return value.trim()
   if (typeof value === "number" || typeof value === "bigint") return String(value)
-  throw new Row.RowError(`its field "${field}" should hold texts`)
+  throw new Row.RowError(`field "${field}" must contain strings`)
 }
 
 const listOf = (value: unknown, field: string): ReadonlyArray<string> => {
   if (Array.isArray(value)) return value.map((one) => textOf(one, field))
-  throw new Row.RowError(`its field "${field}" should be a list of texts, or an object of letters and texts`)
+  throw new Row.RowError(`field "${field}" must be a list of strings, or an object mapping letters to strings`)
 }
 
 /** The texts with their labels: a list, `{ "A": "..." }`, or `{ "text": [...], "label": [...] }`. */
@@ -29,7 +29,7 @@ const labelled = (value: unknown, field: string) => {
   if (!isRecord(value)) return { texts: listOf(value, field), labels: undefined }
   if (Array.isArray(value.text) || Array.isArray(value.label)) {
     const [texts, labels] = [listOf(value.text, field), listOf(value.label, field)]
-    if (texts.length !== labels.length) throw new Row.RowError(`its field "${field}" has texts without a label`)
+    if (texts.length !== labels.length) throw new Row.RowError(`field "${field}" has options without a label`)
     return { texts, labels }
   }
   const labels = Object.keys(value)
@@ -55,20 +55,20 @@ const named = (answer: unknown, texts: ReadonlyArray<string>, labels: ReadonlyAr
 export const read = (row: Row.Row): Options | undefined => {
   const [field, other] = ["options", "choices"].filter((name) => row[name] !== undefined && row[name] !== null)
   if (field === undefined) return undefined
-  if (other !== undefined) throw new Row.RowError('it has "options" and "choices": leave one out')
+  if (other !== undefined) throw new Row.RowError('it has both "options" and "choices"; remove one')
   const { labels, texts } = labelled(row[field], field)
   if (texts.length < 2 || texts.length > most) {
-    throw new Row.RowError(`its field "${field}" should hold 2 to ${most} options, not ${texts.length}`)
+    throw new Row.RowError(`field "${field}" must have 2 to ${most} options, not ${texts.length}`)
   }
   const { answer } = row
-  if (answer === undefined || answer === null) throw new Row.RowError('it has options, and no field "answer"')
+  if (answer === undefined || answer === null) throw new Row.RowError('it has options but no field "answer"')
   const right = named(answer, texts, labels ?? texts.map((_, index) => letterAt(index)))
   const [only] = right
   if (right.size === 1) return { texts, right: only! }
   const shown = textOf(answer, "answer")
   throw new Row.RowError(
     right.size === 0
-      ? `its answer "${shown}" is none of its options: write the letter (A to ${letterAt(texts.length - 1)}) or the option's text`
-      : `its answer "${shown}" names several of its options (${[...right].map(letterAt).join(", ")}): write the letter in a row whose options are distinct`
+      ? `its answer "${shown}" is not one of its options; write the letter (A to ${letterAt(texts.length - 1)}) or the option's text`
+      : `its answer "${shown}" matches several of its options (${[...right].map(letterAt).join(", ")}); make the options distinct and write the letter`
   )
 }

@@ -39,18 +39,18 @@ export class JournalError extends Data.TaggedError("JournalError")<{
 }> {
   override get message(): string {
     const { detail, file, kept = 0, reason } = this
-    const answers = kept === 0 ? "" : `; ${kept} ${kept === 1 ? "answer is" : "answers are"} kept`
+    const answers = kept === 0 ? "" : `; ${kept} ${kept === 1 ? "answer has" : "answers have"} been saved`
     if (reason === "full") {
       const disk = path.dirname(path.resolve(file))
-      return `No space is left on the disk of ${disk}: free some and run the same command again${answers}.`
+      return `No space is left on the disk of ${disk}: free some and rerun the command${answers}.`
     }
     const todo = {
-      unwritable: "check the path and its permissions, and run the same command again",
+      unwritable: "check the path and its permissions, and rerun the command",
       foreign: "choose another folder",
-      damaged: "run the evaluation again in its folder, which pays only for what is lost",
-      torn: "delete it and run the same command again, which begins anew what was under way",
-      newer: "update, or choose another folder",
-      "in-use": "wait for it, or choose another folder"
+      damaged: "rerun the evaluation in the same folder; only lost answers are paid for again",
+      torn: "delete it and rerun the command; runs in progress start over",
+      newer: "update Divisi, or choose another folder",
+      "in-use": "wait until it finishes, or choose another folder"
     }[reason]
     return `${file} cannot be used: ${detail}; ${todo}${answers}.`
   }
@@ -135,7 +135,7 @@ const gather = (file: string) => {
       // It says no more than that.
     } else if (line.type === "sample" && Number.isFinite(line.totalUsd) && isObject(line.sample)) {
       samples.set(key(line.sample), line.sample)
-    } else throw foreign(file, "it is of something else")
+    } else throw foreign(file, "it was not written by an evaluation")
     if (line.type !== "plan") {
       paidUsd = line.totalUsd
       if (line.run !== undefined) ended.add(line.run)
@@ -181,7 +181,7 @@ export const read = (file: string): Effect.Effect<Contents | undefined, JournalE
       attempt(file, () => gathered.add(value))
     ).pipe(Effect.mapError((error) => (error instanceof JournalError ? error : foreign(file, detailOf(error)))))
     if (!(gathered.hasLines() || (yield* attempt(file, () => isBegun(file))))) {
-      return yield* foreign(file, "line 1 is none of a journal")
+      return yield* foreign(file, "line 1 is not part of an evaluation journal")
     }
     return gathered.contents()
   })
@@ -241,7 +241,7 @@ const journalOf = (writer: JsonLines.Writer, before: Contents | undefined): Jour
 export const lock = (file: string): Effect.Effect<void, JournalError, Scope.Scope> =>
   Effect.mapError(Lock.hold(`${file}.lock`), ({ message, reason }) =>
     reason._tag === "Held"
-      ? new JournalError({ file, reason: "in-use", detail: `${Lock.nameOf(reason.holder)} writes it` })
+      ? new JournalError({ file, reason: "in-use", detail: `it is in use by ${Lock.nameOf(reason.holder)}` })
       : new JournalError({ file, reason: "unwritable", detail: message })
   )
 

@@ -17,15 +17,15 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   override get message(): string {
     switch (this.reason) {
       case "empty":
-        return `There is nothing to evaluate: give at least one ${this.detail}.`
+        return `There is nothing to evaluate: pass at least one ${this.detail}.`
       case "duplicate":
-        return `${this.detail} is there twice: leave one out, or name it differently.`
+        return `${this.detail} occurs twice: remove one, or rename it.`
       case "unpriced":
-        return `A cost limit cannot be kept with workers of unknown price: ${this.detail}. Give them a price, or leave the limit out.`
+        return `A cost limit needs a price for every worker. Unknown prices: ${this.detail}. Set them, or remove the limit.`
       case "grader":
         return this.detail
       case "changed":
-        return `The folder holds an evaluation with another ${this.detail}: run it with the same, or choose another folder.`
+        return `This folder was evaluated with a different ${this.detail}. Use the original settings and tasks, or choose another folder.`
     }
   }
 }

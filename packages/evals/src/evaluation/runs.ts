@@ -34,9 +34,9 @@ export const unusable = ({ journal: file, message, reason }: CoreJournal.Journal
     case "Full":
       return new JournalError({ file, reason: "full", detail: message })
     case "Foreign":
-      return new JournalError({ file, reason: "foreign", detail: "it is of something else" })
+      return new JournalError({ file, reason: "foreign", detail: "it was not written by an evaluation" })
     case "Newer":
-      return new JournalError({ file, reason: "newer", detail: "a newer version has written it" })
+      return new JournalError({ file, reason: "newer", detail: "it was written by a newer version" })
     case "Damaged":
       return new JournalError({ file, reason: "torn", detail: `it is damaged (${reason.detail})` })
     case "Unwritable":

@@ -31,14 +31,14 @@ export class ReportError extends Data.TaggedError("ReportError")<{
 }> {
   override get message(): string {
     if (this.reason === "full") {
-      return `No space is left on the disk of ${this.file}: free some and run the same command again, which pays nothing twice.`
+      return `No space is left on the disk of ${this.file}: free some and rerun the command; no answer is paid for twice.`
     }
     const todo = {
-      "not-found": "give the folder of an evaluation, or its results.json",
+      "not-found": "pass the folder of an evaluation, or its results.json",
       unwritable: "check the path and its permissions",
-      damaged: "run the evaluation again in its folder, which writes it anew and pays nothing twice",
-      foreign: "give the folder of an evaluation, or its results.json",
-      newer: "update to read it"
+      damaged: "rerun the evaluation in the same folder, which rewrites it; no answer is paid for twice",
+      foreign: "pass the folder of an evaluation, or its results.json",
+      newer: "update Divisi to read it"
     }[this.reason]
     return `The report ${this.file} cannot be used: ${this.detail}; ${todo}.`
   }
@@ -79,7 +79,7 @@ const within = (file: string, name: string): string =>
 /** Takes a value for ours by its version and its outer shape; what is inside was written by {@link write}. */
 const checked = <A extends { readonly version: number }>(file: string, value: unknown, has: string): A => {
   if (typeof value !== "object" || value === null || !("version" in value) || !(has in value)) {
-    throw new ReportError({ file, reason: "foreign", detail: "it is something else than what an evaluation writes" })
+    throw new ReportError({ file, reason: "foreign", detail: "it was not written by an evaluation" })
   }
   if (typeof value.version !== "number" || value.version > Report.version) {
     throw new ReportError({ file, reason: "newer", detail: `its version is ${value.version}` })

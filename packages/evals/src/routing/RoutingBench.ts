@@ -205,11 +205,12 @@ const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string
   const fail = (detail: string) => Effect.fail(new RoutingBenchError({ detail }))
   const kinds = new Set(questions.map(({ kind }) => kind))
   if (split === "kind" && kinds.size < 2) {
-    return fail("To keep kinds apart, questions need a kind, and there have to be two kinds at least.")
+    return fail("The split by kind needs questions with a kind, and at least two different kinds.")
   }
-  if (workers.length < 2) return fail("Routers are compared where at least two workers answered the same questions.")
+  if (workers.length < 2)
+    return fail("There is nothing to compare: at least two workers must have answered the same questions.")
   return questions.length < 10
-    ? fail(`Only ${questions.length} questions were answered by all workers, and 10 are needed.`)
+    ? fail(`Only ${questions.length} questions were answered by all workers; at least 10 are needed.`)
     : Effect.void
 }
 

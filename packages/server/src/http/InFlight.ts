@@ -81,6 +81,6 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight =
 
 const full = new ApiError({
   kind: "overloaded",
-  message: "The server has too many bytes of requests in flight. Retry in a moment.",
+  message: "The server has too many request bytes in flight. Retry in a moment.",
   retryAfterMillis
 })

@@ -137,15 +137,15 @@ export class JsonScan {
     const { plainBytes } = this.#limits
     const open = this.#isInText && isMedia(this.#head) ? this.#textBytes : 0
     if (this.#offset - this.#mediaBytes - open <= plainBytes) return undefined
-    return tooLarge(`The request has more than ${plainBytes} bytes without its inline images and files.`)
+    return tooLarge(`The request is too large: more than ${plainBytes} bytes, not counting inline images and files.`)
   }
 
   #textProblem(): ApiError | undefined {
     const { mediaBytes, textBytes } = this.#limits
     if (this.#textBytes <= textBytes) return undefined
-    if (!isMedia(this.#head)) return tooLarge(`A string of the request has more than ${textBytes} bytes.`)
+    if (!isMedia(this.#head)) return tooLarge(`A string in the request is longer than ${textBytes} bytes.`)
     if (this.#textBytes <= mediaBytes) return undefined
-    return tooLarge(`An inline image or file of the request has more than ${mediaBytes} bytes.`)
+    return tooLarge(`An inline image or file in the request exceeds ${mediaBytes} bytes.`)
   }
 
   /** A byte outside of texts. */

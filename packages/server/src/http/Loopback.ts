@@ -50,6 +50,6 @@ export const refusal = (headers: Headers, origins: Origins.Origins): ApiError | 
     ? undefined
     : new ApiError({
         kind: "permission",
-        message: `This server has no API keys, so it serves only programs on its own machine: ${problem}`
+        message: `This server has no API keys, so it accepts only requests from programs on its own machine: ${problem}`
       })
 }

@@ -25,7 +25,7 @@ export const abandon = Effect.fnUntraced(function* (
       runId,
       at,
       ending: "interrupted",
-      detail: "The user went on without its tools.",
+      detail: "The user continued without the tool results.",
       spend: Transcript.spendSoFar(transcript),
       durationMillis: at - startedAt
     } as const

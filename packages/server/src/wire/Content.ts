@@ -107,7 +107,7 @@ const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role:
     return partsOf(part.content, `${field}.content`, reading, role)
   const kind = Options.kindOf(part.type)
   if (role === "user" && typeof part.type === "string" && unreadable.has(part.type)) {
-    throw invalid(`${field}.type`, `${field}.type must be a text, an image or a file; ${kind} is not supported.`)
+    throw invalid(`${field}.type`, `${field}.type must be text, an image or a file; ${kind} is not supported.`)
   }
   if (role === "tool") {
     reading.notice(`${field}: content of type ${kind} was passed on as JSON.`)

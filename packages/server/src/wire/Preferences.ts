@@ -135,10 +135,10 @@ const review = (body: Json.JsonObject, reading: Reading): void => {
     reading.notice(`${field.name} is not supported and was ignored.`)
   }
   if (Array.isArray(body.modalities) && body.modalities.some((mode) => mode !== "text")) {
-    throw invalid("modalities", "modalities must be only text, because this server returns text.")
+    throw invalid("modalities", "modalities must be text, because this server returns only text.")
   }
   if (Array.isArray(body.include) && body.include.includes(probabilities)) {
-    throw invalid("include", `include must not have ${probabilities}: ${noProbabilities}`)
+    throw invalid("include", `include must not contain ${probabilities}: ${noProbabilities}`)
   }
 }
 
