@@ -41,7 +41,7 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
   return { ...nothing, skipped: [String(part.type).slice(0, 40)] }
 }
 
-/** Reads a content: a text, a list of parts, one part, or nothing. Other values are unreadable; `name` describes them. */
+/** Reads a content: a text, a list of parts, one part, or nothing. Others are unreadable; `name` describes them. */
 export const content = (value: unknown, name: string, depth = 0): Content => {
   if (typeof value === "string") return value === "" ? nothing : { ...nothing, text: value }
   if (value === undefined || value === null) return nothing
