@@ -62,7 +62,7 @@ export const Accounts: Context.Reference<Accounts | undefined> = Context.Referen
 /** Why accounts cannot be used. */
 export type AccountsErrorReason = Database.Unopened
 
-/** Accounts that cannot be used. `reason` says why. A run that needs them fails with it. */
+/** Accounts that cannot be used. `reason` has the cause. A run that needs them fails with it. */
 export class AccountsError extends Data.TaggedError("AccountsError")<{
   readonly file: string
   readonly reason: AccountsErrorReason
@@ -76,7 +76,7 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default file: what `DIVISI_ACCOUNTS` names, or else `accounts.sqlite` in the user's data folder. */
+/** The default file: the path in `DIVISI_ACCOUNTS`, or else `accounts.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("accounts.sqlite", "DIVISI_ACCOUNTS")
 
 const namedAt =

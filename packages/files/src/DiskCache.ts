@@ -2,7 +2,7 @@
  * The response cache on disk: answers of workers in one file, for this process and for concurrent and later ones.
  *
  * It is a store of the {@link ResponseCache}, over Node's own SQLite, which is loaded when a file is opened. Answers
- * are found by the SHA-256 of their key, so the file holds what workers said and not what they were asked.
+ * are looked up by the SHA-256 of their key, so the file contains the answers of workers but not the requests.
  */
 import { createHash } from "node:crypto"
 import { ResponseCache } from "@divisi/core"
@@ -44,7 +44,7 @@ export interface Options {
 /** Why a file cannot be used. */
 export type DiskCacheReason = Database.Unopened
 
-/** A file that cannot be used as a cache. `reason` says why. */
+/** A file that cannot be used as a cache. `reason` has the cause. */
 export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
   readonly file: string
   readonly reason: DiskCacheReason
@@ -143,15 +143,15 @@ export const make = (options: Options): Effect.Effect<ResponseCache.ResponseCach
 /** Which answers {@link purge} removes. */
 export interface PurgeOptions {
   readonly file: string
-  /** Those that were made before this time, in milliseconds since 1970. */
+  /** Only entries made before this time, in milliseconds since 1970. */
   readonly before: number
   /** Whether they are only counted; false by default. */
   readonly isDryRun?: boolean | undefined
 }
 
 /**
- * Removes answers from a file that several processes may use, and returns how many there were and their size. Their bytes
- * are overwritten, in the file and in its log. A file that does not exist is not made.
+ * Removes answers from a file that several processes may use, and returns their number and size. Their bytes are
+ * overwritten, in the file and in its log. A missing file is not created.
  */
 export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.Effect<Erased, DiskCacheError> => {
   const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })

@@ -37,7 +37,7 @@ export interface Options {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default file: what `DIVISI_RUNS` names, or else `runs.sqlite` in the user's data folder. */
+/** The default file: the path in `DIVISI_RUNS`, or else `runs.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("runs.sqlite", "DIVISI_RUNS")
 
 /** Runs that one transaction removes: other processes wait for it. */

@@ -29,8 +29,8 @@ export interface Options {
 }
 
 /**
- * Texts by name. They are read and written in place, in well under a millisecond; what was written is there after a
- * crash of the process. A file that cannot be used any more (a full disk) is logged once: nothing is found in it then.
+ * Texts by name. They are read and written synchronously, in well under a millisecond; written texts survive a crash of
+ * the process. If the file becomes unusable (a full disk), this is logged once, and all texts count as missing.
  */
 export interface Records {
   readonly get: (name: string) => string | undefined
@@ -42,7 +42,7 @@ export interface Records {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A file that cannot be used for texts. `reason` says why. */
+/** A file that cannot be used for texts. `reason` has the cause. */
 export class RecordsError extends Data.TaggedError("RecordsError")<{
   readonly file: string
   readonly reason: Database.Unopened
@@ -127,8 +127,8 @@ export interface PurgeOptions {
 }
 
 /**
- * Removes texts from a file that several processes may use, and returns how many there were and their size. Their bytes
- * are overwritten, in the file and in its log. A file that does not exist is not made.
+ * Removes texts from a file that several processes may use, and returns their number and size. Their bytes are
+ * overwritten, in the file and in its log. A missing file is not created.
  */
 export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.Effect<Erased, RecordsError> => {
   const failed = (reason: Database.Unopened) => new RecordsError({ file, reason })

@@ -27,11 +27,11 @@ import * as WholeFile from "./WholeFile.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How far a download has come, in bytes. */
+/** The progress of a download, in bytes. */
 export interface Progress {
   readonly file: string
   readonly received: number
-  /** Absent where the server does not say. */
+  /** Absent if the server does not report it. */
   readonly total?: number | undefined
 }
 
@@ -39,18 +39,18 @@ export interface Progress {
 export interface Request {
   readonly url: string
   readonly file: string
-  /** Sent to the origin of `url` alone, never to where it redirects. */
+  /** Sent only to the origin of `url`, never to a redirect target at another origin. */
   readonly token?: Redacted.Redacted<string> | undefined
   /** The expected SHA-256 of the file. Default: the one that the server reports, if any. */
   readonly sha256?: string | undefined
-  /** ASCII text with which the file begins, e.g. `GGUF`: an error page that comes as a file is refused. */
+  /** ASCII text at the beginning of the file, e.g. `GGUF`: an error page that arrives as a file is rejected. */
   readonly magic?: string | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
 /** The result of a download. */
 export interface Downloaded {
-  /** The commit that a hub has served, where it said so. */
+  /** The commit that a hub has served, if reported. */
   readonly commit?: string | undefined
 }
 
@@ -147,7 +147,7 @@ const promisedBy = ({ url }: Request, first: Headers, { headers, status }: HttpC
   }
 }
 
-/** Asks for a file from an offset on. Redirections are followed by hand: those that leave the origin get no token. */
+/** Requests a file from an offset. Redirects are followed manually, so that other origins do not receive the token. */
 const ask = Effect.fnUntraced(function* (request: Request, from: number) {
   const { token, url } = request
   const { origin } = new URL(url)
@@ -155,7 +155,7 @@ const ask = Effect.fnUntraced(function* (request: Request, from: number) {
   let first: Headers | undefined
   for (let hop = 0; hop <= mostRedirects; hop++) {
     const get = HttpClientRequest.get(target).pipe(
-      // Bytes as they are: what is compressed on the way has another length, and no ranges.
+      // Requests unencoded bytes: compressed responses have another length, and no ranges.
       HttpClientRequest.setHeaders({ "accept-encoding": "identity", ...(from > 0 && { range: `bytes=${from}-` }) })
     )
     const isHome = token !== undefined && target.origin === origin
@@ -176,7 +176,7 @@ const ask = Effect.fnUntraced(function* (request: Request, from: number) {
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The files in which a download that is under way keeps what has come. */
+/** Returns the files in which a download in progress stores the received data. */
 export const partsOf = (file: string) => ({ bytes: `${file}.part`, promised: `${file}.part.json` })
 
 const sizeOf = (file: string) => Effect.promise(async () => (await fs.stat(file).catch(() => undefined))?.size ?? 0)
@@ -201,7 +201,7 @@ const remembered = ({ file, url }: Request) =>
 const isSame = (before: Promised | undefined, now: Promised): boolean =>
   before?.etag !== undefined && before.etag === now.etag && before.size === now.size
 
-/** Writes what a response brings behind the first `from` bytes, and says whether it came to its end. */
+/** Appends a response after the first `from` bytes, and returns whether it was complete. */
 const receive = (request: Request, response: HttpClientResponse, from: number, total: number | undefined) => {
   const { file, onProgress } = request
   let received = from
@@ -226,7 +226,7 @@ const receive = (request: Request, response: HttpClientResponse, from: number, t
   )
 }
 
-/** One request: from the start, or from where the last one broke off. */
+/** Makes one request: from the start, or from the end of the partial file. */
 const attempt = Effect.fnUntraced(function* (
   request: Request
 ): Effect.fn.Return<{ readonly promised: Promised; readonly isEnd: boolean }, DownloadError, HttpClient.HttpClient> {
@@ -260,7 +260,7 @@ const beginOf = (request: Request, length: number) =>
     return buffer.subarray(0, bytesRead).toString("latin1")
   })
 
-/** Compares what has come with what was promised, and puts it away where it is wrong. */
+/** Compares the received file with its description, and discards it if they differ. */
 const check = Effect.fnUntraced(function* (request: Request, promised: Promised) {
   const { magic, sha256 = promised.sha256 } = request
   const { bytes } = partsOf(request.file)
@@ -288,7 +288,7 @@ const brokenOff = Effect.fnUntraced(function* (request: Request, here: number, {
   return yield* failed(request, { _tag: "Offline", detail })
 })
 
-/** Asks again while requests bring something. */
+/** Retries while requests make progress. */
 const fetchAll = Effect.fnUntraced(function* (request: Request) {
   const { bytes } = partsOf(request.file)
   let most = yield* sizeOf(bytes)
@@ -317,7 +317,7 @@ const finish = (request: Request) => {
 }
 
 /**
- * Downloads a file. One that is there already is neither asked for nor checked: the result is `undefined`.
+ * Downloads a file. An existing file is neither requested nor checked: the result is `undefined`.
  *
  * **Details**
  *

@@ -55,8 +55,8 @@ const isSystemError = (cause: unknown): cause is SystemError => {
 }
 
 /**
- * Describes what the system, or a function of a user, has thrown. Codes of the system are put into words, with the path
- * if it is another than `named`, which the caller names itself.
+ * Describes an error of the system or of a user function. System error codes are translated to words, with the path
+ * unless it is `named`, which the caller mentions itself.
  */
 export const detailOf = (cause: unknown, named?: string): string => {
   if (!isSystemError(cause)) return cause instanceof Error ? cause.message : String(cause)
@@ -86,7 +86,7 @@ const explain = (reason: FileErrorReason, file: string, cause: unknown): string 
   }
 }
 
-/** A file or folder that cannot be used. `cause` is what was thrown. */
+/** A file or folder that cannot be used. `cause` is the thrown value. */
 export class FileError extends Data.TaggedError("FileError")<{
   readonly file: string
   /** The attempted operation, e.g. `"written"`. */
@@ -99,7 +99,7 @@ export class FileError extends Data.TaggedError("FileError")<{
   }
 }
 
-/** The error for what a call of the system threw; a `FileError` stays what it is. */
+/** Converts the error of a system call; a `FileError` is returned unchanged. */
 export const fromUnknown =
   (file: string, tried: FileError["tried"]) =>
   (cause: unknown): FileError => {

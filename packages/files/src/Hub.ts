@@ -1,4 +1,4 @@
-/** Hugging Face's hub, and any server that serves files as it does: where a file is, and the key to it. */
+/** Hugging Face's hub, and any server with the same layout: the URL of a file, and the access token. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -27,8 +27,8 @@ export interface ReadOptions {
    */
   readonly isComplete?: boolean | undefined
   /**
-   * Whether each line has to be an object that matches its checksum (see `Sealed`), or has to match where it has one.
-   * By default checksums are not looked at.
+   * Whether each line must be an object that matches its checksum (see `Sealed`), or must match only if it has one. By
+   * default checksums are ignored.
    */
   readonly seal?: "required" | "optional" | undefined
   /**
@@ -44,12 +44,12 @@ export interface WriteOptions {
   /** After how many lines they are brought to the disk; 1 by default, `Infinity` leaves it to {@link Writer.flush}. */
   readonly syncLines?: number | undefined
   /**
-   * The longest that a line waits for others before it is brought to the disk, in milliseconds; no bound by default.
+   * The maximum time that a line waits for others before it is flushed to disk, in milliseconds; no bound by default.
    */
   readonly syncMillis?: number | undefined
 }
 
-/** A file that is appended to. Its functions throw a `FileError`; {@link attempt} makes an effect of them. */
+/** A file that is appended to. Its functions throw a `FileError`; {@link attempt} converts them to effects. */
 export interface Writer {
   /** Appends a value as a line: all of it, or nothing when it fails. */
   readonly append: (value: unknown) => void
@@ -84,7 +84,7 @@ const isPacked = (file: string) => file.endsWith(".gz")
 /** The most characters of a line, 64 Mi: a file of a few kilobytes can unpack to a line that no memory holds. */
 export const longestLine = 2 ** 26
 
-/** The lines of a text that comes in pieces, and whether each has its end. */
+/** Yields the lines of a text that arrives in pieces, and whether each is complete. */
 async function* linesOf(file: string, pieces: AsyncIterable<string>) {
   let line = 1
   // Joined when the line ends: a text that grew with each piece would be copied with each piece.
@@ -156,7 +156,7 @@ async function* valuesOf(file: string, options: ReadOptions): AsyncGenerator<unk
   }
 }
 
-/** The value of a line, or what is wrong with it. */
+/** Returns the value of a line, or its problem. */
 const parse = (text: string, seal: ReadOptions["seal"]): { readonly json?: unknown; readonly problem?: string } => {
   try {
     const json: unknown = JSON.parse(text)
@@ -176,8 +176,8 @@ export async function* textsOf(file: string, pieces: AsyncIterable<string>): Asy
 }
 
 /**
- * The values of a file's lines, one at a time. Empty lines are left out. A file that ends in `.gz` is unpacked, as
- * far as it goes where it need not be complete.
+ * Returns the values of a file's lines, one at a time. Empty lines are skipped. A file that ends in `.gz` is
+ * decompressed; if it need not be complete, as far as possible.
  *
  * **Details**
  *
@@ -211,7 +211,7 @@ export const read = (file: string, options: ReadOptions = {}): Stream.Stream<unk
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The offset behind the last complete line, found by reading the file backwards in pieces. */
+/** Returns the offset after the last complete line, by reading the file backwards in pieces. */
 const endOfLines = (descriptor: number, size: number): number => {
   const piece = Buffer.alloc(65_536)
   for (let end = size; end > 0; ) {
@@ -287,8 +287,8 @@ const openNow = (file: string, options: WriteOptions) => {
 }
 
 /**
- * Opens a file to append to, and makes it where it is not there. A torn last line is cut off. A link is refused. The
- * file is brought to the disk and closed with the scope.
+ * Opens a file for appending, and creates it if it does not exist. A torn last line is cut off. A link is rejected. The
+ * file is flushed to disk and closed with the scope.
  *
  * **Gotchas**
  *

@@ -92,7 +92,7 @@ const identityOf = (file: string): string | undefined => {
   return found === undefined ? undefined : `${found.dev} ${found.ino} ${found.birthtimeNs}`
 }
 
-/** The databases whose locks are held: one that nothing refers to is closed by garbage collection, which frees its lock. */
+/** The databases whose locks are held: without a reference, garbage collection would close one and free its lock. */
 const held = new Set<DatabaseSync>()
 
 const lockOn = (Database: typeof DatabaseSync, file: string) => {
@@ -126,11 +126,12 @@ const take = (file: string): DatabaseSync => {
         held.add(database)
         return database
       }
-      // It was made just now, or its holder has removed it between our opening and locking it: others may lock another.
+      // The file was just created, or its holder has removed it between our opening and locking it: other processes may
+      // lock another file.
       database.close()
     } catch (error) {
       removals += 1
-      // SQLite fails in this way, too, where its holder has removed it.
+      // SQLite also fails in this way if the holder has removed the file.
       const isRemoved = Sqlite.codeOf(error) === Sqlite.codes.inputOutput && !isStill(file, before)
       if (!isRemoved || removals > mostRemovals) throw error
     }

@@ -1,7 +1,7 @@
 /**
  * Files that only their owner can read. Everything that Divisi writes has the mode 0600, and its folders have 0700:
- * questions, answers, keys and what they cost concern no other user of the machine. Source code that Divisi writes for a
- * person follows the umask instead.
+ * questions, answers, keys and their costs are private to the user. Source code that Divisi generates for a person
+ * follows the umask instead.
  *
  * Older files may be more open. In the own folders of this user (`UserFolders`) they are closed when they are next used;
  * of any other one a warning names the command that closes it.
@@ -24,7 +24,7 @@ const ofOthers = 0o077
 /** The readers of a written file: its owner, or those that the umask allows. */
 export type Access = "owner" | "umask"
 
-/** Windows has no such modes: a folder of a user is closed to others there. */
+/** Windows does not have such modes: a user's folder is closed to other users there. */
 const hasModes = process.platform !== "win32"
 
 const isOpen = (mode: number): boolean => hasModes && (mode & ofOthers) !== 0
@@ -37,13 +37,13 @@ export const createNow = (file: string): void => {
   try {
     fs.closeSync(fs.openSync(file, "wx", fileMode))
   } catch {
-    // It is there already, or what opens it next says why it cannot be made.
+    // It exists already, or the next attempt to open it reports the error.
   }
 }
 
 /**
- * Takes what other users may do from a file or folder without opening it, which would free the locks that SQLite has on
- * it. Returns whether that could be done: what belongs to another user stays as it is.
+ * Removes other users' permissions from a file or folder without opening it, which would free the locks that SQLite has
+ * on it. Returns whether that succeeded: files of another user are left unchanged.
  */
 export const closeNow = (file: string, mode: number = fileMode): boolean => {
   try {

@@ -1,8 +1,8 @@
 /**
  * Programs that are started as the head of a process group, so that they end with all that they have started.
  *
- * A group ends as a whole: if it is stopped, if its head ends, and if this process ends, by a `kill -9` too. On Windows,
- * which has no process groups, `taskkill /T` ends the tree of processes.
+ * A group ends as a whole: if it is stopped, if its head ends, and if this process ends, even by a `kill -9`. On
+ * Windows, which has no process groups, `taskkill /T` ends the tree of processes.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process"
 
@@ -17,7 +17,7 @@ const outputMillis = 1_000
 /** The groups that may have members. */
 const running = new Set<ChildProcess>()
 
-/** The groups that have got SIGTERM, and whose members have time to end. */
+/** The groups that have received SIGTERM, and whose members have time to end. */
 const stopping = new WeakSet<ChildProcess>()
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -72,10 +72,10 @@ const killAllAtExit = (): void => {
 // Groups
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options of `spawn` for the head of a group; {@link own} takes what was started with them. */
+/** Options of `spawn` for the head of a group; pass the started process to {@link own}. */
 export const headOptions = { detached: !isWindows, windowsHide: true } as const
 
-/** Takes charge of a process that was started with {@link headOptions}. */
+/** Takes ownership of a process that was started with {@link headOptions}. */
 export const own = <C extends ChildProcess>(child: C): C => {
   if (child.pid === undefined) return child
   running.add(child)
@@ -159,9 +159,9 @@ export interface CommandOptions {
   readonly input?: string | undefined
   readonly cwd?: string | undefined
   readonly env?: NodeJS.ProcessEnv | undefined
-  /** Stops it when it is aborted; the promise is rejected with the reason. */
+  /** Stops the command when it is aborted; the promise is rejected with the reason. */
   readonly signal?: AbortSignal | undefined
-  /** It is stopped after so many milliseconds; no limit by default. */
+  /** The time limit in milliseconds; no limit by default. */
   readonly timeoutMillis?: number | undefined
   /** The number of characters at the end of its output that are retained. Default: 16,000. */
   readonly maxCharacters?: number | undefined
@@ -178,8 +178,8 @@ export interface Ended {
 }
 
 /**
- * Runs a command of the user's shell to its end. The end of the shell counts: members of its group that it leaves behind
- * are killed, and output that others hold open is not waited for. Rejected if it cannot be started.
+ * Runs a command of the user's shell to its end. Only the end of the shell matters: remaining members of its group are
+ * killed, and output held open by other processes is not awaited. Rejected if it cannot be started.
  */
 export const run = (command: string, options: CommandOptions = {}): Promise<Ended> =>
   new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto"
 import * as Data from "effect/Data"
 
-/** A text that is not what was written. */
+/** A text that differs from the written one. */
 export class DamageError extends Data.TaggedError("DamageError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -16,7 +16,7 @@ export class DamageError extends Data.TaggedError("DamageError")<{ readonly deta
 
 /** How a text is read. */
 export interface ReadOptions {
-  /** Whether an object without a checksum is taken as it is; false by default. */
+  /** Whether to accept an object without a checksum. Default: `false`. */
   readonly isOptional?: boolean | undefined
 }
 
@@ -41,7 +41,7 @@ export const stringify = (value: object, indent = 0): string => {
   return text === "{}" ? `{"sha256":"${sha256}"}` : `${text.slice(0, -1)},"sha256":"${sha256}"}`
 }
 
-/** The object that was sealed, from the value of its JSON; throws a `DamageError` where it was changed since. */
+/** Returns the sealed object from the value of its JSON; throws a `DamageError` if it was changed. */
 export const open = (value: unknown, { isOptional = false }: ReadOptions = {}): object => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new DamageError({ detail: "it is not an object" })
@@ -53,7 +53,7 @@ export const open = (value: unknown, { isOptional = false }: ReadOptions = {}): 
   throw new DamageError({ detail: "its checksum does not match, so it is corrupt or was edited" })
 }
 
-/** The object that was sealed, from its text; throws a `DamageError` where it was changed since. */
+/** Returns the sealed object from its text; throws a `DamageError` if it was changed. */
 export const parse = (text: string, options?: ReadOptions): object => {
   let value: unknown
   try {

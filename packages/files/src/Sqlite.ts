@@ -1,4 +1,4 @@
-/** Node's own SQLite: loaded when it is first used, without a warning, and the codes of its errors. */
+/** Node's own SQLite, loaded on first use without a warning, and its error codes. */
 import type * as sqlite from "node:sqlite"
 
 /** SQLite's result codes, without the bits that refine them. */

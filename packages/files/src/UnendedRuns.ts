@@ -50,7 +50,7 @@ const isEnd = (run: string) => (entry: Journal.Entry) =>
 const ends = ["", "-wal", "-shm", "-owners"]
 
 /**
- * Opens the runs of a file. With the scope the file goes, when nothing is left in it.
+ * Opens the runs of a file. The file is removed with the scope if no run is left in it.
  *
  * **Details**
  *

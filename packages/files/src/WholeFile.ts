@@ -21,15 +21,15 @@ export type Content = string | Uint8Array | Iterable<string | Uint8Array>
 /** How a file is written. */
 export interface Options {
   /**
-   * Whether to wait until the content is on the disk; true by default. A file that does not wait survives a process
-   * that is killed, but perhaps no loss of power: {@link sync} makes up for it.
+   * Whether to wait until the content is on the disk. Default: `true`. Without waiting, a file survives a killed
+   * process, but perhaps not a loss of power; call {@link sync} later to ensure that.
    */
   readonly isDurable?: boolean | undefined
   /** The permitted readers of a new file: its owner by default. Generated source code follows the umask. */
   readonly access?: OwnerOnly.Access | undefined
 }
 
-/** Takes the content of a file in order. */
+/** Receives the content of a file in order. */
 export interface Sink {
   /** Writes a piece. Its bytes may be reused once the promise is resolved. */
   readonly write: (piece: string | Uint8Array) => Promise<void>
@@ -68,7 +68,7 @@ export const syncFolder = (folder: string): Effect.Effect<void, FileError> =>
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Small pieces are gathered until there are this many bytes. */
+/** Small pieces are buffered up to this number of bytes. */
 const bufferSize = 1 << 20
 
 /** A nearly full disk accepts a part of the data, and reports the error only for the rest. */
@@ -107,7 +107,7 @@ const placeOf = async (file: string) => {
   return { target, before: await fs.stat(target).catch(() => undefined) }
 }
 
-/** The name of what is being written, and of what a process leaves that is killed meanwhile. */
+/** Returns the name of a file that is being written, which a killed process leaves behind. */
 const partialOf = (target: string) => `${target}.${randomUUID()}.partial`
 
 const partialPattern = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$/
@@ -137,8 +137,8 @@ const sweepNow = async (folder: string, olderThanMillis: number, names?: Readonl
 }
 
 /**
- * Removes what killed processes have left of files in a folder: of those with these names, or of all. Hold a lock that
- * keeps other writers of them out: what they are writing would go, too.
+ * Removes the leftovers of killed processes in a folder: those with these names, or all. Hold a lock that excludes
+ * other writers, because their unfinished files would be removed, too.
  */
 export const sweep = (folder: string, names?: ReadonlyArray<string>): Effect.Effect<void, FileError> =>
   Effect.tryPromise({ try: () => sweepNow(folder, 0, names), catch: fromUnknown(folder, "removed") })
@@ -155,7 +155,7 @@ const fill = (file: string, handle: fs.FileHandle, body: Body, isDurable: boolea
 
 const close = (handle: fs.FileHandle) => Effect.promise(() => handle.close())
 
-/** Devices and pipes are written where they are: a rename would replace them. */
+/** Devices and pipes are written in place: a rename would replace them. */
 const writeInPlace = (target: string, body: Body) =>
   Effect.acquireUseRelease(
     attempt(target, () => fs.open(target, "w")),
@@ -265,7 +265,7 @@ export const makeFolderNow = (folder: string, access: OwnerOnly.Access = "owner"
   }
 }
 
-/** Makes a folder and those above it, where they are not there. */
+/** Creates a folder and its parents, if they do not exist. */
 export const makeFolder = (folder: string, access?: OwnerOnly.Access | undefined): Effect.Effect<void, FileError> =>
   Effect.try({ try: () => makeFolderNow(folder, access), catch: fromUnknown(folder, "written") })
 
@@ -279,8 +279,8 @@ const syncAll = async (folder: string) => {
 }
 
 /**
- * Gives a folder that was filled under another name its own: it is there with all that is in it, or not at all. There
- * must be none of that name yet.
+ * Renames a folder that was filled under another name: it appears with all its content, or not at all. The target must
+ * not exist.
  */
 export const publishFolder = (partial: string, folder: string): Effect.Effect<void, FileError> =>
   attempt(folder, async () => {

@@ -44,10 +44,10 @@ export const openCache = async (options: DiskCache.Options): Promise<ResponseCac
 }
 
 /**
- * Opens a file that keeps runs, so that they survive their process: by default one in this user's data folder. It is closed
- * by `await using`, or never. The promise is rejected with a `JournalError` when the file cannot be used.
+ * Opens a file that stores runs, so that they survive their process: by default one in this user's data folder. It is
+ * closed by `await using`, or never. The promise is rejected with a `JournalError` if the file cannot be used.
  *
- * `runs()` lists the runs that it has, the last begun first: how they ended, what they cost, what they wait for.
+ * `runs()` lists its runs, the most recent first, with their endings, costs and waiting calls.
  *
  * **Example**
  *

@@ -257,7 +257,8 @@ const wordsOf = (error: unknown): string => {
 }
 
 /**
- * Returns the reason of a thrown value, or `undefined` if it does not have any: most likely a bug in the code that threw.
+ * Returns the reason of a thrown value, or `undefined` if it does not have any: most likely a bug in the code that
+ * threw.
  *
  * **Details**
  *

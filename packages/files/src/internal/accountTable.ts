@@ -1,6 +1,6 @@
 /**
- * Accounts and what is set aside on them in a SQLite file: its schema, and the statements that read and write it. Each
- * function is a part of a transaction: between what it reads and what it writes comes no other process.
+ * Accounts and their reservations in a SQLite file: its schema, and the statements that read and write it. Each
+ * function is a part of a transaction: no other process intervenes between its reads and writes.
  */
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
 import { Account, Budget } from "@divisi/core"
@@ -54,7 +54,7 @@ const adjustments = `
   CREATE TABLE IF NOT EXISTS adjustments (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
 `
 
-// By which accounts that were charged for a call are found, whichever account a run is resumed under.
+// Finds the accounts that were charged for a call, whichever account a run is resumed under.
 const callIndex = "CREATE INDEX IF NOT EXISTS holds_call ON holds (call) WHERE call IS NOT NULL"
 
 /** Prepares a file for several processes, and writes the schema if it is missing. */
@@ -70,7 +70,7 @@ const prepare = (database: DatabaseSync): void => {
   })
 }
 
-/** How such a file is known, and made ready. */
+/** The mark of such a file, and its preparation. */
 export const kind: Kind = { applicationId, schemaVersion, prepare }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -102,18 +102,18 @@ export interface Asked {
 /** A charge without a reservation. */
 export type Charged = Omit<Asked, "occurrence" | "amount" | "draws">
 
-/** A hold that is closed: settled with what was used, or released without it. */
+/** A closed hold: settled with the actual usage, or released without it. */
 export interface Closed {
   readonly hold: number
   readonly used: Paid | undefined
-  /** Whether others have drawn on it: an account is then charged no more than its limit allows. */
+  /** Whether nested calls have drawn on it: an account is then charged no more than its limit allows. */
   readonly isDrawn: boolean
   /** The amounts returned to other holds (negative), or taken from them. */
   readonly draws: ReadonlyArray<Account.Draw<number>>
   readonly now: number
 }
 
-/** An account of a hold, and what was drawn of the hold on it. */
+/** An account of a hold, and the amounts drawn from the hold on it. */
 interface Link {
   readonly id: number
   readonly drawn: Budget.Part
@@ -156,7 +156,7 @@ const chainText = (chain: ReadonlyArray<Link>): string =>
     chain.map(({ drawn, id }) => (drawn.costUsd === 0 && drawn.tokens === 0 ? id : [id, drawn.costUsd, drawn.tokens]))
   )
 
-/** A standing with what is drawn on it not reserved. */
+/** Returns the state of an account without its draws among the reservations. */
 const drawnOn = (row: Row, draws: ReadonlyArray<Account.Draw<number>>): Row => {
   const own = draws.filter(({ account }) => account === row.name)
   if (own.length === 0) return row
@@ -171,11 +171,13 @@ const keptMillis = 90 * 86_400_000
 // Statements
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The statements of one open file. They throw what SQLite throws. */
+/** The statements of one open file. They throw SQLite's errors. */
 export interface AccountTable {
-  /** Finds an account, or makes it. The limits that one has are changed where `isGiven` says that these are new. */
+  /**
+   * Returns an account, and creates it if it does not exist. If `isGiven`, the limits of an existing one are replaced.
+   */
   readonly open: (account: Account.Named, now: number, isGiven: boolean) => Row
-  /** Sets an amount aside on all accounts or on none; gives the id of the hold. */
+  /** Reserves an amount on all accounts or on none; returns the id of the hold. */
   readonly reserve: (asked: Asked) => Account.Taken<number> | "wait" | BudgetExceeded
   readonly close: (closed: Closed) => void
   readonly charge: (asked: Charged, costUsd: number) => void

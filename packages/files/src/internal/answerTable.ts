@@ -47,9 +47,9 @@ export interface Bounds {
   readonly lifeMillis: number
 }
 
-/** The answers of one open file. Its functions throw what SQLite throws. */
+/** The answers of one open file. Its functions throw SQLite's errors. */
 export interface AnswerTable {
-  /** `"damaged"` where a row does not match its checksum. */
+  /** `"damaged"` if a row does not match its checksum. */
   readonly get: (key: Uint8Array, now: number) => ResponseCache.Entry | "damaged" | undefined
   readonly set: (key: Uint8Array, answer: ResponseCache.Entry, now: number) => void
 }
@@ -64,7 +64,7 @@ const prepare = (database: DatabaseSync): void => {
   })
 }
 
-/** How such a file is known, and made ready. */
+/** The mark of such a file, and its preparation. */
 export const kind: Kind = { applicationId, schemaVersion, prepare }
 
 const isEntry = (value: unknown): value is ResponseCache.Entry => {

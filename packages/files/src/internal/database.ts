@@ -19,7 +19,7 @@ export type Failure =
   | { readonly _tag: "Unwritable"; readonly detail: string }
   /** Its disk has no room left. */
   | { readonly _tag: "Full" }
-  /** It is a file of something else. */
+  /** It is a file of another program. */
   | { readonly _tag: "Foreign" }
   | { readonly _tag: "Damaged"; readonly detail: string }
 
@@ -36,7 +36,7 @@ const unwritable: ReadonlySet<number | undefined> = new Set([
   undefined
 ])
 
-/** Any other error of a file of ours means that it is damaged: a missing column, a null where none may be. */
+/** Any other error in a file of this package means that it is damaged: a missing column, an unexpected null. */
 export const failureOf = (error: unknown): Failure => {
   const code = Sqlite.codeOf(error)
   const detail = detailOf(error)
@@ -139,7 +139,7 @@ export const explain = (reason: Unopened, cure: string): string => {
   }
 }
 
-/** A kind of file: how it is known, and made ready. */
+/** A kind of file: its mark, and its preparation. */
 export interface Kind extends Mark {
   /** Prepares a file for several processes, and writes the schema if it is missing. */
   readonly prepare: (database: DatabaseSync) => void
@@ -157,7 +157,7 @@ export const open = <E>(
     const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(failureOf(error)))
     return Effect.gen(function* () {
       yield* attempt(() => file !== ":memory:" && WholeFile.makeFolderNow(path.dirname(file)))
-      // SQLite says no more than that it cannot open it.
+      // SQLite reports only that it cannot open the file.
       if (yield* attempt(() => fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true))
         return yield* Effect.fail(failed({ _tag: "Unwritable", detail: "it is a folder" }))
       // SQLite creates the files next to this one with the same mode.
@@ -171,7 +171,7 @@ export const open = <E>(
       )
       const found = yield* attempt(() => identify(database, kind))
       if (found !== "ours") return yield* Effect.fail(failed({ _tag: found }))
-      // Deleted rows are overwritten. A file that is new can give free pages back to the system.
+      // Deleted rows are overwritten. A new file can return free pages to the system.
       yield* attempt(() => database.exec("PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL"))
       yield* attempt(() => kind.prepare(database))
       return database

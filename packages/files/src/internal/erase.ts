@@ -38,9 +38,7 @@ const shrink = (database: DatabaseSync): Effect.Effect<void, unknown> =>
     (isSmaller) => (isSmaller ? Effect.andThen(Effect.yieldNow, shrink(database)) : Effect.void)
   )
 
-/**
- * Removes what was deleted from the disk. `secure_delete`, which {@link open} of a database sets, has overwritten it.
- */
+/** Removes deleted data from the disk. `secure_delete`, which {@link open} of a database sets, has overwritten it. */
 export const compact = (database: DatabaseSync): Effect.Effect<void, unknown> =>
   Effect.andThen(shrink(database), emptyLog(database))
 

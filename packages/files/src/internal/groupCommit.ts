@@ -10,7 +10,7 @@ import { isBusy, mostNaps, napMillis } from "./database.ts"
 /** A unit of work on the file. Its own exceptions (as opposed to errors of the file) fail only this task. */
 interface Task {
   readonly work: () => unknown
-  /** Whether it has to be on the disk itself when it is acknowledged, so that a loss of power does not take it back. */
+  /** Whether it must be on the disk itself before it is acknowledged, so that it survives a loss of power. */
   readonly isDurable: boolean
   readonly resume: (done: Effect.Effect<unknown, unknown>) => void
 }
@@ -34,7 +34,7 @@ export const make = (database: DatabaseSync): Writer => {
   let isDurable: boolean | undefined
   let naps = 0
 
-  /** `FULL` waits for the disk at each commit; with `NORMAL` what was committed outlives the process alone. */
+  /** `FULL` waits for the disk at each commit; with `NORMAL` commits survive only the end of the process. */
   const setDurable = (wanted: boolean) => {
     if (wanted === isDurable) return
     database.exec(`PRAGMA synchronous = ${wanted ? "FULL" : "NORMAL"}`)

@@ -25,7 +25,7 @@ const lookups = `
   ) STRICT, WITHOUT ROWID;
 `
 
-// A row for each batch: what is written together is read together, and one row is cheaper than many.
+// A row for each batch: its entries are read together, and one row is cheaper than many.
 const schema = `
   CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
@@ -60,7 +60,7 @@ const prepare = (database: DatabaseSync): void => {
   })
 }
 
-/** How such a file is known, and made ready. */
+/** The mark of such a file, and its preparation. */
 export const kind: Kind = { applicationId, schemaVersion, prepare }
 
 /** A run as a row of the table. */
@@ -84,9 +84,9 @@ export class Torn extends Error {}
 /** SQLite has no checksums of its own: a flipped bit in a text would be another answer. */
 const sumOf = (run: string, seq: number, text: string): number => crc32(text, crc32(`${run} ${seq}`))
 
-/** The statements of one open file. They throw what SQLite throws, and {@link Torn}. */
+/** The statements of one open file. They throw SQLite's errors, and {@link Torn}. */
 export interface JournalTable {
-  /** Takes a run for an owner; gives who has it instead, unless that one is `dead`. */
+  /** Claims a run for an owner. Returns the current owner instead, unless that one is `dead`. */
   readonly claim: (
     run: string,
     owner: string,
@@ -94,7 +94,7 @@ export interface JournalTable {
     now: number
   ) => Journal.Claim | string
   readonly release: (run: string, epoch: number, owner: string) => void
-  /** Returns whether it was written: not where the epoch or the sequence number is another. */
+  /** Returns whether it was written: false if the epoch or the sequence number differs. */
   readonly append: (batch: Journal.Batch, now: number) => boolean
   readonly read: (run: string, from: number) => ReadonlyArray<Journal.Entry>
   readonly find: (run: string) => Listed | undefined
@@ -144,9 +144,9 @@ export const make = (database: DatabaseSync): JournalTable => {
   const empty = database.prepare("DELETE FROM batches WHERE run = ?")
   const drop = database.prepare("DELETE FROM runs WHERE id = ?")
 
-  /** Of the runs that were claimed here: a row is found by its id at half the cost. */
+  /** The row ids of runs that were claimed here: a look-up by row id costs half. */
   const ids = new Map<string, number>()
-  /** Those whose caller and request are noted. */
+  /** The runs whose caller and request are stored. */
   const noted = new Set<number>()
 
   const rowOf = (run: string) => find.get(run) as Row | undefined

@@ -33,12 +33,12 @@ const prepare = (database: DatabaseSync): void => {
   })
 }
 
-/** How such a file is known, and made ready. */
+/** The mark of such a file, and its preparation. */
 export const kind: Kind = { applicationId, schemaVersion, prepare }
 
-/** The texts of one open file. Its functions throw what SQLite throws. */
+/** The texts of one open file. Its functions throw SQLite's errors. */
 export interface RecordTable {
-  /** `"damaged"` where a text does not match its checksum. */
+  /** `"damaged"` if a text does not match its checksum. */
   readonly get: (name: string, now: number) => { readonly text: string } | "damaged" | undefined
   readonly set: (name: string, text: string, now: number) => void
   readonly remove: (name: string) => void
@@ -47,7 +47,7 @@ export interface RecordTable {
 /** The size of a row without its text. */
 const rowBytes = 200
 
-/** How many texts are written until it is looked again whether there are too many. */
+/** The number of written texts between two checks of the limit. */
 const countedEvery = 64
 
 const sumOf = (name: string, text: string): Buffer =>
