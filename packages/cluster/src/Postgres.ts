@@ -22,7 +22,7 @@ import * as Session from "./internal/session.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which database, and how it is used. */
+/** The database, and the way in which it is used. */
 export interface Options {
   /** As in `postgres://user:password@host:5432/database?sslmode=require`. Nothing tells it again. */
   readonly url: Redacted.Redacted
@@ -30,7 +30,7 @@ export interface Options {
   readonly password?: Redacted.Redacted | undefined
   /** The schema of the tables; `divisi` by default. Lower-case letters, digits and underscores. */
   readonly schema?: string | undefined
-  /** How many connections there are at most, besides the one that holds the lock; 8 by default. */
+  /** The maximum number of connections, in addition to the one that holds the lock. Default: 8. */
   readonly maxConnections?: number | undefined
   /** How long to wait for an unreachable database, in milliseconds. Default: 30,000. */
   readonly patienceMillis?: number | undefined
@@ -61,7 +61,7 @@ export interface Postgres {
   /** The owner that this process is, in the tables. */
   readonly self: string
   /**
-   * The time by the clock of the database, in milliseconds since 1970: names of days, ages and times that are stored come
+   * The time by the clock of the database, in milliseconds since 1970. Names of days, ages and stored times are derived
    * from it, since the clocks of servers differ.
    */
   readonly now: () => number
@@ -94,9 +94,9 @@ export interface Postgres {
 export type PostgresErrorReason =
   | { readonly _tag: "Unreachable"; readonly detail: string }
   | { readonly _tag: "Invalid"; readonly detail: string }
-  /** It does not let this user in, or not do that. */
+  /** The database rejects this user, or lacks a permission. */
   | { readonly _tag: "Denied"; readonly detail: string }
-  /** A newer version of this package has made the tables. */
+  /** The tables were created by a newer version of this package. */
   | { readonly _tag: "Newer" }
   | { readonly _tag: "Failed"; readonly detail: string }
 
@@ -115,7 +115,7 @@ const explain = (reason: PostgresErrorReason): string => {
   }
 }
 
-/** A database that cannot be used. `reason` says why; no password is in it. */
+/** A database that cannot be used. `reason` has the cause, without passwords. */
 export class PostgresError extends Data.TaggedError("PostgresError")<{
   readonly database: string
   readonly reason: PostgresErrorReason
@@ -164,7 +164,7 @@ const hostOf = (url: Redacted.Redacted): string => {
 
 const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(url)).password !== ""
 
-/** How long it may take to say that it is there. */
+/** The time limit for checking that it is reachable. */
 const lookMillis = 2_000
 
 /**
@@ -193,8 +193,9 @@ const maxMessageSize = 512 * 2 ** 20
  * **Gotchas**
  *
  * It needs a connection to the database itself, or to a pooler that pools sessions: one that pools transactions, as
- * PgBouncer may, does not keep the lock. A pooler has to let `idle_in_transaction_session_timeout`, `lock_timeout` and
- * `statement_timeout` of a connection's start through, or to ignore them. A machine that is gone without a word is noticed after half a minute.
+ * PgBouncer may, loses the lock. A pooler has to pass `idle_in_transaction_session_timeout`, `lock_timeout` and
+ * `statement_timeout` through at the start of a connection, or to ignore them. A machine that disappears silently is
+ * noticed after half a minute.
  *
  * **Example**
  *

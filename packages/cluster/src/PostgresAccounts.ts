@@ -1,6 +1,6 @@
 /**
- * Accounts in Postgres: what runs may spend, counted once for all servers that share a database. They are the same as those
- * of `DiskAccounts`: never exceeded by all processes together, whichever of them are killed.
+ * Accounts in Postgres: limits on the spend of runs, counted once for all servers that share a database. They behave
+ * like those of `DiskAccounts`: never exceeded by all processes together, whichever of them are killed.
  */
 import { randomUUID } from "node:crypto"
 import { Account, Budget } from "@divisi/core"
@@ -14,7 +14,7 @@ import * as Batches from "./internal/batches.ts"
 import { bounded } from "./internal/closing.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** Accounts that cannot be used: `cause` says what is wrong with their database. */
+/** Accounts that cannot be used: `cause` has the problem of their database. */
 export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly cause: PostgresError }> {
   override get message(): string {
     return this.cause.message
@@ -28,7 +28,7 @@ export type Accounts = Account.Accounts<AccountsError>
 const keptMillis = 90 * 86_400_000
 
 /**
- * Makes the accounts of a database that is open.
+ * Makes the accounts of an open database.
  *
  * **Details**
  *

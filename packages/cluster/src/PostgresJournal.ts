@@ -25,14 +25,14 @@ const patience = { millis: 5_000, napMillis: 25 }
 /** Runs that one statement removes. */
 const removedAtOnce = 500
 
-/** How long is waited before what could not be given back is given back once more. */
+/** The wait before another attempt to release a run. */
 const againMillis = 1_000
 
 /** A claim that this process has, or is about to have. */
 type Held = JournalTable.Claimed | "claimed"
 
 /**
- * Makes the journal of a database that is open.
+ * Makes the journal of an open database.
  *
  * **Details**
  *
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.map(
       orFail(
         postgres.run((session) =>
-          // A claim that is made meanwhile has a higher number, and stays.
+          // A concurrent claim has a higher number, and is retained.
           Effect.flatMap(table.mine(session, runs), (mine) =>
             table.release(
               session,

@@ -24,7 +24,7 @@ export interface Refusal {
 
 /** The rate limits of a database. */
 export interface Paces {
-  /** Takes a request of a name; or says why none may be made now, and takes nothing. */
+  /** Admits a request under a name, or returns the reason why it is refused, without counting it. */
   readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, PostgresError>
   /** Counts tokens that a name has used. */
   readonly use: (name: string, limits: Limits, tokens: number) => Effect.Effect<void, PostgresError>
@@ -33,7 +33,7 @@ export interface Paces {
 interface Task {
   readonly name: string
   readonly limits: Limits
-  /** Tokens that were used; a request is asked for when absent. */
+  /** The number of used tokens; if absent, the task is a request. */
   readonly used?: number | undefined
 }
 
@@ -49,7 +49,7 @@ interface Found {
 
 const minute = 60_000
 
-/** How long a bucket takes for one, in milliseconds; 0 where there is no limit. */
+/** Returns the time that a bucket takes to refill one unit, in milliseconds; 0 without a limit. */
 const millisOf = (perMinute: number | undefined): number => (perMinute === undefined ? 0 : minute / perMinute)
 
 /**

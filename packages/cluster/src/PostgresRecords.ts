@@ -1,6 +1,4 @@
-/**
- * Texts by name in Postgres, of several kinds: what servers keep for their clients, and all of them find.
- */
+/** Named texts in Postgres, of several kinds: data that servers store for their clients and share. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Batches from "./internal/batches.ts"
@@ -37,11 +35,11 @@ export interface Records {
 /** Texts that one statement removes. */
 const removedAtOnce = 1_000
 
-/** How many texts are written until it is looked again whether there are too many. */
+/** The number of written texts between two checks of the limit. */
 const countedEvery = 64
 
 /**
- * Makes the texts of a kind in a database that is open. Those that are asked for at once are read in one statement.
+ * Makes the texts of a kind in an open database. Concurrent reads share one statement.
  *
  * **Example**
  *

@@ -17,7 +17,7 @@ export interface Hold {
 
 /** A task for the accounts. Each may be sent again with the same id, and is performed once. */
 export type Task =
-  /** Finds an account, or makes it; limits that are given take the place of its own. */
+  /** Returns an account, or creates it; the given limits replace its own. */
   | { readonly type: "open"; readonly account: Account.Named; readonly isGiven: boolean }
   | {
       readonly type: "reserve"
@@ -30,13 +30,13 @@ export type Task =
       /** The amounts taken from other holds. */
       readonly draws: ReadonlyArray<Account.Draw<Hold>>
     }
-  /** Replaces what was set aside by what was used, or gives it back. */
+  /** Replaces a reservation by the actual usage, or releases it. */
   | {
       readonly type: "close"
       readonly id: string
       readonly chain: ReadonlyArray<string>
       readonly used: Paid | undefined
-      /** Whether others have drawn on it: an account is then charged no more than its limit allows. */
+      /** Whether nested calls have drawn on it: an account is then charged no more than its limit allows. */
       readonly isDrawn: boolean
       /** The amounts returned to other holds (negative), or taken from them. */
       readonly draws: ReadonlyArray<Account.Draw<Hold>>
@@ -49,7 +49,7 @@ export type Task =
       readonly call: string | undefined
       readonly costUsd: number
     }
-  /** Counts what a process had set aside that is no more at its worst case. */
+  /** Charges the reservation of a process that has ended at its worst case. */
   | { readonly type: "bury"; readonly id: string; readonly chain: ReadonlyArray<string>; readonly owner: string }
 
 /** The result of a task: a hold, if one is requested. */

@@ -1,4 +1,4 @@
-/** Accounts and holds in Postgres: how tasks are done in one statement, however many there are. */
+/** Accounts and holds in Postgres: tasks are performed in one statement, however many there are. */
 import { Account } from "@divisi/core"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
@@ -53,7 +53,7 @@ const accountOf = (row: Row): AccountBook.Row => {
   }
 }
 
-/** An account as the function of the database gives it. */
+/** Decodes an account that the database function returns. */
 const accountIn = ([, name, values]: Row): AccountBook.Row => accountOf([name, ...JSON.parse(String(values))])
 
 const adjustmentOf = (body: unknown): Account.Adjustment => JSON.parse(String(body))

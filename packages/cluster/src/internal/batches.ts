@@ -10,12 +10,12 @@ interface Waiting<In, Out, E> {
   readonly resume: (done: Effect.Effect<Out, E>) => void
 }
 
-/** The most that goes together. */
+/** The maximum number of items in one batch. */
 const most = 1_000
 
 /**
- * Makes a function whose items go together. `run` gives what became of each, in their order. Of items with the same `key`
- * only one goes at a time, in the order in which they came.
+ * Makes a function whose items are batched. `run` returns the results in the order of its items. Items with the same
+ * `key` are processed one at a time, in the order of arrival.
  */
 export const make = Effect.fnUntraced(function* <In, Out, E>(
   run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Effect.Effect<Out, E>>, E>,

@@ -2,7 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
-/** How long a close waits for the database. After it, others find out that the process has ended. */
+/**
+ * The maximum time that a close waits for the database. After it, other processes detect that the process has ended.
+ */
 const patienceMillis = 3_000
 
 /** Does something as well as it can, and waits for it no longer than a close may take, even if it cannot be interrupted. */

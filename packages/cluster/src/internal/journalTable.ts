@@ -29,7 +29,7 @@ export interface Listed {
   readonly changedAt: number
   readonly ageMillis: number
   readonly head: ReturnType<typeof Journal.readHead>
-  /** Present where it lives. */
+  /** Present if its process is alive. */
   readonly owner: string | undefined
   /** True if the owner may have ended, which is not known soon after a start of the database. */
   readonly isOwnerUnconfirmed?: true | undefined
@@ -47,12 +47,12 @@ export interface JournalTable {
    */
   readonly holder: (session: Session, run: string) => Written<{ owner: string; waits: boolean } | undefined>
   readonly release: (session: Session, claims: ReadonlyArray<Omit<Claimed, "length">>) => Written<void>
-  /** The claims that this process has on some runs, by what the database knows. */
+  /** Returns the claims that this process has on some runs according to the database. */
   readonly mine: (
     session: Session,
     runs: ReadonlyArray<string>
   ) => Written<ReadonlyArray<Omit<Claimed, "length"> & { readonly run: string }>>
-  /** Gives back all that this process has. */
+  /** Releases all claims of this process. */
   readonly releaseAll: (session: Session) => Written<void>
   /** Returns the ids of those runs whose batch is written. If `isAgain`, the batch may have been written before. */
   readonly append: (

@@ -16,7 +16,7 @@ import { bounded } from "./closing.ts"
 import { lockClass } from "./schema.ts"
 import { type Session, sessionOf } from "./session.ts"
 
-/** How often a process looks whether it still has its lock. */
+/** The interval at which a process checks that it still has its lock. */
 const lookMillis = 1_000
 
 /** How long a process without its lock is waited for, in milliseconds: it reconnects within about a second. */

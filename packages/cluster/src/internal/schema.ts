@@ -1,4 +1,4 @@
-/** The tables, and how they come to be. */
+/** The tables and their migrations. */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Session } from "./session.ts"
@@ -81,7 +81,7 @@ const withPaces = (schema: string) => `
   ) WITH (fillfactor = 50)
 `
 
-/** The parts of other holds that a task takes (or gives back, where they are negative), as far as these are open. */
+/** The parts of other holds that a task takes (or returns, if they are negative), as far as these are open. */
 const draws = (schema: string) => `
   SELECT given.* FROM jsonb_to_recordset(coalesce(task.draws, '[]'::jsonb)) AS given (
     "from" text, at integer, cost double precision, tokens double precision
@@ -94,7 +94,7 @@ const drawn = (schema: string, sign: "+" | "-") => `FOR draw IN ${draws(schema)}
             changed[draw.at] := true;
           END LOOP;`
 
-/** Notes on other holds what is taken of them. */
+/** Records on other holds the amounts taken from them. */
 const drawing = (schema: string) => `FOR draw IN ${draws(schema)} LOOP
             UPDATE ${schema}.holds AS known SET drawn = jsonb_set(known.drawn, ARRAY[names[draw.at]], jsonb_build_array(
               coalesce((known.drawn->names[draw.at]->>0)::double precision, 0) + draw.cost,
@@ -117,7 +117,7 @@ const uncharged = (schema: string, counts: string) => `task.chain := ARRAY(
 
 const undated = (name: string) => `regexp_replace(${name}, '@\\d{4}-\\d\\d-\\d\\d$', '')`
 
-/** Accounts that were charged for a call are found by its name. */
+/** Finds the accounts that were charged for a call by its name. */
 const withCalls = (schema: string) => [
   `CREATE INDEX holds_call ON ${schema}.holds (call) WHERE call IS NOT NULL`,
   withAccountTasks(schema)
@@ -458,15 +458,15 @@ const withAdjustments = (schema: string): ReadonlyArray<string> => [
   $body$`
 ]
 
-/** Runs are found by the request that they answer. */
+/** Finds runs by the request that they answer. */
 const withRequests = (schema: string): ReadonlyArray<string> => [
   `ALTER TABLE ${schema}.runs ADD COLUMN request text`,
   `CREATE INDEX runs_request ON ${schema}.runs (request, id) WHERE request IS NOT NULL`
 ]
 
 /**
- * When each process was seen last, by the clock of the database. After a crash of the database it is empty, and its clients
- * reconnect.
+ * The time at which each process was last seen, by the clock of the database. After a crash of the database the table
+ * is empty, and its clients reconnect.
  */
 const withOwners = (schema: string) => `
   CREATE UNLOGGED TABLE ${schema}.owners (process text PRIMARY KEY, seen_at double precision NOT NULL) WITH (fillfactor = 50)
@@ -489,19 +489,19 @@ const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
 /** Returns the version of the existing tables, or 0 if they do not exist. */
 const find = (session: Session, schema: string): Effect.Effect<number, SqlError> =>
   Effect.gen(function* () {
-    // A look-up by `to_regclass` may be of a cache that does not know yet what another process has made.
+    // A look-up by `to_regclass` may use a cache that misses tables which another process has just created.
     const there = "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename = 'version'"
     if ((yield* session.query(there, [schema])).length === 0) return 0
     const [found] = yield* session.query(`SELECT version FROM ${schema}.version`)
     return Number(found?.[0])
   })
 
-/** Makes the tables that are missing, in a transaction. Says whether they are of a version that is known here. */
+/** Creates the missing tables, in a transaction. Returns whether their version is supported. */
 export const prepare = (session: Session, schema: string): Effect.Effect<"ours" | "Newer", SqlError> =>
   Effect.gen(function* () {
     const found = yield* find(session, schema)
     if (found === steps.length) return "ours"
-    // Of several servers that begin at once, one makes them.
+    // If several servers start at once, one of them creates the tables.
     yield* session.query("SET LOCAL statement_timeout = 0")
     yield* session.query("SELECT pg_advisory_xact_lock($1::integer, 0)::text", [`${lockClass}`])
     const before = yield* find(session, schema)

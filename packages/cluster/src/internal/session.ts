@@ -34,8 +34,8 @@ const codeOf = ({ reason }: SqlError): string => {
 }
 
 /**
- * No connection, a server that begins or ends, too many clients; deadlocks, a lock or a process that was waited for too
- * long, and what else is worth another try.
+ * Temporary errors: no connection, a server that starts or stops, too many clients, deadlocks, timeouts of a lock or
+ * of a process, and other errors worth a retry.
  */
 const passing = /^(?:08|57P|53300|40|55P03|25P03)/
 
