@@ -1,6 +1,6 @@
 /**
- * The first hour of two models, from a file of outcomes: what the router does for ten questions of which it was told
- * nothing, why, and what that came to beside either model alone.
+ * The first hour of two models, from a file of outcomes: the router's choices for ten questions without prior
+ * information, with the reasons, and its results compared with either model alone.
  *
  * `node --conditions=@divisi/source packages/policy-router/scripts/firstHour.ts FILE A B`
  */
@@ -37,7 +37,7 @@ const [cheap, dear] = pool.workers.toSorted(
 /** A policy, and the checks of the run. */
 type Way = Pick<Conductor.Options, "policy" | "checks">
 
-/** Plays a question: whom it was asked of, and what the answer that stands came to by the record. */
+/** Plays a question: returns the workers that were called, and the score of the accepted answer by the record. */
 const play = (way: Way, question: Outcomes.GradedQuestion) =>
   Effect.gen(function* () {
     const recorder = Transcript.recorder()
@@ -48,7 +48,7 @@ const play = (way: Way, question: Outcomes.GradedQuestion) =>
     return {
       asked,
       notes: rounds.flatMap(({ notes }) => notes),
-      // Where nobody has passed, the first one's answer stands.
+      // If no answer passed, the first one is used.
       score: question.scores.get(decision === "stop" ? asked[0]! : asked.at(-1)!)!,
       costUsd: asked.reduce((sum, id) => sum + question.costUsd.get(id)!, 0)
     }

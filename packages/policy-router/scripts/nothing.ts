@@ -1,6 +1,7 @@
 /**
- * What choosing one worker costs before anything is graded, beside the worker that is best in hindsight: the dearest,
- * and the one that was best on other kinds of questions (a record of others: seven tenths of the kinds, ten times over).
+ * The loss of choosing one worker before anything is graded, compared with the best worker in hindsight. Two choices:
+ * the most expensive worker, and the one that was best on other kinds of questions (seven tenths of the kinds, ten
+ * times).
  *
  * `node --conditions=@divisi/source packages/policy-router/scripts/nothing.ts FILE…`
  */

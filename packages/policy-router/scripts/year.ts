@@ -4,10 +4,10 @@
  *
  * `node --conditions=@divisi/source packages/policy-router/scripts/year.ts [seeds]`
  *
- * Six questions a day of three kinds; the chosen worker alone is graded. Every second week the table is fitted anew from what
- * still counts of the log, and promoted by replay. On day 120 the specialist for code gets worse, on day 200 a new worker
- * that is best at maths comes into the pool at a low price
- * (and all are evaluated on 180 questions, as at the beginning), on day 280 the strongest becomes half as dear.
+ * Six questions a day of three kinds; only the chosen worker is graded. Every second week, the table is fitted again
+ * from the log's valid outcomes, and promoted by replay. On day 120, the specialist for code gets worse. On day 200, a
+ * new worker that is best at maths joins the pool at a low price, and all are evaluated on 180 questions, as at the
+ * start. On day 280, the price of the strongest falls by half.
  */
 import { Embedder, Outcome, Seed } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -146,7 +146,7 @@ const spans = [
   [280, 364]
 ] as const
 
-/** What one worker would have come to, and the best of each kind. */
+/** The score of one worker alone, and of the best worker for each kind. */
 const steady = (worker: string) => (kind: Kind, day: number) => rates(worker, kind, day)
 const best = (kind: Kind, day: number) => Math.max(...poolOn(day).map((worker) => rates(worker, kind, day)))
 const over = (rate: (kind: Kind, day: number) => number, from: number, to: number) =>

@@ -1,10 +1,11 @@
 /**
- * What of old outcomes still counts: vendors change models under their names, and what was true of one fades.
+ * Selects the old outcomes that still count: vendors change models under the same name, so facts about them become
+ * outdated.
  *
- * Evidence halves with time: of outcomes that are one half-life old every second one counts, of those that are two
- * half-lives old every fourth, always the same ones. So what is left is real answers, and errors computed from them are
- * right. Where the scores of a worker for a kind of question have changed abruptly, older outcomes no longer count; less
- * of a change is enough where the vendor's responses name another model from there on.
+ * Evidence halves with time. Of outcomes that are one half-life old, every second one counts, of those that are two
+ * half-lives old every fourth, always the same ones. The rest are real answers, so errors computed from them are
+ * correct. If the scores of a worker for a kind of question have changed abruptly, older outcomes do not count. The
+ * threshold is lower if the vendor's responses name another model from then on.
  */
 import { type Outcome, Seed } from "@divisi/core"
 
@@ -13,7 +14,7 @@ export interface Change {
   readonly worker: string
   /** Absent for outcomes without a kind. */
   readonly kind?: string | undefined
-  /** What the vendor calls what answers now, where that is new since the change. */
+  /** The vendor's name for the present model, if it is new since the change. */
   readonly model?: string | undefined
   /** When the first answer after the change was scored, in milliseconds since 1970. */
   readonly at: number
@@ -46,7 +47,10 @@ const leastOfNamed = 6
  * two: of 1,000 rows of a worker that does not change, of 50 to 1,000 answers, 2 to 35 were taken for one that does.
  */
 const threshold = 3.5
-/** Where the vendor names another model from there on, that is the one place to look at, and there is a reason to. */
+/**
+ * If the vendor names another model from some point on, only that point is tested, and there is a prior reason for a
+ * change.
+ */
 const thresholdOfNamed = 2
 
 const meanOf = (total: number, count: number) => ({ mean: total / count, count })
@@ -63,7 +67,9 @@ const namedAt = (row: ReadonlyArray<Outcome.Outcome>): ReadonlySet<number> => {
   return places
 }
 
-/** Where the scores of a row in time differ most, by what it takes for a change, if that is one. */
+/**
+ * Returns the position in a time series of scores with the largest difference, if it passes the threshold for a change.
+ */
 const changeIn = (row: ReadonlyArray<Outcome.Outcome>, named: ReadonlySet<number>): number | undefined => {
   const total = row.reduce((sum, { score }) => sum + score, 0)
   const squares = row.reduce((sum, { score }) => sum + score * score, 0)

@@ -1,5 +1,6 @@
 /**
- * What was learned from one's own outcomes: the table in force and those before it, in one file that is always whole.
+ * The results of learning from one's own outcomes: the active table and its predecessors, in one file that is always
+ * complete.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -28,7 +29,7 @@ export interface Promoted {
 /** The tables, the one in force last. */
 export type Learned = ReadonlyArray<Promoted>
 
-/** How many tables are kept, so that one can go back to them. */
+/** The number of tables that are retained for a rollback. */
 export const mostKept = 5
 
 /** The file cannot be used. */

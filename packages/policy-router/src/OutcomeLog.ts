@@ -1,10 +1,10 @@
 /**
  * The log of one's own outcomes: who answered in which run, and how good people, checks and graders found it.
  *
- * It is a file of lines that is only ever appended to. A run is noted when it ends, and rated whenever somebody knows
- * more, from another process or weeks later; {@link outcomes} puts the two together. What was appended is on the disk
- * when the effect ends. A line that a crash or a full disk has torn is left out, and so is one that somebody has
- * changed. The text of a question is not kept, only where an embedder puts it.
+ * The log is an append-only file of lines. A run is recorded when it ends, and rated at any later time, also from
+ * another process; {@link outcomes} joins the two. An appended entry is on the disk when the effect ends. A line that a
+ * crash or a full disk has cut off is ignored, and so is one that was modified. The text of a question is not stored,
+ * only its embedding.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -29,12 +29,12 @@ export const version = 1
 const optional = Schema.optionalKey
 
 const Answer = Schema.Struct({
-  /** Where the answer is one step's; absent where it is the whole run's. */
+  /** The round of the step, if the answer is a step's; absent if it is the whole run's. */
   round: optional(Schema.Int),
   step: optional(Schema.Int),
   /** The worker, or the team: `policy:<name>`. */
   worker: Schema.NonEmptyString,
-  /** What answered, as the vendor names it. */
+  /** The vendor's name of the model that answered. */
   model: optional(Schema.String),
   costUsd: optional(Schema.Finite),
   millis: optional(Schema.Finite),
@@ -52,7 +52,10 @@ const Run = Schema.Struct({
   question: Schema.NonEmptyString,
   kind: optional(Schema.String),
   place: Schema.Struct({ embedder: Schema.String, point: Schema.String }),
-  /** What may be rated: the whole run first, unless an outage has cut it short, then its steps. */
+  /**
+   * The answers that may be rated: first that of the whole run, unless an outage has cut it short, then those of its
+   * steps.
+   */
   answers: Schema.Array(Answer).check(Schema.isMinLength(1))
 })
 
@@ -68,13 +71,13 @@ const Rating = Schema.Struct({
   source: Schema.Literals(Outcome.sources),
   /** The key of a server that rated; absent for ratings on this machine. */
   rater: optional(Schema.String),
-  /** What the rater has to say; for people. */
+  /** A comment by the rater, for people. */
   note: optional(Schema.String)
 })
 
 /** A run that was noted. */
 export type Run = typeof Run.Type
-/** How good somebody found a run or one of its steps. */
+/** The rating of a run or one of its steps. */
 export type Rating = typeof Rating.Type
 /** A line of the log. */
 export type Entry = Run | Rating
@@ -110,7 +113,7 @@ const atOf = (line: unknown): number => {
   return typeof at === "number" ? at : 0
 }
 
-/** What a purge has removed, or would. */
+/** The entries that a purge has removed, or would remove. */
 export interface Purged {
   readonly entries: number
   readonly bytes: number
@@ -118,7 +121,7 @@ export interface Purged {
 
 /**
  * Removes the entries from before a time, in milliseconds since 1970, and damaged lines; with `isDryRun` it only counts
- * them. The log is written anew as a whole, while no other process appends to it.
+ * them. The log is rewritten as a whole, while no other process appends to it.
  */
 export const purge = (
   file: string,

@@ -23,7 +23,7 @@ export interface GradedQuestion {
   readonly id: string
   readonly kind?: string | undefined
   readonly text?: string | undefined
-  /** Where the question lies, where that is known without its text. */
+  /** The question's position in the embedding space, if it is known without the text. */
   readonly place?: Outcome.Place | undefined
   /** 0 to 1, by the worker's id: the mean where one answered several times. */
   readonly scores: ReadonlyMap<string, number>
@@ -142,7 +142,7 @@ const meanBy = (maps: ReadonlyArray<ReadonlyMap<string, number>>): ReadonlyMap<s
 export const fromOutcomes = (outcomes: ReadonlyArray<Outcome.Outcome>): ReadonlyArray<GradedQuestion> =>
   merged(outcomes.map(fromOutcome))
 
-/** Makes one question of several lines about it. Where a worker answered it several times, the mean score counts. */
+/** Merges several lines about one question. If a worker answered it several times, the mean score counts. */
 export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<GradedQuestion> =>
   [...Map.groupBy(questions, ({ id, text }) => (text === undefined ? id : Outcome.nameOf(text))).values()].map(
     (group) =>

@@ -1,11 +1,11 @@
 /**
- * Judging a table by what is on record, before anybody relies on it.
+ * Judges a table by recorded outcomes before it is used.
  *
- * Of most questions only the answer of the worker that was asked is known. How well another worker would have done is
- * then a prediction, from a table learned on other questions; where its answer is known, the prediction is corrected by
- * how far it was off ("doubly robust"), by the probability that was logged with the choice or else by how often it was
- * made. A new table is promoted only where it is no worse by the lower bound of that estimate, and better on the last
- * fifth of the questions in time, which it has not seen.
+ * For most questions, only the answer of the worker that was called is known. The score of another worker is a
+ * prediction from a table learned on other questions. If its answer is known, the prediction is corrected by its error
+ * ("doubly robust"), weighted by the logged probability of the choice, or else by its frequency. A new table is
+ * promoted only if it is not worse by the lower bound of that estimate, and better on the unseen last fifth of the
+ * questions in time.
  */
 import { Seed } from "@divisi/core"
 import * as Result from "effect/Result"
@@ -38,7 +38,10 @@ export interface Verdict {
   readonly why: string
   /** Over all questions, each judged by a table that was learned without it. */
   readonly all: Estimate
-  /** Over the last fifth, by a table that was learned on what came before; as `all` where somebody came only then. */
+  /**
+   * Over the last fifth, by a table that was learned on the earlier questions; the same as `all` if a worker appeared
+   * only then.
+   */
   readonly last: Estimate
 }
 
@@ -48,7 +51,7 @@ export const leastQuestions = 30
 export const leastKnown = 0.2
 /** The lower bound: so many standard errors below the mean. */
 const errors = 1.64
-/** What the lower bound may be below nothing, in score. */
+/** The amount by which the lower bound may be negative, in score. */
 const tolerance = 0.005
 const folds = 5
 
@@ -61,13 +64,13 @@ const mostWeight = 20
 /** How many questions the mean over all kinds weighs as much as, in what is predicted at one. */
 const priorQuestions = 10
 
-/** What is known of a worker over some questions. */
+/** The statistics of a worker over some questions. */
 interface Seen {
   count: number
   sum: number
 }
 
-/** What is predicted of answers, and how often each worker's was on record, by kind; learned from other questions. */
+/** Predicts answers, and how often each worker's answer was recorded, by kind; learned from other questions. */
 const modelOf = (table: Table.Table, training: ReadonlyArray<Example>) => {
   const decide = Router.decider(table)
   const cellOf = ({ point }: Example) => decide(point).kind ?? ""
@@ -101,7 +104,7 @@ const modelOf = (table: Table.Table, training: ReadonlyArray<Example>) => {
 }
 
 interface Judged {
-  /** Who would be asked. */
+  /** The worker that the new table chooses. */
   readonly next: string
   readonly difference: number
   readonly isDiffering: boolean
@@ -119,7 +122,7 @@ const arrivals = (examples: ReadonlyArray<Example>): ReadonlyMap<string, number>
   return first
 }
 
-/** What a table learned on some questions, put in the place of an old one, comes to on others. */
+/** Estimates the result on some questions if a table learned on others replaces an old one. */
 const judge = (
   training: ReadonlyArray<Example>,
   test: ReadonlyArray<Example>,
@@ -173,8 +176,8 @@ export interface Options {
   /** The name of the embedder that put the questions where they are; that of `Embedder.hashed()` by default. */
   readonly embedder?: string | undefined
   /**
-   * Something else that learns from questions whom to ask at others. It is judged in the place of a new table, against the
-   * one in force, or without one against the table that is learned from the same questions.
+   * Another way to learn the choice of a worker from questions. It is judged instead of a new table, against the active
+   * one, or if there is no active table, against the table learned from the same questions.
    */
   readonly learner?: ((training: ReadonlyArray<Example>) => (example: Example) => string) | undefined
 }
@@ -191,7 +194,7 @@ const asksAlike = (examples: ReadonlyArray<Example>, old: Table.Table | undefine
   return examples.every(({ point }) => next(point).worker === last(point).worker)
 }
 
-/** What speaks against it; `undefined` where nothing does. */
+/** Returns the objection to a promotion, or `undefined` if there is no objection. */
 const objectionTo = (all: Estimate, last: Estimate, count: number, isFirst: boolean): string | undefined => {
   if (count < leastQuestions) return `of ${leastQuestions} rated questions that are needed there are ${count}`
   if (all.differing === 0) return isFirst ? undefined : same
@@ -215,7 +218,8 @@ export const compare = (
   old: Table.Table | undefined,
   options: Options = {}
 ): Verdict => {
-  // Questions of no date, or of one, are in no order: those of a kind often stand together in a file.
+  // Questions without dates, or with the same date, are in random order, because those of a kind are often adjacent in
+  // a file.
   const inTime = Seed.shuffled(Seed.draw(0), examples).toSorted((left, right) => left.at - right.at)
   const isIn = (index: number, fold: number) => index % folds === fold
   const arrived = arrivals(inTime)

@@ -1,4 +1,4 @@
-/** The policy for a pool of several workers where nothing else is said. */
+/** The default policy for a pool of several workers. */
 
 import { Embedder, Strongest, Options as Tables } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
@@ -9,11 +9,11 @@ import * as Table from "./Table.ts"
 
 /** How it chooses. */
 export interface Options extends Pick<Router.Options, "name" | "dial" | "embedder" | "explore"> {
-  /** Where `divisi learn` keeps what it has learned; its own file by default (`Learned.defaultFile`). */
+  /** The file in which `divisi learn` stores its results. Default: `Learned.defaultFile`. */
   readonly file?: string | undefined
 }
 
-/** What is in force, or why it cannot be used; nothing where nothing was learned. */
+/** Returns the active table, or the reason why it cannot be used; empty if nothing was learned. */
 const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Table.Table; readonly note?: string }> =>
   Effect.flatMap(file === undefined ? Learned.defaultFile : Effect.succeed(file), (place) =>
     Effect.match(Learned.read(place), {
@@ -34,13 +34,13 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * A policy that asks one worker of a pool, as `divisi run` does where nobody says anything else: by what `divisi learn`
- * has learned where that knows two workers of the pool, and otherwise the strongest by public records and prices.
+ * A policy that calls one worker of a pool, the default of `divisi run`. It uses the results of `divisi learn` if they
+ * know two workers of the pool, and otherwise the strongest worker by public records and prices.
  *
  * **Details**
  *
- * What was learned is read at the first question, and stays for as long as the policy is used. A file that cannot be
- * used stops nobody: a note says so. Teams that were learned are not asked; `Router.make` takes them.
+ * The learned results are read at the first question, and used for as long as the policy is. A file that cannot be used
+ * does not stop a run, but adds a note. Learned teams are not called; use `Router.make` for them.
  *
  * **Example**
  *

@@ -21,7 +21,7 @@ import { argmax, dot, pointOf } from "./vectors.ts"
 /** How a router chooses. */
 export interface Options {
   readonly name?: string | undefined
-  /** What matters more, answers or cost; `"best"` by default. */
+  /** The preference for answers or cost. Default: `"best"`. */
   readonly dial?: Dial | undefined
   /** The embedder that the table was learned with; `Embedder.hashed()` by default. */
   readonly embedder?: Embedder.Embedder | undefined
@@ -37,7 +37,7 @@ export interface Options {
 /** The worker that is asked, and why. */
 export interface Decision {
   readonly worker: string
-  /** The kind whose centre is nearest; absent where the table has none. */
+  /** The kind with the nearest centre; absent if the table has no kinds. */
   readonly kind?: string | undefined
   /** How like that centre the question is, from -1 to 1. */
   readonly likeness: number
@@ -66,7 +66,7 @@ const reasonOf = (kind: Kind, standing: Standing | undefined, best: string): str
   return `there ${worker} is ${points(advantage)}${error} points to ${best}, on ${questions} of ${kind.questions} questions`
 }
 
-/** By how much a worker may be worse that is tried in the place of another. */
+/** The maximum amount by which a worker that is tried instead of another may be worse. */
 const tolerance = 0.02
 
 const alikeAt = ({ workers }: Pick<Kind, "workers">, choice: string, isThere: (worker: string) => boolean) => {
@@ -90,7 +90,7 @@ export const decider = (
   const space: Space.Space = { mean: pointOf(table.space.mean), scale: pointOf(table.space.scale) }
   const centres = table.kinds.map(({ centre }) => pointOf(centre))
   const isThere = (worker: string) => among === undefined || among.includes(worker)
-  // The table's workers stand in order, the best first.
+  // The table's workers are in order, the best first.
   const stand = [table.choices[dial], table.best, ...table.workers.map(({ worker }) => worker)].find(
     (worker) => isWorker(worker) && isThere(worker)
   )
@@ -160,13 +160,13 @@ const optionsTable = {
  *
  * **Details**
  *
- * It gives the worker the question as it is. It knows the workers of a pool whose ids are in the table; the others are
- * asked only when it explores. Where it knows no worker of the pool it fails with a `PolicyError`, so that a fallback
- * can plan. Where a team is the choice, its policy plans. In a recursive round the previous answer stands; where there
- * is none, or a critic has objected, the best of the workers that were not asked yet is asked.
+ * The policy sends the worker the question unchanged. It knows the workers of a pool whose ids are in the table; the
+ * others are called only for exploration. If it knows no worker of the pool, it fails with a `PolicyError`, so that a
+ * fallback can plan. If a team is chosen, the team's policy plans. In a recursive round, the previous answer is
+ * accepted. If it is missing, or a critic has objected, the best remaining worker is called.
  *
- * Where the run has one check by name (`checks`), a worker's answer has to pass it, or the best of the others is asked,
- * for as long as the run may revise (`revisions`); where nobody is left, the first choice's answer stands.
+ * If the run has one check by name (`checks`), a worker's answer has to pass it. If it fails, the best of the others is
+ * called, for as long as the run may revise (`revisions`). If no worker remains, the first choice's answer is used.
  */
 export const make = (table: Table, options: Options = {}): Policy.Policy => {
   Tables.check("Router.make", options, optionsTable)

@@ -1,13 +1,14 @@
 /**
- * What a router has learned: who is good at which kind of question, on how much evidence, and what follows from it.
+ * The learned state of a router: which worker is good at which kind of question, by how much evidence, and the
+ * resulting choices.
  *
  * A table is plain JSON with its evidence in it, so that it can be looked at, compared and taken back. The same
  * outcomes give the same table.
  *
- * It leaves the best worker of all only where three things hold: another was better on the questions that land at a
- * kind, by more than one standard error; it would still be expected to be better if one question in ten landed there
- * wrongly, or as many more as would if nobody knew their kinds; and it was no worse on questions of other kinds that land
- * there when their own kind is taken away. The last two are what keeps it from losing on kinds that nobody has graded.
+ * A table deviates from the best overall worker only under three conditions. Another worker was better on the questions
+ * that land at a kind, by more than one standard error. It would still be expected to be better if one question in ten
+ * landed there wrongly, or as many more as would with unknown kinds. It was not worse on questions of other kinds that
+ * land there when their own kind is removed. The last two conditions prevent losses on kinds without graded questions.
  */
 import { Embedder, Outcome, Strongest } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -29,7 +30,7 @@ import { textOf } from "./vectors.ts"
 /** The version of tables on disk. */
 export const version = 1
 
-/** What matters more, answers or cost: those of `@divisi/core`. */
+/** The preference for answers or cost: the dials of `@divisi/core`. */
 export const dials = Strongest.dials
 
 /** One of {@link dials}. */
@@ -46,7 +47,7 @@ const Standing = Schema.Struct({
   /** By how much it is better than the best worker of all, on the questions that both answered. */
   advantage: Figure,
   standardError: Figure,
-  /** What is expected of the advantage: drawn towards that over all questions, with doubt about the kind. */
+  /** The expected advantage: shrunk towards that over all questions, and discounted for uncertainty about the kind. */
   expected: Figure,
   /** Mean USD for one answer; `null` where unknown. */
   costUsd: Figure
@@ -62,7 +63,7 @@ const Kind = Schema.Struct({
   centre: Schema.String,
   /** How like the centre a question must be, at least, for the choices to count: from -1 to 1. */
   leastLikeness: Schema.Struct({ best: Schema.Finite, "within-2": Schema.Finite, half: Schema.Finite }),
-  /** Who is asked. */
+  /** The chosen workers. */
   choices: Choices,
   workers: Schema.Array(Standing)
 })
@@ -74,7 +75,7 @@ const Table = Schema.Struct({
   questions: Schema.Finite,
   /** The best worker of all: who is asked wherever nothing speaks for another. */
   best: Schema.String,
-  /** Who is asked far from all graded questions. */
+  /** The chosen workers for questions far from all graded ones. */
   choices: Choices,
   /** Over all questions, the best first. */
   workers: Schema.Array(Standing),
@@ -87,9 +88,9 @@ const Table = Schema.Struct({
 export type Standing = typeof Standing.Type
 /** The worker that is asked, for each {@link Dial}. */
 export type Choices = typeof Choices.Type
-/** What was learned of a kind of question. */
+/** The learned facts about a kind of question. */
 export type Kind = typeof Kind.Type
-/** What a router has learned. */
+/** The learned state of a router. */
 export type Table = typeof Table.Type
 
 /** Nothing can be learned, or a file holds no table. */

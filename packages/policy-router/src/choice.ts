@@ -1,4 +1,4 @@
-/** Who is asked at a kind, from what is known of every worker there. */
+/** Chooses the worker for a kind, from the estimates of all workers there. */
 import type { Cell } from "./landings.ts"
 import * as Scores from "./scores.ts"
 
@@ -6,7 +6,7 @@ import * as Scores from "./scores.ts"
 // How careful it is
 // -------------------------------------------------------------------------------------------------------------------
 
-/** With fewer questions that land at a kind, nobody but the best of all is asked there. */
+/** If fewer questions land at a kind, only the best overall worker is called there. */
 const leastLanded = 8
 /** By so many standard errors a worker has to be better. */
 const leastErrors = 1.5
@@ -16,7 +16,7 @@ const strangest = 0.1
 const priorQuestions = 20
 /** The share of questions that are expected to land where they do not belong, at least. */
 const leastDoubt = 0.1
-/** Where less of a kind's own questions is left, the kind is not worth an opinion. */
+/** If a smaller share of a kind's own questions is left, the kind is ignored. */
 const leastShare = 0.3
 /** By how much a cheaper choice may be worse. */
 const tolerance = 0.02
@@ -25,7 +25,7 @@ const tolerance = 0.02
 // Estimates
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is known of a worker over some questions; not a number where nothing is. */
+/** The estimate of a worker over some questions; `NaN` if there is no data. */
 export interface Estimate {
   readonly worker: number
   /** Questions that the advantage rests on. */
@@ -33,14 +33,14 @@ export interface Estimate {
   /** Over the reference, the best worker of all. */
   readonly advantage: number
   readonly standardError: number
-  /** What is expected of the advantage for the next question that lands there. */
+  /** The expected advantage for the next question that lands there. */
   readonly expected: number
   readonly cost: number
   readonly mean: number
   readonly answered: number
 }
 
-/** What all kinds share. */
+/** The evidence shared by all kinds. */
 export interface Evidence {
   readonly scores: Scores.Scores
   readonly reference: number
@@ -58,7 +58,7 @@ const meanCost = ({ cost }: Scores.Scores, worker: number, indices?: ReadonlyArr
   return few.count > 0 ? few.mean : Scores.sum(cost[worker]!).mean
 }
 
-/** Never more than nothing: what is good elsewhere is no reason to ask somebody here. */
+/** At most 0: a good result elsewhere is not a reason to call a worker here. */
 const atMostNothing = (value: number): number => (Number.isNaN(value) ? 0 : Math.min(0, value))
 
 const expectedOf = (
@@ -73,7 +73,9 @@ const expectedOf = (
   return (1 - doubt) * drawn + doubt * atMostNothing(differences.elsewhere(worker, indices))
 }
 
-/** What is known of every worker over some questions, or over all. `doubt` is the share of them that may not belong there. */
+/**
+ * Estimates every worker over some questions, or over all. `doubt` is the share of questions that may not belong there.
+ */
 export const estimates = (
   from: Evidence,
   indices?: ReadonlyArray<number>,
@@ -111,8 +113,8 @@ export const counting = (
 export const leastLikeness = ({ own }: Cell): number => own[Math.floor(strangest * own.length)] ?? 1
 
 /**
- * The share of questions that may land at a kind, near enough to count, and not belong there: as many as do when the kinds
- * of all others are taken away, beside those that land there as it is.
+ * Returns the share of questions that may land at a kind, near enough to count, without belonging there. It is
+ * estimated by removing the kinds of all other questions, and counting those that then land here.
  */
 export const doubtAt = ({ landed, strangers }: Cell, least: number): number => {
   const near = (landings: Cell["landed"]) => landings.filter(({ likeness }) => likeness >= least).length
@@ -127,8 +129,8 @@ export interface Safe {
 }
 
 /**
- * How like the kind a question must be for a worker to do no harm to strangers that are as like: the lowest likeness
- * down to which, in sum, it was no worse on them than the best worker.
+ * Returns the likeness to the kind from which a worker does no harm to unrelated questions: the lowest one down to
+ * which, in total, it was not worse on them than the best worker.
  */
 const safeLikeness = ({ strangers }: Cell, least: number, gainOf: (index: number) => number): number => {
   const near = strangers.filter(({ likeness }) => likeness >= least)
@@ -142,7 +144,7 @@ const safeLikeness = ({ strangers }: Cell, least: number, gainOf: (index: number
   return harmless === near.length ? least : near[harmless]!.likeness + 1e-6
 }
 
-/** Who is asked at a kind at any price. */
+/** Returns the chosen worker at a kind, regardless of price. */
 export const bestAt = (
   { differences, reference }: Evidence,
   cell: Cell,

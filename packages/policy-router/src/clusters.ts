@@ -1,4 +1,4 @@
-/** Kinds for questions of which nobody said what kind they are: clusters of their places. */
+/** Kinds for unlabelled questions: clusters of their positions. */
 import { addScaled, argmax, dot, unit } from "./vectors.ts"
 
 /** How many questions a cluster has on average. */
@@ -28,7 +28,7 @@ const clustersOf = (places: ReadonlyArray<Float32Array>, count: number): Readonl
   return assigned
 }
 
-/** The kinds of questions, with clusters for those that have none. */
+/** Returns the kinds of questions, with clusters for those that have no kind. */
 export const clustered = (
   places: ReadonlyArray<Float32Array>,
   kinds: ReadonlyArray<string | undefined>

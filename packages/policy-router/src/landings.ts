@@ -1,10 +1,10 @@
 /**
- * Where questions land: at the kind whose centre is nearest. What a kind is worth is estimated from the graded questions
- * that land there, which need not be those that bear its name, because that is how the next question will get there.
+ * The landing of questions: at the kind with the nearest centre. The value of a kind is estimated from the graded
+ * questions that land there, regardless of their label, because the next question will get there in the same way.
  *
- * Two more things are looked at, each with the question left out of the centre that it is compared with: how like their
- * own centre the questions of a kind are, and where questions land when their own kind is taken away. The latter is what
- * happens to a question of a kind that nobody has graded.
+ * Two more things are measured, each with the question left out of the centre that it is compared with. One is the
+ * likeness of a kind's questions to their own centre. The other is the landing of questions whose own kind is removed,
+ * as for a question of a kind without graded questions.
  */
 import { addScaled, dot, unit } from "./vectors.ts"
 
@@ -14,7 +14,7 @@ export interface Landing {
   readonly likeness: number
 }
 
-/** What is known of a kind. */
+/** The statistics of a kind. */
 export interface Cell {
   readonly kind: string
   readonly centre: Float32Array
@@ -26,7 +26,7 @@ export interface Cell {
   readonly strangers: ReadonlyArray<Landing>
 }
 
-/** With fewer questions a kind is none: a centre of one question is that question. */
+/** A kind needs at least this many questions: the centre of one question is that question. */
 const leastQuestions = 2
 
 interface Growing {

@@ -2,7 +2,7 @@
 import type { Example } from "./Outcomes.ts"
 import { argmax } from "./vectors.ts"
 
-/** Scores and costs by worker and question; not a number where there is none. */
+/** Scores and costs by worker and question; `NaN` if there is no value. */
 export interface Scores {
   readonly workers: ReadonlyArray<string>
   readonly score: ReadonlyArray<Float64Array>
@@ -45,7 +45,9 @@ export const sum = (values: Float64Array, indices?: ReadonlyArray<number>): Sum 
   return { count, mean: count === 0 ? Number.NaN : total / count, squares }
 }
 
-/** The weight of the mean of all workers in the mean of one, so that one lucky answer makes nobody the best. */
+/**
+ * The weight of the mean of all workers in the mean of one, so that one lucky answer does not make a worker the best.
+ */
 const priorAnswers = 4
 
 /**

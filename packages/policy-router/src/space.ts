@@ -1,6 +1,6 @@
 /**
- * The space that questions are compared in: an embedder's points, less their mean, each dimension by its spread among
- * the graded questions. What all of them share counts for nothing then, and what tells them apart counts alike.
+ * The space in which questions are compared: an embedder's points, minus their mean, each dimension divided by its
+ * spread among the graded questions. So common features do not count, and distinctive ones count equally.
  */
 import { addScaled, unit } from "./vectors.ts"
 

@@ -25,7 +25,7 @@ const answers = (
 
 const forGood = { halfLifeDays: Number.POSITIVE_INFINITY }
 
-describe("What counts of old outcomes", () => {
+describe("The outcomes that count", () => {
   it("is half of those of a half-life ago, always the same ones, and all of today's", () => {
     const old = answers("a", 1, () => 1).map((one) => ({ ...one, at: 0 }))
     const many = Array.from({ length: 2000 }, (_, index) => ({ ...old[0]!, question: `q${index}` }))
@@ -38,7 +38,7 @@ describe("What counts of old outcomes", () => {
     assert.isTrue(kept(200).every(({ question }) => newer.has(question)))
   })
 
-  it("is what came after a worker has changed, at the kind where it has, and that is told", () => {
+  it("are those after a worker has changed, at the kind concerned, and this is reported", () => {
     const changed = answers("a", 120, (at) => (at < 80 ? 0.9 : 0.3), "sums")
     const others = [...answers("a", 120, () => 0.9, "poems"), ...answers("b", 120, () => 0.9, "sums")]
     const { changes, outcomes } = Drift.recent([...others, ...changed], { now: 0, ...forGood })
@@ -66,7 +66,7 @@ describe("What counts of old outcomes", () => {
       [[60, "a-2"]]
     )
     assert.strictEqual(outcomes.length, 20)
-    // Another name alone, or names that come and go, are no change.
+    // Only a new name, or names that alternate, are not a change.
     assert.deepStrictEqual(
       named(
         () => 0.9,

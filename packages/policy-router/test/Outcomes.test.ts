@@ -85,7 +85,7 @@ describe("Files of outcomes", () => {
     })
   )
 
-  it.effect("are read without the lines that cannot be used, where somebody is told of them", () =>
+  it.effect("are read without the unusable lines, which are reported to a listener", () =>
     Effect.gen(function* () {
       const problems: Array<string> = []
       const file = yield* written("odd.jsonl", [row, { ...row, scores: { a: 7 } }, [], { question: "no scores" }])

@@ -22,7 +22,7 @@ interface World {
   readonly right: Readonly<Record<Kind, Readonly<Record<string, number>>>>
   readonly count: number
   readonly seed: number
-  /** Who was asked; all by default. */
+  /** The workers that were called. Default: all. */
   readonly asked?: ((kind: Kind, index: number) => ReadonlyArray<string>) | undefined
 }
 
@@ -130,8 +130,8 @@ describe("Replay", () => {
   )
 })
 
-describe("What was learned", () => {
-  it.effect("is put in force, kept and taken back", () =>
+describe("The learned table", () => {
+  it.effect("is activated, stored and rolled back", () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "learned-"))),

@@ -78,7 +78,7 @@ describe("routed", () => {
     }
   })
 
-  it("is stopped by no file that cannot be used, and says so", async () => {
+  it("continues with an unusable file, and reports it", async () => {
     const file = path.join(folder, "damaged.json")
     fs.writeFileSync(file, "{")
     const { answer, notes } = await ask(file)

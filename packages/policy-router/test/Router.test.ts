@@ -70,7 +70,7 @@ describe("A router", () => {
     })
   )
 
-  it.effect("asks the best of all where a question is unlike all graded ones, and says so", () =>
+  it.effect("calls the best overall worker if a question is unlike all graded ones, and reports that", () =>
     Effect.gen(function* () {
       const table = yield* fitted(questions(specialist, 60))
       const decision = yield* decided(table, novel)
@@ -80,7 +80,7 @@ describe("A router", () => {
     })
   )
 
-  it.effect("asks nobody for a lead that chance explains", () =>
+  it.effect("does not call a worker for a lead that chance explains", () =>
     Effect.gen(function* () {
       const alike: Rates = { a: { sums: 0.8, poems: 0.8, law: 0.8 }, b: { sums: 0.7, poems: 0.7, law: 0.81 } }
       const table = yield* fitted(questions(alike, 12))
@@ -88,7 +88,7 @@ describe("A router", () => {
     })
   )
 
-  it.effect("does not trust a kind at which strangers land who do worse", () =>
+  it.effect("does not trust a kind at which unrelated questions land that do worse", () =>
     Effect.gen(function* () {
       const graded = questions(specialist, 60)
       // Questions in the words of the law, of another kind, at which the lawyer is always wrong.
@@ -108,7 +108,7 @@ describe("A router", () => {
     })
   )
 
-  it.effect("finds kinds by itself where nobody named them", () =>
+  it.effect("finds kinds by itself if none are named", () =>
     Effect.gen(function* () {
       const table = yield* fitted(questions(specialist, 60, undefined, false))
       assert.isAtLeast(table.kinds.length, 2)
@@ -148,7 +148,7 @@ describe("A router", () => {
     })
   )
 
-  it.effect("asks for nobody who is not in the pool", () =>
+  it.effect("does not choose a worker outside the pool", () =>
     Effect.gen(function* () {
       const table = yield* fitted(questions(specialist, 60))
       const law = textOf("law", Seed.draw(5))
@@ -167,7 +167,7 @@ describe("A table", () => {
     })
   )
 
-  it.effect("is learned from any handful of answers, and names somebody everywhere", () =>
+  it.effect("is learned from any handful of answers, and always names a worker", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 300; seed++) {
         const draw = Seed.draw(seed)
@@ -221,7 +221,7 @@ describe("The policy", () => {
     })
   )
 
-  it.effect("refuses a pool of strangers, so that a fallback plans", () =>
+  it.effect("refuses a pool of unknown workers, so that a fallback plans", () =>
     Effect.gen(function* () {
       const table = yield* fitted(questions(specialist, 30))
       const { result } = yield* ran(table, poolOf("new", "other"), "What is 2 + 2?")
@@ -242,7 +242,7 @@ describe("The policy", () => {
     })
   )
 
-  it.effect("asks the next best where an answer fails the run's check, and lets its choice stand where all do", () =>
+  it.effect("calls the next best if an answer fails the run's check, and keeps its first choice if all do", () =>
     Effect.gen(function* () {
       const table = yield* fitted(questions(specialist, 60))
       const asked = (passes: string) =>
@@ -301,7 +301,7 @@ describe("The policy", () => {
       })
   )
 
-  it.effect("never tries who is worse or dearer, and tries a stranger that costs no more", () =>
+  it.effect("never tries a worse or more expensive worker, and tries an unknown one that costs no more", () =>
     Effect.gen(function* () {
       const table = yield* fitted(questions({ ...specialist, cheap: { sums: 0.1, poems: 0.1, law: 0.1 } }, 60))
       const priced = (id: string, outputPerMillion: number) => ({

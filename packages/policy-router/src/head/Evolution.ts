@@ -1,13 +1,13 @@
 /**
  * Learns a head further on whole runs, by sep-CMA-ES: whatever helps a run is found, in whatever roles.
  *
- * The fitness of a head is the mean score of runs of its policy, less a price on what they cost, on a few tasks that
- * are drawn anew for each generation and are the same for all heads of it. Runs are ordinary runs of a `Conductor`, on
- * one account. At the end the evolved head and the one that it began with answer the same validation tasks, and the
- * evolved one is given only where it is better by more than one standard error.
+ * The fitness of a head is the mean score of its policy's runs, minus a price on their cost. The few tasks are sampled
+ * again for each generation, and are the same for all its heads. Runs are ordinary runs of a `Conductor`, on one
+ * account. At the end, the evolved head and the initial one answer the same validation tasks. The evolved head is
+ * returned only if it is better by more than one standard error.
  *
- * After each generation the search is written to a file, if one is named. Called again with the same settings, it goes
- * on from there, to the same end.
+ * After each generation the search is written to a file, if one is named. Called again with the same settings, it
+ * resumes from there, with the same result.
  */
 import { createHash } from "node:crypto"
 import fs from "node:fs"
@@ -28,7 +28,7 @@ import * as SepCmaEs from "./SepCmaEs.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a generation came to. */
+/** The result of a generation. */
 export interface Generation {
   /** Its number, from 1. */
   readonly generation: number
@@ -55,9 +55,9 @@ export interface Options {
   /** How much score a USD is worth; 0 by default, so that only the score counts. */
   readonly scorePerUsd?: number | undefined
   /**
-   * Which weights are evolved: all of them, as in the paper, or those of situations alone (the default), which say who
-   * is asked in which role as a run goes on, whatever the question. These are a hundredth of the others, and a search
-   * has to find as much less.
+   * The weights to evolve: all of them, as in the paper, or only those of situations (the default). The latter decide
+   * which worker gets which role in the course of a run, regardless of the question. They are a hundredth of the
+   * others, so the search is correspondingly smaller.
    */
   readonly weights?: "all" | "situations" | undefined
   /** 40 by default; the paper has 3 to 78. */
@@ -76,7 +76,7 @@ export interface Options {
   readonly maxCostUsd?: number | undefined
   /** The settings of all runs; the seed and the budget are the evolution's own. */
   readonly run?: Omit<RunSettings, "seed" | "budget"> | undefined
-  /** Where the search is kept between generations; nowhere by default. */
+  /** The file that stores the search between generations. Default: not stored. */
   readonly file?: string | undefined
   readonly onGeneration?: ((generation: Generation) => void) | undefined
 }
@@ -110,7 +110,7 @@ const version = 1
 
 const Saved = Schema.Struct({
   version: Schema.Literal(version),
-  /** Names the settings and the head: another search is not gone on with. */
+  /** Identifies the settings and the head: a different search is not resumed. */
   key: Schema.String,
   generation: Schema.Int,
   sigma: Schema.Finite,
@@ -198,7 +198,7 @@ const save = (file: string, key: string, { costUsd, runs, search }: Progress): E
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Each question once, whoever asks: there are no others than those of the tasks. */
+/** Embeds each question once for all heads: there are no questions other than those of the tasks. */
 const remembering = (embedder: Embedder.Embedder): Embedder.Embedder => {
   const known = new Map<string, Float32Array>()
   return {
@@ -215,9 +215,9 @@ const remembering = (embedder: Embedder.Embedder): Embedder.Embedder => {
   }
 }
 
-/** What a run came to. */
+/** The outcome of a run. */
 interface Played {
-  /** Absent if an outage says that the run is no evidence, e.g. a vendor that is down or a refused key. */
+  /** Absent if an outage makes the run unusable as evidence, e.g. an unreachable vendor or a rejected key. */
   readonly score: number | undefined
   readonly costUsd: number
   /** Whether the account stopped it. */
@@ -257,7 +257,7 @@ const workersDown = (played: ReadonlyArray<Played>): Head.HeadError => {
 
 const meanOf = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Where the weights are that are evolved. */
+/** Returns the indices of the evolved weights. */
 const evolvedOf = ({ head, weights = "situations" }: Options): ReadonlyArray<number> =>
   weights === "all" ? [...head.weights.keys()] : Head.situationWeights(head)
 

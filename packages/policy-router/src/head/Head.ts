@@ -28,15 +28,16 @@ import * as Fitting from "./fitting.ts"
 export const version = 1
 
 /**
- * What a turn may be: a thinker advises, a worker answers, a verifier accepts the answer or objects to it. `stop` lets
- * the answer stand without a verifier, which the paper does not have: a run of one call would not be possible.
+ * The roles of a turn: a thinker advises, a worker answers, a verifier accepts the answer or objects to it. `stop`
+ * accepts the answer without a verifier. The paper does not have it, but a run of one call would be impossible without
+ * it.
  */
 export const roles = ["thinker", "worker", "verifier", "stop"] as const
 
 /** One of {@link roles}. */
 export type Role = (typeof roles)[number]
 
-/** The most turns of a run, as in the paper. `stop` is none. */
+/** The maximum number of turns in a run, as in the paper. `stop` does not count as a turn. */
 export const mostTurns = 5
 
 /** How far a run has come. */
@@ -45,7 +46,7 @@ export interface Situation {
   readonly turn: number
   /** Whether a thinker has advised since the last answer. */
   readonly isAdvised: boolean
-  /** Whether there is an answer that can stand. */
+  /** Whether there is an acceptable answer. */
   readonly hasAnswer: boolean
   /** Whether a verifier has objected to the last answer. */
   readonly isDoubted: boolean
@@ -89,7 +90,7 @@ const File = Schema.Struct({
   training: Training
 })
 
-/** What a head was made of. */
+/** The training data and settings of a head. */
 export type Training = typeof Training.Type
 
 /** A learned head. */
@@ -129,13 +130,13 @@ export interface Logits {
 /** The numbers of a row. */
 const widthOf = ({ space }: Pick<Head, "space">): number => space.mean.length + situations
 
-/** Where in {@link Head.weights} those of situations are, row by row. */
+/** Returns the indices of the situations' weights in {@link Head.weights}, row by row. */
 export const situationWeights = (head: Head): ReadonlyArray<number> => {
   const width = widthOf(head)
   return [...head.weights.keys()].filter((at) => at % width >= width - situations)
 }
 
-/** What the head says, by the place of a question (`Space.place` of its point). */
+/** Returns the head's outputs, by the place of a question (`Space.place` of its point). */
 export const logits = (head: Head, place: Float32Array, situation: Situation): Logits => {
   const width = widthOf(head)
   const seen = situationOf(situation)
@@ -151,9 +152,7 @@ export const logits = (head: Head, place: Float32Array, situation: Situation): L
 /** The place of a question in the head's space, from the embedder's point: what {@link decide} takes. */
 export const place = ({ space }: Head, point: Float32Array): Float32Array => Space.place(space, point)
 
-/**
- * Whether a role makes sense: there has to be an answer to verify or to let stand, and a turn left for what follows.
- */
+/** Whether a role makes sense: there has to be an answer to verify or accept, and a turn left for the next step. */
 const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): boolean => {
   const left = mostTurns - turn
   if (role === "stop") return hasAnswer
@@ -161,11 +160,11 @@ const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): bool
   return role === "thinker" ? left > 1 : left > 0
 }
 
-/** What a decision has to keep to. */
+/** The constraints of a decision. */
 export interface Wanted {
   /** The workers that may be asked; all by default. */
   readonly among?: ReadonlyArray<string> | undefined
-  /** Who gave the answer: somebody else verifies it, where there is somebody. */
+  /** The worker that gave the answer: another worker verifies it, if there is one. */
   readonly answeredBy?: string | undefined
 }
 
@@ -191,7 +190,10 @@ export interface FitOptions {
   readonly embedder?: string | undefined
 }
 
-/** The roles begin as one worker whose answer stands: what speaks for each, and what an answer adds to that. */
+/**
+ * Initially, the roles describe one worker whose answer is accepted: the base score of each role, and its change once
+ * there is an answer.
+ */
 const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
   thinker: [-0.1, 0],
   worker: [0.1, -0.1],
@@ -205,11 +207,10 @@ const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
  *
  * **Details**
  *
- * The penalty is the strongest with which the choices on a fifth of the questions are as good, within one standard
- * error, as with the best of them. Where none is better than the means alone by that rule, or too few questions were
- * answered by more than one worker to tell, the head always asks the best worker. The roles begin as one worker whose
- * answer stands; what they are good for is learned on whole runs (`Evolution`). Teams (`policy:<name>`) are left out.
- * The same examples give the same head.
+ * The penalty is the strongest whose choices on a fifth of the questions are as good as the best, within one standard
+ * error. If none beats the means alone by that rule, or too few questions were answered by more than one worker, the
+ * head always calls the best worker. Initially, the roles describe one worker whose answer is accepted; their use is
+ * learned on whole runs (`Evolution`). Teams (`policy:<name>`) are left out. The same examples give the same head.
  */
 export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}): Result.Result<Head, HeadError> => {
   const workers = [...new Set(examples.flatMap(({ scores }) => [...scores.keys()]))].filter(isWorker).sort()
@@ -234,8 +235,8 @@ export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}):
 }
 
 /**
- * Whom heads ask that are learned from some questions, as `Replay.compare` judges it (`learner`). There has to be a
- * graded answer among the questions.
+ * Returns the choices of heads learned from some questions, as judged by `Replay.compare` (`learner`). At least one
+ * question must have a graded answer.
  */
 export const learner =
   (options: FitOptions = {}) =>

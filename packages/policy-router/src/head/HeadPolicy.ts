@@ -1,9 +1,9 @@
 /**
  * A policy by a head: up to five turns, each of one worker in one role.
  *
- * A thinker and the worker that it advises are steps of one workflow; a verifier is asked when its round has ended, as
- * a check is, and either the answer stands or the next round begins. So a run is what any other is: its rounds, its
- * budget and its transcript are the Conductor's.
+ * A thinker and the worker that it advises are steps of one workflow. A verifier is called when its round has ended,
+ * like a check, and then the answer is accepted or the next round begins. So it is a run like any other: its rounds,
+ * budget and transcript are the Conductor's.
  */
 
 import { Embedder, Escalation, OneWorker, Prompt, Options as Tables, type Workflow } from "@divisi/core"
@@ -26,7 +26,7 @@ export interface Options {
   readonly embedder?: Embedder.Embedder | undefined
 }
 
-/** The run so far, as {@link Head.decide} wants it, and what the next worker is told. */
+/** The run so far, as {@link Head.decide} needs it, and the prompt for the next worker. */
 interface Course extends Head.Situation {
   /** The answers that were given, or failed, in all rounds. */
   readonly answers: number
@@ -53,7 +53,10 @@ const accepts = (said: string, answer: string): boolean => {
   return verdict === undefined ? Escalation.voteOf(said) === Escalation.voteOf(answer) : /^accept/i.test(verdict)
 }
 
-/** What a verifier objects to an answer; `undefined` where it accepts. One that cannot be asked objects to nothing. */
+/**
+ * Returns a verifier's objection to an answer, or `undefined` if it accepts. A verifier that cannot be called counts as
+ * accepting.
+ */
 const objectionBy = (
   ordinal: number,
   answer: string,
@@ -93,7 +96,7 @@ const subtaskOf = ({ isAdvised, objection }: Course): string => {
   return isAdvised ? instructions.useAdvice : ""
 }
 
-/** Points of questions that runs go on with: a point of a large model takes its time. */
+/** Caches the points of questions for later rounds, because a large embedding model is slow. */
 const remembering = (embedder: Embedder.Embedder) => {
   const points = new WeakMap<Task.Task, Float32Array>()
   return (task: Task.Task): Effect.Effect<Float32Array, Embedder.EmbedderError> => {
@@ -116,15 +119,14 @@ const table = {
  *
  * **Details**
  *
- * A verifier accepts or objects by the last `Verdict:` line of what it says; one that writes none accepts where the
- * answer that it comes to is the same. Nobody verifies their own answer where somebody else can. A worker that fails is
- * not asked again. What happened in earlier rounds is not kept but worked out again: the head decides the same each
- * time.
+ * A verifier accepts or objects by the last `Verdict:` line of its text; without that line, it accepts if its own
+ * answer is the same. A worker does not verify its own answer if another one can. A worker that fails is not called
+ * again. Earlier rounds are not stored but recomputed: the head decides the same each time.
  *
  * **Gotchas**
  *
- * It knows the workers of a pool whose ids are the head's. Where it knows none, it fails with a `PolicyError`, so that
- * a fallback can plan.
+ * It knows the workers of a pool whose ids are the head's. If it knows none of them, it fails with a `PolicyError`, so
+ * that a fallback can plan.
  *
  * **Example**
  *
@@ -171,7 +173,7 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
       let course: Course = { ...Head.atStart, answers: 0 }
       while (course.turn < Head.mostTurns) {
         const isNow: boolean = course.answers === round
-        // What a critic or nobody has answered cannot stand.
+        // An answer with a critic's objection, or a missing one, cannot be accepted.
         const hasAnswer: boolean = course.hasAnswer && !(isNow && previous?.feedback !== undefined)
         const { answeredBy } = course
         // Of earlier rounds, who had not failed by then.

@@ -6,8 +6,8 @@
  * is weighted over the better half; the step size follows the cumulative path. Negative weights, restarts and bounds of the
  * textbook are left out.
  *
- * A search is a plain value. {@link ask} gives the points of its generation, the same ones each time; {@link tell} gives
- * the next search. So what is written down between two generations is all that it takes to go on.
+ * A search is a plain value. {@link ask} returns the points of its generation, the same ones each time; {@link tell}
+ * returns the next search. So the value stored between two generations is sufficient to resume.
  */
 import { Seed } from "@divisi/core"
 
@@ -18,7 +18,7 @@ import { Seed } from "@divisi/core"
 /** The state of a search between two generations. */
 export interface Search {
   readonly seed: number
-  /** How many generations it has been told of. */
+  /** The number of completed generations. */
   readonly generation: number
   /** The points of a generation. */
   readonly population: number
@@ -139,13 +139,13 @@ export const ask = (search: Search): ReadonlyArray<Float64Array> => {
   return stepsOf(search).map((step) => step.map((value, at) => mean[at]! + sigma * Math.sqrt(variance[at]!) * value))
 }
 
-/** The ranks of points, the fittest first; one whose fitness is no number comes last. */
+/** Returns the ranks of points, the fittest first; `NaN` fitness comes last. */
 const ranked = (fitness: ReadonlyArray<number>): ReadonlyArray<number> => {
   const value = (at: number) => (Number.isNaN(fitness[at]!) ? Number.NEGATIVE_INFINITY : fitness[at]!)
   return [...fitness.keys()].sort((left, right) => (value(left) === value(right) ? 0 : value(right) - value(left)))
 }
 
-/** Goes on by the fitness of the points that {@link ask} gave, in their order; higher is better. */
+/** Advances by the fitness of the points from {@link ask}, in their order; higher is better. */
 export const tell = (search: Search, fitness: ReadonlyArray<number>): Search => {
   const { generation, mean, population, sigma, variance } = search
   if (fitness.length !== population) {

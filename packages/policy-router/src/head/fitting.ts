@@ -1,8 +1,8 @@
 /**
  * Ridge regressions of workers' scores on the places of questions, all with one penalty, which the questions choose.
  *
- * What is fitted is the difference of a score to the worker's mean, so that with no slopes at all each worker is expected
- * to score its mean. The normal equations are solved as they are: no step size, no seed, and the same result each time.
+ * The target is the difference of a score to the worker's mean, so that without slopes each worker is expected to score
+ * its mean. The normal equations are solved directly: no step size, no seed, and the same result each time.
  */
 import { Seed } from "@divisi/core"
 import { argmax, dot } from "../vectors.ts"
@@ -13,7 +13,7 @@ export interface Row {
   readonly scores: ReadonlyArray<number | undefined>
 }
 
-/** What one worker is expected to score: `mean + slopes · place`. */
+/** The expected score of one worker: `mean + slopes · place`. */
 export interface Regression {
   readonly mean: number
   readonly slopes: Float32Array
@@ -92,7 +92,7 @@ const solve = (lower: Products, target: Float64Array): Float32Array => {
 const meanOf = (values: ReadonlyArray<number>): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Workers who answered the same questions, the questions' products, and what their scores are beside their means. */
+/** Workers that answered the same questions, the questions' products, and the workers' scores minus their means. */
 interface Group {
   readonly workers: ReadonlyArray<number>
   readonly questions: number

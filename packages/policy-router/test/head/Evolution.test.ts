@@ -84,7 +84,7 @@ describe("Evolution", () => {
     })
   )
 
-  it.effect("comes to the same end when it is stopped and goes on, and goes on with no other search", () =>
+  it.effect("comes to the same end when stopped and resumed, and resumes no other search", () =>
     Effect.gen(function* () {
       const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-evolution-"))
       const file = path.join(folder, "search.json")

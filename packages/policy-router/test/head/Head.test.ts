@@ -50,7 +50,7 @@ const byHand = (head: Head.Head, set: (row: (name: string) => number) => Readonl
 }
 
 describe("Head", () => {
-  it.effect("learns who is right at what, and says so of new questions", () =>
+  it.effect("learns which worker is right at what, and applies it to new questions", () =>
     Effect.gen(function* () {
       const { head } = yield* fitted(halves)
       const [sum, poem] = yield* Outcomes.examples([
@@ -70,7 +70,7 @@ describe("Head", () => {
 
   it.effect("always asks the best worker where questions tell nothing, or too few say who is better", () =>
     Effect.gen(function* () {
-      // Who is right has nothing to do with the words.
+      // Accuracy is independent of the words.
       const luck = yield* fitted({
         count: 120,
         scoreOf: (_, index) => ({ a: index % 6 < 4 ? 1 : 0, b: index % 6 === 5 || index % 6 === 4 ? 1 : 0 })
@@ -88,7 +88,7 @@ describe("Head", () => {
     })
   )
 
-  it.effect("leaves teams out, and fails where nobody has answered", () =>
+  it.effect("leaves teams out, and fails if no worker has answered", () =>
     Effect.gen(function* () {
       const { head } = yield* fitted({ count: 40, scoreOf: () => ({ a: 1, "policy:moa": 1 }) })
       assert.deepStrictEqual(head.workers, ["a"])
@@ -97,7 +97,7 @@ describe("Head", () => {
     })
   )
 
-  it.effect("lets nothing stand that is not there, and verifies nothing in the last turn", () =>
+  it.effect("accepts no missing answer, and verifies nothing in the last turn", () =>
     Effect.gen(function* () {
       const { examples, head } = yield* fitted(halves)
       const place = Head.place(head, examples[0]!.point)
@@ -116,14 +116,14 @@ describe("Head", () => {
       assert.notStrictEqual(decide(verifies, { turn: 2, hasAnswer: true, isDoubted: true }).role, "verifier")
       assert.notStrictEqual(decide(verifies, { turn: 4, hasAnswer: true }).role, "verifier")
       assert.strictEqual(decide(verifies, { turn: 4 }).role, "worker")
-      // Nobody verifies their own answer where somebody else can.
+      // A worker does not verify its own answer if another one can.
       assert.strictEqual(decide(verifies, { turn: 1, hasAnswer: true }, { answeredBy: "a" }).worker, "b")
       const alone = decide(verifies, { turn: 1, hasAnswer: true }, { answeredBy: "a", among: ["a"] })
       assert.deepStrictEqual(alone, { role: "verifier", worker: "a" })
     })
   )
 
-  it.effect("is the same head after it was written and read, and tells what is wrong with a file", () =>
+  it.effect("is the same head after writing and reading, and reports the faults of a file", () =>
     Effect.gen(function* () {
       const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-head-"))
       const file = path.join(folder, "new", "head.json")

@@ -31,7 +31,7 @@ const headOf = (workers: ReadonlyArray<string>, rows: Weights): Head.Head => {
   }
 }
 
-/** Runs a question, and tells what each worker was asked. */
+/** Runs a question, and returns each worker's prompts. */
 const run = (head: Head.Head, replies: Readonly<Record<string, ReadonlyArray<ScriptedWorker.Reply>>>) =>
   Effect.gen(function* () {
     const workers = Object.entries(replies).map(([id, script]) => ScriptedWorker.make({ id, replies: script }))
@@ -49,7 +49,7 @@ const run = (head: Head.Head, replies: Readonly<Record<string, ReadonlyArray<Scr
 const said = (messages: ReadonlyArray<{ readonly content: unknown }> | undefined) =>
   (messages ?? []).map(({ content }) => String(content)).join("\n---\n")
 
-/** A worker answers; somebody verifies it; after an objection, again. */
+/** A worker answers; another verifies it; after an objection, again. */
 const verifying: Weights = {
   worker: { constant: 1, doubted: 3 },
   verifier: { answer: 3 },
@@ -57,7 +57,7 @@ const verifying: Weights = {
 }
 
 describe("HeadPolicy", () => {
-  it.effect("asks one worker and lets its answer stand", () =>
+  it.effect("calls one worker and accepts its answer", () =>
     Effect.gen(function* () {
       const head = headOf(["a", "b"], { worker: { constant: 1 }, stop: { answer: 2 }, b: { constant: 1 } })
       const { asked, result } = yield* run(head, { a: [], b: ["42"] })
@@ -117,7 +117,7 @@ describe("HeadPolicy", () => {
     })
   )
 
-  it.effect("asks another worker where one fails, and stops nobody where a verifier does", () =>
+  it.effect("calls another worker if one fails, and continues if a verifier fails", () =>
     Effect.gen(function* () {
       const fails = { fail: { _tag: "Overloaded" } } as const
       const { asked, result } = yield* run(
@@ -135,7 +135,7 @@ describe("HeadPolicy", () => {
     })
   )
 
-  it.effect("fails where it knows nobody of the pool, or stands on another embedder", () =>
+  it.effect("fails if it knows no worker of the pool, or was trained with another embedder", () =>
     Effect.gen(function* () {
       const strangers = yield* run(headOf(["c"], verifying), { a: ["42"] })
       assert.match(strangers.result.detail ?? "", /it knows nobody of this pool. It knows c/)

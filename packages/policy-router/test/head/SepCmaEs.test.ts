@@ -60,7 +60,7 @@ describe("SepCmaEs", () => {
     assert.strictEqual(SepCmaEs.make({ mean: new Float64Array(10_240), sigma: 1 }).population, 32)
   })
 
-  it("goes by the order of values alone, and takes what is no number for the worst", () => {
+  it("uses only the order of values, and ranks NaN last", () => {
     const search = SepCmaEs.make({ mean: [0, 0], sigma: 1, seed: 2, population: 4 })
     const told = SepCmaEs.tell(search, [4, 3, 2, 1])
     assert.deepStrictEqual(SepCmaEs.tell(search, [400, 3, 2, Number.NaN]), told)
