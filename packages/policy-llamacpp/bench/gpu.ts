@@ -1,6 +1,6 @@
 /**
- * A model of the paper's size and random weights on this machine: tokens per second of one run and of many, memory, the
- * time to the first token cold and warm, beside node-llama-cpp's own loop for one run.
+ * A model of the paper's size with random weights on this machine: tokens per second of one run and of many, memory,
+ * and the time to the first token, cold and warm. Compared with node-llama-cpp's own loop for one run.
  *
  *     node --conditions=@divisi/source bench/gpu.ts                  # 7.6 billion weights in F16: 15 GB of disk and of memory
  *     node --conditions=@divisi/source bench/gpu.ts --size small     # the same with half a million, as in CI

@@ -1,5 +1,5 @@
 /**
- * What a warm prefix saves: tokens evaluated, and the time to the first token, of the first run and of the second.
+ * The savings of a warm prefix: tokens evaluated, and the time to the first token, of the first run and of the second.
  *
  *     node --conditions=@divisi/source bench/prefix.ts [--model path.gguf]
  */

@@ -1,6 +1,6 @@
 /**
- * Tokens per second of a local model beside other programs: with the default number of threads, with one, and with as
- * many as there are cores, in turns.
+ * Tokens per second of a local model while other programs run: with the default number of threads, with one, and with
+ * as many as there are cores, in turns.
  *
  *     node --conditions=@divisi/source bench/threads.ts [--busy 1] [--tokens 32] [--rounds 3] [--width 640]
  *

@@ -1,5 +1,5 @@
 /**
- * Many plans at once, beside node-llama-cpp called directly with the same batch, alternately in one process.
+ * Many concurrent plans, compared with node-llama-cpp called directly with the same batch, alternately in one process.
  *
  *     node --conditions=@divisi/source bench/throughput.ts [--plans 200] [--sequences 16] [--rounds 7]
  */
@@ -33,7 +33,7 @@ const program = Effect.gen(function* () {
   const source = yield* Effect.promise(() => tinyModel())
   const options = { source, gpu: "none", contextTokens: 1024, sequences } as const
   const ours = yield* LlamaCppModel.load(options)
-  // Without the wish for prefixes of others, a context that is used directly is the same.
+  // Without shared prefixes, a context that is used directly behaves the same.
   const bare = yield* LlamaCppModel.load({ ...options, queueLimit: 0 })
   const worker = LlamaCppModel.worker(ours, { ...sampling, reasoningTokens })
 
@@ -61,7 +61,7 @@ const program = Effect.gen(function* () {
     return bare.llama.tokenize(`${text.join("")}<|im_start|>assistant\n`, true)
   })
   const slots = bare.runtime.scheduler.slots.map(({ sequence }) => sequence)
-  /** What a careful program does with node-llama-cpp: each sequence keeps its prefix, and takes the next prompt. */
+  /** The best direct use of node-llama-cpp: each sequence retains its prefix, and takes the next prompt. */
   const runBare = async () => {
     let next = 0
     let tokens = 0

@@ -1,5 +1,6 @@
 /**
- * What a model needs and what this machine has: to check before loading, and to find out why loading failed.
+ * The requirements of a model and the capabilities of this machine: to check before loading, and to find out why
+ * loading failed.
  */
 import os from "node:os"
 import * as Effect from "effect/Effect"
@@ -13,7 +14,7 @@ import * as ModelStore from "./ModelStore.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a file says about its model, and what the model would need here. Sizes are in bytes. */
+/** A file's information about its model, and the model's requirements on this machine. Sizes are in bytes. */
 export interface Inspection {
   readonly path: string
   readonly name?: string | undefined
@@ -35,7 +36,7 @@ export interface Inspection {
   readonly fits: boolean
 }
 
-/** What runs models on this machine, and what is missing. */
+/** The runtime for models on this machine, and missing parts. */
 export interface Diagnosis {
   readonly backend: "cuda" | "vulkan" | "metal" | "processor"
   /** Why this backend was chosen. */
@@ -47,7 +48,7 @@ export interface Diagnosis {
   /** The release of llama.cpp. */
   readonly release: string
   readonly folder: string
-  /** What is wrong or would make it faster: one sentence each. */
+  /** The problems and possible speed-ups: one sentence each. */
   readonly missing: ReadonlyArray<string>
 }
 

@@ -7,13 +7,13 @@
 import * as FileError from "@divisi/files/FileError"
 import * as Data from "effect/Data"
 
-/** What went wrong. Sizes are in bytes. */
+/** The reason of an error. Sizes are in bytes. */
 export type LlamaCppErrorReason =
   /** The name is neither a known model, nor a path, nor a reference. */
   | { readonly _tag: "Reference"; readonly detail: string }
   /** There is no such file. */
   | { readonly _tag: "Missing" }
-  /** The file is no GGUF, is cut off, or contradicts itself. */
+  /** The file is not a GGUF, is truncated, or contradicts itself. */
   | { readonly _tag: "Damaged"; readonly detail: string }
   /** A GGUF of another version, or of a big-endian machine. */
   | { readonly _tag: "Format"; readonly detail: string }

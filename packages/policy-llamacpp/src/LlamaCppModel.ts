@@ -88,11 +88,11 @@ export interface LlamaCppModel {
   readonly contextTokens: number
   readonly sequences: number
   readonly adapters: ReadonlyArray<Context.Adapter>
-  /** Where it differs from what was asked, a sentence each; e.g. a GPU that did not start. */
+  /** The differences from the requested settings, a sentence each; e.g. a GPU that did not start. */
   readonly notices: ReadonlyArray<string>
   /** The model of node-llama-cpp, for anything not offered here. */
   readonly llama: LlamaModel
-  /** What this package needs of it. */
+  /** The runtime state used by this package. */
   readonly runtime: Runtime
 }
 
@@ -103,7 +103,7 @@ export interface Runtime {
   readonly key: Key
 }
 
-/** What two loads must agree on to share a model. */
+/** The settings that two loads must agree on to share a model. */
 interface Key extends Context.ContextOptions {
   readonly path: string
   /** Differs for a file that was rewritten: that is another model. */
@@ -117,7 +117,7 @@ interface Key extends Context.ContextOptions {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is shared
+// Shared models
 // -------------------------------------------------------------------------------------------------------------------
 
 type WeightsKey = Pick<Key, "path" | "version" | "gpu" | "gpuRequired" | "gpuLayers" | "contextTokens">
@@ -310,10 +310,10 @@ export const withAdapters = (
  * with the bracket that closes the third list. A completion that runs out of tokens is completed as the grammar
  * requires, and its reason is `length`. Thinking in `<think>` tags becomes reasoning parts.
  *
- * A JSON Schema that is asked for is told to the model and held by a grammar, but for what a grammar cannot say:
- * patterns, bounds of numbers, conditions. Tools are told in its rules; a call that must be made, or that the model has
- * begun, is held to their schemas. A call that cannot be read fails as `Malformed`, which only happens without a
- * grammar.
+ * A requested JSON Schema is described to the model and enforced by a grammar, except for constraints that a grammar
+ * cannot express: patterns, bounds of numbers, conditions. Tools are described in the model's rules. A call that is
+ * required, or that the model has begun, is held to their schemas. A call that cannot be read fails as `Malformed`,
+ * which only happens without a grammar.
  *
  * A prompt longer than the context fails as `ContextTooLong`, a call to a full queue as `Overloaded`.
  *

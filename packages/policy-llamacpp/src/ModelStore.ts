@@ -19,7 +19,7 @@ import * as Errors from "./LlamaCppError.ts"
 /** How far a download is. */
 export type Progress = Download.Progress
 
-/** Where models are stored, and who is informed of downloads. */
+/** The folder for models, and the listener for downloads. */
 export interface Options {
   /** `DIVISI_MODELS`, or `divisi/models` in the cache folder of this user, by default. */
   readonly folder?: string | undefined
@@ -59,7 +59,7 @@ const placeOf = (reference: Reference.Reference, options: Options) =>
     ? Effect.succeed(reference.path)
     : Effect.map(folderOf(options), (folder) => path.join(folder, reference.place))
 
-/** Where the file of a source is, or would be. */
+/** Returns the path of a source's file, whether or not it exists. */
 export const locate = (source: string, options: Options = {}): Effect.Effect<string, Errors.LlamaCppError> =>
   Effect.flatMap(parse(source), (reference) => placeOf(reference, options))
 

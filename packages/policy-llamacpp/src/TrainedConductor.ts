@@ -41,8 +41,8 @@ const readHeader = (file: string) =>
   )
 
 /**
- * The form in which a model was trained, where it carries one: that of its last adapter, or its own. Of models that are
- * known by name nobody was; any other that is not here is downloaded, as it is needed anyway.
+ * Returns the form in which a model was trained, if it has one: that of its last adapter, or its own. Models known by
+ * name have no form. Any other missing model is downloaded, because it is needed anyway.
  */
 export const form = Effect.fnUntraced(function* (
   name: string,

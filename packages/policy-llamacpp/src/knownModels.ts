@@ -8,14 +8,14 @@
 /** A model by name. */
 export interface KnownModel {
   readonly name: string
-  /** Where its file is, as `hf:owner/repository/file`. */
+  /** The address of its file, as `hf:owner/repository/file`. */
   readonly source: string
   /** Billions of weights. */
   readonly billions: number
   /** The approximate size of the download. */
   readonly gigabytes: number
   readonly licence: string
-  /** What it is good for, in a sentence; policies that ask for descriptions see it. */
+  /** The model's strengths, in a sentence, shown to policies that use descriptions. */
   readonly description: string
 }
 

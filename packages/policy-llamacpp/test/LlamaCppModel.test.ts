@@ -206,7 +206,7 @@ describe("LlamaCppModel", () => {
       yield* Fiber.interrupt(running)
       const parts = yield* Fiber.join(waiting)
       assert.strictEqual(finishOf(parts).usage.outputTokens, 2)
-      // A run that waits leaves the queue when it is interrupted.
+      // A pending run leaves the queue when it is interrupted.
       const first = yield* Effect.forkChild(generate(model, long))
       yield* Effect.promise(() => until(() => LlamaCppModel.meter(model).running === 1))
       const second = yield* Effect.forkChild(generate(model, long))

@@ -12,17 +12,17 @@ import { knownModels } from "../src/knownModels.ts"
 import * as ModelStore from "../src/ModelStore.ts"
 import { folder } from "./model.ts"
 
-/** What the server does with a request. */
+/** The server's behaviour for a request. */
 interface Behaviour {
   /** Sends so many bytes, and cuts the connection. */
   readonly cutAfter?: number | undefined
-  /** Says of the file, before it sends it, that it has so many bytes. */
+  /** The number of bytes that it announces before it sends the file. */
   readonly claim?: number | undefined
   readonly ignoresRanges?: boolean | undefined
   readonly status?: number | undefined
   readonly hash?: string | undefined
   readonly etag?: string | undefined
-  /** Never goes on after these bytes. */
+  /** Stops sending after these bytes. */
   readonly hangAfter?: number | undefined
 }
 
@@ -72,7 +72,7 @@ const server = http.createServer((request, response) => {
   if (end === undefined) return void response.end(content.subarray(from))
   response.write(content.subarray(from, from + end))
   if (behaviour.cutAfter === undefined) return
-  // What a client has not read when a connection breaks off is lost to it.
+  // A client loses the data that it has not read when a connection breaks.
   if (end === 0) request.socket.end()
   else cut = { at: from + end, connection: request.socket }
 })
@@ -100,7 +100,7 @@ const message = <A, E extends Error>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(effect), (error) => error.message)
 
 describe("ModelStore", () => {
-  it.live("downloads once, checks what came, and asks nobody for what is here", () =>
+  it.live("downloads once, verifies the file, and makes no request for a file it has", () =>
     Effect.gen(function* () {
       const received: Array<number> = []
       options = {
@@ -122,7 +122,7 @@ describe("ModelStore", () => {
     })
   )
 
-  it.live("goes on where a connection was cut, and a process broke off", () =>
+  it.live("resumes after a cut connection, and after a process that stopped", () =>
     Effect.gen(function* () {
       script = [{ cutAfter: 100_000 }, { cutAfter: 50_000 }]
       const file = yield* resolve()
@@ -154,7 +154,7 @@ describe("ModelStore", () => {
     })
   )
 
-  it.live("begins anew where the server has no ranges, or another file", () =>
+  it.live("restarts if the server has no ranges, or another file", () =>
     Effect.gen(function* () {
       script = [{ cutAfter: 100_000 }, { ignoresRanges: true }]
       assert.isTrue(fs.readFileSync(yield* resolve()).equals(content))
@@ -193,7 +193,7 @@ describe("ModelStore", () => {
     })
   )
 
-  it.live("says what to do where a server refuses, or nobody answers", () =>
+  it.live("reports what to do if a server refuses, or is unreachable", () =>
     Effect.gen(function* () {
       script = [{ status: 401 }]
       assert.match(yield* message(resolve()), /answers 401: it wants a token: set HF_TOKEN/)
@@ -216,7 +216,7 @@ describe("ModelStore", () => {
     Effect.gen(function* () {
       const file = yield* ModelStore.locate(source, options)
       fs.mkdirSync(path.dirname(file), { recursive: true })
-      // What a process leaves behind that is killed while it has the lock.
+      // The lock file left by a process that was killed while it had the lock.
       fs.writeFileSync(`${file}.lock`, "")
       fs.writeFileSync(`${file}.lock.holder`, JSON.stringify({ pid: process.pid, host: "here", since: "now" }))
       assert.isTrue(fs.readFileSync(yield* resolve()).equals(content))

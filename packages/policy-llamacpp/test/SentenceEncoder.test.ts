@@ -30,7 +30,7 @@ const embedded = (name: string, changes: Parameters<typeof writeModel>[1] = {}, 
     return yield* Effect.promise(() => embed(texts))
   })
 
-/** What plain arithmetic makes of the same weights. */
+/** Returns the result of plain arithmetic with the same weights. */
 const expected = (pooled: (rows: ReadonlyArray<ReadonlyArray<number>>) => ReadonlyArray<number>) =>
   texts.map((text) => unit(pooled(states(weights(), tokensOf(text.normalize("NFD").replace(/\p{M}/gu, ""))))))
 
@@ -46,7 +46,7 @@ describe("A sentence encoder that was converted", () => {
       const mean = (rows: ReadonlyArray<ReadonlyArray<number>>) =>
         rows[0]!.map((_, index) => rows.reduce((sum, row) => sum + row[index]!, 0) / rows.length)
       assertAlike(yield* embedded("mean"), expected(mean))
-      // Where texts are cut so early, attention is computed in another way.
+      // If texts are cut this early, attention is computed in another way.
       assertAlike(yield* embedded("short", {}, 48), expected(mean))
     }).pipe(Effect.scoped)
   )
@@ -61,7 +61,7 @@ describe("A sentence encoder that was converted", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("with 8 bits a number by default, and beside whole numbers that older files hold", () =>
+  it.effect("with 8 bits a number by default, and with the whole numbers in older files", () =>
     Effect.gen(function* () {
       const ids = { shape: [16], data: new Float32Array(16) }
       const place = yield* modelIn("eight", { tensors: { ...weights(), "embeddings.position_ids": ids } })
@@ -85,7 +85,7 @@ describe("A sentence encoder that was converted", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is none where the files are of another kind, and the error says what is", () =>
+  it.effect("fails if the files are of another kind, and the error names the cause", () =>
     Effect.gen(function* () {
       const refused: ReadonlyArray<readonly [string, Parameters<typeof writeModel>[1], RegExp]> = [
         ["roberta", { config: { model_type: "roberta" } }, /config\.json.*model_type/s],

@@ -67,7 +67,7 @@ const merged = (weight: Float32Array, columns: number, change: LoraAdapter.Chang
 }
 
 describe("adapters", () => {
-  it.effect("say of a Qwen3 what the same model says with the change in its weights", () =>
+  it.effect("give for a Qwen3 the results of the same model with the change in its weights", () =>
     Effect.gen(function* () {
       const file = yield* qwen3("qwen3.gguf", {})
       const base = yield* GgufReader.read(file)

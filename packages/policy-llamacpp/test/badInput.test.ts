@@ -1,4 +1,4 @@
-/** What can be wrong with a model, an adapter or a machine, and the one message that says so. */
+/** The possible faults of a model, an adapter or a machine, and the one message for each. */
 
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
@@ -24,7 +24,7 @@ const changed = (name: string, change: (bytes: Buffer) => Buffer): string => {
   return file
 }
 
-/** Writes other bytes of the same length over the first place where these stand. */
+/** Replaces the first occurrence of some bytes by others of the same length. */
 const overwrite = (from: string, to: string) => (bytes: Buffer) => {
   const at = bytes.indexOf(from)
   assert.isAbove(at, 0)
@@ -49,7 +49,7 @@ const adapterOf = Effect.fnUntraced(function* (base: string, name: string) {
 })
 
 describe("bad input", () => {
-  it.effect("a file that is not there, or is no model", () =>
+  it.effect("a file that is missing, or not a model", () =>
     Effect.gen(function* () {
       const missing = path.join(folder, "missing.gguf")
       assert.strictEqual(
@@ -121,7 +121,7 @@ describe("bad input", () => {
       })
   )
 
-  it.effect("an architecture that nobody knows", () =>
+  it.effect("an unknown architecture", () =>
     Effect.gen(function* () {
       const source = changed("unknown.gguf", overwrite("llama", "lloma"))
       const error = yield* failure({ source })
@@ -147,7 +147,7 @@ describe("bad input", () => {
     })
   )
 
-  it.effect("an adapter that is not there, is none, or is another base's", () =>
+  it.effect("an adapter that is missing, invalid, or for another base", () =>
     Effect.gen(function* () {
       const load = (adapter: string) => Effect.map(failure({ adapters: [{ path: adapter }] }), ({ message }) => message)
       assert.match(yield* load(path.join(folder, "none.gguf")), /none\.gguf cannot be used \(there is no such file\)/)
@@ -174,7 +174,7 @@ describe("bad input", () => {
     })
   )
 
-  it.effect("settings that are no numbers to work with", () =>
+  it.effect("settings that are not usable numbers", () =>
     Effect.gen(function* () {
       assert.match((yield* failure({ sequences: 0 })).message, /sequences must be a whole number of at least 1; got 0/)
       assert.match((yield* failure({ threads: 1.5 })).message, /threads must be a whole number of at least 1; got 1.5/)

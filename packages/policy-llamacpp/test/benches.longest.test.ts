@@ -1,4 +1,4 @@
-/** The benchmarks run at small size, so that they are in order when somebody wants them. */
+/** Runs the benchmarks at small size, so that they keep working. */
 import { execFile } from "node:child_process"
 import path from "node:path"
 import { promisify } from "node:util"
@@ -27,7 +27,7 @@ it("shows that a warm prefix is not evaluated again", async () => {
   assert.isAtLeast(second.reusedTokens, first.evaluatedTokens * 0.9)
 })
 
-it("measures threads beside a busy core", async () => {
+it("measures threads with a busy core", async () => {
   const { tokensPerSecond } = await run("threads.ts", "--tokens", "4", "--rounds", "1", "--width", "256")
   assert.hasAllKeys(tokensPerSecond, ["default", "one", "cores"])
 })

@@ -11,7 +11,7 @@ export const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-llamacpp-"))
 
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
 
-/** Writes a tiny model, and tells where. */
+/** Writes a tiny model, and returns its path. */
 export const tiny = async (options: Partial<TinyModel.Options> = {}, name = "tiny.gguf"): Promise<string> => {
   const file = path.join(folder, name)
   const model = TinyModel.random({ architecture: "llama", seed: 1, ...options })

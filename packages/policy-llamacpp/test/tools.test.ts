@@ -127,7 +127,7 @@ describe("the shape of a local model's answer", () => {
       const parts = yield* generate(model, { output: { type: "json-schema", name: "short", schema } })
       assert.strictEqual(reasonOf(parts), "stop")
       const said: unknown = JSON.parse(textOf(parts))
-      // Bytes that are no character are one for the grammar, and up to four marks in the text.
+      // Bytes that are not a character count as one for the grammar, and up to four marks in the text.
       assert.isAtMost(typeof said === "string" ? [...said].length : Number.NaN, 16)
     })
   )
@@ -156,7 +156,7 @@ describe("the shape of a local model's answer", () => {
 })
 
 describe("a picture for a local model", () => {
-  it.effect("is refused, by itself and before a run has asked anybody", () =>
+  it.effect("is refused, by itself and before a run has made a call", () =>
     Effect.gen(function* () {
       const model = yield* load
       const worker = LlamaCppModel.worker(model)
@@ -230,7 +230,7 @@ describe("the calls of a local model", () => {
     })
   )
 
-  it.effect("are not made where they must not, and the model is not told of them", () =>
+  it.effect("are not made if forbidden, and are hidden from the model", () =>
     Effect.gen(function* () {
       const model = yield* load
       const request = { tools: [weather], seed: 3, maxOutputTokens: 20 } as const
@@ -308,7 +308,7 @@ describe("a conversation with tools, as text", () => {
     ])
   })
 
-  it("tells of tools and shapes in the rules, those of the request first", () => {
+  it("describes tools and shapes in the rules, those of the request first", () => {
     const schema = { type: "object" }
     const output = { type: "json-schema", name: "city", schema } as const
     const [rules, ...others] = ToolText.told({ messages, tools: [weather], output })
@@ -340,7 +340,7 @@ describe("calls in a text", () => {
     assert.strictEqual(read("1 < 2 <tool_", size).text, "1 < 2 <tool_")
   })
 
-  it("that cannot be read, or have no end, are told", () => {
+  it("that cannot be read, or have no end, are reported", () => {
     assert.strictEqual(read("<tool_call>{odd}</tool_call>", 5).splitter.unread(), "{odd}</tool_call>")
     assert.strictEqual(read('<tool_call>{"name"', 5).splitter.unread(), '{"name"')
   })

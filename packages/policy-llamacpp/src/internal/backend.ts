@@ -2,7 +2,7 @@
 import type { Llama, LlamaGpuType } from "node-llama-cpp"
 import { detailOf, make } from "../LlamaCppError.ts"
 
-/** What runs the layers: the machine's best, a named one, or the processor alone. */
+/** The device that runs the layers: the machine's best, a named one, or the processor alone. */
 export type Gpu = "auto" | "cuda" | "vulkan" | "metal" | "none"
 
 /** A running llama.cpp, with a notice if it is not the requested one. */

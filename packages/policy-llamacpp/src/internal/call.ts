@@ -1,4 +1,4 @@
-/** What workers and samples share: checks of settings, room for prompts, and errors. */
+/** Shared code of workers and samples: checks of settings, room for prompts, and errors. */
 import { WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import type { Token } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"

@@ -35,7 +35,7 @@ export interface Request {
   readonly format?: WorkflowFormat | undefined
   /** Forces the format; the text before the lists then has at most `reasoningLimit` tokens. */
   readonly grammar?: { readonly of: Grammars; readonly reasoningLimit: number } | undefined
-  /** Forces what is no workflow: the grammar of what follows, once the text has come to where it begins. */
+  /** Forces the rest of a text that is not a workflow: the grammar applies once the text has reached its beginning. */
   readonly forced?: { readonly of: Grammars; readonly by: Force } | undefined
   /** Whether to return the probability of each token. */
   readonly probabilities?: boolean | undefined
@@ -56,7 +56,7 @@ export interface Completed {
 // Grammar
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What holds a completion to a form. */
+/** The grammar that holds a completion to a form. */
 interface Hold {
   /** The grammar's state; `undefined` where the text is free. */
   readonly state: () => LlamaGrammarEvaluationState | undefined

@@ -16,7 +16,7 @@ export interface Adapter {
   readonly scale?: number | undefined
 }
 
-/** What a context is made with. */
+/** Options for creating a context. */
 export interface ContextOptions {
   /** Tokens of one sequence: prompt and completion. */
   readonly contextTokens: number
@@ -35,7 +35,7 @@ const lower = "lower contextTokens or sequences, keep keys and values as Q8_0 (k
 /** llama.cpp counts the tokens of all sequences in 31 bits. */
 const countable = 2 ** 31 - 1
 
-/** The memory that a context needs. What llama.cpp cannot estimate is extrapolated from what it can. */
+/** Returns the memory that a context needs. If llama.cpp cannot estimate a part, it is extrapolated from the others. */
 const needsOf = async ({ model }: Weights, options: ContextOptions) => {
   const isCountable = options.contextTokens * options.sequences <= countable
   const contextSize = isCountable ? options.contextTokens : 4096
@@ -75,7 +75,7 @@ const explain = ({ backend: { log }, path }: Weights, { adapters }: ContextOptio
     : Errors.make(path, { _tag: "Failed", detail })
 }
 
-/** A GGUF that is no adapter crashes some versions of llama.cpp, so its header is read first. */
+/** A GGUF that is not an adapter crashes some versions of llama.cpp, so its header is read first. */
 const checkAdapter = async ({ model, path }: Weights, { path: adapter }: Adapter): Promise<void> => {
   const refuse = (detail: string) => Errors.make(path, { _tag: "Adapter", adapter, detail })
   const header = await checkFile(adapter).catch((cause: Errors.LlamaCppError) => {

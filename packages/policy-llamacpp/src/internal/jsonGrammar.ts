@@ -1,8 +1,8 @@
 /**
  * Grammars of JSON Schemas, in GBNF: what a model writes under one is JSON of that schema.
  *
- * Objects have the properties that the schema names, in its order, those that are required first; what is not required
- * may be missing. What a grammar cannot say (patterns, bounds of numbers, conditions) is left to whoever checks the
+ * Objects have the properties that the schema names, in its order, required ones first; optional ones may be missing.
+ * Constraints that a grammar cannot express (patterns, bounds of numbers, conditions) are left to a check of the
  * answer.
  */
 import type { Tool } from "@divisi/core"
@@ -49,7 +49,7 @@ const both = (left: Fields, right: Fields): Fields => ({
   required: [...list(left.required), ...list(right.required)]
 })
 
-/** What a reference within a document points to. */
+/** Resolves a reference within a document. */
 const resolve = (document: Fields, reference: unknown): unknown => {
   if (typeof reference !== "string" || !reference.startsWith("#")) return undefined
   const names = reference.slice(1).split("/").slice(1)
@@ -116,7 +116,7 @@ export const make = (): Rules => {
     }
     const needed = names.filter((name) => required.has(name)).map(pair)
     const rest = names.filter((name) => !required.has(name)).map((name) => define(() => pair(name)))
-    /** What may follow after a first pair: the optional ones from here on. */
+    /** The possible continuations after a first pair: the optional ones from here on. */
     const tails = rest.map((_, at) => rest.slice(at + 1).map((name) => `(ws "," ws ${name})?`))
     const body =
       needed.length > 0

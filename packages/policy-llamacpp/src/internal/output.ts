@@ -23,7 +23,7 @@ export const detokenizer = (model: LlamaModel) => {
       if (text.endsWith("\ufffd") && pending.length < longestCharacter) return ""
       return take(text)
     },
-    /** What was held back, complete or not. */
+    /** Returns the held-back text, complete or not. */
     flush: (): string => (pending.length === 0 ? "" : take(model.detokenize(pending, false, before))),
     isPending: () => pending.length > 0
   }
@@ -54,7 +54,7 @@ export const stopper = (stops: ReadonlyArray<string>) => {
       waiting = waiting.slice(end)
       return { text, isStopped: false }
     },
-    /** What was held back and turned out to be text. */
+    /** Returns the held-back text that turned out to be plain text. */
     rest: () => waiting
   }
 }

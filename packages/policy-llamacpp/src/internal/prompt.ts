@@ -10,7 +10,7 @@ import * as ToolText from "./toolText.ts"
  */
 export type Template = "model" | "plain" | ((messages: ReadonlyArray<PlainMessage>) => string)
 
-/** What makes prompts for a model. */
+/** The prompt renderers of a model. */
 export interface Prompter {
   readonly tokens: (request: WorkerRequest, isThinking: boolean) => ReadonlyArray<Token>
   /** Tokens, besides the model's own end tokens, with which its turn ends. */

@@ -11,7 +11,7 @@ import type { Template } from "./prompt.ts"
 import * as Sequences from "./sequences.ts"
 import { prompterOf } from "./worker.ts"
 
-/** What to sample. */
+/** A request to sample. */
 export interface SampleRequest {
   /** Messages, or the tokens of a prompt. */
   readonly prompt: ReadonlyArray<Message> | ReadonlyArray<number>

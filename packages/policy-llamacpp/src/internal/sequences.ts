@@ -18,7 +18,7 @@ import * as Threads from "./threads.ts"
 /** A sequence of the context. */
 export interface Slot {
   readonly sequence: LlamaContextSequence
-  /** What it has evaluated, or is evaluating, from its first token on. */
+  /** The tokens that it has evaluated, or is evaluating, from the first on. */
   tokens: ReadonlyArray<Token>
   isBusy: boolean
   /** Settles when its prompt is evaluated; absent when nothing is. */
@@ -46,7 +46,7 @@ export interface Sequences {
   readonly slots: ReadonlyArray<Slot>
   readonly queueLimit: number
   readonly fit: Threads.Fit
-  /** The runs that wait, the longest first. */
+  /** The pending runs, the oldest first. */
   readonly queue: Array<(slot: Slot) => void>
   readonly counts: { evaluated: number; sampled: number; reused: number; uses: number }
 }
@@ -88,7 +88,7 @@ export const meter = ({ counts, queue, slots }: Sequences): Meter => ({
 })
 
 // -------------------------------------------------------------------------------------------------------------------
-// Who may run
+// Scheduling
 // -------------------------------------------------------------------------------------------------------------------
 
 const sharedPrefix = (left: ReadonlyArray<Token>, right: ReadonlyArray<Token>): number => {
@@ -141,9 +141,8 @@ const acquire = (self: Sequences, prompt: ReadonlyArray<Token>): Effect.Effect<S
   })
 
 /**
- * Runs `use` on a slot, when one is free. When the fiber is interrupted, `signal` is aborted and the fiber goes on at
- * once; the slot is released as soon as `use` has seen the signal, at the latest after the batch that is being
- * evaluated.
+ * Runs `use` on a slot, once one is free. If the fiber is interrupted, `signal` is aborted and the fiber continues
+ * immediately. The slot is released as soon as `use` has seen the signal, at the latest after the current batch.
  */
 export const withSlot = <A, E>(
   self: Sequences,
@@ -169,7 +168,7 @@ export const withSlot = <A, E>(
   )
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is reused
+// Prefix reuse
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The fewest tokens that a copy must save. */
@@ -217,7 +216,7 @@ const borrow = async (self: Sequences, slot: Slot, prompt: ReadonlyArray<Token>,
   const found = donorOf(self, slot, prompt, own)
   if (found === undefined) return own
   const { donor, shared } = found
-  // Nobody may copy the slot until its content is known.
+  // The slot must not be copied until its content is known.
   slot.tokens = []
   const copying = copyFrom(slot, donor, prompt.slice(0, shared))
   donor.copies.add(copying)

@@ -65,7 +65,7 @@ export interface Fit {
 /** Fits to nothing: the number was chosen. */
 export const fixed: Fit = { begin: () => {}, end: () => {} }
 
-/** Looks at the machine once a second as long as runs go on. `apply` gets the number when it changes. */
+/** Checks the machine once a second while runs are in progress. `apply` is called with the number when it changes. */
 export const fit = (
   most: number,
   apply: (threads: number) => void,

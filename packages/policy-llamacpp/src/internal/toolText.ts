@@ -1,6 +1,7 @@
 /**
- * Tools in the text of a conversation, for a model that reads and writes nothing else: calls stand between
- * `<tool_call>` tags and results between `<tool_response>` tags, as the Hermes and Qwen models learn it. Others are told.
+ * Tools in the text of a conversation, for a model that reads and writes only text. Calls are between `<tool_call>`
+ * tags and results between `<tool_response>` tags, as the Hermes and Qwen models learn it. Other models get this as an
+ * instruction.
  */
 
 import { Seed, type Tool } from "@divisi/core"
@@ -21,7 +22,7 @@ export const toolsOf = ({ toolChoice, tools = [] }: WorkerRequest): ReadonlyArra
       : tools
 
 // -------------------------------------------------------------------------------------------------------------------
-// What the model is told
+// Instructions for the model
 // -------------------------------------------------------------------------------------------------------------------
 
 const described = ({ description, input, name }: Tool.ToolDefinition): string =>
@@ -86,7 +87,7 @@ export const told = (request: WorkerRequest): ReadonlyArray<Message.PlainMessage
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What the model may write
+// Constraints on the model's text
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Gives the grammar of what follows, once a text has come to where it is forced. */
@@ -125,8 +126,8 @@ const callForm = (
 }
 
 /**
- * What a request forces. Calls that must be made, and shapes, hold from the start; where the model is free to call, a
- * call is held once it has begun one.
+ * Returns the form that a request enforces. Required calls, and shapes, apply from the start. If calls are optional, a
+ * call is held to its form once the model has begun one.
  */
 export const forceOf = (request: WorkerRequest, isThinking: boolean): Force | undefined => {
   const { output, toolChoice } = request
@@ -144,16 +145,16 @@ export const forceOf = (request: WorkerRequest, isThinking: boolean): Force | un
   return (written) => {
     const answer = answerIn(written, isThinking) ?? ""
     const at = answer.indexOf(open)
-    // A token may go on behind the tag; a call that has begun in it is free.
+    // A token may continue after the tag; a call that has begun in it is not constrained.
     return at >= 0 && /^\n?$/.test(answer.slice(at + open.length)) ? grammar : undefined
   }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What the model wrote
+// Reading the model's text
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A call between its tags; `undefined` where it is none. */
+/** Reads a call between its tags, or returns `undefined` for any other text. */
 const read = (text: string): Omit<Message.ToolCall, "id"> | undefined => {
   try {
     const { arguments: args, name } = JSON.parse(text) as Record<string, unknown>
@@ -182,7 +183,7 @@ export const callSplitter = ({ messages }: WorkerRequest) => {
     isCalling = at >= 0
     return isCalling ? [...parts, ...inCall(0)] : parts
   }
-  /** The closing tag may stand in an argument, too: the call ends with the first one at which it is whole. */
+  /** The closing tag may also occur in an argument: the call ends with the first one at which it is complete. */
   const inCall = (from: number): ReadonlyArray<WorkerPart> => {
     const at = waiting.indexOf(close, from)
     if (at < 0) return []
@@ -195,14 +196,14 @@ export const callSplitter = ({ messages }: WorkerRequest) => {
     waiting = waiting.slice(at + close.length)
     return [part, ...inText()]
   }
-  /** Blanks between calls and behind them are no text. */
+  /** Blanks between calls and after them do not count as text. */
   const said = (text: string): ReadonlyArray<WorkerPart> =>
     text === "" || (calls > 0 && text.trim() === "") ? [] : [{ type: "text", text }]
   return {
     push,
     rest: (): ReadonlyArray<WorkerPart> => (isCalling ? [] : said(waiting)),
     calls: () => calls,
-    /** What stands behind an opening tag and is no call. */
+    /** The text after an opening tag, if it is not a call. */
     unread: () => (isCalling ? waiting : undefined)
   }
 }

@@ -6,7 +6,7 @@ import type { GgufFileInfo, GgufInsights, LlamaModel } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
 import type { Backend } from "./backend.ts"
 
-/** Where the weights go. */
+/** Options for loading the weights. */
 export interface WeightOptions {
   /** Layers on the GPU: as many as fit, all of them, or a number. */
   readonly gpuLayers: "auto" | "max" | number
@@ -25,7 +25,7 @@ export interface Weights {
   readonly size: number
 }
 
-/** What is wrong with a file, in a clause. */
+/** Returns the problem of a file, in a clause. */
 const problemOf = ({ reason }: Effect.Error<ReturnType<typeof GgufReader.read>>): Errors.LlamaCppErrorReason => {
   switch (reason._tag) {
     case "Missing":
@@ -41,7 +41,7 @@ const problemOf = ({ reason }: Effect.Error<ReturnType<typeof GgufReader.read>>)
   }
 }
 
-/** The header of a file, checked. node-llama-cpp believes what a header says of its length, so it is read here first. */
+/** Reads and checks the header of a file. node-llama-cpp trusts a header's length, so it is checked here first. */
 export const checkFile = async (file: string): Promise<GgufReader.GgufFile> => {
   const header = await Effect.runPromise(Effect.result(GgufReader.read(file)))
   if (Result.isFailure(header)) throw Errors.make(file, problemOf(header.failure))
@@ -61,7 +61,7 @@ const checkParts = async (file: string): Promise<number> => {
   return size
 }
 
-/** What the header of a file says about its model. */
+/** The information of a file's header about its model. */
 export interface Header {
   readonly info: GgufFileInfo
   readonly insights: GgufInsights

@@ -19,9 +19,9 @@ import * as ToolText from "./toolText.ts"
 export interface WorkerOptions {
   /** `llamacpp:` and the name of the model by default. */
   readonly id?: string | undefined
-  /** What it is good at, in a sentence. */
+  /** The worker's strengths, in a sentence. */
   readonly description?: string | undefined
-  /** `"model"` by default: the chat template of the model, and plain texts where it has none. */
+  /** Default: `"model"`, the chat template of the model, or plain texts if it has no template. */
   readonly template?: Prompt.Template | undefined
   /**
    * Whether a grammar forces a requested format, the shape of an answer and calls of tools; true by default. Turn it off
@@ -107,7 +107,7 @@ const wrongSetting = ({ format, maxOutputTokens, messages, temperature }: Worker
 const isThinking = ({ llama }: LlamaCppModel, prompt: ReadonlyArray<Token>): boolean =>
   /<think>\s*$/.test(llama.detokenize(prompt.slice(-4), true))
 
-/** Whether the model may think first: not where it is told not to, nor where its answer is forced from the start. */
+/** Whether the model may think first: not if thinking is disabled, nor if its answer is forced from the start. */
 const isFree = (asked: WorkerRequest): boolean => {
   const { output = { type: "text" }, reasoning, toolChoice = "auto" } = asked
   const mustCall = ToolText.toolsOf(asked).length > 0 && toolChoice !== "auto"
@@ -164,7 +164,7 @@ const requestOf = (
 const usageOf = ({ prompt }: Completion.Request, { reused, tokens }: Completion.Completed): Usage =>
   defined({ inputTokens: prompt.length, outputTokens: tokens.length, cachedInputTokens: reused || undefined })
 
-/** Reads a completion's text: thinking, then text and calls. What is to be a workflow is text as it stands. */
+/** Reads a completion's text: thinking, then text and calls. A workflow is read as plain text. */
 const readerOf = (asked: WorkerRequest, isThinking: boolean) => {
   const thinking = Output.thinkingSplitter(isThinking)
   const calls = ToolText.callSplitter(asked)

@@ -28,7 +28,7 @@ describe("threads", () => {
     assert.strictEqual(fitting(20, 0), 1)
   })
 
-  it("follow the machine while a run goes on, and come back when others have ended", () => {
+  it("follow the machine during a run, and recover when others have ended", () => {
     let now = at(0, 0, 0)
     const applied: Array<number> = []
     const fit = Threads.fit(7, (threads) => applied.push(threads), { cores: 8, times: () => now })
