@@ -181,7 +181,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   await step({ name: "build", command: [...script("build"), "--continue"] })
   // Most steps keep one core busy, and those that install wait for npm. The longest start first.
   const steps: ReadonlyArray<() => Promise<unknown>> = [
-    ...["everyCommand", "bundlers", "release", "installation", "plugin", "figures", "documentation"].map(
+    ...["everyCommand", "bundlers", "release", "installation", "plugin", "figures", "claims", "documentation"].map(
       (name) => () => step(check(name))
     ),
     () => step({ name: "clients of the server", command: script("clients"), count: fromLastLine }),

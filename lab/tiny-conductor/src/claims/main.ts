@@ -1,5 +1,5 @@
 /**
- * Measures the figures that docs/tiny-conductor.md claims, or checks a sample of them with new seeds.
+ * Measures the figures that docs/tiny-conductor.md and docs/lab/tiny-conductor.md claim, or checks a sample of them with new seeds.
  *
  *   pnpm --filter @divisi/tiny-conductor claims            measures ten seeds, writes claims.json and the page's tables
  *   pnpm --filter @divisi/tiny-conductor claims --check    four rows with three seeds of the day; exit code 1 if a claim
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 })
 
 const file = path.resolve(import.meta.dirname, "../../claims.json")
-const page = path.resolve(import.meta.dirname, "../../../../docs/tiny-conductor.md")
+const page = path.resolve(import.meta.dirname, "../../../../docs/lab/tiny-conductor.md")
 
 /** Ten days from 29 November 2026: fixed before anything was measured with them. */
 const seeds = [20261129, 20261130, 20261201, 20261202, 20261203, 20261204, 20261205, 20261206, 20261207, 20261208]

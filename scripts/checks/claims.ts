@@ -1,0 +1,15 @@
+/** Three seeds of the day do not contradict the figures that are published of the tiny Conductor: a sample of four rows. */
+import path from "node:path"
+import { root } from "../setup/workspace.mjs"
+import { run } from "./command.ts"
+import type { Report } from "./Report.ts"
+
+const program = path.join(root, "lab/tiny-conductor/src/claims/main.ts")
+
+/** Runs the check of the lab. */
+export const check = async (): Promise<Report> => {
+  const { code, output } = await run([process.execPath, "--conditions=@divisi/source", program, "--check"], {
+    cwd: root
+  })
+  return { passed: code === 0 ? 1 : 0, problems: code === 0 ? [] : [output] }
+}
