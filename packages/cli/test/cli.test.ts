@@ -48,6 +48,19 @@ describe.concurrent("divisi run", () => {
     assert.notInclude(errors, "\u001b")
   })
 
+  it("prints the answer alone with --quiet, and shows a run without one", async () => {
+    const [answered, failed, both] = await Promise.all([
+      divisi(["run", "Which?", "--quiet", ...quick]),
+      divisi(["run", "Which?", "--quiet", "--config", config("failing")]),
+      divisi(["run", "Which?", "--quiet", "--json", ...quick])
+    ])
+    assert.deepStrictEqual([answered.code, answered.output, answered.errors], [0, "one\n", ""])
+    assert.deepStrictEqual([failed.code, failed.output], [1, ""])
+    assert.include(failed.errors, "refused the credentials")
+    assert.deepStrictEqual([both.code, both.output], [2, ""])
+    assert.include(both.errors, "Give one of --json and --quiet.")
+  })
+
   it("gives the gym's team the tool that a question needs", async () => {
     const { code, output } = await divisi(["run", "--json", "How many copper kettles are in stock?"])
     assert.strictEqual(code, 0)

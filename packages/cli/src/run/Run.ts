@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
-import { exitCodes, type Failure, failed, silent } from "../invocation/Failure.ts"
+import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as Services from "../stores/Services.ts"
@@ -33,10 +33,11 @@ const codes: { readonly [O in RunEvent.Ending]: number } = {
  * How a run is shown. On a terminal, there; where the output goes elsewhere, it gets the answer alone, and the error
  * output the rest. Events are plain JSON values, so what goes over the wire needs no schema.
  */
-const makeView = (json: boolean, run: View.Source): Effect.Effect<View.View> => {
+const makeView = ({ json, quiet }: Pick<Input, "json" | "quiet">, run: View.Source): Effect.Effect<View.View> => {
   if (json) return Effect.succeed(View.json(Output.stdout, JSON.stringify))
   const { stderr } = process
   const { stdout } = Output
+  if (quiet) return Effect.succeed(View.quiet(stderr, run, stdout))
   if (stdout.isTTY !== true) return Effect.succeed(View.plain(stderr, run, stdout))
   return Effect.map(View.terminal, (terminal) =>
     View.isLive(stdout, terminal) ? View.live(Output.drawing(stdout), run, Date.now) : View.plain(stdout, run)
@@ -152,6 +153,7 @@ export const perform = Effect.fnUntraced(function* (
   kept: Kept | undefined,
   ask: (conductor: Conductor.Conductor["Service"], options: Conductor.RunOptions) => Effect.Effect<Conductor.RunResult>
 ): Effect.fn.Return<void, Failure, Scope.Scope> {
+  if (input.json && input.quiet) return yield* usage("Give one of --json and --quiet.")
   const isGym = RunOptions.isGym(config, input)
   const options = yield* RunOptions.resolve(isGym ? yield* equipped(config, question) : config, input, {
     profiles: yield* profilesOf(input),
@@ -159,7 +161,7 @@ export const perform = Effect.fnUntraced(function* (
   })
   const writeTranscript = yield* transcriptWriter(Option.getOrUndefined(input.transcript))
   const recorder = Transcript.recorder()
-  const view = yield* makeView(input.json, recorder.transcript)
+  const view = yield* makeView(input, recorder.transcript)
   const listener = (event: RunEvent.RunEvent) => {
     recorder.listener(event)
     view.show(event)

@@ -46,6 +46,7 @@ export const flags = {
   silence: duration("silence", "Retry a call after this long without output, e.g. 20s (default: a third of --timeout)"),
   ...toolFlags,
   json: toggle("json", "Print the run's events as lines of JSON"),
+  quiet: toggle("quiet", "Print only the answer; a run without an answer is shown on stderr"),
   durable: toggle("durable", "Store the run, so that `divisi runs` can resume it after Ctrl-C, a crash or a restart"),
   runId: text(
     "run-id",

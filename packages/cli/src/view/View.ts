@@ -1,4 +1,4 @@
-/** The three ways in which a run is shown: redrawn on a terminal, in plain lines, and as events for programs. */
+/** The ways in which a run is shown: redrawn on a terminal, in plain lines, as its answer alone, and as events for programs. */
 import { RunEvent, type Transcript } from "@divisi/core"
 import { type Environment, read } from "@divisi/recipes/Environment"
 import type * as Effect from "effect/Effect"
@@ -93,6 +93,19 @@ export const plain = (
     close: stop
   }
 }
+
+/** The answer alone. A run without one is shown in plain lines on the other output, and questions are asked there. */
+export const quiet = (output: Output, run: Source, answers: Output): View => ({
+  show: () => {},
+  hold: (lines) => void output.write(lines.join("\n")),
+  goOn: () => {},
+  close: () => {
+    const transcript = run()
+    if (transcript === undefined) return
+    if (transcript.ending === "answered") answers.write(`${transcript.answer?.trim()}\n`)
+    else for (const { lines } of PlainView.entries(transcript)) output.write(`${lines.join("\n")}\n`)
+  }
+})
 
 /** A block that is redrawn, and in the end the whole view. `now` is on the clock of the run. */
 export const live = (output: Output, run: Source, now: () => number): View => {
