@@ -1,6 +1,6 @@
 /**
- * Estimate pictures: several estimates beside each other in every row, each a dot in its standard error, as an SVG file of
- * its own, by day and by night.
+ * Estimate pictures: several estimates side by side in every row, each a dot with its standard error, as a standalone
+ * SVG file, with a light and a dark theme.
  */
 import { rounded, ticksOf } from "./chart/Axes.ts"
 import { html, shortened } from "./page/Html.ts"
@@ -12,13 +12,13 @@ export interface Estimate {
   readonly standardError: number
 }
 
-/** What is estimated of each series; nothing where there is no estimate of one. */
+/** The estimate of each series; empty for a series without one. */
 export interface Row {
   readonly name: string
   readonly estimates: ReadonlyArray<Estimate | undefined>
 }
 
-/** What is shown. */
+/** The contents of the picture. */
 export interface Estimates {
   /** Their names, in the order of the colours. */
   readonly series: ReadonlyArray<string>

@@ -2,8 +2,8 @@
  * The page of an evaluation: one HTML file that needs nothing else. It has no script, asks nothing of the network, and
  * holds every picture as a table, too.
  *
- * Answers of models are text that nobody has checked: all of it is escaped, and a content security policy in the page
- * allows its own style sheet and nothing more.
+ * Texts of models are untrusted: all of it is escaped, and a content security policy in the page allows only its own
+ * style sheet.
  */
 import { failures, folded, rows } from "./EvaluationTables.ts"
 import { accuracy } from "./evaluation/accuracy.ts"
@@ -33,7 +33,7 @@ export type Sample = Data.Sample
 export type Score = Data.Score
 export type Share = Data.Share
 
-/** What a page may show beside the evaluation. */
+/** Optional parts of a page. */
 export interface Options {
   /** The heading; the benchmarks' titles by default. */
   readonly title?: string | undefined
@@ -109,7 +109,7 @@ const scores = (evaluation: Evaluation): Html => {
   ])
 }
 
-/** What the scores of the single workers lie between that have no row here, as on a terminal. */
+/** Returns the range of the scores of single workers that have no row here, as on a terminal. */
 const others = ({ benchmarks, cells }: Evaluation, less: ReadonlyArray<string>): Html | undefined => {
   if (less.length === 0) return undefined
   const ranges = benchmarks.map(({ benchmark, title }) => {

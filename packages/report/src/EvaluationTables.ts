@@ -41,7 +41,7 @@ export const rows = ({ benchmarks, cells, config, overall }: Evaluation): Readon
 // Markdown
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Text as it may stand in a cell of a Markdown table. */
+/** Escapes text for a cell of a Markdown table. */
 const inCell = (text: string): string =>
   visible(text)
     .replace(/\s+/g, " ")

@@ -19,7 +19,7 @@ export interface Row {
   readonly cells: ReadonlyArray<Cell>
 }
 
-/** What is shown. */
+/** The contents of the picture. */
 export interface Standings {
   readonly workers: ReadonlyArray<string>
   readonly rows: ReadonlyArray<Row>

@@ -1,8 +1,8 @@
 /**
  * The page of a training run: what was learned, by whom the work was done, and what was written.
  *
- * It is one HTML file that asks for nothing else, in print, on a phone, by day and by night. Under each picture stand
- * its figures. What models wrote is shown, never run: the page allows no scripts at all.
+ * It is one HTML file that needs no other, for print, phones, and a light and a dark theme. Under each picture are its
+ * figures. Texts of models are shown, never run: the page allows no scripts at all.
  */
 import { page } from "./page/Page.ts"
 import { once } from "./training/Curves.ts"

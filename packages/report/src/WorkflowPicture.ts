@@ -27,7 +27,7 @@ svg .title{font-weight:600} svg .note{fill:var(--soft)} .page{fill:var(--page)} 
 
 /** A text in lines of so many columns, broken between words where that is possible; `…` stands for the rest. */
 const wrapped = (text: string, most: number): ReadonlyArray<string> => {
-  // What is far behind the last line need not be wrapped: a character that can be seen takes 16 units at the very most.
+  // Text far behind the last line need not be wrapped: a visible character is at most 16 units wide.
   const beginning = visible(text.trim())
     .replaceAll("\t", "  ")
     .slice(0, 16 * columns * (most + 1))
@@ -74,7 +74,7 @@ ${edges.map(
  *
  * **Details**
  *
- * `title` stands above the steps, and is the name of the picture for a screen reader.
+ * `title` is above the steps, and is the name of the picture for a screen reader.
  *
  * **Example**
  *

@@ -73,7 +73,7 @@ describe("EvaluationPage", () => {
     assert.include(EvaluationPage.render(report(lost), { samples: lost }), sentence!)
   })
 
-  it("draws no interval where all scores are the same, as the figure beside says ± 0.0", () => {
+  it("draws no interval if all scores are the same, because the adjacent figure shows ± 0.0", () => {
     const none = grid({ first: [0, 0, 0, 0], second: [0, 0, 0, 0] })
     const page = EvaluationPage.render(report(none), { samples: none })
     assert.include(page, "0.0 ± 0.0")
@@ -199,7 +199,7 @@ describe("EvaluationTables", () => {
     assert.include(text, "| first | second | mine | +50.0 |")
   })
 
-  it("says, as the page does, that nobody pays where every price is play money", () => {
+  it("states, as the page does, that nothing is paid if every price is play money", () => {
     const paid = report(grid({ p: [1, 0] }))
     const pricing = { inputPerMillion: 1, outputPerMillion: 2, isPlay: true }
     const played = { ...paid, pool: paid.pool.map(({ id }) => ({ id, pricing })) }

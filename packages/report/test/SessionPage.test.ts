@@ -41,7 +41,7 @@ describe("the figures of a session", () => {
     assert.deepStrictEqual([atOnce.workedMillis, atOnce.toolMillis], [6_000, 4_000])
   })
 
-  it("reckon the same tokens at one worker's price, all of them and those of answers, with a price per call", () => {
+  it("show the same tokens at one worker's price, all of them and those of answers, with a price per call", () => {
     const pricing = { inputPerMillion: 1_000, outputPerMillion: 10_000, perCall: 0.5 }
     const { against } = SessionPage.figures({ title: "", runs: twice, against: { worker: "strong", pricing } })
     assert.closeTo(against!.allUsd, 2 * (1 + 1 + 5 * 0.5), 1e-9)
@@ -65,7 +65,7 @@ describe("the page of runs in which no worker was asked", () => {
 })
 
 describe("the spans of a run", () => {
-  it("are its calls and its tools, without gaps that nobody fills", () => {
+  it("are its calls and its tools, without empty gaps", () => {
     const spans = Spans.of(twice[0]!).map(({ from, to, worker }) => [from - begin, to - begin, worker])
     assert.deepStrictEqual(spans, [
       [0, 1_000, "planner"],
@@ -76,7 +76,7 @@ describe("the spans of a run", () => {
     ])
   })
 
-  it("stand in lanes where they overlap", () => {
+  it("are in lanes if they overlap", () => {
     const spans = [
       { from: 0, to: 5, worker: "a" },
       { from: 1, to: 2, worker: "b" },
@@ -105,7 +105,7 @@ describe("the page of a session", () => {
     assert.notMatch(text, /NaN|Infinity|undefined/)
   })
 
-  it("says of what is reckoned that it did not happen, and compares nothing where there is nothing", () => {
+  it("describes an estimate as hypothetical, and compares nothing without data", () => {
     const pricing = { inputPerMillion: 1, outputPerMillion: 2 }
     const text = SessionPage.render({ title: "", runs: twice, against: { worker: "strong", pricing }, alone: twice })
     assert.include(text, "What is reckoned did not happen")

@@ -42,7 +42,7 @@ describe("the page of a training", () => {
     }
   })
 
-  it("sets the first tenth of the learning beside the last, by kind and by worker", () => {
+  it("shows the first and the last tenth of the learning, by kind and by worker", () => {
     const { metrics, rollouts = [] } = run({ warmStart: 20, iterations: 60 })
     const { early, late } = Windows.make(metrics)!
     const samples = { early: drawn(rollouts, early), late: drawn(rollouts, late) }

@@ -90,7 +90,7 @@ describe("the picture of estimates", () => {
     assert.lengthOf(svg.match(/<line class="line c/g) ?? [], 3)
   })
 
-  it("has names that are text, and values in words for whoever points at a dot", () => {
+  it("has names that are text, and values in words when the pointer is over a dot", () => {
     assert.include(svg, '<title id="name">Right &amp; wrong</title>')
     assert.notInclude(svg, "<script")
     assert.include(svg, "second: 50 %")

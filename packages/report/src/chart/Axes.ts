@@ -1,4 +1,4 @@
-/** Scales of pictures, and the frame that curves and points stand in. */
+/** Scales of pictures, and the frame around curves and points. */
 import { scaleLinear } from "d3-scale"
 import { type Html, html } from "../page/Html.ts"
 
@@ -8,7 +8,7 @@ export interface Axis {
   readonly ticks: ReadonlyArray<number>
 }
 
-/** Where an axis begins and ends. */
+/** The start and the end of an axis. */
 export type Range = readonly [start: number, end: number]
 
 const inner: Range = [0, 1]
@@ -35,7 +35,7 @@ export const across = (share: number): string => `${(100 * share).toFixed(2)}%`
 /** A place in pixels. */
 export const place = (value: number): string => String(Math.round(value * 10) / 10)
 
-/** A mark of an axis: its place, and what stands there. */
+/** A mark of an axis: its position and its label. */
 export interface Tick {
   readonly at: number
   readonly label: string
@@ -56,7 +56,7 @@ export interface Frame {
   /** In pixels. */
   readonly y: ReadonlyArray<Tick>
   readonly xName: string
-  /** Where the plot begins and ends across. */
+  /** The horizontal start and end of the plot. */
   readonly range: Range
   readonly height: number
 }
@@ -70,6 +70,6 @@ export const frame = ({ height, range: [start, end], x, xName, y }: Frame): Html
     ({ at, label }) => html`<text text-anchor="middle" x="${across(at)}" y="${height - 20}">${label}</text>`
   )}<text text-anchor="middle" x="${across((start + end) / 2)}" y="${height - 4}">${xName}</text>`
 
-/** A picture on a page. What it shows stands in the words of its figure. */
+/** A picture on a page. Its contents are described in the text of its figure. */
 export const svg = (height: number, content: Html): Html =>
   html`<svg height="${height}" aria-hidden="true">${content}</svg>`

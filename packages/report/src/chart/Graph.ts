@@ -1,4 +1,4 @@
-/** Where the steps of a workflow stand in a picture, and the lines between them. */
+/** The positions of a workflow's steps in a picture, and the lines between them. */
 import { Topology, type Workflow } from "@divisi/core"
 import { curveBumpX, curveBumpY, line } from "d3-shape"
 
@@ -26,7 +26,7 @@ export interface Box {
 export interface Placed {
   /** By step. */
   readonly boxes: ReadonlyArray<Box>
-  /** Paths of the lines from boxes to those that build on them; no box stands in their way. */
+  /** Paths of the lines from boxes to those that build on them; no box is in their way. */
   readonly edges: ReadonlyArray<string>
   readonly width: number
   readonly height: number

@@ -7,7 +7,7 @@ import { type Axis, across, frame, place, type Range, rounded, ticksOf, whole } 
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A point of a curve. Where `y` is absent the curve has a gap. */
+/** A point of a curve. If `y` is absent, the curve has a gap. */
 export interface Point {
   readonly x: number
   readonly y: number | undefined
@@ -40,7 +40,7 @@ export interface Lines {
   readonly height?: number | undefined
 }
 
-/** What stands at one iteration, by the index of its layer. */
+/** The values at one iteration, by the index of the layer. */
 export interface Column {
   readonly x: number
   readonly shares: ReadonlyArray<number>
@@ -84,7 +84,7 @@ const plotOf = (
   }
 }
 
-/** What is drawn in the plot's own measures: `plotWidth` across, pixels down. */
+/** Draws content in the plot's own units: `plotWidth` across, pixels down. */
 const stretched = (height: number, content: ReadonlyArray<Html>): Html =>
   html`<svg x="${across(range[0])}" y="0" width="${across(range[1] - range[0])}" height="${height}" viewBox="0 0 ${plotWidth} ${height}" preserveAspectRatio="none" aria-hidden="true">${content}</svg>`
 
@@ -130,7 +130,7 @@ const markOf = ({ name, x }: Mark, plot: Plot): Html => {
   return html`<line class="phase" x1="${at}" x2="${at}" y1="8" y2="${plot.height - 38}"><title>${name}</title></line>`
 }
 
-/** The last value of a curve; `undefined` where it has none. */
+/** Returns the last value of a curve, or `undefined` if it has no value. */
 export const last = ({ points }: Series): number | undefined => points.findLast(({ y }) => y !== undefined)?.y
 
 /** The curves with their axes. Each has a value at least. */

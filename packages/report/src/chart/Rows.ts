@@ -33,7 +33,7 @@ export interface Part {
   readonly colour: number
   /** 0 to 1. */
   readonly share: number
-  /** What stands in it where there is room. */
+  /** The text in it, if there is room. */
   readonly mark?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an evaluation's page and tables show, as plain data. `Report`, `Sample` and `Profiles` of `@divisi/evals` are
- * such values; so is whatever else has these fields.
+ * The data of an evaluation's page and tables, as plain values. `Report`, `Sample` and `Profiles` of `@divisi/evals`
+ * are such values, and so is any other value with these fields.
  */
 import type { Budget } from "@divisi/core"
 import type { Figure } from "../page/Numbers.ts"
@@ -157,7 +157,7 @@ export interface Rate {
   readonly estimate: number
 }
 
-/** What each worker turned out to be good at. */
+/** The measured strengths of each worker. */
 export interface Profiles {
   readonly workers: ReadonlyArray<{
     readonly worker: string
@@ -173,7 +173,7 @@ export interface Profiles {
   }>
 }
 
-/** Said beside costs that nobody pays: every worker's price is play money, as in the offline gym. */
+/** The label of play-money costs: every worker's price is play money, as in the offline gym. */
 export const playMoney = ({ pool }: Pick<Evaluation, "pool">): string | undefined =>
   pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
     ? "The workers' prices are play money: nothing is paid."

@@ -21,7 +21,7 @@ const middle = stripHeight / 2
 const strip = ({ score: { high, low, mean, standardError } }: Cell, { at }: Axis, isReference: boolean) => {
   const kind = isReference && " reference"
   return [
-    // Of equal scores alone the standard error is 0, which the figure beside says: the table has the interval.
+    // If all scores are equal, the standard error is 0, which the adjacent figure shows: the table has the interval.
     standardError !== 0 &&
       low !== null &&
       high !== null &&

@@ -11,7 +11,7 @@ import { front, type Valued } from "./front.ts"
 
 /** A policy as a point. */
 interface Point extends Valued {
-  /** What it is called in the picture, from 1, by quality. */
+  /** Its number in the picture, from 1, by quality. */
   readonly number: number
   readonly overall: Overall
   readonly isReference: boolean
@@ -45,7 +45,7 @@ interface CostAxis {
   readonly at: (cost: number) => number
 }
 
-/** What is free has no place on a logarithmic axis: it stands left of it. */
+/** A free policy has no position on a logarithmic axis: it is to the left of it. */
 const costAxis = (costs: ReadonlyArray<number>): CostAxis => {
   const paid = costs.filter((cost) => cost > 0)
   const [least, most] = [Math.min(...paid) / 1.4, Math.max(...paid) * 1.4]
@@ -92,7 +92,7 @@ const isMarked = ({ isFront, isReference }: Point): boolean => isFront || isRefe
 const dot = (point: Point, { x, y }: Axes) =>
   html`<circle class="dot${point.isReference && " reference"}${point.isFront && " front"}" cx="${across(x.at(point.cost))}" cy="${y.at(point.quality)}" r="${isMarked(point) ? 6 : 4}"><title>${point.overall.policy}</title></circle>`
 
-/** Where a number may stand beside its point, in pixels. The first free place is taken. */
+/** Possible positions of a number next to its point, in pixels. The first free one is taken. */
 const sides = [
   [0, -9],
   [13, 4],
@@ -115,7 +115,7 @@ interface Spot {
 const isFree = (spot: Spot, taken: ReadonlyArray<Spot>): boolean =>
   taken.every((other) => Math.abs(other.x - spot.x) > 13 || Math.abs(other.y - spot.y) > 11)
 
-/** The numbers, each beside its point and clear of the others and of other points, where there is room. */
+/** The numbers, each next to its point and clear of the other numbers and points, if there is room. */
 const numbers = (points: ReadonlyArray<Point>, { x, y }: Axes) => {
   const places = points.map(({ cost, quality }) => ({ x: x.at(cost) * narrow, y: y.at(quality) + 4 }))
   const taken: Array<Spot> = []

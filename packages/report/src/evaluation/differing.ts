@@ -9,7 +9,7 @@ import type { BenchmarkRecord, Comparison, Evaluation, Sample } from "./Evaluati
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What was asked, and what would have been right. */
+/** The question, and its right answer. */
 export interface QuestionText {
   readonly question: string
   readonly reference?: string | undefined

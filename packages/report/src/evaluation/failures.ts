@@ -1,4 +1,7 @@
-/** What counts as wrong without an answer, and what is in no mean: the same sentences on the page and on a terminal. */
+/**
+ * The samples that count as wrong without an answer, and those excluded from all means: the same sentences on the page
+ * and on a terminal.
+ */
 import { count, counted } from "../page/Numbers.ts"
 import type { Cell, Evaluation } from "./Evaluation.ts"
 
@@ -13,7 +16,7 @@ const reasons = ({ cells }: Evaluation): string => {
     .join(", ")
 }
 
-/** Where tokens and costs are estimates, as a vendor's own figures cannot be. */
+/** Returns the policies whose tokens and costs are estimates, because a vendor's own figures are impossible. */
 const misreported = (evaluation: Evaluation): ReadonlyArray<string> => {
   const found = evaluation.cells.flatMap(({ misreported }) => misreported ?? [])
   const runs = sum(evaluation, ({ misreported }) => misreported?.runs ?? 0)

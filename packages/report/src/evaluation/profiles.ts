@@ -1,4 +1,4 @@
-/** What each worker turned out to be good at, as a table. */
+/** The measured strengths of each worker, as a table. */
 import { type Html, html } from "../page/Html.ts"
 import { count, inPercent, seconds, unknown, usd } from "../page/Numbers.ts"
 import { note } from "../page/Page.ts"

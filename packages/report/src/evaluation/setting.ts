@@ -1,4 +1,4 @@
-/** What was measured, and how: enough to do it again. */
+/** The settings of an evaluation, in enough detail to repeat it. */
 import type { Budget } from "@divisi/core"
 import { type Html, html } from "../page/Html.ts"
 import { count, usd } from "../page/Numbers.ts"

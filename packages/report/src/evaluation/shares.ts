@@ -1,4 +1,4 @@
-/** What workflows are made of: how many steps, which workers, which shapes. One bar for each policy. */
+/** The composition of workflows: the number of steps, the workers, the shapes. One bar for each policy. */
 import { bar, row } from "../chart/Rows.ts"
 import { figure, legend } from "../page/Figure.ts"
 import type { Html } from "../page/Html.ts"
@@ -16,9 +16,9 @@ interface Subject {
   readonly valueOf: (cell: Cell) => string
   /** Whether a policy is left out. */
   readonly isPlain: (cell: Cell) => boolean
-  /** What a part is called, in the legend and in the table. */
+  /** Returns the name of a part, for the legend and the table. */
   readonly nameOf: (name: string) => string
-  /** What stands in the bar for a part, from its name and its place in the legend. */
+  /** Returns the text in the bar for a part, from its name and its position in the legend. */
   readonly markOf: (name: string, place: number) => string | undefined
   /** The order of parts; the most frequent first when absent. */
   readonly compare?: (left: string, right: string) => number

@@ -1,14 +1,14 @@
 /** Pictures on a page: each with a legend, what it shows in words, and the same figures as a table. */
 import { type Html, html, type Value } from "./Html.ts"
 
-/** What a colour of a picture stands for. */
+/** The meaning of a colour in a picture. */
 export interface LegendItem {
   readonly name: string
   /** From 0: see `Style`. */
   readonly colour: number
-  /** What stands in the picture for it, such as a number. */
+  /** Its label in the picture, such as a number. */
   readonly mark?: string | undefined
-  /** What stands behind the name, such as the last value. */
+  /** The text after the name, such as the last value. */
   readonly value?: string | undefined
 }
 
@@ -25,10 +25,10 @@ export interface Figure {
   readonly title?: string | undefined
   readonly note?: string | undefined
   readonly legend?: Html | undefined
-  /** What the picture shows, in a sentence, for those who cannot see it. */
+  /** The contents of the picture, in a sentence, as its text alternative. */
   readonly alternative: string
   readonly picture: Value
-  /** What stands below the picture. */
+  /** The content below the picture. */
   readonly below?: Html | undefined
   /** The figures, folded away. */
   readonly table: Html

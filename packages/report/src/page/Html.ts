@@ -1,6 +1,6 @@
 /**
- * Templates for HTML and SVG. Whatever goes into a template is escaped, unless a template made it: pages hold what
- * models wrote, and models may write anything.
+ * Templates for HTML and SVG. Every inserted value is escaped, unless a template created it, because pages contain
+ * texts of models, which are untrusted.
  */
 import { html as template, raw as trusted } from "hono/html"
 import type { HtmlEscapedString } from "hono/utils/html"
@@ -8,7 +8,7 @@ import type { HtmlEscapedString } from "hono/utils/html"
 /** Markup that is safe to show. Only {@link html} and {@link raw} make it; `String(markup)` is its text. */
 export type Html = HtmlEscapedString
 
-/** What a template takes. `undefined` and `false` put in nothing. */
+/** A value in a template. `undefined` and `false` insert nothing. */
 export type Value = Html | string | number | false | undefined | ReadonlyArray<Value>
 
 /** Control characters, non-characters, and those that turn the direction of the text around them. */
@@ -26,7 +26,7 @@ export const html = (parts: TemplateStringsArray, ...values: ReadonlyArray<Value
   // Hono's type allows for promises among the values; ours does not.
   template(parts, ...values.map(prepared)) as Html
 
-/** Markup that stands in code, such as the style sheet. Never for anything that was read. */
+/** Markup that is part of the code, such as the style sheet. Must not be used for any text that was read. */
 export const raw = (markup: string): Html => trusted(markup)
 
 /** The first characters of a text, and how many are missing. */

@@ -2,7 +2,7 @@
 import { type Html, html, raw } from "./Html.ts"
 import { pictureStyle } from "./Style.ts"
 
-/** What a picture is called for a screen reader, its size in pixels, and its style; that of all pictures by default. */
+/** The name of a picture for a screen reader, its size in pixels, and its style. Default: the style of all pictures. */
 export interface Options {
   readonly title: string
   readonly width: number

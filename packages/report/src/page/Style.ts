@@ -3,9 +3,7 @@
  * with the first, `b0` fills a box with it.
  */
 
-/**
- * Neighbours differ in lightness, too, for people who tell fewer colours apart; names and numbers stand beside them.
- */
+/** Neighbours also differ in lightness, for people with colour blindness; names and numbers are next to them. */
 const day = "#2a6fdb #e07a1f #0f9d76 #8a4fc7 #d6a700 #d14a61 #3aa6c9 #7a8b2a #9c5b34 #e58bc0 #1d3f8f #7fc46b".split(" ")
 const night = "#5b9bff #f0954a #2fbf93 #b48af0 #e3bf3f #f07a8c #63c5e3 #a9bb55 #c98a62 #f4b3d8 #8aa4f0 #9fe08a".split(
   " "

@@ -1,10 +1,10 @@
 /**
- * Tables. On a narrow screen each row is a block under its name, every figure beside the head of its column; elsewhere
- * a table that is wider than the page scrolls by itself.
+ * Tables. On a narrow screen, each row is a block under its name, with every figure next to the head of its column. On
+ * other screens, a table that is wider than the page scrolls separately.
  */
 import { type Html, html, type Value } from "./Html.ts"
 
-/** A column: its head, and what it says of an item. */
+/** A column: its head, and its content for an item. */
 export interface Column<A> {
   readonly head: string
   readonly cell: (item: A) => Value

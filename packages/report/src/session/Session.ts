@@ -1,4 +1,4 @@
-/** What a session was and what it came to: the runs of a server or of a person in some time, added up. */
+/** A session and its results: the runs of a server or of a user in a period, added up. */
 import { Transcript } from "@divisi/core"
 import { cost, noSpend, type Pricing, type Spend } from "@divisi/core/Usage"
 import * as Spans from "./Spans.ts"
@@ -17,13 +17,13 @@ export interface Reference {
 export interface Session {
   readonly title: string
   readonly runs: ReadonlyArray<Transcript.Transcript>
-  /** One worker, at whose price the same tokens are reckoned. */
+  /** One worker, at whose price the same tokens are calculated. */
   readonly against?: Reference | undefined
   /** The runs of the same work, done again by one worker alone. */
   readonly alone?: ReadonlyArray<Transcript.Transcript> | undefined
 }
 
-/** What one worker, or the policy, did. */
+/** The figures of one worker, or of the policy. */
 export interface WorkerFigures {
   readonly id: string
   readonly spend: Spend
@@ -35,7 +35,7 @@ export interface WorkerFigures {
   readonly toolCalls: number
 }
 
-/** What runs came to. */
+/** The totals of runs. */
 export interface Totals {
   readonly runs: number
   /** Runs by how they ended; those that have not ended are `unfinished`. */
@@ -45,22 +45,22 @@ export interface Totals {
   readonly to: number
   /** While at least one worker was asked, or a plan was written. */
   readonly workedMillis: number
-  /** While nobody was, and a tool was run or waited for. */
+  /** The time in which no worker was active, and a tool was running or pending. */
   readonly toolMillis: number
   readonly spend: Spend
 }
 
-/** What a session came to. */
+/** The figures of a session. */
 export interface Figures extends Totals {
   /** Whether all prices are play money. */
   readonly isPlay: boolean
-  /** What calls were for. */
+  /** The spending by purpose of calls. */
   readonly purposes: Readonly<Record<Transcript.Purpose, Spend>>
   /** The share of all that was not for the steps that answer; `undefined` of nothing. */
   readonly orchestration: { readonly cost: number | undefined; readonly tokens: number | undefined }
-  /** Who cost most comes first. */
+  /** In order of cost, the highest first. */
   readonly workers: ReadonlyArray<WorkerFigures>
-  /** What the same tokens would have cost at one worker's price, all of them and those of the steps that answer alone. */
+  /** The cost of the same tokens at one worker's price: of all tokens, and of those of the answering steps alone. */
   readonly against?: { readonly worker: string; readonly allUsd: number; readonly answersUsd: number } | undefined
   readonly alone?: Totals | undefined
 }
@@ -132,7 +132,7 @@ const priced = ({ perCall = 0, ...perToken }: Pricing, { calls, usage }: Spend):
 
 const shareOf = (part: number, whole: number): number | undefined => (whole > 0 ? part / whole : undefined)
 
-/** What a session came to. It has at least one run. */
+/** Calculates the figures of a session, which has at least one run. */
 export const figures = ({ against, alone, runs }: Session): Figures => {
   const payments = runs.flatMap(Transcript.payments)
   const of = (purpose: Transcript.Purpose) => sum(payments.filter((payment) => payment.purpose === purpose))

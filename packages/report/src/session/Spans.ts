@@ -5,7 +5,7 @@ import type { Transcript } from "@divisi/core"
 export interface Span {
   readonly from: number
   readonly to: number
-  /** Who was asked; absent while a tool was run or waited for. */
+  /** The worker that was called; absent while a tool was running or pending. */
   readonly worker?: string | undefined
 }
 

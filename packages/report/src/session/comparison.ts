@@ -1,4 +1,4 @@
-/** A session beside one strong worker: reckoned from its price, and measured where the work was done again. */
+/** A session compared with one strong worker: estimated from its price, and measured if the work was repeated. */
 import type { Html } from "../page/Html.ts"
 import { count, duration, unknown, usd } from "../page/Numbers.ts"
 import { note, section } from "../page/Page.ts"
@@ -31,7 +31,7 @@ const rowsOf = (figures: Figures): ReadonlyArray<Row> => {
 const timesOf = (costUsd: number, ofSession: number): string =>
   ofSession > 0 ? `${(costUsd / ofSession).toFixed(2)} ×` : unknown
 
-/** The comparison; nothing where there is none. */
+/** Returns the comparison, or nothing if there is no data for one. */
 export const comparison = (
   { against, alone }: Pick<Session, "against" | "alone">,
   figures: Figures

@@ -14,7 +14,7 @@ export const endings = ({ endings }: Pick<Totals, "endings">): string =>
     .map(([name, number]) => `${count(number)} ${name}`)
     .join(", ")
 
-/** What was spent, with what of it is not known. */
+/** The amount spent, with the number of calls of unknown price. */
 const priced = ({ isPlay, spend: { calls, unpricedCalls } }: Figures): string =>
   [
     counted(calls, "call"),
@@ -22,7 +22,7 @@ const priced = ({ isPlay, spend: { calls, unpricedCalls } }: Figures): string =>
     ...(isPlay ? ["play money"] : [])
   ].join(", ")
 
-/** What the session came to. */
+/** The results of the session. */
 export const overview = (title: string, figures: Figures): Html => {
   const { from, orchestration, spend, to, toolMillis, workedMillis } = figures
   const { inputTokens, outputTokens } = spend.usage

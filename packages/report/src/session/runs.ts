@@ -20,10 +20,10 @@ const most = 100
 /** Less than this cannot be seen. */
 const leastWidth = 0.003
 
-/** What clients put before the words of their user. */
+/** A tag that clients put before the user's text. */
 const added = /^\s*<([a-z][\w-]*)>[\s\S]*?<\/\1>/i
 
-/** Where the words of a question are looked for: many files may stand behind them. */
+/** The length within which a question's text is searched for: it may be followed by many files. */
 const mostRead = 100_000
 
 /** The first words of a question. */
@@ -88,7 +88,7 @@ export const runsSection = (runs: ReadonlyArray<Transcript.Transcript>, { from, 
     { head: "calls", cell: (run) => count(Transcript.spendSoFar(run).calls) },
     { head: "cost", cell: (run) => usd(Transcript.spendSoFar(run).costUsd) }
   ])
-  // Of runs in which nobody worked there is nothing to draw.
+  // Runs without any work have nothing to draw.
   const isIdle = shown.every((run) => Spans.of(run).length === 0)
   return section("runs", isIdle ? "Runs" : "When", [
     runs.length > most &&

@@ -1,4 +1,4 @@
-/** Who did what in a session, and what for. */
+/** The work of each worker in a session, and its purpose. */
 import { bar, row } from "../chart/Rows.ts"
 import { figure, legend } from "../page/Figure.ts"
 import type { Html } from "../page/Html.ts"
@@ -36,7 +36,7 @@ const divided = (parts: ReadonlyArray<Part>): ReadonlyArray<Html> =>
     ] as const satisfies ReadonlyArray<readonly [string, (part: Part) => number]>
   ).flatMap(([name, of]) => {
     const whole = parts.reduce((sum, part) => sum + of(part), 0)
-    // Shares of nothing are no picture: work that costs nothing has a bar of its tokens and calls alone.
+    // Shares of zero cannot be drawn: free work has only a bar of its tokens and calls.
     if (whole === 0) return []
     const shares = parts.map((part, place) => ({
       name: part.name,
@@ -51,7 +51,7 @@ const spoken = (parts: ReadonlyArray<Part>): string => {
   return parts.map(({ name, spend }) => `${name} ${shownShare(spend.costUsd, whole)}`).join(", ")
 }
 
-/** Who did what; nothing where no worker was asked. */
+/** Returns the section on the work of each worker, or nothing if no worker was called. */
 export const workerSection = ({ spend, workers }: Figures): Html | undefined => {
   if (workers.length === 0) return undefined
   const parts = workers.map((worker) => ({ ...worker, name: worker.id }))
@@ -83,7 +83,7 @@ export const workerSection = ({ spend, workers }: Figures): Html | undefined => 
   ])
 }
 
-/** What calls were for; nothing where there was none. */
+/** Returns the section on the purposes of calls, or nothing if no call was made. */
 export const purposeSection = (figures: Figures): Html | undefined => {
   if (figures.spend.calls === 0) return undefined
   const parts = purposes.map((purpose) => ({ name: names[purpose], spend: figures.purposes[purpose] }))

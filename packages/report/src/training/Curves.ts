@@ -4,10 +4,10 @@ import type { GrpoMetrics, Metrics } from "./Training.ts"
 /** Neighbouring iterations, in order; one at least. */
 export type Bucket<A extends Metrics = Metrics> = ReadonlyArray<A>
 
-/** A value of an iteration; `undefined` where it has none. */
+/** The value of an iteration, or `undefined` if it has no value. */
 export type Value = (metrics: Metrics) => number | undefined
 
-/** What the rollouts of a kind came to, added up. */
+/** The sums of the rollouts of a kind. */
 export interface KindSum {
   readonly rollouts: number
   /** Right answers. */
@@ -57,7 +57,7 @@ export const buckets = <A extends Metrics>(metrics: ReadonlyArray<A>, most: numb
 /** The first and the last iteration of a bucket. */
 export const endsOf = (bucket: Bucket) => ({ from: bucket[0]!.iteration, to: bucket.at(-1)!.iteration })
 
-/** Where a bucket stands in a picture. */
+/** Returns the position of a bucket in a picture. */
 export const middle = (bucket: Bucket): number => (bucket[0]!.iteration + bucket.at(-1)!.iteration) / 2
 
 /** The mean of a value over those iterations of a bucket that have it. */
@@ -83,7 +83,7 @@ export const sums = (all: Iterable<readonly [string, number]>): ReadonlyMap<stri
   return found
 }
 
-/** What the rollouts of a bucket came to, by kind. */
+/** Returns the sums of a bucket's rollouts, by kind. */
 export const kinds = (bucket: Bucket): ReadonlyMap<string, KindSum> => {
   const groups = new Map<string, Array<GrpoMetrics["kinds"][string]>>()
   for (const [given, kind] of learned(bucket).flatMap((one) => Object.entries(one.kinds))) {
@@ -100,7 +100,7 @@ const kindSum = (group: ReadonlyArray<GrpoMetrics["kinds"][string]>): KindSum =>
     rollouts: add(group.map(({ rollouts }) => rollouts)),
     correct: add(group.map(({ correct, rollouts }) => correct * rollouts)),
     workflows: add(workflows),
-    // The mean of no workflow is no number.
+    // The mean of no workflows is undefined.
     steps: add(group.map(({ steps }, index) => (workflows[index] === 0 ? 0 : steps * workflows[index]!))),
     workers: sums(group.flatMap(({ workers }) => Object.entries(workers)))
   }

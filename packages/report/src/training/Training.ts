@@ -1,12 +1,12 @@
 /**
- * What a training's page shows, as plain data. `TrainingConfig`, `Metrics` and `RolloutRecord` of `@divisi/trainer`,
- * which the folder of a run holds, are such values.
+ * The data of a training's page, as plain values. `TrainingConfig`, `Metrics` and `RolloutRecord` of `@divisi/trainer`,
+ * which the folder of a run contains, are such values.
  */
 
 import type { Workflow } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
 
-/** The configuration of a run. Whatever else it has is shown as it is. */
+/** The configuration of a run. Other fields are shown unchanged. */
 export interface Config {
   readonly name: string
   readonly seed: number
@@ -20,7 +20,7 @@ export interface Config {
   }>
 }
 
-/** What all metrics say. */
+/** The fields of all metrics. */
 interface Base {
   /** Counts from 0 over all phases of the run. */
   readonly iteration: number
@@ -30,7 +30,7 @@ interface Base {
   /** USD that the run has cost so far. */
   readonly costUsd: number
   readonly seconds: { readonly total: number }
-  /** What the held-out evaluation found, where there was one. */
+  /** The results of the held-out evaluation, if there was one. */
   readonly evaluation?: Readonly<Record<string, number>> | undefined
 }
 
@@ -41,7 +41,7 @@ export interface WarmStartMetrics extends Base {
   readonly tokenLoss: number
 }
 
-/** What the rollouts of one kind of task came to. */
+/** The results of the rollouts of one kind of task. */
 export interface KindMetrics {
   readonly rollouts: number
   /** The share of right answers. */
@@ -75,7 +75,7 @@ export interface GrpoMetrics extends Base {
   readonly calls: { readonly total: number }
 }
 
-/** What an iteration came to. */
+/** The results of an iteration. */
 export type Metrics = WarmStartMetrics | GrpoMetrics
 
 /** A question of an iteration. It comes before its completions. */
@@ -111,11 +111,11 @@ export interface CompletionRecord {
 /** A line of the rollouts of a run. */
 export type RolloutRecord = GroupRecord | CompletionRecord
 
-/** A run of training, also one that goes on. */
+/** A training run, possibly still in progress. */
 export interface Training {
   readonly config: Config
   /** In the order of their iterations, one at least. */
   readonly metrics: ReadonlyArray<Metrics>
-  /** Those of some iterations: see `TrainingPage.sampled`. What was written is not shown without. */
+  /** The rollouts of some iterations: see `TrainingPage.sampled`. Without them, the page shows no texts. */
   readonly rollouts?: ReadonlyArray<RolloutRecord> | undefined
 }

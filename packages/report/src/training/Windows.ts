@@ -11,7 +11,10 @@ export interface Compared {
 /** The share of a run that is its beginning, and its end. */
 const share = 0.1
 
-/** The first and the last tenth of the reinforcement learning; nothing when there was none. */
+/**
+ * Returns the first and the last tenth of the reinforcement learning, or nothing if there was no reinforcement
+ * learning.
+ */
 export const make = (metrics: ReadonlyArray<Metrics>): Compared | undefined => {
   const all = learned(metrics)
   const size = Math.max(1, Math.round(all.length * share))

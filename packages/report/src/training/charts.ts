@@ -78,7 +78,7 @@ const series = (metrics: ReadonlyArray<Metrics>, values: Readonly<Record<string,
   })
 }
 
-/** Values with names that the metrics give, without the gaps between iterations that have none. */
+/** Named values from the metrics, without gaps at iterations that lack them. */
 const sparse = (
   metrics: ReadonlyArray<Metrics>,
   named: (metrics: Metrics) => Readonly<Record<string, number>>
@@ -118,7 +118,7 @@ const byRound = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<Series> => {
   return found.length < 2 ? [] : found
 }
 
-/** Shares stand apart from what has another scale, such as steps. */
+/** Shares are separate from values with another scale, such as steps. */
 const heldOut = (metrics: ReadonlyArray<Metrics>, isShare: boolean): ReadonlyArray<Series> =>
   sparse(metrics, ({ evaluation = {} }) => evaluation).filter(
     ({ points }) => points.every(({ y = 0 }) => y >= 0 && y <= 1) === isShare
@@ -131,7 +131,7 @@ const heldOut = (metrics: ReadonlyArray<Metrics>, isShare: boolean): ReadonlyArr
 const shares = { format: percent, includes: [0, 1] }
 const amounts = { format: short, includes: [0] }
 
-/** What was learned. */
+/** The section on learning progress. */
 export const learning = (metrics: ReadonlyArray<Metrics>): Html | undefined => {
   const charts: ReadonlyArray<Chart> = [
     {

@@ -22,7 +22,7 @@ const changes = ({ early, late }: Windows.Compared) => {
   ].flat()
 }
 
-/** What the run was, and what it came to. */
+/** The settings and results of a run. */
 export const overview = (
   config: Config,
   metrics: ReadonlyArray<Metrics>,

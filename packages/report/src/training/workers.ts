@@ -1,4 +1,4 @@
-/** Who is asked, over time and by kind of task. Each worker has one colour on the whole page. */
+/** The calls of each worker, over time and by kind of task. Each worker has one colour on the whole page. */
 import { svg } from "../chart/Axes.ts"
 import { areas, standardHeight } from "../chart/Lines.ts"
 import { bar, row } from "../chart/Rows.ts"
@@ -28,7 +28,7 @@ const namedIn = ({ early, late }: Windows.Compared): ReadonlyArray<string> => {
   return ids.sort((one, other) => most.get(other)! - most.get(one)! || (one < other ? -1 : 1)).slice(0, colours)
 }
 
-/** What is drawn: the named workers, and all others together where there are any. */
+/** Returns the layers to draw: the named workers, and a layer for all others if there are any. */
 const layersOf = (named: ReadonlyArray<string>, compared: Windows.Compared) => {
   const hasOthers = [compared.early, compared.late].some((part) =>
     [...workers(part).keys()].some((id) => !named.includes(id))
