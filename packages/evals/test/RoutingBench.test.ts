@@ -164,7 +164,7 @@ describe("A comparison of routers", () => {
         Effect.map(Effect.flip(RoutingBench.run(some, { split, routers: [] })), ({ message }) => message)
       assert.match(yield* refused(all.slice(0, 30), "kind"), /two different kinds/)
       const unnamed = all.map((question) => ({ ...question, kind: undefined }))
-      assert.match(yield* refused(unnamed, "kind"), /need a kind/)
+      assert.match(yield* refused(unnamed, "kind"), /needs questions with a kind/)
       assert.match(yield* refused(all.slice(0, 9), "question"), /Only 9 questions/)
       const alone = all.map((question) => ({ ...question, scores: new Map([["a", 1]]) }))
       assert.match(yield* refused(alone, "question"), /two workers/)

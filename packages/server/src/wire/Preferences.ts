@@ -135,7 +135,7 @@ const review = (body: Json.JsonObject, reading: Reading): void => {
     reading.notice(`${field.name} is not supported and was ignored.`)
   }
   if (Array.isArray(body.modalities) && body.modalities.some((mode) => mode !== "text")) {
-    throw invalid("modalities", "modalities must be text, because this server returns only text.")
+    throw invalid("modalities", "modalities must contain only text, because this server returns only text.")
   }
   if (Array.isArray(body.include) && body.include.includes(probabilities)) {
     throw invalid("include", `include must not contain ${probabilities}: ${noProbabilities}`)
