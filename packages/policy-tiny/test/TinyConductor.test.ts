@@ -63,14 +63,14 @@ describe("TinyConductor", () => {
       const strangers: ReadonlyArray<readonly [WorkerPool.WorkerPool, RegExp]> = [
         [
           WorkerPool.makeUnsafe([scripted("nameless"), scripted("gpt", "A large model that knows it all.")]),
-          /^The lexical policy stands in\. conductor knows .+ and none of these is one of them\.$/
+          /^Using the fallback policy lexical\. conductor knows .+ and none of these is one of them\.$/
         ],
         [
           WorkerPool.makeUnsafe(Array.from({ length: 17 }, (_, at) => scripted(`w${at}`, knownWorkers[at % 16]!))),
           /pools of at most 16 workers/
         ],
         // The stand-in has bytes for tokens: all 16 descriptions are more than its context holds.
-        [gym, /^The lexical policy stands in\. .*(too long|context)/i]
+        [gym, /^Using the fallback policy lexical\. .*(too long|context)/i]
       ]
       for (const [pool, note] of strangers) {
         const { plan } = yield* planOf(policy, pool)

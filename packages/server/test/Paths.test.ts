@@ -7,17 +7,17 @@ describe("an unknown path", () => {
     serving(alone(worker("a", said("?"))), async ({ url }) => {
       const root = url.replace(/\/v1$/, "")
       const rows: ReadonlyArray<readonly [path: string, hint: RegExp]> = [
-        ["/chat/completions", /Did you mean \/v1\/chat\/completions\? .*ends with \/v1/],
+        ["/chat/completions", /Did you mean \/v1\/chat\/completions\? .*ends? in \/v1/],
         ["/v1/v1/chat/completions", /Did you mean \/v1\/chat\/completions\?/],
         ["/api/v1/models/", /Did you mean \/v1\/models\?/],
         ["/v1/chat/completion", /Did you mean \/v1\/chat\/completions\?/],
-        ["/v1/v1/messages", /Did you mean \/v1\/messages\? .*Anthropic client has no \/v1/],
+        ["/v1/v1/messages", /Did you mean \/v1\/messages\? .*Anthropic client must not end in \/v1/],
         ["/messages", /Did you mean \/v1\/messages\?/],
-        ["/v1beta/models/divisi:streamGenerateContent", /Gemini.*ends with \/v1/],
-        ["/api/chat", /Ollama.*ends with \/v1/],
-        ["/openai/deployments/divisi/chat/completions", /Azure.*the deployment is the model/],
+        ["/v1beta/models/divisi:streamGenerateContent", /Gemini.*ends? in \/v1/],
+        ["/api/chat", /Ollama.*ends? in \/v1/],
+        ["/openai/deployments/divisi/chat/completions", /Azure.*the deployment as the model/],
         ["/model/divisi/converse", /Bedrock/],
-        ["/something/else", /here\.$/]
+        ["/something/else", /of this server\.$/]
       ]
       for (const [path, hint] of rows) {
         const response = await fetch(`${root}${path}`, { method: "POST", body: "{}" })

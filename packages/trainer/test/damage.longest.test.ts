@@ -67,7 +67,7 @@ describe("a run whose last checkpoint is damaged", () => {
         const expected = yield* whole
         const folder = yield* stopped
         flip(path.join(folder, Layout.checkpointOf(9), name))
-        assert.include(yield* resume(folder), `and the run goes on from checkpoint 6`)
+        assert.include(yield* resume(folder), `and the run continues from checkpoint 6`)
         assert.deepStrictEqual(yield* left(folder), expected)
         assert.isTrue(fs.existsSync(path.join(folder, `${Layout.checkpointOf(9)}.damaged`, name)))
       })
@@ -84,7 +84,7 @@ describe("a run whose last checkpoint is damaged", () => {
       ]) {
         const folder = yield* stopped
         damage(path.join(folder, Layout.checkpointOf(9), "engine.bin"))
-        assert.include(yield* resume(folder), "goes on from checkpoint 6")
+        assert.include(yield* resume(folder), "continues from checkpoint 6")
         assert.deepStrictEqual(yield* left(folder), expected)
       }
     })
@@ -198,7 +198,7 @@ describe("a folder that was tampered with", () => {
       ]) {
         const folder = yield* stopped
         edit(state(folder), change)
-        assert.include(yield* resume(folder), "the run goes on from checkpoint 6")
+        assert.include(yield* resume(folder), "the run continues from checkpoint 6")
       }
     })
   )
@@ -218,7 +218,7 @@ describe("a folder that was tampered with", () => {
         fs.writeFileSync(spent, text)
         const told = yield* message
         assert.include(told, said)
-        assert.include(told, "Delete it to count only what the last checkpoint says")
+        assert.include(told, "Delete it to count only the cost recorded in the last checkpoint")
       }
       fs.rmSync(spent)
       const config = path.join(folder, Layout.config)

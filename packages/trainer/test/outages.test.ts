@@ -112,7 +112,7 @@ describe("a worker that is down", () => {
       const world = training([thrower(adder), thrower(speller)], [warmStart, phase("retry", 6)])
       const error = yield* Effect.flip(world.program)
       assert.strictEqual(error._tag, "OutageError")
-      assert.match(error.message, /The last \d+ rollouts that asked .*: Defect \(\d+\).*resume the run/)
+      assert.match(error.message, /The last \d+ rollouts that called a worker .*: Defect \(\d+\).*resume the run/)
       for (const { correct, rewardMean } of world.metrics()) assert.deepStrictEqual([correct, rewardMean], [0, 0])
       const done = world.metrics().length
       assert.isBelow(done, 6)
