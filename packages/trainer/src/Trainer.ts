@@ -365,7 +365,7 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  *   grader: Grader.exact
  * }
  * const error = await Effect.runPromise(Effect.flip(Trainer.resume(parts, { folder: "no/such/run" })))
- * error.message // => "There is no training run in no/such/run: start one, or name another folder."
+ * error.message // => "No training run in no/such/run. Start one, or choose another folder."
  * ```
  */
 export const resume = (

@@ -97,7 +97,7 @@ describe("a run whose last checkpoint is damaged", () => {
       const { message } = yield* Effect.flip(resume(folder))
       assert.include(
         message,
-        "none of its checkpoints is whole (checkpoints/000009/engine.bin does not match its checksum"
+        "all of its checkpoints are damaged (checkpoints/000009/engine.bin does not match its checksum"
       )
       assert.deepStrictEqual(yield* RunFolder.checkpoints(folder), [6, 9])
     })
