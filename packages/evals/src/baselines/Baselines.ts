@@ -290,7 +290,7 @@ const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<voi
 }
 
 /**
- * Makes baselines, learning where that is needed.
+ * Creates baselines, including their learning if needed.
  *
  * **Details**
  *

@@ -23,11 +23,11 @@ import { argmax, nearest, type Vector } from "./vectors.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How it learns and chooses. */
+/** Settings for learning and choosing. */
 export interface Settings {
   /** Training questions that an estimate looks at. */
   readonly neighbours: number
-  /** How many samples the overall mean weighs as much as. */
+  /** The weight of the overall mean, in samples. */
   readonly prior: number
   /** The score that is worth as much as the price of one mean single call. */
   readonly costWeight: number

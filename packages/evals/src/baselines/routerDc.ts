@@ -2,10 +2,10 @@
  * RouterDC in a light form (after Chen et al., "RouterDC: Query-Based Router by Dual Contrastive Learning for
  * Assembling Large Language Models", NeurIPS 2024).
  *
- * As in the paper: a question and each worker are points, the worker at the highest cosine is asked; both are learned
- * by gradient descent on two contrastive losses. The first pulls a question to each of its best workers and away from
- * its worst ones (3 and 3; workers with a score above one half are never pushed away, those without any are never
- * pulled); the second pulls it to another question of its cluster and away from 3 of other clusters (5 clusters by
+ * As in the paper, a question and each worker are points, and the worker at the highest cosine is called. Both are
+ * learned by gradient descent on two contrastive losses. The first pulls a question to each of its 3 best workers and
+ * away from its 3 worst ones. Workers with a score above one half are never pushed away; workers without a score are
+ * never pulled. The second pulls it to another question of its cluster and away from 3 of other clusters (5 clusters by
  * k-means).
  *
  * Differences from the paper, hence light: the paper fine-tunes mDeBERTaV3-base as its encoder. Here the encoder is any
@@ -25,7 +25,7 @@ import { addScaled, clusters, cosine, type Draw, dot, draw, type Vector } from "
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How it learns. The defaults are the paper's where it has them. */
+/** Settings for learning. The defaults are the paper's if it has them. */
 export interface Settings {
   /** The dimensions of the learned space; 32 by default. */
   readonly dimensions: number

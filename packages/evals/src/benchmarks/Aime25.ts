@@ -5,7 +5,7 @@ import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** How the answer is asked for: in a box on the last line (default), or in tags as in training for the paper. */
+/** The answer format: in a box on the last line (default), or in tags as in training for the paper. */
 export interface Options {
   readonly format?: "box" | "tags" | undefined
 }

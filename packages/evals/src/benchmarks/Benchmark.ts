@@ -40,7 +40,7 @@ export interface Benchmark {
   readonly stratum?: string | undefined
   /** Names the wording of its prompts, for reports. */
   readonly prompt: string
-  /** How often each question should be answered for a meaningful score; 1 when absent. */
+  /** The number of answers per question for a meaningful score; 1 if absent. */
   readonly epochs?: number | undefined
   /**
    * The task of a record; `undefined` for a record that does not belong. It throws only for a record of another shape,
@@ -68,16 +68,16 @@ export interface LoadOptions extends Dataset.Options {
   readonly revision?: string | undefined
   /** These tasks and no others. */
   readonly ids?: ReadonlyArray<string> | undefined
-  /** The most tasks; the seed draws them, with a share for each stratum. */
+  /** The maximum number of tasks. The seed samples them, with a share for each stratum. */
   readonly limit?: number | undefined
-  /** The seed of the draw; 0 by default. */
+  /** The seed of the sample. Default: 0. */
   readonly seed?: number | undefined
   /** The training data of the policies. An overlap is an error. */
   readonly trained?: Selection.Trained | undefined
   readonly onOverlap?: "refuse" | "drop" | undefined
   /**
-   * Solved examples before each question, as earlier turns of the conversation; 0 by default, at most 64. The seed
-   * chooses them, of the question's stratum where there are enough, and never the question itself.
+   * The number of solved examples before each question, as earlier turns of the conversation. Default: 0, at most 64.
+   * The seed chooses them, from the question's stratum if it has enough, and never the question itself.
    */
   readonly shots?: number | undefined
   /** Files of this machine to take the examples from, instead of the benchmark's own split for them. */
@@ -103,7 +103,7 @@ const loadTable = Tables.table(
   { rules: [Tables.needs("shotsFrom", "shots")] }
 )
 
-/** The tasks of a benchmark, and where they are from. */
+/** The tasks of a benchmark, and their source. */
 export interface Loaded {
   readonly tasks: ReadonlyArray<Task.Task>
   readonly provenance: Provenance
@@ -123,7 +123,7 @@ export interface Provenance {
   /** The commit that the revision meant when its files were fetched, if the hub said so. */
   readonly commit?: string | undefined
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string; readonly bytes: number }>
-  /** How many tasks the files hold. */
+  /** The number of tasks in the files. */
   readonly available: number
   readonly selected: number
   readonly seed: number
@@ -206,7 +206,7 @@ const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) 
     )
   )
 
-/** A task whose id is there already gets a number behind it. */
+/** A task with a duplicate id gets a number appended. */
 const numbered = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<Task.Task> => {
   const seen = new Map<string, number>()
   return tasks.map((task) => {
@@ -411,7 +411,7 @@ export interface Shareable {
 /**
  * The part of a task that may be shared: for a confidential benchmark, its id and a hash alone.
  *
- * Answers quote questions, so leave out a confidential benchmark's answers, too: see `isConfidential`.
+ * Answers quote questions, so leave out a confidential benchmark's answers as well: see `isConfidential`.
  */
 export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
   const promptSha256 = sha256(JSON.stringify(task.messages))

@@ -13,10 +13,7 @@ import * as Math500 from "./Math500.ts"
 import * as Mmlu from "./Mmlu.ts"
 import * as Rlpr from "./Rlpr.ts"
 
-/**
- * How answers are asked for: in `<answer>` tags, in a box of LaTeX, on a last line, or as a program. The paper trains on
- * tags.
- */
+/** Answer formats: in `<answer>` tags, in a box of LaTeX, on a last line, or as a program. The paper trains on tags. */
 export type Format = "tags" | "box" | "line" | "program"
 
 /** Which form of a benchmark. */
@@ -107,7 +104,7 @@ const entries: ReadonlyMap<string, Entry> = new Map<string, Entry>([
 /** Every name that {@link named} knows. */
 export const names: ReadonlyArray<string> = [...entries.keys()]
 
-/** How the answers of a benchmark can be asked for, its own way first; none for a name that is unknown. */
+/** Returns the answer formats of a benchmark, its own first; empty for an unknown name. */
 export const formats = (name: string): ReadonlyArray<Format> => entries.get(name)?.formats ?? []
 
 /** The splits of a benchmark, the one that is measured on first; none for a name that is unknown. */

@@ -18,7 +18,7 @@ import type { Row } from "./Row.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A record as its file holds it. */
+/** A record as read from its file. */
 export type Record = Row
 
 /** Files of a data set on a hub that serves them as `<endpoint>/datasets/<id>/resolve/<revision>/<file>`. */
@@ -27,7 +27,7 @@ export interface HubFiles {
   /** A branch, tag or commit; `main` by default. Only a commit stays what it is. */
   readonly revision?: string | undefined
   readonly files: ReadonlyArray<string>
-  /** SHA-256 by file, where it is known beforehand. */
+  /** SHA-256 by file, if known beforehand. */
   readonly sha256?: Readonly<globalThis.Record<string, string>> | undefined
 }
 
@@ -48,7 +48,7 @@ export interface LocalFile {
   readonly name: string
   readonly sha256: string
   readonly bytes: number
-  /** The commit that its hub served, where it said so: what a branch or tag meant on that day. */
+  /** The commit that its hub served, if reported: the meaning of a branch or tag on that day. */
   readonly commit?: string | undefined
 }
 

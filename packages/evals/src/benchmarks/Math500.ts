@@ -4,7 +4,7 @@ import { MathGrader } from "@divisi/graders/math"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** How the answer is asked for: in a box, or in tags as in training for the paper. */
+/** The answer format: in a box, or in tags as in training for the paper. */
 export interface Options {
   readonly format?: "box" | "tags" | undefined
 }

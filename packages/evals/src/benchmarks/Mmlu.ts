@@ -10,7 +10,7 @@ import * as Row from "./Row.ts"
 export interface Options {
   /** Which split; `test` by default. The paper's set-up trains on `auxiliary_train` and validates on `validation`. */
   readonly split?: "test" | "validation" | "dev" | "auxiliary_train" | undefined
-  /** How the letter is asked for: on a last line (default), or in tags as in training for the paper. */
+  /** The format of the letter: on a last line (default), or in tags as in training for the paper. */
   readonly format?: ChoiceFormat | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Reads the fields of a record of a data set, which may hold anything. */
+/** Reads the fields of a data set's record, whose contents are unknown. */
 
 import * as Result from "effect/Result"
 

@@ -63,8 +63,8 @@ const quotas = (sizes: ReadonlyArray<number>, limit: number): ReadonlyArray<numb
 }
 
 /**
- * A seeded sample in which every subject has its share. The place of a task is drawn from the seed and its id alone, so
- * neither the order of the file nor the process matters.
+ * Returns a seeded sample in which every subject has its share. The position of a task depends only on the seed and its
+ * id, so neither the order of the file nor the process matters.
  *
  * **Example**
  *
@@ -115,8 +115,8 @@ export type Trained = ReadonlyArray<string | Task.Task>
 export const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
 
 /**
- * The tasks that were not trained on. If any was, the selection fails, unless `onOverlap` is `drop`. A task that asks
- * what one that was trained on asks was trained on, too, whatever its id.
+ * Returns the tasks that were not used in training. If any was used, the selection fails, unless `onOverlap` is `drop`.
+ * A task with the same question as a training task counts as used, whatever its id.
  */
 export const withoutTrained = (
   tasks: ReadonlyArray<Task.Task>,

@@ -23,7 +23,7 @@ export interface Options {
   readonly id?: string | undefined
   /** The grader of rows that name none: a name (see `Graders.names`), or a grader; `text` by default. */
   readonly grader?: string | Verdict.AnswerGrader | undefined
-  /** How the letter is asked for in rows with options: on a last line (default), or in tags. */
+  /** The format of the letter in rows with options: on a last line (default), or in tags. */
   readonly format?: ChoiceFormat | undefined
   readonly licence?: string | undefined
   /** Whether its questions must not be published. */

@@ -34,7 +34,7 @@ import { usd } from "./sampling.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tasks, who grades their answers, and where they are from. */
+/** Tasks, with their grader and their source. */
 export interface Suite {
   readonly record: Report.BenchmarkRecord
   readonly tasks: ReadonlyArray<Task>
@@ -46,7 +46,7 @@ export interface Entry {
   readonly policy: Policy
   /** Whether it is there to be compared with. */
   readonly isBaseline?: boolean | undefined
-  /** How many times the output tokens that the others are allowed for each call; 1 when absent. */
+  /** The output tokens per call, as a multiple of the other policies' limit; 1 if absent. */
   readonly outputTokensFactor?: number | undefined
 }
 
@@ -55,9 +55,10 @@ export interface Terms {
   /** Answers of every policy to every task; 1 by default. */
   readonly epochs?: number | undefined
   /**
-   * How a run goes. Its budget is that of one question; its `seed`, 0 by default, is what the seeds of all samples
-   * follow from. Without `maxOutputTokens` a call may write what its worker's own setting says, or 8,192 tokens (fewer
-   * where the limit of the model is lower). A critic sees the answers: one that knows the references gives them away.
+   * Settings of a run. Its budget is that of one question; the seeds of all samples follow from its `seed`, 0 by
+   * default. Without `maxOutputTokens`, a call may write as much as its worker's own setting allows, or 8,192 tokens
+   * (fewer if the limit of the model is lower). A critic sees the answers, so one that knows the references discloses
+   * them.
    */
   readonly run?: RunSettings | undefined
   /** The confidence of the intervals; 0.95 by default. */
@@ -116,12 +117,12 @@ export interface Evaluated {
 
 export { EvaluationError } from "./plan.ts"
 
-/** How far an evaluation is. */
+/** The progress of an evaluation. */
 export interface Progress {
   /** Samples that there are, of those that were planned. */
   readonly done: number
   readonly planned: number
-  /** How many of those that are done were there when it began. */
+  /** The number of completed samples that existed at the start. */
   readonly resumed: number
   readonly missing: number
   readonly elapsedMillis: number
@@ -158,7 +159,7 @@ export const madeSuite = (options: {
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Verdict.AnswerGrader
   readonly seed: number
-  /** The field of the tasks' metadata that samples are told apart by. */
+  /** The field of the tasks' metadata that defines the strata of samples. */
   readonly stratum?: string | undefined
 }): Suite => ({
   record: {
@@ -223,7 +224,7 @@ const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, tran
   return false
 })
 
-/** After so many samples their runs are removed. */
+/** The number of samples after which their runs are removed. */
 const sweepSize = 64
 
 const isImpaired = ({ missing, steps }: Report.Sample): boolean =>

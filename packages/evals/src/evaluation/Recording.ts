@@ -1,6 +1,5 @@
 /**
- * Recordings: what policies answered to tasks, and how right that was. Baselines learn from them, and profiles are
- * drawn from them.
+ * Recordings: the answers of policies to tasks, and their scores. Baselines and profiles are learned from them.
  *
  * A recording is made by the same Conductor as everything else, so what learning costs is counted like anything else.
  */

@@ -59,7 +59,7 @@ export interface WorkerAnswer {
   readonly reward: number
 }
 
-/** How the recorded policy was prompted. */
+/** Prompt settings of the recorded policy. */
 export interface Options {
   readonly grader: Grader.Grader
   /** The prompt's options in the recorded runs. */
@@ -206,8 +206,8 @@ const decisionsOf = (
  *
  * **Details**
  *
- * The workflows of policies written in code are there as texts, so that a model can learn from a router or a baseline.
- * Those whose answer is what most steps agree on have no text, and are left out. So are runs with an outage
+ * The workflows of policies written in code are included as texts, so that a model can learn from a router or a
+ * baseline. Workflows that end in a majority vote have no text, and are left out. So are runs with an outage
  * (`StepFailure.outagesOf`), which say nothing about the policy.
  *
  * **Gotchas**

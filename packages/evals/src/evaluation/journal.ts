@@ -58,7 +58,7 @@ export class JournalError extends Data.TaggedError("JournalError")<{
 
 /** The contents of a journal. */
 export interface Contents {
-  /** Absent where all of its lines are damaged. */
+  /** Absent if all of its lines are damaged. */
   readonly plan: Plan | undefined
   /** Samples by key. Of two samples with the same key, the later one applies. */
   readonly samples: ReadonlyMap<string, Sample>
@@ -152,7 +152,7 @@ const gather = (file: string) => {
 /** The beginning of a journal's first line. */
 const beginning = '{"type":"plan"'
 
-/** Whether a file without a whole line of ours is a journal whose first line is torn or damaged. */
+/** Whether a file without an intact line of ours is a journal whose first line is incomplete or damaged. */
 const isBegun = (file: string): boolean => {
   const descriptor = fs.openSync(file, "r")
   try {
@@ -192,7 +192,7 @@ export const read = (file: string): Effect.Effect<Contents | undefined, JournalE
 
 const header = (plan: Plan): Line => ({ type: "plan", version, plan })
 
-/** After so many lines, or so long, they are brought to the disk. */
+/** Lines are flushed to the disk after this number, or this time. */
 const batch = { isSealed: true, syncLines: 64, syncMillis: 1_000 }
 
 const journalOf = (writer: JsonLines.Writer, before: Contents | undefined): Journal => {

@@ -24,7 +24,7 @@ export interface Runs {
   readonly end: (run: string) => { readonly run: string; readonly paidUsd: number }
   /** Removes the runs that have ended. Their samples must be durable first. */
   readonly sweep: Effect.Effect<void>
-  /** How many wait to be removed. */
+  /** The number of runs to be removed. */
   readonly ended: () => number
 }
 
@@ -47,8 +47,8 @@ export const unusable = ({ journal: file, message, reason }: CoreJournal.Journal
 }
 
 /**
- * Opens the journal of the runs of an evaluation, whose own journal has what came of those that have `ended`. With the
- * scope the file goes, when nothing is left in it.
+ * Opens the journal of an evaluation's runs. The evaluation's own journal has the results of those that have `ended`.
+ * When the scope closes, the file is deleted if it is empty.
  */
 export const open = Effect.fnUntraced(function* (
   file: string,

@@ -22,7 +22,7 @@ export interface Ended {
   readonly transcript: Transcript.Transcript
   readonly result: RunResult
   readonly spend: Usage.Spend
-  /** How long it took to write each round's workflow. */
+  /** The time taken to write each round's workflow. */
   readonly planningMillis: ReadonlyMap<number, number>
   /** Absent when there was no answer to grade, or an outage makes it worthless. */
   readonly verdict?: Verdict.Verdict | Grader.GraderError | undefined
@@ -32,7 +32,7 @@ export interface Ended {
 // Figures
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Dollars to a ten-billionth: sums are then the same in whatever order calls came to their ends. */
+/** Rounds dollars to a ten-billionth, so that sums do not depend on the order in which calls ended. */
 export const usd = (value: number): number => Math.round(value * 1e10) / 1e10
 
 const isFailure = ({ reason }: Transcript.LostCall): boolean => reason !== undefined

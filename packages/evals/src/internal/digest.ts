@@ -1,7 +1,7 @@
 /** Short names for contents, the same everywhere. */
 import { createHash } from "node:crypto"
 
-/** The SHA-256 of texts, in hexadecimal; where one ends and the next begins matters. */
+/** Returns the SHA-256 of texts, in hexadecimal; the boundaries between texts matter. */
 export const sha256 = (...texts: ReadonlyArray<string>): string =>
   createHash("sha256").update(JSON.stringify(texts)).digest("hex")
 

@@ -15,7 +15,7 @@ import * as Report from "./Report.ts"
 export interface Options {
   readonly report: Report.Report
   readonly samples: ReadonlyArray<Report.Sample>
-  /** The task of a sample; where it is `undefined`, its prompt's hash stands for the question. */
+  /** Returns the task of a sample. If it is `undefined`, the prompt's hash replaces the question. */
   readonly taskOf: (sample: Report.Sample) => Task.Task | undefined
   /** When the evaluation was made, in milliseconds since 1970. */
   readonly createdMillis: number

@@ -23,7 +23,7 @@ export type Figure = number | null
 // Samples
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How one step of a run ended. */
+/** The outcome of one step of a run. */
 export interface Step {
   /** From 0. */
   readonly round: number
@@ -84,7 +84,7 @@ export interface Sample {
   readonly failure?: string | undefined
   /** The cost of the run if every call is paid for, including those that another policy had paid for before. */
   readonly costUsd: number
-  /** Calls whose price is unknown, and so are missing from `costUsd`. */
+  /** The number of calls with unknown price, which are missing from `costUsd`. */
   readonly unpricedCalls: number
   readonly inputTokens: number
   readonly outputTokens: number
@@ -141,7 +141,7 @@ export interface BenchmarkRecord extends Provenance {
   readonly requested?: string | undefined
   /** The grader that was asked for, of a file of the user's: a name, or the path of a module. */
   readonly requestedGrader?: string | undefined
-  /** The part of the benchmark that was asked for, where it was not the one that is measured on by default. */
+  /** The requested part of the benchmark, if it is not the default for evaluation. */
   readonly split?: string | undefined
   readonly isConfidential: boolean
   readonly grader: string
@@ -188,9 +188,9 @@ export interface Score {
   readonly unanswered: number
   /** Lost by the infrastructure, and in no mean. */
   readonly missing: number
-  /** How many samples are missing for each reason. */
+  /** The number of missing samples for each reason. */
   readonly missingBy: Readonly<Record<string, number>>
-  /** The least difference from another policy that could be seen with so many samples. */
+  /** The smallest detectable difference from another policy with this number of samples. */
   readonly minimumDetectable: Figure
 }
 
@@ -203,7 +203,7 @@ export interface Spread {
   readonly p99: Figure
 }
 
-/** How many of all. */
+/** A count, and the total. */
 export interface Share {
   readonly name: string
   readonly count: number
@@ -229,7 +229,7 @@ export interface Cell {
   readonly failedCalls: number
   /** Steps of a run that were carried out. */
   readonly steps: Spread
-  /** How many runs had how many steps: the name is the number. In ascending order. */
+  /** The number of runs by their number of steps, which is the name. In ascending order. */
   readonly stepCounts: ReadonlyArray<Share>
   /** The workers that carried out the steps, by the number of steps. */
   readonly workers: ReadonlyArray<Share>
@@ -253,7 +253,7 @@ export interface Overall {
   readonly standardError: Figure
   readonly low: Figure
   readonly high: Figure
-  /** The cost of one question, also where it is a mean over benchmarks. */
+  /** The cost of one question, even if it is a mean over benchmarks. */
   readonly costUsd: Figure
   readonly tokens: Figure
   readonly millis: Figure
@@ -287,7 +287,7 @@ export interface Comparison {
   readonly minimumDetectable: Figure
 }
 
-/** How far an evaluation came. */
+/** The extent to which an evaluation was completed. */
 export interface Extent {
   /** `stopped`: by its cost limit, or by a person. */
   readonly status: "complete" | "stopped"
@@ -362,6 +362,6 @@ export const sorted = (samples: ReadonlyArray<Sample>): ReadonlyArray<Sample> =>
 export const key = (sample: Pick<Sample, "benchmark" | "task" | "epoch" | "policy">): string =>
   JSON.stringify([sample.benchmark, sample.task, sample.epoch, sample.policy])
 
-/** The id of the run that a sample is made of, which its transcript has. */
+/** Returns the id of a sample's run, as in its transcript. */
 export const runId = (sample: Pick<Sample, "benchmark" | "task" | "epoch" | "policy" | "seed">): string =>
   short(String(sample.seed), key(sample))

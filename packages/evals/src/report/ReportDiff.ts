@@ -13,7 +13,7 @@ export interface Side {
   readonly samples: ReadonlyArray<Sample>
 }
 
-/** Which policies are compared, where it is not those of the same name. */
+/** The pairs of policies to compare, if their names differ. */
 export interface Options {
   readonly policies?: ReadonlyArray<readonly [first: string, second: string]> | undefined
   /** 0.95 by default. */

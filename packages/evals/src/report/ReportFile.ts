@@ -57,7 +57,7 @@ function* lines(samples: ReadonlyArray<Report.Sample>): Generator<string> {
   for (const sample of samples) yield `${Sealed.stringify(sample)}\n`
 }
 
-/** Writes both files, each in whole or not at all: first the samples, which the results are made of. */
+/** Writes both files, each atomically: first the samples, from which the results are computed. */
 export const write = (
   folder: string,
   report: Report.Report,

@@ -38,12 +38,12 @@ export interface Observation {
   readonly costUsd?: number | undefined
 }
 
-/** How often a worker was right. */
+/** The share of right answers of a worker. */
 export interface Rate {
   readonly questions: number
   readonly samples: number
   readonly mean: Figure
-  /** The mean drawn towards what is known from elsewhere: for few samples much, for many hardly. */
+  /** The mean, shrunk towards prior knowledge: strongly for few samples, hardly for many. */
   readonly estimate: number
   readonly low: Figure
   readonly high: Figure
@@ -52,11 +52,11 @@ export interface Rate {
 /** The strengths of one worker. */
 export interface WorkerProfile {
   readonly worker: string
-  /** How often it is right when it answers alone. */
+  /** Its share of right answers when it answers alone. */
   readonly alone: Rate
   /** The same by kind of task, best estimate first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
-  /** How often the teams were right that it was part of. */
+  /** The share of right answers of teams with this worker. */
   readonly inTeams: Rate
   readonly calls: number
   readonly failed: number
@@ -155,7 +155,7 @@ export const fromTranscripts = Effect.fnUntraced(function* (
 // Profiles
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many samples the mean weighs as much as that an estimate is drawn to. */
+/** The weight of the mean that an estimate is shrunk to, in samples. */
 const priorSamples = 4
 
 const median = (values: ReadonlyArray<number>): Figure =>
@@ -209,8 +209,8 @@ const profileOf = (worker: string, observations: ReadonlyArray<Observation>, ove
  *
  * **Details**
  *
- * A worker's estimate is drawn towards the mean of all workers with the weight of 4 samples, and that of a kind of task
- * towards the worker's own. Intervals are of the plain means, clustered by question.
+ * A worker's estimate is shrunk towards the mean of all workers with the weight of 4 samples, and that of a kind of
+ * task towards the worker's own. Intervals are of the plain means, clustered by question.
  *
  * **Example**
  *

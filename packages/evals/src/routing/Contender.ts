@@ -20,7 +20,7 @@ export interface Question {
 /** The outcome of answering a question. */
 export interface Played {
   readonly score: number
-  /** Not a number where a price is unknown. */
+  /** `NaN` if a price is unknown. */
   readonly costUsd: number
 }
 

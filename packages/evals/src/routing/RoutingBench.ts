@@ -28,7 +28,7 @@ export const splits = ["question", "kind"] as const
 /** One of {@link splits}. */
 export type Split = (typeof splits)[number]
 
-/** How a policy did over all splits. */
+/** The results of a policy over all splits. */
 export interface Standing {
   readonly policy: string
   /** Mean score, 0 to 1. */
@@ -51,7 +51,7 @@ export interface Standing {
   readonly costAtEqualScoreUsd: number | null
 }
 
-/** How routers are compared. */
+/** Options for comparing routers. */
 export interface Options {
   readonly split: Split
   /** The routers to compare, before the baselines. */

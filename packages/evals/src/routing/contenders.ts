@@ -1,6 +1,6 @@
 /**
- * The routers that others have proposed, in their plainest form, over the same embedded questions, and the ends of the
- * scale: one worker always, one drawn, and the best in hindsight.
+ * Published routers in their simplest form, over the same embedded questions, and the ends of the scale: one fixed
+ * worker, a random one, and the best in hindsight.
  */
 import { argmax, clusters, dot, draw, type Vector } from "../baselines/vectors.ts"
 import { type Contender, choosing, type Question, type Training } from "./Contender.ts"
@@ -41,7 +41,7 @@ export const bestSingle: Contender = choosing(
       best
 )
 
-/** One worker, drawn for each question. */
+/** One random worker for each question. */
 const random: Contender = choosing("random", ({ seed, workers }) => {
   const source = draw(seed)
   return () => workers[source.index(workers.length)]!
@@ -125,9 +125,9 @@ const centreOf = (group: ReadonlyArray<Question>): Vector => {
 }
 
 /**
- * Two workers, the best and the best of those that cost at most half of it (or the second best): a regression says how
- * much better the strong one is, and the half of the questions where that is most go to it (after RouteLLM, whose win
- * predictor is learned from preferences).
+ * Two workers: the best, and the best of those at no more than half its cost (or the second best). A regression
+ * predicts the advantage of the strong one. The half of the questions with the largest advantage go to it (after
+ * RouteLLM, whose win predictor is learned from preferences).
  */
 const strongOrWeak: Contender = choosing("routellm", ({ best, questions, workers }) => {
   const weak = weakBeside(questions, workers, best)

@@ -11,7 +11,7 @@ import { ask, type Contender, type Question, type Training } from "./Contender.t
 
 const name = "routerdc-light"
 
-/** It takes its time: it learns from so many questions at most, in six passes. */
+/** The maximum number of questions to learn from, in six passes, because it is slow. */
 const mostQuestions = 800
 const steps = 150
 

@@ -1,6 +1,6 @@
 /**
- * Asking a second worker on evidence: where a check fails, or where two disagree. The workers are those that were best on
- * the training questions at no more than the cost of the best single one.
+ * Calls a second worker on evidence: if a check fails, or if two disagree. The workers are those that were best on the
+ * training questions at no more than the cost of the best single one.
  */
 
 import * as Effect from "effect/Effect"
@@ -98,7 +98,7 @@ const revised = (wrong: number): Contender => ({
     })
 })
 
-/** Two workers whose answers are compared, and a third where they differ. */
+/** Two workers whose answers are compared, and a third if they differ. */
 const agreedPlay =
   (a: string, b: string, otherwise: string): Play =>
   (question) => {

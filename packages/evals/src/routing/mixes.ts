@@ -15,7 +15,7 @@ interface Rung {
 /** The workers of a mix on the questions of one split, from the cheapest to the dearest. */
 export interface Ladder {
   readonly rungs: ReadonlyArray<Rung>
-  /** How many questions it was measured on. */
+  /** The number of questions it was measured on. */
   readonly questions: number
 }
 

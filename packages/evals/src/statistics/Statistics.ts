@@ -48,13 +48,13 @@ export interface Score {
   /** Samples that the infrastructure lost; they are in no mean. */
   readonly missing: number
   /**
-   * The least difference from another policy that a comparison would find four times in five: see
-   * {@link minimumDetectable}. Not a number where there are too few questions for any to be found.
+   * The smallest difference from another policy that a comparison detects four times in five: see
+   * {@link minimumDetectable}. `NaN` if there are too few questions to detect any.
    */
   readonly minimumDetectable: number
 }
 
-/** How a policy differs from another on the same questions. */
+/** The difference between two policies on the same questions. */
 export interface Difference {
   /** Mean of the first minus mean of the second. */
   readonly mean: number
@@ -162,7 +162,7 @@ export const bootstrap = (
 // Power
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many standard errors a difference must have to be found with such power. */
+/** Returns the number of standard errors that a difference needs for this power. */
 const separation = (power: number, significance: number) => normalQuantile(1 - significance / 2) + normalQuantile(power)
 
 /**
