@@ -1,9 +1,9 @@
 /**
  * Engines: they hold the weights of a policy in training.
  *
- * An engine does four things, those of the Tinker API: it samples, it computes gradients, it steps the optimiser, and
- * it saves and loads. Everything else (groups, rewards, advantages, schedules, curricula) is the trainer's, and the
- * same for every engine, be it in this process or a cluster away.
+ * An engine has four functions, those of the Tinker API: it samples, computes gradients, steps the optimiser, and saves
+ * and loads. Everything else (groups, rewards, advantages, schedules, curricula) belongs to the trainer, and is the
+ * same for every engine, local or remote.
  */
 import type { Message } from "@divisi/core/Message"
 import * as Data from "effect/Data"
@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How text becomes tokens: an engine sees nothing but token ids. */
+/** Converts text to tokens: an engine only handles token ids. */
 export interface Tokenizer {
   /** The tokens of a prompt: messages in the model's chat template, up to where the model's turn begins. */
   readonly render: (messages: ReadonlyArray<Message>) => ReadonlyArray<number>
@@ -30,7 +30,7 @@ export interface SampleRequest {
   readonly prompt: ReadonlyArray<number>
   /** The most tokens of one completion, its end included. */
   readonly maxTokens: number
-  /** How many completions of the prompt; 1 by default. */
+  /** The number of completions of the prompt. Default: 1. */
   readonly count?: number | undefined
   /** Completion `i` is sampled with `seed + i`. */
   readonly seed: number
@@ -108,9 +108,9 @@ export type LossName = Loss["type"]
 export interface Pass {
   /** Log-probabilities of the completion's tokens under the present weights, before any step. */
   readonly logProbs: ReadonlyArray<PerToken>
-  /** Entropy of the distribution at each token, in nats, where the engine computes it. */
+  /** Entropy of the distribution at each token, in nats, if the engine computes it. */
   readonly entropies?: ReadonlyArray<PerToken> | undefined
-  /** The weighted sum of the loss over all data, where there is a loss. */
+  /** The weighted sum of the loss over all data, if there is a loss. */
   readonly loss?: number | undefined
 }
 
@@ -133,7 +133,7 @@ export interface OptimizerSettings {
 export interface OptimizerStep {
   /** Steps so far, this one included. */
   readonly version: number
-  /** The norm of the gradient before it was cut, where the engine reports it. */
+  /** The norm of the gradient before clipping, if the engine reports it. */
   readonly gradientNorm?: number | undefined
 }
 
@@ -190,7 +190,7 @@ export interface Engine {
   readonly forwardBackward: (data: ReadonlyArray<Datum>, loss: Loss) => Effect.Effect<Pass, EngineError>
   /** Changes the weights by the gradients so far, and forgets these. */
   readonly step: (settings: OptimizerSettings) => Effect.Effect<OptimizerStep, EngineError>
-  /** Saves weights, optimiser and random state under a name, into a folder where the engine writes files. */
+  /** Saves weights, optimiser and random state under a name, into a folder if the engine writes files. */
   readonly save: (name: string, folder: string) => Effect.Effect<Saved, EngineError>
   /** Restores a saved state. The engine then continues exactly as it did after saving. */
   readonly load: (saved: Saved, folder: string) => Effect.Effect<void, EngineError>

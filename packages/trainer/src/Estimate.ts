@@ -94,9 +94,9 @@ export const exampleTokens = (
 }
 
 /**
- * Measures how quick an engine is that costs nothing: it samples a group of completions of a prompt and computes a
- * gradient, each twice, of which the first (where an engine may compile) does not count. No step is made; but the
- * gradient stays with the engine, so use one that is thrown away.
+ * Measures the speed of a free engine: it samples a group of completions of a prompt and computes a gradient, each
+ * twice. The first time does not count, because an engine may compile then. No step is made, but the gradient stays in
+ * the engine, so use a disposable one.
  */
 export const measureSpeed = (
   engine: Engine,

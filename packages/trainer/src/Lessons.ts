@@ -1,4 +1,4 @@
-/** Whether the phases of a training taught anything: what their metrics say, and why where nothing was learned. */
+/** Detects whether the phases of a training taught anything, from their metrics, with the reason if they did not. */
 import type { GrpoMetrics, Metrics } from "./Metrics.ts"
 
 /** A phase of reinforcement learning in which no group of rollouts had anything to learn from. */

@@ -16,7 +16,7 @@ interface Base {
   readonly version: number
   /** The learning rate of the last step. */
   readonly learningRate: number
-  /** The norm of the last step's gradient before it was cut, where the engine reports it. */
+  /** The norm of the last step's gradient before clipping, if the engine reports it. */
   readonly gradientNorm?: number | undefined
   /** The weighted sum that was minimised, over all steps of the iteration. */
   readonly loss?: number | undefined
@@ -24,7 +24,7 @@ interface Base {
   readonly tokens: { readonly completion: number; readonly prompt: number }
   /** USD that the run has cost so far, without work that was done twice. */
   readonly costUsd: number
-  /** USD of this iteration's tokens at the engine, where it has prices; without evaluations. Part of `costUsd`. */
+  /** USD of this iteration's tokens at the engine, if it has prices; without evaluations. Part of `costUsd`. */
   readonly engineCostUsd?: number | undefined
   /** Milliseconds since 1970. */
   readonly at: number
@@ -32,7 +32,7 @@ interface Base {
    * The time of the iteration, in total and by kind of work. Kinds overlap, so they can add up to more than the total.
    */
   readonly seconds: Readonly<Record<string, number>> & { readonly total: number }
-  /** The results of the held-out evaluation, where there was one. */
+  /** The results of the held-out evaluation, if there was one. */
   readonly evaluation?: Readonly<Record<string, number>> | undefined
 }
 
@@ -76,8 +76,8 @@ export interface KindMetrics {
 }
 
 /**
- * How alike the plans of an iteration are. The shape of a plan is the workers of its steps and who sees what, without the
- * subtasks.
+ * The similarity of an iteration's plans. The shape of a plan is the workers of its steps and their access to earlier
+ * steps, without the subtasks.
  */
 export interface Shapes {
   /** Entropy over the shapes of the plans that could be read, in nats; 0 if all have one shape. */
@@ -113,7 +113,7 @@ export interface GrpoMetrics extends Base {
   readonly kinds: Readonly<Record<string, KindMetrics>>
   /** Absent if no plan could be read, and in records of older versions. */
   readonly shapes?: Shapes | undefined
-  /** Mean entropy of the policy at a token, in nats, under the weights of each step, where the engine reports it. */
+  /** Mean entropy of the policy at a token, in nats, under the weights of each step, if the engine reports it. */
   readonly entropy?: number | undefined
   /** Mean negative log-probability of a sampled token: an estimate of the same that every engine gives. */
   readonly surprisal: number

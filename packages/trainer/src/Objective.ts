@@ -127,7 +127,7 @@ export const tokenAdvantages = (
 // Distance from the sampler
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How far the weights of a pass were from the sampler's. */
+/** The distance of a pass's weights from the sampler's. */
 export interface Distance {
   readonly tokens: number
   /** Tokens at which the clip stopped the gradient. */

@@ -339,7 +339,7 @@ const gradeRounds = Effect.fnUntraced(function* (
 /** One attempt at a rollout. */
 interface Attempted {
   readonly member: number
-  /** How often it was run before, as its workers failed. */
+  /** The number of earlier attempts, whose workers failed. */
   readonly attempt: number
   /** The number of earlier starts that were abandoned because their stored calls differ from the present requests. */
   readonly begun: number

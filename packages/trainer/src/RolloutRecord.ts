@@ -1,7 +1,7 @@
 /**
  * Rollouts as they are written down: one line for each group (the question and its pool), then one for each completion.
  *
- * A rollout with recursive rounds has one line per round. Dropped rollouts have lines, too, without an advantage.
+ * A rollout with recursive rounds has one line per round. Dropped rollouts also have lines, without an advantage.
  */
 import type { Grader, Workflow } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"

@@ -170,7 +170,7 @@ export const checkpoints = (folder: string): Effect.Effect<ReadonlyArray<number>
 export const readState = (folder: string, checkpoint: number): Effect.Effect<Layout.TrainerState, RunFolderError> =>
   within(folder, Checkpoint.read(folder, checkpoint))
 
-/** The best checkpoint, where there were held-out evaluations. */
+/** Reads the best checkpoint, if there were held-out evaluations. */
 export const readBest = (folder: string): Effect.Effect<Layout.Best | undefined, RunFolderError> =>
   attempt(folder, () => Records.best(folder))
 
