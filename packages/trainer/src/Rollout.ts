@@ -179,7 +179,7 @@ const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
     resamples: 0
   })
 
-/** Another policy where the Conductor is a worker of its own pool: there it is not offered itself. */
+/** Another policy if the Conductor is a worker of its own pool: in nested runs it is not offered itself. */
 const withNested = (policy: Policy.Policy, nested: Policy.Policy, { self }: RolloutConfig): Policy.Policy =>
   self ? { ...policy, propose: (context) => Policy.propose(context.self ? policy : nested, context) } : policy
 

@@ -201,7 +201,7 @@ export interface RunFolder {
   ) => Effect.Effect<Layout.TrainerState, RunFolderError | EngineError>
   /** The folder in which the engine saves the weights at the start of a phase. It is created if it does not exist. */
   readonly referenceFolder: Effect.Effect<string, RunFolderError>
-  /** Writes down what the run has spent; `isDurable` where it has to outlive the system, too. */
+  /** Writes the run's spending; `isDurable` if it has to survive a system crash as well. */
   readonly writeSpent: (spent: Layout.Spent, isDurable: boolean) => Effect.Effect<void, RunFolderError>
 }
 

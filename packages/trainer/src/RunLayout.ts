@@ -52,7 +52,7 @@ export interface TrainerState {
   readonly phaseIteration: number
   /** Position in the phase's source: the index of the next question or example. */
   readonly position: number
-  /** The engine's state when the phase began, where the objective needs it. */
+  /** The engine's state at the start of the phase, if the objective needs it. */
   readonly reference?: Saved | undefined
   /** USD spent on these iterations, without work that was lost. */
   readonly costUsd: number

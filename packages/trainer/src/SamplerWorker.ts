@@ -15,7 +15,7 @@ export interface Options {
   readonly engine: Pick<Engine, "tokenizer">
   /** `sampler` by default. */
   readonly id?: string | undefined
-  /** The most tokens of an answer, where the request sets no limit; 1,024 by default. */
+  /** The maximum number of tokens of an answer, if the request sets no limit. Default: 1,024. */
   readonly maxTokens?: number | undefined
   /** The answer that a sample and its decoded text give; the text by default. */
   readonly textOf?: ((sample: Sample, text: string) => string) | undefined

@@ -157,9 +157,7 @@ export const record = (run: string, metrics: Metrics): Effect.Effect<void> => {
   return Effect.andThen(gauges, recordAll(counters, makeCounter, run, metrics.phase))
 }
 
-/**
- * A listener that records the results of each iteration, in the registry that is current where the listener is made.
- */
+/** A listener that records the results of each iteration, in the registry that is current at its creation. */
 export const listener: Effect.Effect<Listener> = Effect.map(Effect.context<never>(), (context) => {
   let run = "run"
   return (event) => {

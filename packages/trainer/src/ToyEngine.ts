@@ -35,11 +35,11 @@ import * as LossTerms from "./LossTerms.ts"
 export interface Options {
   /** Texts that are one token each, besides every byte; the longest that fits is taken. */
   readonly pieces?: ReadonlyArray<string> | undefined
-  /** How many of the last tokens decide about the next one; 4 by default. */
+  /** The number of preceding tokens that decide about the next one. Default: 4. */
   readonly order?: number | undefined
   /** The most tokens of a prompt and a completion together; 16,384 by default: bytes are many. */
   readonly contextTokens?: number | undefined
-  /** The deviation of the logits before training; 0 by default, where all tokens are as likely. */
+  /** The deviation of the logits before training. Default: 0, which makes all tokens equally likely. */
   readonly noise?: number | undefined
   /** The seed of the noise; 0 by default. */
   readonly seed?: number | undefined

@@ -53,7 +53,7 @@ export interface Parts {
   readonly tasks?: Readonly<Record<string, TaskSource>> | undefined
   /** By the names that phases call them. */
   readonly examples?: Readonly<Record<string, ExampleSource>> | undefined
-  /** Makes the policy of a model, where it is not a `LanguagePolicy` with the phase's prompt. It must not resample. */
+  /** Creates the policy of a model, if it is not a `LanguagePolicy` with the phase's prompt. It must not resample. */
   readonly policy?: ((model: Worker, phase: Extract<PhaseConfig, { readonly type: "grpo" }>) => Policy) | undefined
   /** Parts of the pool that are held out for tests. The ids are in alphabetical order. */
   readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined

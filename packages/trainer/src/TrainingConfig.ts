@@ -16,7 +16,7 @@ import { grpoTable, warmStartTable } from "./internal/tables.ts"
 // Optimiser
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How the learning rate changes over the steps of a phase. */
+/** The change of the learning rate over the steps of a phase. */
 export type ScheduleConfig =
   /** The same throughout, after the warm-up. */
   | { readonly type: "constant"; readonly warmUpRatio: number }
@@ -49,7 +49,7 @@ export type ZeroVariance =
   /** Further questions are asked in its stead, at most `maxExtra` times as many groups as an iteration has. */
   | { readonly type: "resample"; readonly maxExtra: number }
 
-/** How rewards become advantages. */
+/** The conversion of rewards to advantages. */
 export interface AdvantageConfig {
   /** The subtracted baseline: the mean of the group (GRPO), or that of the other members (leave-one-out). */
   readonly baseline: "group" | "leave-one-out"
@@ -57,10 +57,9 @@ export interface AdvantageConfig {
   readonly divideByStd: boolean
   readonly zeroVariance: ZeroVariance
   /**
-   * Which groups count as equal: those of equal rewards, or also those whose answers are all right or all wrong,
-   * however many of them could not be read (the filter of DAPO, Yu et al. 2025). `"correctness"` is for policies that
-   * still write much that cannot be read: where no plan is right yet, rewards prefer the shortest, as it goes wrong in
-   * fewer places.
+   * The groups that count as equal: those of equal rewards, or also those whose answers are all right or all wrong,
+   * regardless of unreadable ones (the filter of DAPO, Yu et al. 2025). `"correctness"` is for policies that still
+   * write much unreadable text. While no plan is right, rewards prefer the shortest, because it has fewer errors.
    */
   readonly equalBy: "reward" | "correctness"
   /** The factor of a first round's advantages if a recursive round follows it. */
@@ -124,12 +123,12 @@ export interface PenaltyConfig {
   readonly perCall: number
   /** For each second of the critical path. */
   readonly perSecond: number
-  /** For each step of the longest chain: what makes plans run steps at once where no clock is to decide. */
+  /** The penalty for each step of the longest chain. It makes plans run steps concurrently without measuring time. */
   readonly perCriticalStep: number
   readonly perUsd: number
 }
 
-/** How rollouts are made. */
+/** Settings for making rollouts. */
 export interface RolloutConfig {
   /** The paper's setting and its ablations: examples, subtasks, access, descriptions, or another template. */
   readonly prompt: Prompt.ConductorOptions
@@ -138,8 +137,9 @@ export interface RolloutConfig {
    */
   readonly run: RolloutRunSettings
   /**
-   * How completions are read; `"thought-then-strict"` by default. A completion that Python could not read has the reward
-   * 0, as in the paper (section 2). Tolerant reading would pay for slips that it forgives, and nothing would unlearn them.
+   * The reading of completions. Default: `"thought-then-strict"`. A completion that Python could not read has the
+   * reward 0, as in the paper (section 2). Tolerant reading would reward the slips that it forgives, so they would not
+   * be unlearned.
    */
   readonly reading: WorkflowText.Mode
   /**
@@ -174,16 +174,15 @@ export type PoolConfig =
       readonly heldOut?: ReadonlyArray<ReadonlyArray<string>> | undefined
     }
 
-/** How many rounds a rollout has. */
+/** The number of rounds of a rollout. */
 export interface RecursionConfig {
   /** The share of an iteration's groups that have recursive rounds. */
   readonly share: number
   /** Rounds after the first. */
   readonly rounds: number
   /**
-   * The share of workers, 0 to 1, that are out of reach in questions with recursive rounds, though the prompt lists
-   * them: a policy learns to ask others where a round has no answer. The same for all rollouts of a question; 0 by
-   * default.
+   * The share of workers, 0 to 1, that are unreachable in questions with recursive rounds, although the prompt lists
+   * them: a policy learns to call others if a round has no answer. The same for all rollouts of a question. Default: 0.
    */
   readonly outages?: number | undefined
 }

@@ -26,9 +26,9 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
 /** The workers are down: rollouts in a row were lost to their failures. */
 export class OutageError extends Data.TaggedError("OutageError")<{
   readonly iteration: number
-  /** How many in a row, of those that asked a worker. */
+  /** The number of consecutive failures among rollouts that called a worker. */
   readonly rollouts: number
-  /** How many of the iteration were lost to which worker and class of failure. */
+  /** The number of rollouts lost in the iteration, by worker and class of failure. */
   readonly lostTo: Readonly<Record<string, number>>
 }> {
   override get message(): string {

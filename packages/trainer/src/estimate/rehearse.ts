@@ -27,19 +27,19 @@ export interface RehearsalOptions {
   readonly phase: GrpoConfig
   /** Counts tokens of prompts and completions; four characters to a token without it. */
   readonly tokenizer?: Pick<Tokenizer, "render" | "encode"> | undefined
-  /** Whether the workers themselves are asked: only where that costs nothing. False by default. */
+  /** Whether the workers themselves are called, which is only sensible if they are free. Default: `false`. */
   readonly asksWorkers?: boolean | undefined
   /** The median tokens of an answer where workers are not asked, reasoning included; 400 by default. */
   readonly answerTokens?: number | undefined
-  /** How many rollouts; 100 by default. */
+  /** The number of rollouts. Default: 100. */
   readonly count?: number | undefined
   readonly seed?: number | undefined
 }
 
-/** The median tokens of an answer, where the recipe does not give it. */
+/** The median tokens of an answer, if the recipe does not set it. */
 export const defaultAnswerTokens = 400
 
-/** How far answers spread around the median: the logarithm's standard deviation. */
+/** The spread of answers around the median: the logarithm's standard deviation. */
 const answerSpread = 0.6
 
 /** The assumed number of tokens that a model thinks before it writes its lists. */

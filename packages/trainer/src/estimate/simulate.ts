@@ -53,7 +53,7 @@ interface Unknowns {
   readonly recursion: number
   readonly resampling: number
   readonly secondsPerCall: number
-  /** How far sampling and working overlap: 1 when the shorter is hidden by the longer. */
+  /** The overlap of sampling and working: 1 if the longer one hides the shorter one. */
   readonly overlap: number
 }
 

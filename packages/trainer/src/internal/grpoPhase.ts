@@ -48,7 +48,10 @@ interface Phase {
   readonly first: number
   /** Iterations of the run before the phase. */
   readonly before: number
-  /** How many rollouts were lost in a row, by iterations in which none that asked a worker has a verdict. */
+  /**
+   * The number of consecutive lost rollouts, counted over iterations without any verdict from a rollout that called a
+   * worker.
+   */
   readonly outage: { lost: number }
 }
 

@@ -107,7 +107,7 @@ const shapeOf = ({ workers, workflow }: Round): string =>
         })
         .join(" > ")
 
-/** How alike plans are. */
+/** Measures the similarity of plans. */
 export const shapesOf = (rounds: ReadonlyArray<Round>): Shapes | undefined => {
   const plans = rounds.filter(({ confirmed, workflow }) => workflow !== undefined && !confirmed)
   const counted = Object.entries(counts(plans.map(shapeOf)))

@@ -95,7 +95,7 @@ const stateFlaw = (checkpoint: number) => (value: object) => {
   return leading === undefined ? undefined : `${leading} points outside its folder`
 }
 
-/** Reads where a run stood at a checkpoint. */
+/** Reads the state of a run at a checkpoint. */
 export const state = (folder: string, checkpoint: number): Layout.TrainerState =>
   read(
     folder,

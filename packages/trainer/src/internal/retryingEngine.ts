@@ -19,8 +19,8 @@ const retrying = <A, R>(effect: Effect.Effect<A, EngineError, R>): Effect.Effect
 }
 
 /**
- * Repeats the requests of an engine that failed, where a repetition can help and does no harm. Data that failed have
- * added no gradient, so they are sent again. A step is not: it may have been made though its answer was lost.
+ * Repeats failed requests of an engine, if a repetition can help and does no harm. Data that failed have added no
+ * gradient, so they are sent again. A step is not repeated: it may have been made although its answer was lost.
  */
 export const make = (engine: Engine): Engine => ({
   ...engine,

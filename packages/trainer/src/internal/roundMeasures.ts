@@ -17,7 +17,7 @@ export interface RoundMeasures {
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 
-/** How long the longest chain of steps takes, given how long each does. */
+/** Returns the duration of the longest chain of steps, given each step's duration. */
 const criticalPath = (workflow: Workflow.Workflow | undefined, lasts: (step: number) => number): number => {
   const ends: Array<number> = []
   for (const step of workflow?.steps.keys() ?? []) {

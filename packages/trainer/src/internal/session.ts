@@ -108,7 +108,7 @@ export const isBoundary = ({ folder }: Session, done: number): boolean =>
   done % folder.config.checkpoints.every === 0 ||
   (folder.config.evaluateEvery > 0 && done % folder.config.evaluateEvery === 0)
 
-/** The held-out evaluation, where one is due after this many iterations. */
+/** Runs the held-out evaluation, if one is due after this many iterations. */
 export const evaluate = Effect.fnUntraced(function* (
   session: Session,
   done: number
@@ -160,7 +160,7 @@ export const stopwatch: Effect.Effect<Stopwatch> = Effect.map(Clock.monotonicTim
   }
 })
 
-/** Ends an iteration: writes its metrics, moves on, and saves where that is due. */
+/** Ends an iteration: writes its metrics, advances, and saves if that is due. */
 export const finish = Effect.fnUntraced(function* (
   session: Session,
   metrics: Metrics,

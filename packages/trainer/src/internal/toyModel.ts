@@ -14,7 +14,7 @@ export interface Settings {
   readonly size: number
   /** The token that ends a completion. */
   readonly endToken: number
-  /** How many of the last tokens decide about the next one. */
+  /** The number of preceding tokens that decide about the next one. */
   readonly order: number
   /** The deviation of the logits before training. */
   readonly noise: number
