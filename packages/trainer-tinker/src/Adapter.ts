@@ -92,7 +92,7 @@ const fetchTo = async (url: string, file: string, fetching: typeof fetch, signal
   throw failed("the archive's address redirects without end.")
 }
 
-/** Whether a path in an archive stays below where it is unpacked. */
+/** Whether a path in an archive stays within the target folder. */
 const isInside = (name: string) => !name.split(/[\\/]/).includes("..")
 
 /** Lists an archive's entries: the adapter's two files, by their names in the archive. */

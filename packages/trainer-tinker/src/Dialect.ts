@@ -1,5 +1,5 @@
 /**
- * How servers of the Tinker API differ, as data.
+ * The differences between servers of the Tinker API, as data.
  *
  * The protocol has three variants: the hosted service, SkyRL's JAX engine, and SkyRL's FSDP and Megatron engines. The
  * client treats all three alike and looks up here what to send. {@link detect} distinguishes them as far as possible; a
@@ -14,7 +14,7 @@ import type { LossName, OptimizerSettings } from "@divisi/trainer/Engine"
 /** The servers that are known. */
 export type Name = "hosted" | "skyrl-jax" | "skyrl-fsdp"
 
-/** How long a sampler keeps the weights it was saved with. */
+/** The time for which a sampler retains the weights it was saved with. */
 export type Snapshots =
   /** For good. */
   | "kept"

@@ -33,7 +33,7 @@ export type Source =
       readonly token?: Redacted.Redacted<string> | undefined
     }
 
-/** How it is used. */
+/** Settings of a tokenizer's use. */
 export interface Settings {
   /** The token that ends the model's turn; the config's `eos_token` by default. */
   readonly endToken?: string | undefined

@@ -82,7 +82,7 @@ export interface SampleResult {
   readonly promptLogProbs?: ReadonlyArray<number | null> | undefined
 }
 
-/** How LoRA matrices are made. */
+/** The settings of LoRA matrices. */
 export interface LoraConfig {
   readonly rank: number
   readonly seed?: number | undefined

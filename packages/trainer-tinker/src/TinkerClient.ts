@@ -48,7 +48,7 @@ export interface Options {
   readonly resultMillis?: number | undefined
   /** Between heartbeats; 10 s by default. */
   readonly heartbeatMillis?: number | undefined
-  /** How failed exchanges are repeated: at first after 0.5 s, at most every 30 s, for 5 minutes. */
+  /** The retries of failed exchanges: first after 0.5 s, at most every 30 s, for 5 minutes. */
   readonly retry?: Partial<Transport.Retry> | undefined
   /** The most sampling requests at once; by dialect. */
   readonly sampleConcurrency?: number | undefined

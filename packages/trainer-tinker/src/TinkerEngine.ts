@@ -1,9 +1,10 @@
 /**
  * The distributed engine: a model that a server of the Tinker API trains, as an `Engine` of the trainer.
  *
- * The trainer's losses are sums; what a server makes of them is undone before it is sent. Samplers whose weights a
- * server no longer has refuse to sample, rather than to sample others. And where a lost reply leaves open whether the
- * gradient or a step was taken, nothing more is trained until a saved state is loaded: nothing is lost or done twice.
+ * The trainer's losses are sums; any conversion by a server is inverted before sending. If a server no longer has a
+ * sampler's weights, the sampler refuses to sample, instead of using other weights. If a lost reply leaves it unknown
+ * whether a gradient or a step was accepted, training stops until a saved state is loaded. So no request is lost or
+ * carried out twice.
  */
 import { Callback, Options as Tables } from "@divisi/core"
 import { LoraAdapter } from "@divisi/gguf"
@@ -169,8 +170,8 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
  *
  * **Details**
  *
- * The model is created when it is first needed, and not at all where a saved state is loaded at once. `save` answers
- * with an address at the server; the folder is not written to.
+ * The model is created when it is first needed, and not at all if a saved state is loaded first. `save` returns an
+ * address at the server; the folder is not written to.
  *
  * **Gotchas**
  *

@@ -38,7 +38,7 @@ export const saveForExport = (state: State.State): Effect.Effect<string, Errors.
 
 const mostAttempts = 3
 
-/** A fresh model, in a new session where the server has forgotten this one. */
+/** Creates a fresh model, in a new session if the server has forgotten this one. */
 const fresh = (state: State.State, rank: number | undefined) =>
   Effect.catchIf(
     State.create(state, rank),

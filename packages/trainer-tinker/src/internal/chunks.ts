@@ -85,7 +85,7 @@ const read = (reply: Transport.Reply, kind: Kind): Effect.Effect<Protocol.BatchR
 // Results
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How the same metric of several pieces becomes one, by the word after its colon. */
+/** Combines the same metric of several chunks, by the word after its colon. */
 const combine = (name: string, values: ReadonlyArray<number>, counts: ReadonlyArray<number>): number => {
   const reduction = name.split(":").at(-1)
   if (reduction === "min") return Math.min(...values)

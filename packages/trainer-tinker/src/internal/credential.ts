@@ -1,4 +1,4 @@
-/** The key that goes with every request, or the token it is exchanged for where the server asks for that. */
+/** The key for every request, or the token it is exchanged for if the server requires that. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

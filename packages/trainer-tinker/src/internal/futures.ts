@@ -8,7 +8,7 @@ import * as Transport from "./transport.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How results are waited for. */
+/** Settings for awaiting results. */
 export interface Waiting {
   /** One poll; servers hold it for as long as they like below that. */
   readonly pollMillis: number

@@ -53,7 +53,7 @@ interface SampleReply {
 const aligned = (logProbs: ReadonlyArray<number | null>, promptLength: number) =>
   logProbs.length === promptLength - 1 ? [null, ...logProbs] : logProbs
 
-/** Samples; `undefined` where the reply holds none. */
+/** Reads samples; `undefined` if the reply contains none of them. */
 export const readSamples = (reply: unknown, promptLength: number): SampleResult | undefined => {
   const { prompt_logprobs: ofPrompt, sequences } = (reply ?? {}) as SampleReply
   if (!Array.isArray(sequences)) return undefined

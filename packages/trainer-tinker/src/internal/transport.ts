@@ -37,7 +37,7 @@ export interface Reply {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Uint8Array
-  /** The body as JSON where it is some. */
+  /** The body as JSON, if it is valid JSON. */
   readonly json: unknown
 }
 
@@ -46,7 +46,7 @@ export interface Retry {
   /** The first wait; each further one is twice as long, up to `mostMillis`, and varied by a quarter. */
   readonly firstMillis: number
   readonly mostMillis: number
-  /** How long a request is repeated at most, from its first attempt on. */
+  /** The maximum time for which a request is retried, from its first attempt on. */
   readonly patienceMillis: number
 }
 
