@@ -1,5 +1,5 @@
 /**
- * How messages become the tokens of a prompt, on this side as in llama.cpp.
+ * Converts messages to the tokens of a prompt, in the same way as llama.cpp.
  *
  * A GGUF carries its chat template as a text in Jinja's language, which this package does not run. It knows the
  * templates of this module and renders them itself, into the very tokens that llama.cpp finds.
@@ -30,7 +30,7 @@ export type Piece =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "control"; readonly name: string }
 
-/** Renders messages up to where the model's turn begins. */
+/** Renders messages up to the start of the model's turn. */
 export type Render = (messages: ReadonlyArray<Message>) => ReadonlyArray<Piece>
 
 const text = (value: string): Piece => ({ type: "text", text: value })

@@ -43,9 +43,9 @@ export interface Existing {
   readonly from: string
 }
 
-/** How to train. */
+/** Training settings. */
 export interface Settings {
-  /** How messages become a prompt, where the tokenizer's template is not one of `ChatTemplate`. */
+  /** Renders messages to a prompt, if the tokenizer's template is not one of `ChatTemplate`. */
   readonly render?: ChatTemplate.Render | undefined
   /** The model's display name. */
   readonly name?: string | undefined

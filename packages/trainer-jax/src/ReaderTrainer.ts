@@ -178,7 +178,7 @@ const binary = (jax: Library, logits: Jax.Array, targets: Jax.Array, weights: Ja
 /** The higher weight of words that make a statement about a subject, because most words make no statement. */
 const saidWeight = 5
 
-/** How much each loss counts. */
+/** The weight of each loss. */
 const shares = { mark: 1, subject: 2, flag: 0.5, about: 1, refers: 1 } as const
 
 /** The shapes of what a step is given: inputs, and targets with how much each counts. */

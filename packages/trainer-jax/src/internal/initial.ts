@@ -14,7 +14,7 @@ const normals = (seed: number) => {
 /** The spread of GPT-2's weights, 0.02 at 768 inputs, carried over to other widths. */
 const spread = 0.02 * Math.sqrt(768)
 
-/** Those whose output is added to the stream of hidden states. */
+/** Whether a weight's output is added to the stream of hidden states. */
 const isResidual = (name: string): boolean => name.endsWith("o_proj.weight") || name.endsWith("down_proj.weight")
 
 /**

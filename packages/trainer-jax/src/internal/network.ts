@@ -37,7 +37,7 @@ export interface Inputs {
   readonly prompts_BPD: Jax.Array
   /** Embeddings of the completions' inputs, `[B, G * C, D]`, padded on the right. */
   readonly completions_BND: Jax.Array
-  /** 0 where there is a token of the prompt and very negative where there is padding, `[B, P]`. */
+  /** 0 for a token of the prompt and very negative for padding, `[B, P]`. */
   readonly padding_BP: Jax.Array
 }
 
@@ -111,7 +111,7 @@ export const rotate = (
   return halves.mul(cosines.ref.reshape(shape)).add(swapped.mul(sines.ref.reshape(shape)))
 }
 
-/** 0 where a row sees a column, {@link unseen} elsewhere. Tokens see themselves and earlier ones. */
+/** 0 if a row sees a column, {@link unseen} elsewhere. Tokens see themselves and earlier ones. */
 export const causal = (jax: Library, length: number): Jax.Array => {
   const values = Float32Array.from({ length: length * length }, (_, at) =>
     at % length > Math.floor(at / length) ? unseen : 0

@@ -80,7 +80,7 @@ const slopes = (jax: Library, loss: LossName, logProbs: Jax.Array, targets: Targ
 
 const flat = (values: Jax.Array): Jax.Array => values.ref.reshape([values.size, 1])
 
-/** How many tokens of the vocabulary are computed at once: where rows are longer, matrices are multiplied more slowly. */
+/** The number of vocabulary tokens computed at once: with longer rows, matrices are multiplied more slowly. */
 const widest = 256
 
 /** The logits `[N, at most widest]` of one part of the vocabulary after another. */

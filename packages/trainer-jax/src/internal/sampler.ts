@@ -1,4 +1,4 @@
-/** Samples from weights of one moment: in llama.cpp where that is installed, or by the engine's own arithmetic. */
+/** Samples from weights of one moment: in llama.cpp if it is installed, or by the engine's own arithmetic. */
 import path from "node:path"
 import { Model } from "@divisi/gguf"
 import type * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
@@ -12,7 +12,7 @@ import * as Problem from "./problem.ts"
 import type * as State from "./state.ts"
 import * as Threads from "./threads.ts"
 
-/** How many completions of one request may be sampled at once; llama.cpp decides how many run. */
+/** The maximum number of concurrent completions of one request; llama.cpp decides how many run. */
 const concurrency = 64
 
 /** Tokens of a context that llama.cpp keeps for itself. */
