@@ -21,7 +21,7 @@ export { mentions, needsOf, type Part, split } from "./questionParts.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How the lexical policy plans. */
+/** Options of the lexical policy. */
 export interface Options {
   readonly name?: string | undefined
   /** Whether composite questions are split; true by default. */
@@ -60,7 +60,7 @@ const byGenerality = ({ workers }: WorkerPool): ReadonlyArray<number> => {
   return workers.map((_, ordinal) => ordinal).sort(compare)
 }
 
-/** How well each worker's description matches a text: 0 where they share nothing, and without an upper limit. */
+/** Scores the match of each worker's description with a text: 0 if they share no word, and without an upper limit. */
 export const matches = ({
   workers
 }: {
@@ -158,7 +158,7 @@ const toWorkflow = (parts: ReadonlyArray<Assigned>, general: number): Workflow.W
     : { steps: [...steps, { worker: general, subtask: join, access: access(open, steps.length) }] }
 }
 
-/** How many characters are looked at: what is found in them takes time quadratic in some texts. */
+/** The maximum number of characters to search, because the time is quadratic in some texts. */
 const longestRead = 10_000
 
 /** The plan for a question: see {@link make}. */
