@@ -20,7 +20,7 @@ export interface Inspection {
   readonly name?: string | undefined
   readonly architecture: string
   readonly parameters: number
-  /** How most weights are stored, e.g. `Q4_K`. */
+  /** The storage format of most weights, e.g. `Q4_K`. */
   readonly quantisation: string
   readonly size: number
   readonly layers: number

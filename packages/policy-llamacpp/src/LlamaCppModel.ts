@@ -49,7 +49,7 @@ export interface Options extends ModelStore.Options {
   readonly gpuLayers?: "auto" | "max" | number | undefined
   /** Tokens of one run, prompt and completion; the model's trained context by default, at most 8192. */
   readonly contextTokens?: number | undefined
-  /** How many runs at once: 4 by default, 8 on a GPU, 16 for models of fewer than ten million weights. */
+  /** The number of concurrent runs. Default: 4, or 8 on a GPU, or 16 for models of fewer than ten million weights. */
   readonly sequences?: number | undefined
   /** Tokens that are evaluated at once; llama.cpp's own choice by default. */
   readonly batchTokens?: number | undefined
@@ -67,7 +67,7 @@ export interface Options extends ModelStore.Options {
   readonly keyValueType?: Context.KeyValueType | undefined
   /** LoRA adapters as GGUF files, applied together; none by default. */
   readonly adapters?: ReadonlyArray<Context.Adapter> | undefined
-  /** How many runs may wait; 1024 by default. Further ones fail as `Overloaded`. */
+  /** The maximum number of pending runs. Default: 1024. Further ones fail as `Overloaded`. */
   readonly queueLimit?: number | undefined
   /** Called when something differs from what was asked, e.g. a GPU does not start; see also `LlamaCppModel.notices`. */
   readonly onNotice?: ((notice: string) => void) | undefined

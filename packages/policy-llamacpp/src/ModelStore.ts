@@ -1,5 +1,5 @@
 /**
- * The models on this machine: what a name means, where its file is, and how it gets here.
+ * The models on this machine: the meaning of a name, the path of its file, and its download.
  *
  * Files are in one folder, under the names of their source. A file that is there is never requested again, so an
  * offline machine runs what it has.
@@ -16,7 +16,7 @@ import * as Errors from "./LlamaCppError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How far a download is. */
+/** The progress of a download. */
 export type Progress = Download.Progress
 
 /** The folder for models, and the listener for downloads. */

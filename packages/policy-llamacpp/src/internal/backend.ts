@@ -13,7 +13,7 @@ export interface Backend {
   readonly log: Array<string>
 }
 
-/** How the native binary is loaded; tests replace it. */
+/** Loads the native binary; tests replace it. */
 export interface Loader {
   readonly getLlama: typeof import("node-llama-cpp").getLlama
   readonly platform: string

@@ -18,7 +18,7 @@ export const seedOf = (seed: number | undefined): number => {
 /** A failed call, and why. */
 export const failed = (worker: string, reason: WorkerErrorReason): WorkerError => new WorkerError({ worker, reason })
 
-/** How many tokens may follow a prompt; an error if there is room for none. */
+/** Returns the number of tokens that may follow a prompt, or an error if there is no room. */
 export const roomFor = (model: LlamaCppModel, worker: string, prompt: ReadonlyArray<Token>): number | WorkerError => {
   // llama.cpp shifts a context once only one token is free.
   const room = model.contextTokens - 1 - prompt.length

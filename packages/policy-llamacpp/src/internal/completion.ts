@@ -11,7 +11,7 @@ import type { Force } from "./toolText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How tokens are chosen. 0 turns a filter off; for `topP`, 1 does. */
+/** Settings for choosing tokens. 0 turns a filter off; for `topP`, 1 does. */
 export interface Sampling {
   readonly temperature: number
   readonly topK: number
@@ -58,7 +58,7 @@ export interface Completed {
 
 /** The grammar that holds a completion to a form. */
 interface Hold {
-  /** The grammar's state; `undefined` where the text is free. */
+  /** Returns the grammar's state, or `undefined` while the text is free. */
   readonly state: () => LlamaGrammarEvaluationState | undefined
   /** Looks at the text after each token, of which there are so many. */
   readonly look: (written: () => string, tokens: number) => Promise<void> | undefined

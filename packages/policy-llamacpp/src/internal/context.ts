@@ -12,7 +12,7 @@ export type KeyValueType = "F32" | "F16" | "BF16" | "Q8_0" | "Q5_1" | "Q5_0" | "
 /** A LoRA adapter in a GGUF file. */
 export interface Adapter {
   readonly path: string
-  /** How much of it is added; 1 by default, 0 for none. */
+  /** The scale of its addition. Default: 1; 0 disables it. */
   readonly scale?: number | undefined
 }
 
@@ -20,7 +20,7 @@ export interface Adapter {
 export interface ContextOptions {
   /** Tokens of one sequence: prompt and completion. */
   readonly contextTokens: number
-  /** How many run at once. */
+  /** The number of concurrent sequences. */
   readonly sequences: number
   /** Tokens that are evaluated at once. */
   readonly batchTokens?: number | undefined

@@ -5,8 +5,9 @@ import type { ChatHistoryItem, ChatWrapper, LlamaModel, Token } from "node-llama
 import * as ToolText from "./toolText.ts"
 
 /**
- * How messages become a prompt: by the model's own chat template (`"model"`), as their texts alone (`"plain"`), or by a
- * function, in whose text the names of control tokens (`<|im_start|>`) stand for these tokens.
+ * The conversion of messages to a prompt: by the model's own chat template (`"model"`), as their texts alone
+ * (`"plain"`), or by a function. In the function's text, the names of control tokens (`<|im_start|>`) are read as these
+ * tokens.
  */
 export type Template = "model" | "plain" | ((messages: ReadonlyArray<PlainMessage>) => string)
 

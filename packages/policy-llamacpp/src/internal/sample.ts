@@ -15,7 +15,7 @@ import { prompterOf } from "./worker.ts"
 export interface SampleRequest {
   /** Messages, or the tokens of a prompt. */
   readonly prompt: ReadonlyArray<Message> | ReadonlyArray<number>
-  /** How messages become a prompt; `"model"` by default. */
+  /** The conversion of messages to a prompt. Default: `"model"`. */
   readonly template?: Template | undefined
   /** 1024 by default, as in the paper. */
   readonly maxOutputTokens?: number | undefined

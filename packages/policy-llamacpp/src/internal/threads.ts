@@ -1,6 +1,6 @@
 /**
- * How many threads evaluate a model. llama.cpp's threads wait for each other several hundred times per token, so one
- * that does not get a core stops them all: with as many threads as free cores, a busy machine costs its share; with one
+ * The number of threads for a model. llama.cpp's threads wait for each other several hundred times per token, so one
+ * thread without a core stops them all. With as many threads as free cores, a busy machine costs its share; with one
  * more, it costs nearly everything.
  */
 import os from "node:os"

@@ -90,13 +90,13 @@ export const told = (request: WorkerRequest): ReadonlyArray<Message.PlainMessage
 // Constraints on the model's text
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Gives the grammar of what follows, once a text has come to where it is forced. */
+/** Returns the grammar of the rest, once a text has reached the forced part. */
 export type Force = (written: string) => string | undefined
 
 const thinking = "<think>"
 const afterThinking = "</think>"
 
-/** The answer in a text, which begins behind the thinking; `undefined` where that has no end yet. */
+/** Returns the answer in a text, which begins after the thinking; `undefined` while the thinking has not ended. */
 const answerIn = (written: string, isThinking: boolean): string | undefined => {
   const at = written.indexOf(afterThinking)
   if (at >= 0) return written.slice(at + afterThinking.length)

@@ -15,7 +15,7 @@ import * as Prompt from "./prompt.ts"
 import * as Sequences from "./sequences.ts"
 import * as ToolText from "./toolText.ts"
 
-/** How a model answers. */
+/** Options for a model's answers. */
 export interface WorkerOptions {
   /** `llamacpp:` and the name of the model by default. */
   readonly id?: string | undefined
