@@ -28,7 +28,7 @@ export interface Recent {
   readonly changes: ReadonlyArray<Change>
 }
 
-/** How evidence fades. */
+/** The settings for the decay of evidence. */
 export interface Options {
   /** In milliseconds since 1970. */
   readonly now: number

@@ -61,7 +61,7 @@ const parse = (text: string): Learned => {
   return value.tables.map(promotedOf)
 }
 
-/** The tables of a file; none where there is no file. */
+/** Reads the tables of a file; empty if the file does not exist. */
 export const read = (file: string): Effect.Effect<Learned, LearnedError> =>
   Effect.try({
     try: () => (fs.existsSync(file) ? parse(fs.readFileSync(file, "utf8")) : []),
@@ -82,8 +82,8 @@ export const promote = (file: string, promoted: Promoted): Effect.Effect<void, L
   Effect.flatMap(read(file), (tables) => write(file, [...tables, promoted]))
 
 /**
- * Takes back the table in force: the one before it counts again, or none where it was the first. Gives the table that
- * was taken back; `undefined` where none was in force.
+ * Reverts the active table to its predecessor, or to no table if it was the first. Returns the reverted table, or
+ * `undefined` if no table was active.
  */
 export const revert = (file: string): Effect.Effect<Promoted | undefined, LearnedError> =>
   Effect.gen(function* () {

@@ -38,7 +38,7 @@ const Answer = Schema.Struct({
   model: optional(Schema.String),
   costUsd: optional(Schema.Finite),
   millis: optional(Schema.Finite),
-  /** How likely it was that this worker was asked. */
+  /** The probability with which this worker was called. */
   probability: optional(Schema.Finite)
 })
 
@@ -165,13 +165,13 @@ export const decodeText = (text: string): ReadonlyArray<Entry> => {
   })
 }
 
-/** How a log is read. */
+/** Options for reading a log. */
 export interface ReadOptions {
   /** Called with a sentence for each line that is damaged or of another version. Such lines are left out. */
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 
-/** The entries of a log, oldest first; none where there is no file. */
+/** Reads the entries of a log, oldest first; empty if the file does not exist. */
 export const read = (
   file: string,
   { onUnusable = () => {} }: ReadOptions = {}
@@ -193,7 +193,7 @@ export const read = (
 // Entries
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The entry for a run; `undefined` where no worker answered. */
+/** Returns the entry for a run, or `undefined` if no worker answered. */
 export const runOf = (
   transcript: Transcript.Transcript,
   options: { readonly at: number; readonly embedder?: Embedder.Embedder | undefined }

@@ -25,15 +25,15 @@ export interface GradedQuestion {
   readonly text?: string | undefined
   /** The question's position in the embedding space, if it is known without the text. */
   readonly place?: Outcome.Place | undefined
-  /** 0 to 1, by the worker's id: the mean where one answered several times. */
+  /** 0 to 1, by the worker's id: the mean if one answered several times. */
   readonly scores: ReadonlyMap<string, number>
   /** USD for one answer, by the worker's id; only where known. */
   readonly costUsd: ReadonlyMap<string, number>
-  /** The answers by the worker's id, where they were recorded. */
+  /** The answers by the worker's id, if they were recorded. */
   readonly answers: ReadonlyMap<string, string>
-  /** The probability with which each worker was asked, by its id; absent where the choice was not random. */
+  /** The probability with which each worker was called, by its id; absent if the choice was not random. */
   readonly probabilities?: ReadonlyMap<string, number> | undefined
-  /** When it was first scored, in milliseconds since 1970; 0 where that is unknown. */
+  /** The time of its first score, in milliseconds since 1970; 0 if unknown. */
   readonly at: number
 }
 
@@ -161,7 +161,7 @@ export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<
           }
   )
 
-/** How a file is read. */
+/** Options for reading a file. */
 export interface ReadOptions {
   /**
    * Called with a sentence for each line that cannot be used, which is then left out. Without it, such a line is an

@@ -171,9 +171,9 @@ const estimate = (judged: ReadonlyArray<Judged>): Estimate => {
 // Judging
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a table is judged. */
+/** Options for judging a table. */
 export interface Options {
-  /** The name of the embedder that put the questions where they are; that of `Embedder.hashed()` by default. */
+  /** The name of the embedder of the questions. Default: that of `Embedder.hashed()`. */
   readonly embedder?: string | undefined
   /**
    * Another way to learn the choice of a worker from questions. It is judged instead of a new table, against the active

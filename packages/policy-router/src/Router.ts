@@ -1,8 +1,8 @@
 /**
  * The router: a policy that asks one worker, chosen by the kind of the question from a table of who is good at what.
  *
- * It asks the best worker of all unless the question is near graded ones of a kind where another is surely better. Its
- * notes say what it took the question for, and why it asks whom it asks.
+ * The policy calls the best overall worker, unless the question is near graded ones of a kind for which another is
+ * reliably better. Its notes give the assumed kind and the reason for its choice.
  */
 
 import { Embedder, OneWorker, Seed, Options as Tables } from "@divisi/core"
@@ -18,7 +18,7 @@ import { argmax, dot, pointOf } from "./vectors.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a router chooses. */
+/** Options of a router. */
 export interface Options {
   readonly name?: string | undefined
   /** The preference for answers or cost. Default: `"best"`. */
@@ -39,7 +39,7 @@ export interface Decision {
   readonly worker: string
   /** The kind with the nearest centre; absent if the table has no kinds. */
   readonly kind?: string | undefined
-  /** How like that centre the question is, from -1 to 1. */
+  /** The question's likeness to that centre, from -1 to 1. */
   readonly likeness: number
   /** Whether it is like enough to be taken for a question of that kind. */
   readonly isNear: boolean
@@ -49,7 +49,7 @@ export interface Decision {
   readonly why: string
 }
 
-/** Decides where a question goes, by its point. */
+/** Decides on a worker for a question, by its point. */
 export type Decide = (point: Float32Array) => Decision
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ const Kind = Schema.Struct({
   questions: Schema.Finite,
   /** The centre of its questions, of length 1, in base64. */
   centre: Schema.String,
-  /** How like the centre a question must be, at least, for the choices to count: from -1 to 1. */
+  /** The minimum likeness to the centre for the choices to apply: from -1 to 1. */
   leastLikeness: Schema.Struct({ best: Schema.Finite, "within-2": Schema.Finite, half: Schema.Finite }),
   /** The chosen workers. */
   choices: Choices,
@@ -80,11 +80,11 @@ const Table = Schema.Struct({
   /** Over all questions, the best first. */
   workers: Schema.Array(Standing),
   kinds: Schema.Array(Kind),
-  /** How the embedder's points are moved and scaled, in base64. */
+  /** The shift and scale of the embedder's points, in base64. */
   space: Schema.Struct({ mean: Schema.String, scale: Schema.String })
 })
 
-/** How well a worker did on some questions. */
+/** The results of a worker on some questions. */
 export type Standing = typeof Standing.Type
 /** The worker that is asked, for each {@link Dial}. */
 export type Choices = typeof Choices.Type

@@ -109,7 +109,7 @@ export const counting = (
 // Choices
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How like a kind a question must be to be taken for one of it. */
+/** Returns the minimum likeness for a question to count as one of a kind. */
 export const leastLikeness = ({ own }: Cell): number => own[Math.floor(strangest * own.length)] ?? 1
 
 /**

@@ -40,7 +40,7 @@ export interface Generation {
   readonly costUsd: number
 }
 
-/** How a head is evolved. */
+/** Options for evolving a head. */
 export interface Options {
   /** The head to begin with, as `Head.fit` gives it. */
   readonly head: Head.Head
@@ -52,7 +52,7 @@ export interface Options {
   readonly validation: ReadonlyArray<Task.Task>
   /** The embedder that the head was learned with; `Embedder.hashed()` by default. Each question is embedded once. */
   readonly embedder?: Embedder.Embedder | undefined
-  /** How much score a USD is worth; 0 by default, so that only the score counts. */
+  /** The score that a USD is worth. Default: 0, so that only the score counts. */
   readonly scorePerUsd?: number | undefined
   /**
    * The weights to evolve: all of them, as in the paper, or only those of situations (the default). The latter decide
@@ -66,7 +66,7 @@ export interface Options {
   readonly population?: number | undefined
   /** Runs of each head in a generation; 16 by default, as in the paper. */
   readonly runs?: number | undefined
-  /** How far the first heads are from the one to begin with, in each weight; 0.05 by default. */
+  /** The distance of the first heads from the initial one, in each weight. Default: 0.05. */
   readonly sigma?: number | undefined
   /** 0 by default. */
   readonly seed?: number | undefined
@@ -83,7 +83,7 @@ export interface Options {
 
 /** The result of an evolution. */
 export interface Evolved {
-  /** The evolved head where it is better, and the one to begin with where it is not. */
+  /** The evolved head if it is better, else the initial one. */
   readonly head: Head.Head
   readonly isBetter: boolean
   /** Mean scores on the validation tasks that both heads have answered without an outage. */
@@ -95,7 +95,7 @@ export interface Evolved {
   /** Mean USD of a run on the validation tasks. */
   readonly costBefore: number
   readonly costAfter: number
-  /** Generations that were run; fewer than wanted where the money ran out. */
+  /** The number of generations that were run; fewer than requested if the budget was exhausted. */
   readonly generations: number
   readonly runs: number
   readonly costUsd: number

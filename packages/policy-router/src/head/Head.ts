@@ -1,5 +1,5 @@
 /**
- * A head: a linear layer over where an embedder puts a question, which says who is asked next, and in which role.
+ * A head: a linear layer on top of a question's embedding, which decides on the next worker and its role.
  *
  * This is the coordinator of TRINITY (arXiv 2512.04695): a small model that is never changed, here any `Embedder`, and
  * some ten thousand numbers on top of it, a row for each worker and a row for each role. Besides the question it sees
@@ -40,7 +40,7 @@ export type Role = (typeof roles)[number]
 /** The maximum number of turns in a run, as in the paper. `stop` does not count as a turn. */
 export const mostTurns = 5
 
-/** How far a run has come. */
+/** The progress of a run. */
 export interface Situation {
   /** The turns so far, from 0. */
   readonly turn: number
@@ -83,7 +83,7 @@ const File = Schema.Struct({
   version: Schema.Literal(version),
   embedder: Schema.String,
   workers: Schema.Array(Schema.String).check(Schema.isMinLength(1)),
-  /** How the embedder's points are moved and scaled, in base64. */
+  /** The shift and scale of the embedder's points, in base64. */
   space: Schema.Struct({ mean: Schema.String, scale: Schema.String }),
   /** The rows of the workers and then of the roles, each of the point and then of the situation, in base64. */
   weights: Schema.String,
@@ -184,7 +184,7 @@ export const decide = (head: Head, place: Float32Array, situation: Situation, wa
 // Learning
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a head is fitted. */
+/** Options for fitting a head. */
 export interface FitOptions {
   /** The embedder of the examples; `Embedder.hashed()` by default. */
   readonly embedder?: string | undefined
@@ -283,7 +283,7 @@ export const toJson = ({ embedder, space, training, weights, workers }: Head): t
   training
 })
 
-/** The head of a file; `undefined` where there is no file. */
+/** Reads the head of a file; `undefined` if the file does not exist. */
 export const read = (file: string): Effect.Effect<Head | undefined, HeadError> =>
   Effect.suspend(() => {
     if (!fs.existsSync(file)) return Effect.succeed(undefined)

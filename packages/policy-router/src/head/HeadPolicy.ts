@@ -115,7 +115,7 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * A policy that asks whom a head says, in the role that it says, for up to five turns.
+ * A policy that calls the worker chosen by a head, in the chosen role, for up to five turns.
  *
  * **Details**
  *

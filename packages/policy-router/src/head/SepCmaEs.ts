@@ -34,7 +34,7 @@ export interface Search {
   readonly path: Float64Array
 }
 
-/** How a search begins. */
+/** The initial settings of a search. */
 export interface Options {
   readonly mean: ArrayLike<number>
   /** How far from there the first points are drawn, in each dimension. */
