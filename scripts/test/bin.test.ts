@@ -33,6 +33,7 @@ describe("npm install in a clone", () => {
     const { dependencies, devDependencies } = JSON.parse(
       fs.readFileSync(path.join(import.meta.dirname, "../../package.json"), "utf8")
     )
-    for (const range of Object.values({ ...dependencies, ...devDependencies })) expect(range).toMatch(/^[\^~]?\d/)
+    for (const range of Object.values({ ...dependencies, ...devDependencies }))
+      expect(range).toMatch(/^(npm:[a-z]+@)?[\^~]?\d/)
   })
 })

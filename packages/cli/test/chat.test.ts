@@ -48,7 +48,7 @@ describe.runIf(PseudoTerminal.isThere)("divisi chat on a terminal", () => {
           ["› ", "/save talk.json\r"],
           ["Saved in talk.json", ""],
           ["› ", "/reset\r"],
-          ["forgotten", ""],
+          ["conversation is cleared", ""],
           ["› ", "Who?\r"],
           ["1 seen, the first: Who?", ""],
           ["› ", "\u0004"]

@@ -319,11 +319,11 @@ const demands: Readonly<Record<string, Demand>> = {
   },
   // The server ends the text itself: not every API can.
   "stop sequences": { body: ({ stop }) => ({ [stop]: ['m"'] }), of: all({ sent: () => true }), text: '{"city":"Ul' },
-  "two answers": { body: () => ({ n: 2 }), of: all({ refused: /n must be 1.*again/ }) },
+  "two answers": { body: () => ({ n: 2 }), of: all({ refused: /n must be 1.*Repeat the request/ }) },
   probabilities: { body: () => ({ logprobs: true }), of: all({ refused: /logprobs must be false/ }) },
   "a grammar": {
     body: () => ({ grammar: "root ::= [a-z]" }),
-    of: all({ refused: /grammar must be absent.*response_format/ })
+    of: all({ refused: /grammar is not supported.*response_format/ })
   },
   "a tool that there is not": {
     body: ({ tools }) => ({ tools, tool_choice: { name: "listen" } }),

@@ -45,7 +45,7 @@ describe("divisi mcp", () => {
     })
     const result = await team.ask("Count!", { onprogress: () => {} })
     assert.deepStrictEqual([result.isError ?? false, textOf(result)], [false, "one"])
-    expect(told.map(({ message }) => message)).toContain("Step 0: first has answered")
+    expect(told.map(({ message }) => message)).toContain("Step 1: first has answered.")
   })
 
   it("keeps the limits of each question, and of all", async () => {

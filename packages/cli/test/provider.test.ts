@@ -75,8 +75,8 @@ describe("divisi provider new", () => {
   })
 
   it("says nothing of the example's vendor where it says what the project is", () => {
-    const readme = renamed("# divisi-provider-ollama\n\nModels of ollama as workers of Divisi.\n", "acme")
-    assert.strictEqual(readme, "# divisi-provider-acme\n\nModels of acme as workers of Divisi.\n")
+    const readme = renamed("# divisi-provider-ollama\n\nDivisi workers for the models of ollama.\n", "acme")
+    assert.strictEqual(readme, "# divisi-provider-acme\n\nDivisi workers for the models of acme.\n")
   })
 
   it("overwrites nothing", async () => {

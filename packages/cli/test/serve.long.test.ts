@@ -147,7 +147,7 @@ describe("divisi serve, killed with SIGKILL", () => {
         return { again: await again.text(), other: await other.text(), status: other.status, book: asked() }
       })
       expect(last.again).toContain("done")
-      expect([last.status, last.other]).toEqual([400, expect.stringContaining("was used with another request")])
+      expect([last.status, last.other]).toEqual([400, expect.stringContaining("was used with a different request")])
       // The call in flight at the first kill is the only one that is paid twice.
       expect(last.book.toSorted()).toEqual(["first", "second", "third", "third"])
     })

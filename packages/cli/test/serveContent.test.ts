@@ -164,7 +164,7 @@ describe("divisi serve --content", () => {
     ] as const
     for (const [expected, status, text] of refusals) {
       assert.strictEqual(status, expected, text)
-      assert.match(text, /"?content\\?" of this server is/)
+      assert.match(text, /content\\?" is \\?"none/)
     }
   })
 

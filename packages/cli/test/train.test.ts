@@ -97,7 +97,7 @@ describe.concurrent("a training that learns nothing", () => {
       const args = ["train", "--recipe", "down", "--iterations", "20", ...ours]
       const { code, errors, output } = await divisi(args, { cwd })
       assert.strictEqual(code, 1)
-      assert.match(errors, /The last \d+ rollouts that asked a worker were lost .*: Network \(\d+\)/)
+      assert.match(errors, /The last \d+ rollouts that called a worker failed, .*: Network \(\d+\)/)
       assert.notInclude(output, "Finished")
     }))
 

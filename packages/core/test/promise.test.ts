@@ -173,7 +173,7 @@ describe("conduct", () => {
     )
     assert.include(
       await messageOf(() => promise.conduct({ ...ask, pool: [calculator, calculator] })),
-      'called "calculator"'
+      'the id "calculator"'
     )
   })
 
@@ -284,7 +284,7 @@ describe("streamAnswer", () => {
     })
     const options = { ...ask, pool: [fickle], policy: promise.single(0), retry: { baseDelayMillis: 0 } }
     const answer = promise.streamAnswer(options)
-    assert.include(await messageOf(() => textOf(answer)), "answered otherwise")
+    assert.include(await messageOf(() => textOf(answer)), "differs from what was already streamed")
     assert.strictEqual((await answer.result).answer, "It is 42, surely.")
   })
 

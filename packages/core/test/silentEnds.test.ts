@@ -130,7 +130,7 @@ describe("withFallback", () => {
       const first = policy("mine", plan as () => Workflow)
       const result = await conduct({ ...shared, policy: Policy.withFallback(first, Baselines.single(1)) })
       assert.deepStrictEqual([result.ending, result.answer], ["answered", "43"])
-      assert.match(result.transcript.rounds[0]?.notes.join(" ") ?? "", /stands in/)
+      assert.match(result.transcript.rounds[0]?.notes.join(" ") ?? "", /^Using the fallback policy/)
       const alone = await conduct({ ...shared, policy: first })
       assert.strictEqual(alone.ending, "failed")
       assert.notMatch(alone.detail ?? "", /Cannot read|undefined is not/)

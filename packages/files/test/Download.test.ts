@@ -182,7 +182,7 @@ describe("a download", () => {
       for (const [status, text] of [
         [401, "it needs a token"],
         [403, "the token has no access"],
-        [404, "there is no such file"],
+        [404, "the file does not exist"],
         [500, "try again later"]
       ] as const) {
         behaviour = { status }

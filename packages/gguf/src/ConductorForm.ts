@@ -117,9 +117,9 @@ export const decode = (text: string): Result.Result<ConductorForm, ConductorForm
   try {
     form = JSON.parse(text)
   } catch {
-    return Result.fail(new ConductorFormError({ detail: "it is no JSON" }))
+    return Result.fail(new ConductorFormError({ detail: "it is not JSON" }))
   }
-  const detail = isRecord(form) ? problemOf(form) : "it is no object"
+  const detail = isRecord(form) ? problemOf(form) : "it is not an object"
   if (detail !== undefined) return Result.fail(new ConductorFormError({ detail }))
   const { maxTokens, prompt, workers } = form as ConductorForm
   const template = { ...Prompt.emptyTemplate, ...prompt.template }

@@ -93,7 +93,7 @@ describe("Gym", () => {
       /"composites" must be a number from 0 to 1, not 2/
     )
     const misspelt = { split: "test", count: 1, familys: ["logic"] } as const
-    assert.throws(() => Gym.tasks(misspelt), 'there is no option "familys". Did you mean "families"?')
+    assert.throws(() => Gym.tasks(misspelt), 'option "familys" does not exist. Did you mean "families"?')
     assert.throws(() => Gym.tasks({ split: "test", count: 1, families: [] }), /at least one family/)
     assert.deepStrictEqual(Gym.tasks({ split: "test", count: 0 }), [])
   })

@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 
 it("refuses options that it does not have, and values out of range", () => {
   expect(() => fromLanguageModel({} as never, { id: "a", maxTokens: 3 } as never)).toThrow(
-    'there is no option "maxTokens"'
+    'option "maxTokens" does not exist'
   )
   expect(() => fromLanguageModel({} as never, { id: "a", maxOutputTokens: 0 })).toThrow(
     '"maxOutputTokens" must be a whole'

@@ -41,7 +41,7 @@ describe("an Idempotency-Key", () => {
         assert.strictEqual(calls(), paid)
         const other = await ask(path, { ...bodyOf("What else?"), stream }, "k-1")
         assert.strictEqual(other.status, 400)
-        assert.include(other.text, "was used with another request")
+        assert.include(other.text, "was used with a different request")
         assert.strictEqual(calls(), paid)
         await ask(path, body, "k-2")
         assert.isAbove(calls(), paid)

@@ -49,7 +49,7 @@ describe("a schema that expands without end", () => {
             continue
           }
           assert.strictEqual(response.status, 400, path)
-          expect(error.message).toMatch(/more than 10000 schemas|without end/)
+          expect(error.message).toMatch(/more than 10000 schemas|endless loop/)
         }
       }
       const answer = await client.chat.completions.create({

@@ -43,7 +43,7 @@ interface ProviderManifest {
   readonly devDependencies: Ranges
 }
 
-const describe = (name: string): string => `Models of ${name} as workers of Divisi.`
+const describe = (name: string): string => `Divisi workers for the models of ${name}.`
 
 /** The folder for the packages of a clone in generated projects, relative to the folder. */
 const packedFolder = "divisi-packages"
