@@ -218,7 +218,7 @@ describe("a run with a journal", () => {
           assert.match(result.detail!, words)
         })
       const settings = { worker: { temperature: 0.5 } }
-      yield* expectMismatch(settings, /call r\/0\/\d\/0 asks [ab] something else/)
+      yield* expectMismatch(settings, /call r\/0\/\d\/0 sends [ab] a different request/)
       yield* expectMismatch({ seed: 8 }, /has the seed 8 instead of 7/)
       yield* expectMismatch({ policy: Policy.fixed("another", () => ({ steps: [] })) }, /has the policy another/)
       assert.deepStrictEqual(books.asked, [])
