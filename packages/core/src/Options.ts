@@ -295,10 +295,10 @@ export const problemOf = (value: unknown, row: Row, path: string): string | unde
  *     return (error as Error).message
  *   }
  * }
- * problem({ name: "a", budget: { costUSD: 1 } }) // => 'serve: there is no option "budget.costUSD". Did you mean "budget.costUsd"?'
- * problem({ title: "a" }) // => 'serve: there is no option "title". Use "name".'
+ * problem({ name: "a", budget: { costUSD: 1 } }) // => 'serve: option "budget.costUSD" does not exist. Did you mean "budget.costUsd"?'
+ * problem({ title: "a" }) // => 'serve: option "title" does not exist. Use "name".'
  * problem({ name: "a", attempts: 0 }) // => 'serve: "attempts" must be a whole number of at least 1, not 0.'
- * problem({ budget: {} }) // => 'serve: "name" is missing: a text that is not empty.'
+ * problem({ budget: {} }) // => 'serve: "name" is missing: a non-empty string.'
  * ```
  */
 export const check = (what: string, options: unknown, row: Table | Shape): void => {

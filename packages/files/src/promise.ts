@@ -1,6 +1,6 @@
 /** State on disk that runs of `@divisi/core/promise` share, for users of promises instead of Effect. */
 
-import { Journal, ResponseCache, Options as Tables } from "@divisi/core"
+import { type Account, Journal, ResponseCache, Options as Tables } from "@divisi/core"
 import { open } from "@divisi/core/promise"
 import * as Effect from "effect/Effect"
 import * as DiskAccounts from "./DiskAccounts.ts"
@@ -80,6 +80,12 @@ export const openJournal = async (options: DiskJournal.Options = {}) => {
   return { ...journal, runs: (query?: Journal.Query) => Effect.runPromise(journal.list(query)) }
 }
 
+/** Accounts in a file, with promises instead of effects, until they are closed. */
+export interface OpenAccounts extends Omit<DiskAccounts.Accounts, "list" | "open">, AsyncDisposable {
+  readonly open: (account: DiskAccounts.AccountOptions) => Promise<Account.Account<DiskAccounts.AccountsError>>
+  readonly list: () => Promise<ReadonlyArray<Account.Standing>>
+}
+
 /**
  * Opens a file of accounts, which limit the spend of runs in all processes that use the file, also after a restart.
  * Each account is a `ledger` for `conduct`. By default the file is in this user's data folder. It is closed by
@@ -104,7 +110,7 @@ export const openJournal = async (options: DiskJournal.Options = {}) => {
  * second.ending // => "budget"
  * ```
  */
-export const openAccounts = async (options: DiskAccounts.Options = {}) => {
+export const openAccounts = async (options: DiskAccounts.Options = {}): Promise<OpenAccounts> => {
   Tables.check("openAccounts", options, { file: Tables.name } satisfies Tables.ShapeOf<DiskAccounts.Options>)
   const accounts = await open(DiskAccounts.Accounts, DiskAccounts.layer(options))
   return {

@@ -238,7 +238,7 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
  *
  * const plan = { steps: [{ worker: 7, subtask: "Solve it.", access: [] }] }
  * const checked = Workflow.check(plan, { poolSize: 3 })
- * Result.isFailure(checked) && checked.failure.message // => "Step 0 names worker 7; 0 to 2 exist."
+ * Result.isFailure(checked) && checked.failure.message // => "Step 0: worker 7 does not exist; 0 to 2 exist."
  * ```
  */
 export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow, WorkflowError> => {
