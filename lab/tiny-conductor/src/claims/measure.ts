@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
+import type { Policy } from "@divisi/core/Policy"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
 import * as Kinds from "../reader/Kinds.ts"
@@ -31,7 +32,7 @@ export interface Options {
   readonly say: (text: string) => void
 }
 
-const onGym = (policy: Parameters<typeof GymTeams.run>[0]["tiny"]["policy"], seed: number, options: Options) =>
+const onGym = (policy: Policy, seed: number, options: Options) =>
   Effect.map(
     GymTeams.run({
       tiny: { name: "reading", policy },
@@ -48,7 +49,7 @@ const onGym = (policy: Parameters<typeof GymTeams.run>[0]["tiny"]["policy"], see
       }))
   )
 
-const onDrawn = (policy: Parameters<typeof GymTeams.run>[0]["tiny"]["policy"], seed: number, options: Options) => {
+const onDrawn = (policy: Policy, guess: Kinds.Guess, seed: number, options: Options) => {
   const wanted = settings.filter(({ name }) => options.isWanted({ world: "drawn", name }))
   if (wanted.length === 0) return Effect.succeed([])
   const measured = Splits.measure({
@@ -56,7 +57,7 @@ const onDrawn = (policy: Parameters<typeof GymTeams.run>[0]["tiny"]["policy"], s
     split: "test",
     seeds: [seed],
     count: options.tasks.drawn,
-    guess: Kinds.learn(1500),
+    guess,
     models: [policy],
     isWanted: (name) => [policy.name, "lexical", "best single"].includes(name),
     say: options.say
@@ -82,12 +83,13 @@ const onDrawn = (policy: Parameters<typeof GymTeams.run>[0]["tiny"]["policy"], s
 /** Measures the wanted rows, seed by seed. */
 export const measure = Effect.fnUntraced(function* (options: Options) {
   const policy = ReadingPolicy.make(yield* ReadingPolicy.load(shipped), { name: "reading" })
+  const guess = Kinds.learn(1500)
   const found = new Map<string, Row>()
   for (const seed of options.seeds) {
     options.say(`seed ${seed}`)
     const measured: ReadonlyArray<Row> = [
       ...(yield* onGym(policy, seed, options)),
-      ...(yield* onDrawn(policy, seed, options))
+      ...(yield* onDrawn(policy, guess, seed, options))
     ]
     for (const row of measured) {
       const key = `${row.world}/${row.name}`

@@ -72,7 +72,7 @@ export const teams: ReadonlyArray<Team> = [
 ]
 
 /** Asks the worker of a team that was right most often, alone, on questions for validation. */
-const bestSingle = Effect.gen(function* () {
+const findBestSingle = Effect.gen(function* () {
   const workers = [...gym.workers, ...strangers]
   const tasks = Gym.tasks({ split: "validation", count: 200 })
   const means = yield* Effect.forEach(workers, ({ id }, index) => {
@@ -92,6 +92,9 @@ const bestSingle = Effect.gen(function* () {
     return { steps: [{ worker: best, subtask: "", access: [] }] }
   })
 })
+
+/** Found once in a process, however often teams are measured. */
+const bestSingle = Effect.runSync(Effect.cached(findBestSingle))
 
 /** Several draws of tasks as one list, each task with the seed that it was drawn with. */
 const drawn = (seeds: ReadonlyArray<number>, count: number) =>
