@@ -1,6 +1,6 @@
 /** State on disk that runs of `@divisi/core/promise` share, for users of promises instead of Effect. */
 
-import { type Account, Journal, ResponseCache, Options as Tables } from "@divisi/core"
+import { Journal, ResponseCache, Options as Tables } from "@divisi/core"
 import { open } from "@divisi/core/promise"
 import * as Effect from "effect/Effect"
 import * as DiskAccounts from "./DiskAccounts.ts"
@@ -82,8 +82,8 @@ export const openJournal = async (options: DiskJournal.Options = {}) => {
 
 /** Accounts in a file, with promises instead of effects, until they are closed. */
 export interface OpenAccounts extends Omit<DiskAccounts.Accounts, "list" | "open">, AsyncDisposable {
-  readonly open: (account: DiskAccounts.AccountOptions) => Promise<Account.Account<DiskAccounts.AccountsError>>
-  readonly list: () => Promise<ReadonlyArray<Account.Standing>>
+  readonly open: (account: DiskAccounts.AccountOptions) => Promise<DiskAccounts.Account>
+  readonly list: () => Promise<ReadonlyArray<DiskAccounts.Standing>>
 }
 
 /**
