@@ -112,7 +112,7 @@ if (options.sample !== undefined) {
   for (const [index, text] of sample.entries()) console.log(escapeAll(JSON.stringify({ text, ...verdicts[index] })))
 } else {
   const workflows = makeWorkflows(seed + 1, 2000)
-  const written = workflows.map(WorkflowText.write)
+  const written = workflows.map((workflow) => WorkflowText.write(workflow))
   const texts = [...makeCorpus(seed, Number(options.cases)), ...written]
   const verdicts = askPython(texts)
   const counts = { read: 0, invalid: 0, unreadable: 0 }

@@ -18,8 +18,15 @@ export {
   single
 } from "./policy/Baselines.ts"
 export { agreed, checked } from "./policy/Escalation.ts"
-export { type Policy, type Revising, type Revision, withFallback } from "./policy/Policy.ts"
-export { languagePolicy, policy } from "./promise/policies.ts"
+export { type Policy, type Revising, type Revision, type Said, withFallback } from "./policy/Policy.ts"
+export { type ForkOptions, fork } from "./promise/fork.ts"
+export {
+  languagePolicy,
+  type PromiseComplete,
+  type PromiseContext,
+  type ProposalInput,
+  policy
+} from "./promise/policies.ts"
 export {
   type AnswerPiece,
   eventResponse,

@@ -11,6 +11,8 @@ import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+// The functions of streams are loaded with the first answer, which would pass while a virtual clock stands still.
+import "../src/task/partStreams.ts"
 import { addUsage, noUsage, type Usage } from "../src/task/Usage.ts"
 import type { WorkerErrorReason } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"

@@ -12,6 +12,8 @@ import * as WorkerPool from "../src/task/WorkerPool.ts"
 const good = 'Easy.\n\nmodel_id = [1]\nsubtasks = ["Explain."]\naccess_list = [[]]'
 const model = ScriptedWorker.echo("conductor")
 
+const saying = (text: string) => ({ text, toolCalls: [], reasoning: "", finishReason: "stop" as const })
+
 type Said = string | WorkerError | BudgetExceeded
 
 /** A context whose model says the given things, one after the other, and that keeps the requests. */
@@ -22,7 +24,7 @@ const scripted = (said: ReadonlyArray<Said>, changes: Partial<Policy.Context> = 
     attempts.push(options.attempt)
     const next = said[requests.push(options.request) - 1]!
     return typeof next === "string"
-      ? Effect.succeed({ completion: next, reading: options.read(next) })
+      ? Effect.succeed({ completion: next, reading: options.read(next, saying(next)), said: saying(next) })
       : Effect.fail(next)
   }
   const context: Policy.Context = {
@@ -32,6 +34,7 @@ const scripted = (said: ReadonlyArray<Said>, changes: Partial<Policy.Context> = 
     self: false,
     round: 0,
     seed: 77,
+    price: () => assert.fail(),
     complete,
     ...changes
   }
@@ -51,6 +54,45 @@ describe("LanguagePolicy", () => {
       assert.strictEqual(error._tag === "PolicyError" && error.isRefusal, true)
       assert.strictEqual(error.message, "Nobody can.")
       assert.deepStrictEqual(attempts, [0])
+    })
+  )
+
+  it.effect("reads programs and answers only with their rules, and names them in the format", () =>
+    Effect.gen(function* () {
+      const program = good.replace("[1]", "[1, 0]").replace('["Explain."]', '["List.", "Explain {item}."]')
+      const text = program.replace("access_list = [[]]", 'how = ["list 4; gives", "each 0"]\naccess_list = [[], []]')
+      const right = text.replace("; gives", "")
+      const more = { shapes: ["finding"], tools: ["search"], checks: ["tests"], maxItems: 50 }
+      const { context, requests } = scripted([text, right], more)
+      const { workflow } = yield* LanguagePolicy.make({ model, prompt: { how: true } }).propose(context)
+      assert.deepStrictEqual(workflow.steps, [
+        { worker: 1, subtask: "List.", access: [], gives: { list: 4 } },
+        { worker: 0, subtask: "Explain {item}.", access: [], each: 0 }
+      ])
+      assert.deepStrictEqual(requests[0]!.format, {
+        type: "workflow",
+        poolSize: 2,
+        maxSteps: 5,
+        access: "binary",
+        allowEmpty: false,
+        how: more
+      })
+      assert.include(requests[1]!.messages.at(-1)!.content, 'expected "gives NAME", found "gives"')
+
+      const plain = scripted([right, good], more)
+      const refused = yield* Effect.flip(
+        LanguagePolicy.make({ model, mode: "thought-then-strict", resamples: 0 }).propose(plain.context)
+      )
+      assert.include(refused.message, "expected model_id, subtasks or access_list")
+
+      const answering = scripted(['Easy.\nanswer = "42"'])
+      const own = yield* LanguagePolicy.make({ model, prompt: { mayAnswer: true } }).propose(answering.context)
+      assert.deepStrictEqual<unknown>(own, {
+        notes: ["Ignored the text around the answer."],
+        workflow: { steps: [] },
+        answer: "42"
+      })
+      assert.strictEqual(answering.requests[0]!.format!.mayAnswer, true)
     })
   )
 

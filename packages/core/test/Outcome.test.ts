@@ -1,4 +1,4 @@
-import { conduct, single, tool, worker } from "@divisi/core/promise"
+import { conduct, policy, single, tool, worker } from "@divisi/core/promise"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Outcome from "../src/events/Outcome.ts"
@@ -96,4 +96,26 @@ describe("An outcome", () => {
       assert.isUndefined(Outcome.fromTranscript(transcript, { ...scored, step: { round: 0, step: 9 } }))
     })
   )
+
+  it("of an item is credited to its worker, and is undefined for a step with items", async () => {
+    const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 }
+    const { transcript } = await conduct({
+      question: "In order?",
+      pool: [
+        worker({ id: "list", pricing, answer: () => '["x", "y"]' }),
+        worker({ id: "reviewer", pricing, answer: () => "fine" })
+      ],
+      policy: policy("map", () => ({
+        steps: [
+          { worker: "list", subtask: "List.", access: [], gives: { list: 2 } },
+          { worker: "reviewer", subtask: "Review {item}.", access: [], each: 0 },
+          { worker: "reviewer", subtask: "Join.", access: [1] }
+        ]
+      }))
+    })
+    const of = (item?: string) => Outcome.fromTranscript(transcript, { ...scored, step: { round: 0, step: 1, item } })
+    assert.deepStrictEqual([of("1")?.worker, of("1")?.costUsd], ["reviewer", 1])
+    assert.isUndefined(of("2"))
+    assert.isUndefined(of())
+  })
 })

@@ -22,6 +22,7 @@ const context = (changes: Partial<Policy.Context> = {}): Policy.Context => ({
   self: false,
   round: 0,
   seed: 1,
+  price: () => assert.fail(),
   complete: () => Effect.die("a fixed policy asks no model"),
   ...changes
 })

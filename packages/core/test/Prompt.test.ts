@@ -168,6 +168,17 @@ describe("conductorMessages", () => {
     assert.include(question(other), "[system] Be kind.")
   })
 
+  it("shows the list how in every example if it may be written, and a map", () => {
+    const shown = String(system(context(), { how: true }))
+    const examples = shown.split(/^Example \d/m).slice(1)
+    assert.lengthOf(examples, 5)
+    for (const example of examples) assert.match(example, /^how = \[/m)
+    assert.include(examples[4], '\nhow = ["list 16", "each 0", ""]\n')
+    const mapped = WorkflowText.read(examples[4]!, { poolSize: 7, maxSteps: 5, how: true })
+    assert.isTrue(Result.isSuccess(mapped))
+    assert.notInclude(String(system(context())), "how = ")
+  })
+
   it("shows examples that obey the rules shown with them", () => {
     const sets = [Prompt.outOfDistributionExamples, Prompt.mixedExamples, Prompt.inDistributionExamples]
     for (const examples of sets) {
@@ -198,6 +209,22 @@ describe("conductorMessages", () => {
   it("fills in the user's text unchanged", () => {
     const asked = "What does {answer} mean in $& templates, and {question}?"
     assert.include(question(context({ task: Task.make(asked) })), `Question:\n${asked}\n`)
+  })
+
+  it("shows the list how, and its own answer, only with their rules", () => {
+    const more = { checks: ["tests"], shapes: ["finding"], tools: ["search"] }
+    const plain = system(context(more))
+    for (const words of ["how = [", "answer =", "{item}", "finding"]) assert.notInclude(plain, words)
+    assert.strictEqual(system(context(more), { how: false, mayAnswer: false }), plain)
+
+    const whole = system(context(more), { how: true, mayAnswer: true })
+    for (const words of ["how = [", 'answer = "', "{item}", "known by its name: finding.", "these tools: search."])
+      assert.include(whole, words)
+    assert.include(whole, '"name: again 3"')
+    assert.notInclude(whole, "You never answer a question yourself")
+    assert.notMatch(system(context(), { how: true }), /known by its name|these tools|again 3|answer = /u)
+    const { how: _, ...template } = Prompt.defaultTemplate
+    assert.notInclude(system(context(), { how: true, template }), "how = [")
   })
 
   it("lets the wording be replaced", () => {

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import * as Topology from "../src/workflow/Topology.ts"
 import type * as Workflow from "../src/workflow/Workflow.ts"
 
@@ -159,5 +159,41 @@ describe("layout", () => {
   it("orders the steps of a layer so that edges do not cross", () => {
     const { steps } = Topology.layout(topology([], [], [1], [0], [2, 3]))
     assert.strictEqual(steps[0]!.lane < steps[1]!.lane, steps[3]!.lane < steps[2]!.lane)
+  })
+})
+
+describe("a workflow with items", () => {
+  const workflow: Workflow.Workflow = {
+    steps: [
+      { worker: 0, subtask: "List.", access: [], gives: { list: 4 } },
+      { worker: 0, subtask: "Review.", access: [], each: 0 },
+      { worker: 0, subtask: "Verify.", access: [1], each: 1 },
+      { worker: 0, subtask: "Sum up.", access: [2] }
+    ]
+  }
+
+  it("is a map, with an edge to each step that runs for the items", () => {
+    const topology = Topology.make(workflow)
+    expect(Topology.shape(topology)).toBe("map")
+    expect(Topology.layers(topology)).toEqual([[0], [1], [2], [3]])
+    expect(Topology.toMermaid(topology)).toContain("Step 1 ×n")
+  })
+
+  it("has the critical path of its items, which wait for their own inputs alone", () => {
+    const item = (item: string, durationMillis: number) => ({ item, durationMillis })
+    const {
+      durations,
+      places,
+      workflow: unfolded
+    } = Topology.unfold(workflow, [
+      { durationMillis: 5 },
+      { items: [item("0", 100), item("1", 10)] },
+      { items: [item("0", 10), item("1", 100)] },
+      { durationMillis: 1, without: [] }
+    ])
+    const { length, steps } = Topology.criticalPath(Topology.make(unfolded), durations)
+    // A barrier between the two stages would make it 5 + 100 + 100 + 1.
+    expect(length).toBe(116)
+    expect(steps.map((step) => places[step])).toEqual(["0", "1[0]", "2[0]", "3"])
   })
 })

@@ -117,7 +117,11 @@ type WithoutText =
   | "round-started"
   | "completion-delta"
   | "completion-finished"
+  | "plan-waiting"
+  | "plan-decided"
   | "step-started"
+  | "step-unfolded"
+  | "step-joined"
   | "tool-started"
   | "tool-progress"
   | "tool-finished"
@@ -177,7 +181,9 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
       const { answer, steps } = event.workflow
       const isLive =
         state.maxRounds === 1 && steps.every(({ check }) => (check?.onFailure ?? "continue") === "continue")
-      return [{ ...state, isLive, step: answer === "majority" ? undefined : steps.length - 1 }, ""]
+      // The pieces of several items would be mixed.
+      const isWhole = answer !== "majority" && steps.at(-1)?.each === undefined
+      return [{ ...state, isLive, step: isWhole ? steps.length - 1 : undefined }, ""]
     }
     case "step-delta": {
       const isAnswer = state.isLive && event.step === state.step && event.kind === "text"

@@ -1,4 +1,5 @@
 /** Formats the events of a run as lines, for callers that show its progress as text. */
+import * as Approval from "./approval.ts"
 import * as Check from "./check.ts"
 import * as Critic from "./critic.ts"
 import * as Plan from "./plan.ts"
@@ -44,8 +45,16 @@ export const of = (event: RunEvent): string | undefined => {
   switch (event.type) {
     case "workflow-proposed":
       return Plan.lines(event)
+    case "plan-waiting":
+      return Approval.lineOfWaiting(event)
+    case "plan-decided":
+      return Approval.lineOfDecided(event)
     case "step-started":
       return Step.lineOfStarted(event)
+    case "step-unfolded":
+      return Step.lineOfUnfolded(event)
+    case "step-joined":
+      return Step.lineOfJoined(event)
     case "tool-started":
       return Tool.lineOfStarted(event)
     case "tool-progress":

@@ -6,5 +6,12 @@ export const oneLine = (text: string, length = 100): string => {
   return line.length > length ? `${line.slice(0, length)}…` : line
 }
 
-/** A line about a step. People count steps from 1. */
-export const aboutStep = ({ step }: { readonly step: number }, text: string): string => `Step ${step + 1}: ${text}`
+/** A line about a step, or about an item of it. People count steps and items from 1. */
+export const aboutStep = ({ item, step }: { readonly step: number; readonly item?: string }, text: string): string =>
+  `Step ${step + 1}${item === undefined ? "" : `, item ${people(item)}`}: ${text}`
+
+const people = (item: string): string =>
+  item
+    .split(".")
+    .map((index) => Number(index) + 1)
+    .join(".")

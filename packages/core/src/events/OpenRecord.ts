@@ -1,5 +1,6 @@
 /** The records of a run while events are folded into them: the transcript's models, changed in place. */
 import type { Paid } from "../task/Usage.ts"
+import type { Item } from "./RunEvent.ts"
 import type {
   CheckAnswer,
   CheckRecord,
@@ -21,7 +22,7 @@ export interface OpenTurn extends Mutable<Omit<TurnRecord, "tools">> {
   readonly tools: Array<Mutable<ToolRecord>>
 }
 
-type StepLists = "lost" | "reassigned" | "turns" | "notices" | "checks" | "checkAnswers"
+type StepLists = "lost" | "reassigned" | "turns" | "notices" | "checks" | "checkAnswers" | "items"
 
 export interface OpenStep extends Mutable<Omit<StepRecord, "nested" | StepLists>> {
   readonly lost: Array<LostCall>
@@ -31,6 +32,8 @@ export interface OpenStep extends Mutable<Omit<StepRecord, "nested" | StepLists>
   checks?: Array<CheckRecord>
   checkAnswers?: Array<CheckAnswer>
   nested?: OpenRun
+  /** By name, in the order in which they began. */
+  items?: Map<string, OpenStep>
 }
 
 type RoundLists = "completions" | "criticAnswers" | "revisions" | "lost" | "steps"
@@ -49,6 +52,36 @@ export interface OpenRun extends Mutable<Omit<Transcript, "rounds">> {
 
 /** The part of an event that its record stores as `paid`. */
 export const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
+
+/** A step, or an item of one, that has not started. */
+export const waiting = (
+  step: number,
+  worker: string
+): Pick<OpenStep, "step" | "worker" | "state" | "text" | "reasoning" | "lost" | "reassigned"> => ({
+  step,
+  worker,
+  state: "waiting",
+  text: "",
+  reasoning: "",
+  lost: [],
+  reassigned: []
+})
+
+/** The record of an item of a step; a new one if it was not reported before. */
+const itemOf = (whole: OpenStep, item: Item): OpenStep => {
+  whole.items ??= new Map()
+  const known = whole.items.get(item)
+  if (known !== undefined) return known
+  const begun: OpenStep = { ...waiting(whole.step, whole.worker), item }
+  whole.items.set(item, begun)
+  return begun
+}
+
+/** The record that an event of a step, or of an item of it, belongs to. */
+export const recordAt = ({ steps }: OpenRound, step: number, item: Item | undefined): OpenStep | undefined => {
+  const whole = steps[step]
+  return whole === undefined || item === undefined ? whole : itemOf(whole, item)
+}
 
 /** Drops the text that a failed call has streamed. */
 export const discardText = (step: OpenStep): void => {

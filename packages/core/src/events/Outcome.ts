@@ -8,6 +8,8 @@
 import { defined } from "../Fields.ts"
 import * as Task from "../task/Task.ts"
 import type { Usage } from "../task/Usage.ts"
+import { recordOf } from "./items.ts"
+import type { Item } from "./RunEvent.ts"
 import { outagesOf } from "./StepFailure.ts"
 import { paidForAnswer, type StepRecord, type Transcript } from "./Transcript.ts"
 
@@ -71,8 +73,11 @@ export interface Options {
   readonly source: Source
   /** When it was scored, in milliseconds since 1970. */
   readonly at: number
-  /** The step that the score is for, by its round and index. If absent, the score is for the whole run. */
-  readonly step?: { readonly round: number; readonly step: number } | undefined
+  /**
+   * The step that the score is for, by its round and index, and the item of a step that runs for items. If absent, the
+   * score is for the whole run.
+   */
+  readonly step?: { readonly round: number; readonly step: number; readonly item?: Item | undefined } | undefined
   /** Whether to store the text of the question. Default: `false`. */
   readonly keepText?: boolean | undefined
   readonly place?: Place | undefined
@@ -154,8 +159,11 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
   })
 }
 
-const stepOf = ({ rounds }: Transcript, { round, step }: { readonly round: number; readonly step: number }) =>
-  rounds[round]?.steps.find((one) => one.step === step && one.state === "answered")
+/** The record of an answered step or item. The answer of a step with items is not that of one call. */
+const stepOf = ({ rounds }: Transcript, { item, round, step }: NonNullable<Options["step"]>) => {
+  const record = recordOf(rounds[round], step, item)
+  return record?.state === "answered" && record.items === undefined ? record : undefined
+}
 
 /** The name of a question in outcomes: the same text has the same name. */
 export const nameOf = (question: string): string => Task.make(question).id

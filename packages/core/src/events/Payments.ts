@@ -72,7 +72,8 @@ const stepPayments = (step: StepRecord, purpose: Purpose): ReadonlyArray<Payment
   ...(isNested(step) ? [] : answerPayment(step.worker, purpose, step)),
   ...(step.nested === undefined ? [] : within(step.nested, purpose)),
   ...judgePayments(step.checkAnswers),
-  ...lostPayments(step.lost, purpose)
+  ...lostPayments(step.lost, purpose),
+  ...(step.items ?? []).flatMap((item) => stepPayments(item, purpose))
 ]
 
 /**

@@ -1,9 +1,10 @@
 /** The one fold of events into a transcript. Each event changes the record of its run in place. */
+import * as Approval from "./approval.ts"
 import * as Call from "./call.ts"
 import * as Check from "./check.ts"
 import * as Completion from "./completion.ts"
 import * as Critic from "./critic.ts"
-import type { Mutable, OpenRound, OpenRun, OpenStep } from "./OpenRecord.ts"
+import { type Mutable, type OpenRound, type OpenRun, type OpenStep, recordAt } from "./OpenRecord.ts"
 import * as Plan from "./plan.ts"
 import type { Of, RunEvent } from "./RunEvent.ts"
 import * as Reassignment from "./reassignment.ts"
@@ -29,6 +30,10 @@ const foldInStep = (step: OpenStep, event: OfStep) => {
   switch (event.type) {
     case "step-started":
       return Step.foldStarted(step, event)
+    case "step-unfolded":
+      return Step.foldUnfolded(step, event)
+    case "step-joined":
+      return Step.foldJoined(step, event)
     case "step-delta":
       return Step.foldDelta(step, event)
     case "turn-finished":
@@ -70,6 +75,10 @@ const foldInRound = (run: OpenRun, round: OpenRound, event: OfRound) => {
       return Completion.foldFinished(round, event)
     case "workflow-proposed":
       return Plan.fold(round, event, run.pool)
+    case "plan-waiting":
+      return Approval.foldWaiting(round, event)
+    case "plan-decided":
+      return Approval.foldDecided(round, event)
     case "call-failed":
     case "call-interrupted":
     case "call-lost":
@@ -83,7 +92,9 @@ const foldInRound = (run: OpenRun, round: OpenRound, event: OfRound) => {
     case "round-finished":
       return Round.foldFinished(round, event)
     default: {
-      const step = round.steps[event.step]
+      // The items of an item are counted at the step.
+      const item = event.type === "step-unfolded" || event.type === "step-joined" ? undefined : event.item
+      const step = recordAt(round, event.step, item)
       if (step !== undefined) foldInStep(step, event)
     }
   }
@@ -103,14 +114,22 @@ const foldInRun = (run: OpenRun, event: Exclude<RunEvent, Of<"run-started">>) =>
 // Copies
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Orders items by their positions in their lists. */
+const byPosition = ({ item: left = "" }: OpenStep, { item: right = "" }: OpenStep): number => {
+  const [one, other] = [left.split("."), right.split(".")]
+  const at = one.findIndex((index, at) => index !== other[at])
+  return at < 0 ? 0 : Number(one[at]) - Number(other[at])
+}
+
 const copyOfStep = (step: OpenStep): StepRecord => {
-  const { checkAnswers, checks, lost, nested, reassigned, turns, ...rest } = step
+  const { checkAnswers, checks, items, lost, nested, reassigned, turns, ...rest } = step
   const record: Mutable<StepRecord> = { ...rest, lost: [...lost], reassigned: [...reassigned] }
   if (turns !== undefined)
     record.turns = turns.map((turn) => ({ ...turn, tools: turn.tools.map((tool) => ({ ...tool })) }))
   if (checks !== undefined) record.checks = [...checks]
   if (checkAnswers !== undefined) record.checkAnswers = [...checkAnswers]
   if (nested !== undefined) record.nested = copyOf(nested)
+  if (items !== undefined) record.items = [...items.values()].sort(byPosition).map(copyOfStep)
   return record
 }
 
@@ -138,7 +157,8 @@ export const recorder = (): Recorder => {
   let taken: Transcript | undefined
   const start = (event: Of<"run-started">) => {
     const { parent } = event
-    const step = parent && runs.get(parent.runId)?.rounds[parent.round]?.steps[parent.step]
+    const round = parent && runs.get(parent.runId)?.rounds[parent.round]
+    const step = round && recordAt(round, parent.step, parent.item)
     if (first !== undefined && step === undefined) return
     const run = Run.begin(event)
     if (step !== undefined) step.nested = run

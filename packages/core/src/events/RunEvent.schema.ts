@@ -1,5 +1,6 @@
 /** The schema of all events of a run: held equal to `RunEvent` by the compiler. */
 import * as Schema from "effect/Schema"
+import { PlanDecided, PlanWaiting } from "./approval.schema.ts"
 import { CallFailed, CallInterrupted, CallLost } from "./call.schema.ts"
 import { CheckAnswered, StepChecked } from "./check.schema.ts"
 import { CompletionDelta, CompletionFinished } from "./completion.schema.ts"
@@ -11,7 +12,16 @@ import { RoundRevised } from "./revision.schema.ts"
 import { RoundFinished, RoundStarted } from "./round.schema.ts"
 import { RunFinished, RunStarted } from "./run.schema.ts"
 import { oneOf, schemaOf } from "./schemas/schemaOf.ts"
-import { StepDelta, StepFailed, StepFinished, StepNotice, StepSkipped, StepStarted } from "./step.schema.ts"
+import {
+  StepDelta,
+  StepFailed,
+  StepFinished,
+  StepJoined,
+  StepNotice,
+  StepSkipped,
+  StepStarted,
+  StepUnfolded
+} from "./step.schema.ts"
 import { StepWaiting } from "./suspension.schema.ts"
 import { ToolFinished, ToolProgressed, ToolStarted } from "./tool.schema.ts"
 import { TurnFinished } from "./turn.schema.ts"
@@ -23,7 +33,11 @@ export const events = [
   CompletionDelta,
   CompletionFinished,
   WorkflowProposed,
+  PlanWaiting,
+  PlanDecided,
   StepStarted,
+  StepUnfolded,
+  StepJoined,
   StepDelta,
   TurnFinished,
   ToolStarted,

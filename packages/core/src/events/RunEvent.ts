@@ -11,6 +11,7 @@
  */
 import type * as Clock from "effect/Clock"
 import type { ToolCall } from "../task/Message.ts"
+import type { PlanDecided, PlanWaiting } from "./approval.ts"
 import type { CallFailed, CallInterrupted, CallLost } from "./call.ts"
 import type { CheckAnswered, StepChecked } from "./check.ts"
 import type { CompletionDelta, CompletionFinished } from "./completion.ts"
@@ -20,7 +21,16 @@ import type { StepReassigned } from "./reassignment.ts"
 import type { RoundRevised } from "./revision.ts"
 import type { RoundFinished, RoundStarted } from "./round.ts"
 import type { RunFinished, RunStarted } from "./run.ts"
-import type { StepDelta, StepFailed, StepFinished, StepNotice, StepSkipped, StepStarted } from "./step.ts"
+import type {
+  StepDelta,
+  StepFailed,
+  StepFinished,
+  StepJoined,
+  StepNotice,
+  StepSkipped,
+  StepStarted,
+  StepUnfolded
+} from "./step.ts"
 import type { StepWaiting } from "./suspension.ts"
 import type { ToolFinished, ToolProgressed, ToolStarted } from "./tool.ts"
 import type { TurnFinished } from "./turn.ts"
@@ -36,11 +46,27 @@ export interface PoolMember {
   readonly isPlay?: true
 }
 
+/**
+ * The item of a step that runs for the items of a list: its index from 0, as `"3"`, or `"3.1"` for an item of an item.
+ * Absent for a step that runs once, and for events about a step as a whole.
+ */
+export type Item = string
+
+/** The step from which a run was forked. */
+export interface ForkOf {
+  readonly runId: string
+  readonly round: number
+  readonly step: number
+  /** The item of the step, if the step runs for items. */
+  readonly item?: string
+}
+
 /** The step that a nested run belongs to. */
 export interface Parent {
   readonly runId: string
   readonly round: number
   readonly step: number
+  readonly item?: Item
 }
 
 /** Why a run ended. */
@@ -58,15 +84,21 @@ export type Ending =
   /** No step can continue before the caller returns the results of tools; the run can be resumed. */
   | "suspended"
 
-/** A tool call that waits for the caller. */
+/** A tool call, or a plan in the form of one, that waits for the caller. */
 export interface WaitingCall {
   /** Unique in the run and stable across resumes. Results are passed under this id. */
   readonly id: string
   readonly round: number
+  /** 0 for a plan. */
   readonly step: number
+  readonly item?: Item
+  /** The worker that made the call, or the policy that wrote the plan. */
   readonly worker: string
-  /** `result`: the tool has no handler. `approval`: a person must approve the call. */
-  readonly for: "result" | "approval"
+  /**
+   * `result`: the tool has no handler. `approval`: a person must approve the call. `plan`: a person must approve the
+   * plan (`RunSettings.approvePlans`).
+   */
+  readonly for: "result" | "approval" | "plan"
   readonly call: ToolCall
 }
 
@@ -89,7 +121,11 @@ export type Body =
   | CompletionDelta
   | CompletionFinished
   | WorkflowProposed
+  | PlanWaiting
+  | PlanDecided
   | StepStarted
+  | StepUnfolded
+  | StepJoined
   | StepDelta
   | TurnFinished
   | ToolStarted

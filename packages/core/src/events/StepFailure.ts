@@ -4,6 +4,8 @@
  */
 import { defined } from "../Fields.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
+import { withItems } from "./items.ts"
+import type { Item } from "./RunEvent.ts"
 import type { LostCall, StepRecord, Transcript } from "./Transcript.ts"
 
 /** A worker that failed a step or a plan for good, after its retries. */
@@ -13,6 +15,8 @@ export interface StepFailure {
   readonly round: number
   /** Absent if the policy's own model or a critic failed. */
   readonly step?: number
+  /** Present if an item of the step failed. */
+  readonly item?: Item
   /** Present if the call was not the step's own or the policy's: a check of the step or the critic made it. */
   readonly by?: "check" | "critic"
   readonly worker: string
@@ -26,35 +30,40 @@ export interface StepFailure {
 type Place = Pick<StepFailure, "runId" | "round">
 
 /** The failure of a call that is not a step's own, if it was not retried or made again. */
-const ofCall = (place: Place & Pick<StepFailure, "step">, lost: LostCall): ReadonlyArray<StepFailure> => {
+const ofCall = (place: Place & Pick<StepFailure, "step" | "item">, lost: LostCall): ReadonlyArray<StepFailure> => {
   const { by, isRetired, message = "", reason, retryInMillis, worker } = lost
   if (reason === undefined || retryInMillis !== undefined || isRetired === true) return []
   return [{ ...place, ...(by && { by }), worker, reason: reason._tag, message }]
 }
 
 const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> => {
-  const { detail = "", lost, reason, reassigned, state, step, worker } = record
+  const { detail = "", item, lost, reason, reassigned, state, step, worker } = record
   const taken = reassigned.flatMap(({ from, message, reason }, index) => {
     const reassignedTo = reassigned[index + 1]?.from ?? worker
     return message === undefined
       ? []
-      : [defined({ ...place, step, worker: from, reason, message, reassignedTo }) as StepFailure]
+      : [defined({ ...place, step, item, worker: from, reason, message, reassignedTo }) as StepFailure]
   })
   const isOurs = reason !== undefined || (record.nested !== undefined && record.nested.ending !== "budget")
   const failed =
-    state === "failed" && isOurs ? [defined({ ...place, step, worker, reason, message: detail }) as StepFailure] : []
-  const checks = lost.flatMap((call) => (call.by === "check" ? ofCall({ ...place, step }, call) : []))
+    state === "failed" && isOurs
+      ? [defined({ ...place, step, item, worker, reason, message: detail }) as StepFailure]
+      : []
+  const checks = lost.flatMap((call) =>
+    call.by === "check" ? ofCall({ ...place, step, ...(item === undefined ? undefined : { item }) }, call) : []
+  )
   return [...(record.nested === undefined ? [] : failuresOf(record.nested)), ...taken, ...failed, ...checks]
 }
 
 /** The place of a failure below a run as numbers: rounds and steps down to it; a planner's comes before all steps. */
-const pathOf = (run: string, { round, runId, step = -1 }: StepFailure): ReadonlyArray<number> => [
+const pathOf = (run: string, { item, round, runId, step = -1 }: StepFailure): ReadonlyArray<number> => [
   ...runId
     .slice(run.length)
-    .split(/[/.]/)
+    .split(/[/.[\]]/)
     .flatMap((part) => (part === "" ? [] : [Number(part)])),
   round,
-  step
+  step,
+  ...(item === undefined ? [] : item.split(".").map(Number))
 ]
 
 const rankOf = ({ by }: StepFailure): number => (by === undefined ? 0 : 1)
@@ -86,7 +95,7 @@ export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): Read
 export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId">): ReadonlyArray<StepFailure> =>
   rounds.flatMap(({ lost, round, steps }) => {
     const place = { runId, round }
-    return [...lost.flatMap((call) => ofCall(place, call)), ...steps.flatMap((step) => ofStep(place, step))]
+    return [...lost.flatMap((call) => ofCall(place, call)), ...withItems(steps).flatMap((step) => ofStep(place, step))]
   })
 
 /** Reasons that can be a consequence of the plan or the question: the wrong worker, too much text, filtered content. */
@@ -131,7 +140,7 @@ export const outagesOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId"
     .flatMap(({ lost, round, steps }) => {
       const place = { runId, round }
       const ofPlans = lost.flatMap((call) => (isEmptyAnswer(call) ? [] : ofCall(place, call)))
-      const ofSteps = steps.flatMap(({ nested, ...step }) => [
+      const ofSteps = withItems(steps).flatMap(({ nested, ...step }) => [
         ...(nested === undefined ? [] : outagesOf(nested)),
         ...(step.lost.some(isEmptyAnswer) ? [] : ofStep(place, step)).filter(
           ({ by }) => by === undefined || step.checks?.at(-1)?.passed === false

@@ -1,5 +1,6 @@
 /** The state of a transcript at a given time. A view is a function of a transcript and a time. */
 import { defined } from "../Fields.ts"
+import { withItems } from "./items.ts"
 import type { RoundRecord, StepRecord, ToolRecord, Transcript, TurnRecord } from "./Transcript.ts"
 
 const lastOf = (round: RoundRecord): number =>
@@ -12,7 +13,7 @@ const lastOf = (round: RoundRecord): number =>
     ...round.lost.map((call) => call.at),
     ...(round.criticAnswers ?? []).map((answer) => answer.at),
     ...(round.revisions ?? []).map((revision) => revision.at),
-    ...round.steps.flatMap(
+    ...withItems(round.steps).flatMap(
       ({ checkAnswers = [], checks = [], endedAt = 0, lost, nested, reassigned, startedAt = 0, turns = [] }) => [
         startedAt,
         endedAt,
@@ -50,6 +51,10 @@ const stepAt = (step: StepRecord, time: number): StepRecord => {
   const turns = step.turns?.filter(({ endedAt }) => endedAt <= time).map((turn) => turnAt(turn, time)) ?? []
   return defined({
     step: step.step,
+    item: step.item,
+    items: isStarted ? itemsAt(step.items, time) : undefined,
+    unfolded: isStarted ? step.unfolded : undefined,
+    without: isStarted ? step.without : undefined,
     worker: step.reassigned[reassigned.length]?.from ?? step.worker,
     state: isStarted ? "running" : "waiting",
     startedAt: isStarted ? step.startedAt : undefined,
@@ -64,6 +69,12 @@ const stepAt = (step: StepRecord, time: number): StepRecord => {
   })
 }
 
+/** The items that had started or were skipped by a given time. */
+const itemsAt = (items: ReadonlyArray<StepRecord> = [], time: number): ReadonlyArray<StepRecord> | undefined => {
+  const begun = items.filter(({ endedAt, startedAt = endedAt }) => startedAt !== undefined && startedAt <= time)
+  return begun.length === 0 ? undefined : begun.map((item) => stepAt(item, time))
+}
+
 const turnAt = (turn: TurnRecord, time: number): TurnRecord => ({
   ...turn,
   tools: turn.tools.map((tool) => (tool.endedAt !== undefined && tool.endedAt <= time ? tool : unfinished(tool, time)))
@@ -73,8 +84,8 @@ const unfinished = ({ call, startedAt }: ToolRecord, time: number): ToolRecord =
   startedAt === undefined || startedAt > time ? { call } : { call, startedAt }
 
 const roundAt = (round: RoundRecord, time: number): RoundRecord => {
-  const { answer, criticAnswers, endedAt, grade, plannedAt, planningMillis, policy, ...others } = round
-  const { probability, revisions, workflow, ...rest } = others
+  const { answer, criticAnswers, decision, endedAt, grade, plannedAt, planningMillis, policy, ...others } = round
+  const { probability, revisions, waitingFor, workflow, ...rest } = others
   const isPlanned = plannedAt !== undefined && plannedAt <= time
   const isEnded = endedAt !== undefined && endedAt <= time
   return defined({
@@ -83,7 +94,7 @@ const roundAt = (round: RoundRecord, time: number): RoundRecord => {
       (completion) => completion.endedAt !== undefined && completion.endedAt <= time
     ),
     lost: round.lost.filter((call) => call.at <= time),
-    ...(isPlanned ? { policy, plannedAt, planningMillis, probability, workflow } : {}),
+    ...(isPlanned ? { decision, policy, plannedAt, planningMillis, probability, waitingFor, workflow } : {}),
     notes: isPlanned ? round.notes : [],
     steps: isPlanned ? round.steps.map((step) => stepAt(step, time)) : [],
     grade: grade === undefined || grade.at > time ? undefined : grade,

@@ -1,7 +1,8 @@
 /** The schemas of the record of a run. */
 import * as Schema from "effect/Schema"
+import { planDecision } from "./approval.schema.ts"
 import { version } from "./RunEvent.ts"
-import { Ending, Parent, PoolMember } from "./run.schema.ts"
+import { Ending, ForkOf, Parent, PartialAnswer, PoolMember } from "./run.schema.ts"
 import { attempt, FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./schemas/calls.ts"
 import { type Of, schemaOf } from "./schemas/schemaOf.ts"
 import { Content, EarlierStep, Task, ToolCall, Workflow } from "./schemas/tasks.ts"
@@ -100,9 +101,13 @@ export const TurnRecord = schemaOf<TranscriptModels.TurnRecord>()(
 )
 
 /** The record of a step, with the run nested in it. */
-export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
+export const StepRecord: Of<TranscriptModels.StepRecord> = schemaOf<TranscriptModels.StepRecord>()(
   Schema.Struct({
     step: Schema.Int,
+    item: Schema.optionalKey(Schema.String),
+    items: Schema.optionalKey(Schema.Array(Schema.suspend((): Of<TranscriptModels.StepRecord> => StepRecord))),
+    unfolded: Schema.optionalKey(Schema.Int),
+    without: Schema.optionalKey(Schema.Array(Schema.String)),
     worker: Schema.String,
     state: Schema.Literals(["waiting", "running", "suspended", "answered", "failed", "skipped"]),
     startedAt: Schema.optionalKey(Schema.Finite),
@@ -141,6 +146,9 @@ export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
     endedAt: Schema.optionalKey(Schema.Finite),
     text: Schema.String,
     reasoning: Schema.String,
+    toolCalls: Schema.optionalKey(Schema.Array(ToolCall)),
+    finishReason: Schema.optionalKey(FinishReason),
+    echo: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.String),
     cached: Schema.optionalKey(Schema.Boolean),
     paid: Schema.optionalKey(Paid)
@@ -158,6 +166,8 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
     plannedAt: Schema.optionalKey(Schema.Finite),
     planningMillis: Schema.optionalKey(Schema.Finite),
     workflow: Schema.optionalKey(Workflow),
+    waitingFor: Schema.optionalKey(Schema.Array(WaitingCall)),
+    decision: Schema.optionalKey(Schema.Struct({ decision: planDecision, reason: Schema.optionalKey(Schema.String) })),
     notes: Schema.Array(Schema.String),
     probability: Schema.optionalKey(Schema.Finite),
     steps: Schema.Array(StepRecord),
@@ -177,6 +187,8 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
     ),
     endedAt: Schema.optionalKey(Schema.Finite),
     answer: Schema.optionalKey(Schema.String),
+    isOwn: Schema.optionalKey(Schema.Literal(true)),
+    isLast: Schema.optionalKey(Schema.Boolean),
     confirmed: Schema.Boolean
   })
 )
@@ -193,9 +205,11 @@ export const Transcript: Of<TranscriptModels.Transcript> = schemaOf<TranscriptMo
     seed: Schema.Finite,
     startedAt: Schema.Finite,
     parent: Schema.optionalKey(Parent),
+    forkOf: Schema.optionalKey(ForkOf),
     rounds: Schema.Array(RoundRecord),
     ending: Schema.optionalKey(Ending),
     answer: Schema.optionalKey(Schema.String),
+    partial: Schema.optionalKey(PartialAnswer),
     detail: Schema.optionalKey(Schema.String),
     spend: Schema.optionalKey(Spend),
     durationMillis: Schema.optionalKey(Schema.Finite)

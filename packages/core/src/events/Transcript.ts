@@ -7,6 +7,7 @@
  * failed call, or a completion.
  */
 
+import { defined } from "../Fields.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Content, ToolCall } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
@@ -14,9 +15,22 @@ import type { ToolProgress } from "../task/Tool.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
+import type { PlanDecision } from "./approval.ts"
+import { withItems } from "./items.ts"
 import type * as Payments from "./Payments.ts"
 import { recorder as fold } from "./Recorder.ts"
-import type { Attempt, Ending, Listener, Parent, PoolMember, RunEvent, version, WaitingCall } from "./RunEvent.ts"
+import type {
+  Attempt,
+  Ending,
+  ForkOf,
+  Item,
+  Listener,
+  Parent,
+  PoolMember,
+  RunEvent,
+  version,
+  WaitingCall
+} from "./RunEvent.ts"
 import * as Timeline from "./Timeline.ts"
 
 export { isNested, paidForAnswer, payments, spendByWorker, spendSoFar, withPayment } from "./Payments.ts"
@@ -127,6 +141,14 @@ export interface Reassignment {
 /** The record of a step. */
 export interface StepRecord {
   readonly step: number
+  /** Present in the record of an item. */
+  readonly item?: Item
+  /** The records of its items that have started or were skipped, by their positions; absent if it runs once. */
+  readonly items?: ReadonlyArray<StepRecord>
+  /** The number of its items that are known so far; absent if it runs once. */
+  readonly unfolded?: number
+  /** The steps and items that it sees and did not wait for, as in `step-started`. */
+  readonly without?: ReadonlyArray<string>
   readonly worker: string
   readonly state: "waiting" | "running" | "suspended" | "answered" | "failed" | "skipped"
   readonly startedAt?: number
@@ -171,6 +193,12 @@ export interface CompletionRecord {
   readonly endedAt?: number
   readonly text: string
   readonly reasoning: string
+  /** The tools that the model calls; absent if it calls none. */
+  readonly toolCalls?: ReadonlyArray<ToolCall>
+  /** Why the model stopped. Default: `stop`. */
+  readonly finishReason?: FinishReason
+  /** Vendor data of a completion with tool calls. */
+  readonly echo?: unknown
   /** Why it could not be read as a workflow. */
   readonly error?: string
   readonly cached?: boolean
@@ -205,7 +233,12 @@ export interface RoundRecord {
   readonly plannedAt?: number
   /** The duration of planning. A cached completion that is charged adds its original duration. */
   readonly planningMillis?: number
+  /** The plan that runs: the proposed one, or the one by which a person replaced it. */
   readonly workflow?: Workflow
+  /** The plan, while it waits for approval. */
+  readonly waitingFor?: ReadonlyArray<WaitingCall>
+  /** How a person decided on the plan; absent if it needed no approval. */
+  readonly decision?: { readonly decision: PlanDecision; readonly reason?: string }
   readonly notes: ReadonlyArray<string>
   /** The probability of this plan, if its policy samples. */
   readonly probability?: number
@@ -218,8 +251,24 @@ export interface RoundRecord {
   /** Absent while the round is running, and if it was cut short. */
   readonly endedAt?: number
   readonly answer?: string
+  /** Present if the policy answered itself. */
+  readonly isOwn?: true
+  /** Whether the run ends with this round. `false`: its answer is a draft. Absent: the settings of the run decide. */
+  readonly isLast?: boolean
   /** Whether the policy confirmed the previous answer. */
   readonly confirmed: boolean
+}
+
+/** The text that was furthest when a run ended without an answer. It is not an answer to the question. */
+export interface PartialAnswer {
+  readonly round: number
+  /** Absent if the text is a draft of the policy itself. */
+  readonly step?: number
+  /** The worker of the step. */
+  readonly worker?: string
+  /** The subtask of the step; empty for the question itself. */
+  readonly subtask?: string
+  readonly text: string
 }
 
 /** The record of a run. */
@@ -234,10 +283,13 @@ export interface Transcript {
   readonly seed: number
   readonly startedAt: number
   readonly parent?: Parent
+  readonly forkOf?: ForkOf
   readonly rounds: ReadonlyArray<RoundRecord>
   /** The rest is absent until the run has ended. */
   readonly ending?: Ending
   readonly answer?: string
+  /** Present if the run ended without an answer, and a step or a draft has a text. */
+  readonly partial?: PartialAnswer
   readonly detail?: string
   readonly spend?: Spend
   readonly durationMillis?: number
@@ -290,6 +342,52 @@ export const fromEvents = (events: Iterable<RunEvent>): Transcript | undefined =
   for (const event of events) listener(event)
   return transcript()
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Places
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A step of a run, or one of its items. All count from 0. */
+export interface Place {
+  readonly round: number
+  readonly step: number
+  /** The item of a step that runs for items: `"3"`, or `"3.1"` in a list of a list. */
+  readonly item?: string | undefined
+}
+
+/** The text of a place, as people and requests write it: `0.2`, or `0.2[3.1]` for an item. */
+export const placePattern = /^(\d{1,6})\.(\d{1,6})(?:\[(\d[\d.]{0,60})\])?$/
+
+/**
+ * Reads the text of a place: the round and the step, and an item in brackets; `undefined` for other texts.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Transcript } from "@divisi/core"
+ *
+ * Transcript.readPlace("0.2[1]") // => { round: 0, step: 2, item: "1" }
+ * Transcript.readPlace("2") // => undefined
+ * ```
+ */
+export const readPlace = (text: string): Place | undefined => {
+  const [, round, step, item] = placePattern.exec(text) ?? []
+  return round === undefined ? undefined : { round: Number(round), step: Number(step), ...defined({ item }) }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Pending calls
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The calls that a run waits for: plans to approve and tools of its caller, with those of the runs nested in it. */
+export const pendingCalls = ({ rounds }: Transcript): ReadonlyArray<WaitingCall> =>
+  rounds.flatMap(({ steps, waitingFor = [] }) => [
+    ...waitingFor,
+    ...withItems(steps).flatMap(({ nested, waitingFor = [] }) => [
+      ...waitingFor,
+      ...(nested === undefined ? [] : pendingCalls(nested))
+    ])
+  ])
 
 // -------------------------------------------------------------------------------------------------------------------
 // Time

@@ -2,14 +2,15 @@
 import type { Paid } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { Attributes } from "./Attributes.ts"
-import { discardText, type Mutable, type OpenRound, type OpenStep, paidOf } from "./OpenRecord.ts"
-import type { Attempt, Stamped } from "./RunEvent.ts"
+import { discardText, type Mutable, type OpenRound, type OpenStep, paidOf, recordAt } from "./OpenRecord.ts"
+import type { Attempt, Item, Stamped } from "./RunEvent.ts"
 import type { LostCall } from "./Transcript.ts"
 
 interface OfCall extends Attempt, Paid {
   readonly round: number
   /** Absent if the policy or a critic made the call. */
   readonly step?: number
+  readonly item?: Item
   /** The number of the call of the step, the policy or the critic; 0 when absent. */
   readonly turn?: number
   /** Present if a check of the step or the critic of the round made the call. */
@@ -63,7 +64,7 @@ export const fold = (round: OpenRound, event: Stamped<CallFailed | CallInterrupt
     round.lost.push(recordOf(event))
     return
   }
-  const step = round.steps[event.step]
+  const step = recordAt(round, event.step, event.item)
   if (step !== undefined) foldInStep(step, event)
 }
 

@@ -4,13 +4,14 @@ import type { Paid } from "../task/Usage.ts"
 import type { Attributes } from "./Attributes.ts"
 import { aboutStep } from "./EventText.ts"
 import { type OpenStep, paidOf } from "./OpenRecord.ts"
-import type { Stamped } from "./RunEvent.ts"
+import type { Item, Stamped } from "./RunEvent.ts"
 
 /** A worker has answered a check of a step, which continues until its check is done. */
 export interface CheckAnswered extends Paid {
   readonly type: "check-answered"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   /** The number of this call among those of the step's checks, from 0. */
   readonly turn: number
   readonly check: string
@@ -24,6 +25,7 @@ export interface StepChecked {
   readonly type: "step-checked"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   /** The number of this check of the step, from 0. */
   readonly turn: number
   readonly check: string

@@ -1,7 +1,8 @@
 /** The schemas of the events of completions. */
 import * as Schema from "effect/Schema"
-import { paid } from "./schemas/calls.ts"
+import { FinishReason, paid } from "./schemas/calls.ts"
 import { delta, event, inRound } from "./schemas/eventFields.ts"
+import { ToolCall } from "./schemas/tasks.ts"
 
 const inAttempt = { ...inRound, attempt: Schema.Int }
 
@@ -17,6 +18,9 @@ export const CompletionFinished = event(
   {
     ...inAttempt,
     completion: Schema.String,
+    toolCalls: Schema.optionalKey(Schema.Array(ToolCall)),
+    finishReason: Schema.optionalKey(FinishReason),
+    echo: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.String),
     cached: Schema.Boolean,
     ...paid

@@ -1,5 +1,7 @@
 /** `completion-delta` and `completion-finished`: the text that a language policy's model writes. */
+import type { ToolCall } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
+import type { FinishReason } from "../task/Worker.ts"
 import { type Attributes, setAnswer } from "./Attributes.ts"
 import { type Mutable, type OpenRound, paidOf } from "./OpenRecord.ts"
 import type { Stamped } from "./RunEvent.ts"
@@ -20,6 +22,12 @@ export interface CompletionFinished extends Paid {
   readonly round: number
   readonly attempt: number
   readonly completion: string
+  /** The tools that the model calls; absent if it calls none. */
+  readonly toolCalls?: ReadonlyArray<ToolCall>
+  /** Why the model stopped. Default: `stop`. */
+  readonly finishReason?: FinishReason
+  /** Vendor data of a completion with tool calls, which its conversation needs to continue. */
+  readonly echo?: unknown
   /** Why it could not be read as a workflow. */
   readonly error?: string
   readonly cached: boolean
@@ -43,6 +51,9 @@ export const foldFinished = (round: OpenRound, event: Stamped<CompletionFinished
   record.endedAt = event.at
   record.text = event.completion
   if (event.error !== undefined) record.error = event.error
+  if (event.toolCalls !== undefined) record.toolCalls = event.toolCalls
+  if (event.finishReason !== undefined) record.finishReason = event.finishReason
+  if (event.echo !== undefined) record.echo = event.echo
   record.cached = event.cached
   record.paid = paidOf(event)
 }

@@ -7,6 +7,8 @@ export const WorkflowProposed = event("workflow-proposed", "The policy has plann
   ...inRound,
   policy: Schema.String,
   workflow: Workflow,
+  answer: Schema.optionalKey(Schema.String),
+  isLast: Schema.optionalKey(Schema.Boolean),
   notes: Schema.Array(Schema.String),
   probability: Schema.optionalKey(Schema.Finite),
   durationMillis: Schema.Finite

@@ -2,7 +2,7 @@
 import type { Step, Workflow } from "../workflow/Workflow.ts"
 import type { Attributes } from "./Attributes.ts"
 import { oneLine } from "./EventText.ts"
-import type { OpenRound, OpenStep } from "./OpenRecord.ts"
+import { type OpenRound, waiting } from "./OpenRecord.ts"
 import type { PoolMember, Stamped } from "./RunEvent.ts"
 
 /** The workflow of a round, about to be run. */
@@ -11,7 +11,12 @@ export interface WorkflowProposed {
   readonly round: number
   /** The policy that wrote it: a fallback has its own name. */
   readonly policy: string
+  /** Without steps if the policy answers itself or confirms the previous answer. */
   readonly workflow: Workflow
+  /** The policy's own answer; it calls no worker. */
+  readonly answer?: string
+  /** Whether the run ends with this round. `false`: its answer is a draft. Absent: the settings of the run decide. */
+  readonly isLast?: boolean
   /** Those of its `Policy.Proposal`. */
   readonly notes: ReadonlyArray<string>
   /** How likely this choice was, if the policy samples. */
@@ -20,30 +25,22 @@ export interface WorkflowProposed {
   readonly durationMillis: number
 }
 
-const waiting = (workflow: Workflow, pool: ReadonlyArray<PoolMember>): Array<OpenStep> =>
-  workflow.steps.map(({ worker }, step) => ({
-    step,
-    worker: pool[worker]?.id ?? "self",
-    state: "waiting",
-    text: "",
-    reasoning: "",
-    lost: [],
-    reassigned: []
-  }))
-
 export const fold = (round: OpenRound, event: Stamped<WorkflowProposed>, pool: ReadonlyArray<PoolMember>): void => {
   round.policy = event.policy
   round.plannedAt = event.at
   round.planningMillis = event.durationMillis
   round.workflow = event.workflow
   round.notes = event.notes
+  if (event.answer !== undefined) round.isOwn = true
+  if (event.isLast !== undefined) round.isLast = event.isLast
   if (event.probability !== undefined) round.probability = event.probability
-  round.steps = waiting(event.workflow, pool)
+  round.steps = event.workflow.steps.map(({ worker }, step) => waiting(step, pool[worker]?.id ?? "self"))
 }
 
-export const describe = (span: Attributes, { policy, workflow }: WorkflowProposed, content: boolean): void => {
+export const describe = (span: Attributes, { answer, policy, workflow }: WorkflowProposed, content: boolean): void => {
   span.attribute("divisi.policy", policy)
   if (content) span.attribute("divisi.workflow", JSON.stringify(workflow))
+  if (answer !== undefined) span.attribute("divisi.own_answer", true)
   span.attribute("divisi.steps", workflow.steps.length)
 }
 
@@ -53,7 +50,8 @@ const sees = (access: Step["access"]): string => {
 }
 
 /** A line for the plan and one for each of its steps. */
-export const lines = ({ policy, workflow }: WorkflowProposed): string => {
+export const lines = ({ answer, policy, workflow }: WorkflowProposed): string => {
+  if (answer !== undefined) return `Answer of ${policy} itself, without a plan`
   const steps = workflow.steps.map(
     ({ access, subtask, worker }, index) =>
       `  ${index + 1}. worker ${worker}${sees(access)}: ${oneLine(subtask === "" ? "the question" : subtask)}`

@@ -4,13 +4,14 @@ import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { Attributes } from "./Attributes.ts"
 import { aboutStep } from "./EventText.ts"
 import { discardText, type OpenStep, resume } from "./OpenRecord.ts"
-import type { Stamped } from "./RunEvent.ts"
+import type { Item, Stamped } from "./RunEvent.ts"
 
 /** Another worker takes the step over. The text that was streamed so far is void. */
 export interface StepReassigned {
   readonly type: "step-reassigned"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly from: string
   readonly to: string
   /** Why the worker failed; absent if its answer failed a check. */

@@ -6,6 +6,7 @@ import { Spend, WorkerErrorTag } from "./schemas/calls.ts"
 import { event } from "./schemas/eventFields.ts"
 import { schemaOf } from "./schemas/schemaOf.ts"
 import { Task } from "./schemas/tasks.ts"
+import type * as TranscriptModels from "./Transcript.ts"
 
 /** A worker as a transcript names it. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
@@ -18,7 +19,17 @@ export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
 
 /** The step that a nested run belongs to. */
 export const Parent = schemaOf<RunEventModels.Parent>()(
-  Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int })
+  Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int, item: Schema.optionalKey(Schema.String) })
+)
+
+/** The step from which a run was forked. */
+export const ForkOf = schemaOf<RunEventModels.ForkOf>()(
+  Schema.Struct({
+    runId: Schema.String,
+    round: Schema.Int,
+    step: Schema.Int,
+    item: Schema.optionalKey(Schema.String)
+  })
 )
 
 /** Why a run ended. */
@@ -32,11 +43,22 @@ const StepFailure = schemaOf<StepFailureModels.StepFailure>()(
     runId: Schema.String,
     round: Schema.Int,
     step: Schema.optionalKey(Schema.Int),
+    item: Schema.optionalKey(Schema.String),
     by: Schema.optionalKey(Schema.Literals(["check", "critic"])),
     worker: Schema.String,
     reason: Schema.optionalKey(WorkerErrorTag),
     message: Schema.String,
     reassignedTo: Schema.optionalKey(Schema.String)
+  })
+)
+
+export const PartialAnswer = schemaOf<TranscriptModels.PartialAnswer>()(
+  Schema.Struct({
+    round: Schema.Int,
+    step: Schema.optionalKey(Schema.Int),
+    worker: Schema.optionalKey(Schema.String),
+    subtask: Schema.optionalKey(Schema.String),
+    text: Schema.String
   })
 )
 
@@ -50,7 +72,8 @@ export const RunStarted = event(
     policy: Schema.String,
     reason: Schema.optionalKey(Schema.String),
     seed: Schema.Finite,
-    parent: Schema.optionalKey(Parent)
+    parent: Schema.optionalKey(Parent),
+    forkOf: Schema.optionalKey(ForkOf)
   }
 )
 
@@ -60,6 +83,7 @@ export const RunFinished = event(
   {
     ending: Ending,
     answer: Schema.optionalKey(Schema.String),
+    partial: Schema.optionalKey(PartialAnswer),
     detail: Schema.optionalKey(Schema.String),
     failures: Schema.optionalKey(Schema.Array(StepFailure)),
     spend: Spend,

@@ -3,8 +3,9 @@ import type { Task } from "../task/Task.ts"
 import type { Spend } from "../task/Usage.ts"
 import { type Attributes, messagesText, setAnswer } from "./Attributes.ts"
 import type { OpenRun } from "./OpenRecord.ts"
-import type { Ending, Parent, PoolMember, Stamped, version } from "./RunEvent.ts"
+import type { Ending, ForkOf, Parent, PoolMember, Stamped, version } from "./RunEvent.ts"
 import type { StepFailure } from "./StepFailure.ts"
+import type { PartialAnswer } from "./Transcript.ts"
 
 /** A run begins. */
 export interface RunStarted {
@@ -18,6 +19,8 @@ export interface RunStarted {
   readonly seed: number
   /** Present if the run is nested in a step of another one. */
   readonly parent?: Parent
+  /** Present if the run continues another one from a step: what is before that step was paid there. */
+  readonly forkOf?: ForkOf
 }
 
 /** A run has ended, by whatever cause. */
@@ -25,6 +28,8 @@ export interface RunFinished {
   readonly type: "run-finished"
   readonly ending: Ending
   readonly answer?: string
+  /** Present if the run ended without an answer, and a step or a draft has a text. */
+  readonly partial?: PartialAnswer
   /** For people: the limit or the error that stopped it, or why an answered run has no more rounds. */
   readonly detail?: string
   /** Present if workers failed a step or a plan for good. */
@@ -38,10 +43,11 @@ export interface RunFinished {
 // -------------------------------------------------------------------------------------------------------------------
 
 export const begin = (event: Stamped<RunStarted>): OpenRun => {
-  const { at, parent, policy, pool, reason, runId, seed, task, version } = event
+  const { at, forkOf, parent, policy, pool, reason, runId, seed, task, version } = event
   const run: OpenRun = { version, runId, task, pool, policy, seed, startedAt: at, rounds: [] }
   if (reason !== undefined) run.reason = reason
   if (parent !== undefined) run.parent = parent
+  if (forkOf !== undefined) run.forkOf = forkOf
   return run
 }
 
@@ -56,6 +62,7 @@ export const foldFinished = (run: OpenRun, event: Stamped<RunFinished>): void =>
   stopTools(run)
   run.ending = event.ending
   if (event.answer !== undefined) run.answer = event.answer
+  if (event.partial !== undefined) run.partial = event.partial
   if (event.detail !== undefined) run.detail = event.detail
   run.spend = event.spend
   run.durationMillis = event.durationMillis
@@ -71,6 +78,7 @@ export const describeStarted = (span: Attributes, event: Stamped<RunStarted>, co
   span.attribute("divisi.run.id", event.runId)
   span.attribute("divisi.task.id", event.task.id)
   span.attribute("divisi.seed", event.seed)
+  if (event.forkOf !== undefined) span.attribute("divisi.fork_of", event.forkOf.runId)
   if (content) span.attribute("gen_ai.input.messages", messagesText(event.task.messages))
 }
 

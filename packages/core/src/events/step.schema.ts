@@ -1,11 +1,25 @@
 /** The schemas of the events of a step. */
 import * as Schema from "effect/Schema"
 import { FinishReason, paid, WorkerErrorTag } from "./schemas/calls.ts"
-import { delta, event, inStep } from "./schemas/eventFields.ts"
+import { delta, event, inRound, inStep } from "./schemas/eventFields.ts"
 
 const ofWorker = { ...inStep, worker: Schema.String }
 
-export const StepStarted = event("step-started", "A step begins, as all that it waits for has ended.", ofWorker)
+export const StepStarted = event("step-started", "A step begins, as all that it waits for has ended.", {
+  ...ofWorker,
+  without: Schema.optionalKey(Schema.Array(Schema.String))
+})
+
+export const StepUnfolded = event("step-unfolded", "The items that a step runs for are known.", {
+  ...inStep,
+  items: Schema.Int
+})
+
+export const StepJoined = event("step-joined", "All items of a step have ended.", {
+  ...inRound,
+  step: Schema.Int,
+  message: Schema.optionalKey(Schema.String)
+})
 
 export const StepDelta = event(
   "step-delta",
@@ -33,8 +47,8 @@ export const StepFailed = event("step-failed", "A step has failed for good.", {
 
 export const StepSkipped = event(
   "step-skipped",
-  "A step is not run: no step sees its answer, the budget does not allow it, or the plan was changed.",
-  { ...ofWorker, reason: Schema.Literals(["unseen", "budget", "revised"]) }
+  "A step is not run: no step sees its answer, the budget does not allow it, the plan was changed, its condition is not met, or enough others have answered.",
+  { ...ofWorker, reason: Schema.Literals(["unseen", "budget", "revised", "condition", "late"]) }
 )
 
 export const StepNotice = event(

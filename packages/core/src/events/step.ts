@@ -4,14 +4,39 @@ import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import { type Attributes, setAnswer, setFinishReason } from "./Attributes.ts"
 import { aboutStep, oneLine } from "./EventText.ts"
 import { type OpenStep, paidOf, resume } from "./OpenRecord.ts"
-import type { Stamped } from "./RunEvent.ts"
+import type { Item, Stamped } from "./RunEvent.ts"
 
 /** A step begins: all that it waits for has ended. */
 export interface StepStarted {
   readonly type: "step-started"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly worker: string
+  /**
+   * The steps and items that it sees but does not wait for, as enough others have answered: `"2"`, `"1[3]"`, or `"1[*]"`
+   * for all items of a step whose list is unknown.
+   */
+  readonly without?: ReadonlyArray<string>
+}
+
+/** The items that a step runs for are known. */
+export interface StepUnfolded {
+  readonly type: "step-unfolded"
+  readonly round: number
+  readonly step: number
+  /** Present if these are the items of one item. */
+  readonly item?: Item
+  readonly items: number
+}
+
+/** All items of a step have ended. */
+export interface StepJoined {
+  readonly type: "step-joined"
+  readonly round: number
+  readonly step: number
+  /** Why it has no answer; absent if an item was answered, or if the list was empty. */
+  readonly message?: string
 }
 
 /** A piece of a step's answer. Pieces before a `call-failed` of the same step are void. */
@@ -19,6 +44,7 @@ export interface StepDelta {
   readonly type: "step-delta"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly kind: "text" | "reasoning"
   readonly text: string
 }
@@ -28,6 +54,7 @@ export interface StepFinished extends Paid {
   readonly type: "step-finished"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly worker: string
   readonly answer: string
   readonly finishReason: FinishReason
@@ -45,6 +72,7 @@ export interface StepFailed {
   readonly type: "step-failed"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly worker: string
   /** The class of its worker's error; absent if it failed for another cause, such as a limit or a nested run. */
   readonly reason?: WorkerErrorReason["_tag"]
@@ -52,13 +80,18 @@ export interface StepFailed {
   readonly durationMillis: number
 }
 
-/** A step is not run: no step sees its answer, the budget does not allow it, or the plan was changed. */
+/**
+ * A step is not run: no step sees its answer, the budget does not allow it, or the plan was changed. `condition`: the
+ * check that it depends on did not fail, so the checked answer is used as its own. `late`: the steps that see it had
+ * enough answers without it; it is stopped if it has started.
+ */
 export interface StepSkipped {
   readonly type: "step-skipped"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly worker: string
-  readonly reason: "unseen" | "budget" | "revised"
+  readonly reason: "unseen" | "budget" | "revised" | "condition" | "late"
 }
 
 /** The worker of a step was not shown something, or a preference was left out, as the worker does not support it. */
@@ -66,6 +99,7 @@ export interface StepNotice {
   readonly type: "step-notice"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly worker: string
   readonly notice: string
 }
@@ -74,9 +108,26 @@ export interface StepNotice {
 // Fold
 // -------------------------------------------------------------------------------------------------------------------
 
-export const foldStarted = (step: OpenStep, { at }: Stamped<StepStarted>): void => {
+export const foldStarted = (step: OpenStep, { at, without }: Stamped<StepStarted>): void => {
   step.state = "running"
   step.startedAt = at
+  if (without !== undefined) step.without = without
+}
+
+export const foldUnfolded = (step: OpenStep, { at, items }: Stamped<StepUnfolded>): void => {
+  if (step.state === "waiting") {
+    step.state = "running"
+    step.startedAt = at
+  }
+  step.unfolded = (step.unfolded ?? 0) + items
+}
+
+export const foldJoined = (step: OpenStep, { at, message }: Stamped<StepJoined>): void => {
+  step.state = message === undefined ? "answered" : "failed"
+  step.startedAt ??= at
+  step.endedAt = at
+  step.durationMillis = at - step.startedAt
+  if (message !== undefined) step.detail = message
 }
 
 export const foldDelta = (step: OpenStep, { kind, text }: StepDelta): void => {
@@ -85,7 +136,8 @@ export const foldDelta = (step: OpenStep, { kind, text }: StepDelta): void => {
 
 export const foldFinished = (step: OpenStep, event: Stamped<StepFinished>): void => {
   resume(step)
-  step.state = "answered"
+  // A late step that was answered before its check was stopped stays late: it was paid for, and is not used.
+  if (step.state !== "skipped") step.state = "answered"
   step.worker = event.worker
   step.endedAt = event.at
   step.durationMillis = event.durationMillis
@@ -121,10 +173,11 @@ export const foldNotice = (step: OpenStep, { notice }: StepNotice): void => {
 // Span
 // -------------------------------------------------------------------------------------------------------------------
 
-export const describeStarted = (span: Attributes, { step, worker }: StepStarted): void => {
+export const describeStarted = (span: Attributes, { item, step, worker }: StepStarted): void => {
   span.attribute("gen_ai.operation.name", "invoke_agent")
   span.attribute("gen_ai.agent.name", worker)
   span.attribute("divisi.step", step)
+  if (item !== undefined) span.attribute("divisi.item", item)
 }
 
 /** Describes the call that returned the answer. */
@@ -143,6 +196,26 @@ export const attributesOfSkipped = ({ reason, step }: StepSkipped) => ({
 // -------------------------------------------------------------------------------------------------------------------
 // Lines
 // -------------------------------------------------------------------------------------------------------------------
+
+/** The attributes of the span event of items. */
+export const attributesOfUnfolded = ({ items, step }: StepUnfolded) => ({ "divisi.step": step, "divisi.items": items })
+
+/** The attributes of the span event of an item that has no span of its own. */
+export const attributesOfItem = ({ durationMillis, item, step, worker }: StepFinished | StepFailed) => ({
+  "divisi.step": step,
+  "divisi.item": item,
+  "gen_ai.agent.name": worker,
+  "divisi.duration_ms": durationMillis
+})
+
+/** The attributes of the span event of a join. */
+export const attributesOfJoined = ({ step }: StepJoined) => ({ "divisi.step": step })
+
+export const lineOfUnfolded = (event: StepUnfolded): string =>
+  aboutStep(event, event.items === 1 ? "1 item." : `${event.items} items.`)
+
+export const lineOfJoined = (event: StepJoined): string =>
+  aboutStep(event, event.message === undefined ? "all items have ended." : oneLine(event.message))
 
 export const lineOfStarted = (event: StepStarted): string => aboutStep(event, `${event.worker} starts.`)
 

@@ -11,8 +11,9 @@ export const WaitingCall = schemaOf<RunEventModels.WaitingCall>()(
     id: Schema.String,
     round: Schema.Int,
     step: Schema.Int,
+    item: Schema.optionalKey(Schema.String),
     worker: Schema.String,
-    for: Schema.Literals(["result", "approval"]),
+    for: Schema.Literals(["result", "approval", "plan"]),
     call: ToolCall
   })
 )

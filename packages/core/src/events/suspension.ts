@@ -2,13 +2,14 @@
 import type { Attributes } from "./Attributes.ts"
 import { aboutStep } from "./EventText.ts"
 import type { OpenStep } from "./OpenRecord.ts"
-import type { WaitingCall } from "./RunEvent.ts"
+import type { Item, WaitingCall } from "./RunEvent.ts"
 
 /** The step needs the results of these calls, or the approval of them; the other steps continue. */
 export interface StepWaiting {
   readonly type: "step-waiting"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly worker: string
   readonly calls: ReadonlyArray<WaitingCall>
 }

@@ -4,12 +4,13 @@ import { type Content, type ToolCall, text } from "../task/Message.ts"
 import type { Attributes } from "./Attributes.ts"
 import { aboutStep, oneLine } from "./EventText.ts"
 import { type Mutable, type OpenStep, resume } from "./OpenRecord.ts"
-import type { Stamped } from "./RunEvent.ts"
+import type { Item, Stamped } from "./RunEvent.ts"
 import type { ToolRecord } from "./Transcript.ts"
 
 interface OfTool {
   readonly round: number
   readonly step: number
+  readonly item?: Item
   readonly turn: number
   /** The position of the call in its turn. */
   readonly index: number

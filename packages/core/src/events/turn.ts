@@ -3,7 +3,7 @@ import type { ToolCall } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import { type Attributes, setFinishReason } from "./Attributes.ts"
 import { discardText, type OpenStep, type OpenTurn, paidOf } from "./OpenRecord.ts"
-import type { Stamped } from "./RunEvent.ts"
+import type { Item, Stamped } from "./RunEvent.ts"
 
 /**
  * The worker of a step has answered, and the step continues: the worker asked for tools, or its answer does not have the
@@ -13,6 +13,7 @@ export interface TurnFinished extends Paid {
   readonly type: "turn-finished"
   readonly round: number
   readonly step: number
+  readonly item?: Item
   /** From 0. */
   readonly turn: number
   readonly worker: string

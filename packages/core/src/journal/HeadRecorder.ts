@@ -1,5 +1,6 @@
 /** The head of a run, which lists of runs show: a fold of its journal entries as they are written. */
 
+import { placeOf as placeOfStep } from "../events/items.ts"
 import type { Of, Parent, RunEvent, WaitingCall } from "../events/RunEvent.ts"
 import { question } from "../task/Task.ts"
 import type { Entry, Head } from "./Journal.ts"
@@ -8,10 +9,16 @@ import type { Entry, Head } from "./Journal.ts"
 const mostShown = 200
 
 /** The name of a waiting call in a list of runs. */
-const waitsFor = ({ call, for: what, id }: WaitingCall): string =>
-  `${call.name} (${id}${what === "approval" ? ", to be allowed" : ""})`
+const textOf = ({ call, for: what, id }: WaitingCall): string =>
+  `${call.name} (${id}${what === "result" ? "" : ", to be allowed"})`
 
-const placeOf = ({ round, runId, step }: Parent): string => `${runId} ${round} ${step}`
+/** The names of the calls of a step that wait, by id. */
+const waitsFor = (calls: ReadonlyArray<WaitingCall>) => new Map(calls.map((call) => [call.id, textOf(call)]))
+
+const placeOf = ({ item, round, runId, step }: Parent): string => `${runId} ${round} ${placeOfStep(step, item)}`
+
+/** The plan of a round. */
+const planOf = ({ round, runId }: Pick<Parent, "round" | "runId">): string => `${runId} ${round} plan`
 
 /** The events that a list of runs does not show. */
 type WithoutHead =
@@ -19,7 +26,8 @@ type WithoutHead =
   | "completion-delta"
   | "completion-finished"
   | "workflow-proposed"
-  | "step-started"
+  | "step-unfolded"
+  | "step-joined"
   | "step-delta"
   | "turn-finished"
   | "tool-started"
@@ -44,7 +52,7 @@ export const heading = () => {
   let costUsd = 0
   let calls = 0
   /** The calls that the steps wait for, without those that wait for a nested run. */
-  const waiting = new Map<string, ReadonlyArray<string>>()
+  const waiting = new Map<string, Map<string, string>>()
   const delegating = new Set<string>()
   const begin = ({ at, policy, pool, task }: Of<"run-started">) => {
     const { owner, request } = task.metadata ?? {}
@@ -65,16 +73,30 @@ export const heading = () => {
         if (event.parent !== undefined) delegating.add(placeOf(event.parent))
         if (event.runId === run) begin(event)
         return
+      case "step-started":
+        // A round that is planned again may have another step there.
+        delegating.delete(placeOf(event))
+        waiting.delete(placeOf(event))
+        return
       case "step-reassigned":
         // A worker takes over from the nested run, whose answer failed its check.
         delegating.delete(placeOf(event))
         return
       case "step-waiting":
-        if (!delegating.has(placeOf(event))) waiting.set(placeOf(event), event.calls.map(waitsFor))
+        if (!delegating.has(placeOf(event))) waiting.set(placeOf(event), waitsFor(event.calls))
         return
-      case "tool-finished":
-        waiting.delete(placeOf(event))
+      case "plan-waiting":
+        waiting.set(planOf(event), waitsFor([event.call]))
         return
+      case "plan-decided":
+        waiting.delete(planOf(event))
+        return
+      case "tool-finished": {
+        // The other calls of its turn may still wait: a resumed run does not report again what its journal has.
+        const calls = waiting.get(placeOf(event))
+        for (const id of calls?.keys() ?? []) if (id.endsWith(`.${event.turn}.${event.index}`)) calls!.delete(id)
+        return
+      }
       case "run-finished":
         if (event.runId === run && head !== undefined) head = { ...head, ending: event.ending }
         return
@@ -91,6 +113,9 @@ export const heading = () => {
       calls += 1
     }
   }
-  const all = () => (waiting.size === 0 ? undefined : [...waiting.values()].flat())
+  const all = () => {
+    const texts = [...waiting.values()].flatMap((calls) => [...calls.values()])
+    return texts.length === 0 ? undefined : texts
+  }
   return { take, head: () => head && { ...head, costUsd, calls, waitsFor: all() } }
 }

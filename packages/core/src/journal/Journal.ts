@@ -9,11 +9,12 @@
  * {@link makeMemory} stores entries in memory; `DiskJournal` of `@divisi/files` stores them in a SQLite file. Other
  * implementations should pass `JournalContract` of `@divisi/testkit/journals`.
  */
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Ending, RunEvent } from "../events/RunEvent.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
+import { AmbientJournal } from "./AmbientJournal.ts"
 import type * as Errors from "./JournalErrors.ts"
 import type * as InMemory from "./MemoryJournal.ts"
 import { isTriedAgain, supersededIn } from "./Superseded.ts"
@@ -142,6 +143,21 @@ export interface Claim {
   readonly epoch: number
   /** How many entries the run has: the sequence number of the next. */
   readonly length: number
+  /**
+   * How many processes in a row lost the run while they executed it, without an answer in between; absent if the journal
+   * does not count them.
+   */
+  readonly takeovers?: number | undefined
+}
+
+/** How a run is claimed. */
+export interface ClaimOptions {
+  /**
+   * Whether the claim of another process is revoked, even if that process is alive: its later writes are refused as
+   * `Fenced`. For callers that know by another way, such as a lease, that the process has lost the run. A claim of the
+   * same process is never revoked. False by default.
+   */
+  readonly takeOver?: boolean | undefined
 }
 
 /** Entries that are written together or not at all. */
@@ -167,7 +183,18 @@ export interface Journal {
    * Claims a run, and begins it if it is unknown. Fails with `Held` while a live process holds another claim. The new
    * epoch is higher than all previous ones.
    */
-  readonly claim: (run: string) => Effect.Effect<Claim, JournalError>
+  readonly claim: (run: string, options?: ClaimOptions) => Effect.Effect<Claim, JournalError>
+  /**
+   * Asked before the intent of each paid call is written, with the id of the run. The call is made once it returns; if
+   * the run is to be handed over to another process, it never does. Absent: every call is made.
+   */
+  readonly admit?: ((run: string) => Effect.Effect<void>) | undefined
+  /**
+   * Asked once the intent of a paid call is durable, right before the call is sent, with the id of the run and the name of
+   * the attempt (`run/round/step/number/attempt`). It returns once it is certain that no other process has the run, and
+   * never if one may have it. Absent: every call is sent.
+   */
+  readonly confirm?: ((run: string, attempt: string) => Effect.Effect<void>) | undefined
   /** Releases a claim. */
   readonly release: (run: string, epoch: number) => Effect.Effect<void>
   /**
@@ -186,9 +213,7 @@ export interface Journal {
 }
 
 /** The journal of all runs that are given none of their own; none by default. */
-export const Journal: Context.Reference<Journal | undefined> = Context.Reference("@divisi/core/Journal", {
-  defaultValue: (): Journal | undefined => undefined
-})
+export const Journal: Context.Reference<Journal | undefined> = AmbientJournal
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -199,6 +224,37 @@ export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent>
   const superseded = supersededIn(entries).events
   return entries.flatMap((entry, at) => (entry.type === "event" && !superseded.has(at) ? [entry.event] : []))
 }
+
+const ends: ReadonlySet<string> = new Set(["answered", "failed", "interrupted", "lost", "withdrawn"])
+
+/**
+ * The attempts at calls that begin or end in entries, by name. An owner that counts its calls in flight needs the names:
+ * the attempts of an earlier owner end in its entries, too.
+ */
+export const attemptsIn = (entries: ReadonlyArray<Entry>, which: "begun" | "ended"): ReadonlyArray<string> =>
+  entries.flatMap((entry) =>
+    "attempt" in entry && (which === "begun" ? entry.type === "intent" : ends.has(entry.type))
+      ? [`${entry.call}/${entry.attempt}`]
+      : []
+  )
+
+/**
+ * Returns a journal for a run that a shared journal stores under another name. The claim of a task decides who executes
+ * the run, so it is always taken over, and its end is left out: its result is stored elsewhere.
+ */
+export const storedAs = (journal: Journal, name: string, run: string): Journal => ({
+  ...journal,
+  claim: () => journal.claim(name, { takeOver: true }),
+  confirm: journal.confirm && ((_, attempt) => journal.confirm!(name, attempt)),
+  release: (_, epoch) => journal.release(name, epoch),
+  append: (batch) => journal.append({ ...batch, run: name }),
+  read: () =>
+    Effect.map(journal.read(name), (entries) =>
+      entries.filter(
+        (entry) => !(entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run)
+      )
+    )
+})
 
 /** Returns a run's ending according to its entries; `undefined` before it has ended, and after it was resumed. */
 export const endingOf = (run: string, entries: ReadonlyArray<Entry>): Ending | undefined => {

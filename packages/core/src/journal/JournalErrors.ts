@@ -7,6 +7,8 @@ export type JournalErrorReason =
   | { readonly _tag: "Held"; readonly run: string; readonly owner: string }
   /** Another process has taken the run over, or the appended entries do not follow the existing ones. */
   | { readonly _tag: "Fenced"; readonly run: string }
+  /** Too many processes in a row ended or froze while they executed the run, without an answer in between. */
+  | { readonly _tag: "Abandoned"; readonly run: string; readonly takeovers: number }
   | { readonly _tag: "Missing"; readonly run: string }
   /** This runtime has no `node:sqlite`. */
   | { readonly _tag: "Unsupported" }
@@ -26,6 +28,8 @@ const explain = (reason: JournalErrorReason): string => {
       return `cannot open run ${reason.run}, which is owned by ${reason.owner}. Wait for it to finish, or stop that process`
     case "Fenced":
       return `cannot record run ${reason.run} in this process any longer: another process took it over, so it was stopped here`
+    case "Abandoned":
+      return `has stopped run ${reason.run}: ${reason.takeovers} processes in a row ended or froze while they executed it. Check their memory and logs, then resume it`
     case "Missing":
       return `has no run ${reason.run}. List runs with: divisi runs`
     case "Unsupported":

@@ -131,11 +131,12 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
     return kept
   }
 
-  const claim = (run: string): Effect.Effect<Claim, JournalError> =>
+  const claim: Journal["claim"] = (run, { takeOver = false } = {}): Effect.Effect<Claim, JournalError> =>
     Effect.suspend(() => {
       if (isOver) return fail({ _tag: "Unwritable", detail: "its process has ended" })
       const known = runs.get(run)
-      if (known?.owner !== undefined) return fail({ _tag: "Held", run, owner: known.owner.name })
+      if (known?.owner !== undefined && (known.owner === self || !takeOver))
+        return fail({ _tag: "Held", run, owner: known.owner.name })
       const { entries, epoch } = own(run, known)
       return Effect.succeed({ epoch, length: entries.length })
     })

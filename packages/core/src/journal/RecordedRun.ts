@@ -3,14 +3,18 @@
  * and paying again. To resume is to run again, with the record as the first source of answers.
  */
 
+import { planId } from "../events/approval.ts"
+import { placeOf, recordOf, withItems } from "../events/items.ts"
+import type { Item } from "../events/RunEvent.ts"
 import type { CheckAnswer, CriticAnswer, LostCall, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
 import type { ToolCall } from "../task/Message.ts"
 import type { ToolResult } from "../task/Tool.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import type { Verdict } from "../workflow/StepMessages.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
 import type { CallEntry } from "./Journal.ts"
-import { allLost, lostAt, triedAgain, turnOf } from "./RetiredFailures.ts"
+import { allLost, isBegunAnew, isReopened, isReopenedWith, lostAt, triedAgain, turnOf } from "./RetiredFailures.ts"
 import type { Retired } from "./Superseded.ts"
 
 /** The address of a call in its run. */
@@ -18,6 +22,7 @@ export interface Address {
   readonly by: "policy" | "step" | "critic" | "check"
   readonly round: number
   readonly step?: number | undefined
+  readonly item?: Item | undefined
   /** The number of the call among those of its step, its step's checks, policy or critic. */
   readonly turn: number
   readonly worker: string
@@ -48,6 +53,13 @@ export type KnownTool =
   /** It was started, and its result is unknown. */
   | { readonly type: "in-doubt" }
 
+/** The record of a plan that needed approval. */
+export interface KnownPlan {
+  readonly workflow: Workflow | undefined
+  /** Absent while it waits. */
+  readonly decision: RoundRecord["decision"]
+}
+
 /** The record of one run. */
 export interface Recorded {
   /**
@@ -59,8 +71,14 @@ export interface Recorded {
   readonly retired: (address: Address) => ReadonlyArray<Retired>
   /** By the id of the call (`WaitingCall.id`). */
   readonly tool: (id: string) => KnownTool | undefined
+  /** The plan of a round that was shown to a person, and the decision on it. */
+  readonly plan: (round: number) => KnownPlan | undefined
   /** The recorded verdict of a check on a step, by the number of its turn. */
-  readonly verdict: (round: number, step: number, turn: number) => Verdict | undefined
+  readonly verdict: (round: number, step: number, turn: number, item?: Item) => Verdict | undefined
+  /** Whether a step was stopped or was not started, as the steps that see it had enough answers. */
+  readonly isLate: (round: number, step: number, item?: Item) => boolean
+  /** The names of the cells that a step did not wait for: empty if it waited for all, `undefined` if it was not started. */
+  readonly without: (round: number, step: number, item?: Item) => ReadonlyArray<string> | undefined
 }
 
 /** An answer as a transcript has it. */
@@ -88,7 +106,13 @@ const stepAnswer = (record: StepRecord, { turn, worker }: Address): RecordedAnsw
   }
   const { cached = false, durationMillis, finishReason = "stop", model, paid, reasoning, state, text } = record
   const { turns = [] } = record
-  if (state !== "answered" || paid === undefined || turn !== turns.length || worker !== record.worker) return undefined
+  if (
+    (state !== "answered" && state !== "skipped") ||
+    paid === undefined ||
+    turn !== turns.length ||
+    worker !== record.worker
+  )
+    return undefined
   return { text, reasoning: reasoningOf(reasoning), finishReason, model, paid, cached, durationMillis }
 }
 
@@ -99,17 +123,17 @@ const judged = (answer: CriticAnswer | CheckAnswer | undefined): RecordedAnswer 
 }
 
 const answerIn = (round: RoundRecord, address: Address): RecordedAnswer | undefined => {
-  const { by, step, turn } = address
+  const { by, item, step, turn } = address
   if (by === "step") {
-    const record = round.steps[step!]
+    const record = recordOf(round, step!, item)
     return record === undefined ? undefined : stepAnswer(record, address)
   }
   if (by === "critic") return judged(round.criticAnswers?.[turn])
-  if (by === "check") return judged(round.steps[step!]?.checkAnswers?.find((answer) => answer.turn === turn))
+  if (by === "check") return judged(recordOf(round, step!, item)?.checkAnswers?.find((answer) => answer.turn === turn))
   const completion = round.completions.find(({ attempt, endedAt }) => attempt === turn && endedAt !== undefined)
   if (completion?.paid === undefined) return undefined
-  const { cached = false, paid, reasoning, text } = completion
-  return { text, reasoning: reasoningOf(reasoning), finishReason: "stop", paid, cached }
+  const { cached = false, echo, finishReason = "stop", paid, reasoning, text, toolCalls } = completion
+  return { text, reasoning: reasoningOf(reasoning), finishReason, toolCalls, echo, paid, cached }
 }
 
 const outcomeOf = (lost: LostCall): Outcome => {
@@ -154,10 +178,10 @@ const nothingAsked: RoundRecord = {
 const toolsOf = ({ rounds }: Transcript): ReadonlyMap<string, KnownTool> => {
   const known = new Map<string, KnownTool>()
   for (const { round, steps } of rounds) {
-    for (const { step, turns = [] } of steps) {
+    for (const { item, step, turns = [] } of withItems(steps)) {
       for (const { tools, turn } of turns) {
         for (const [index, { content, isError, startedAt }] of tools.entries()) {
-          const id = `${round}.${step}.${turn}.${index}`
+          const id = `${round}.${placeOf(step, item)}.${turn}.${index}`
           if (content !== undefined) {
             known.set(id, { type: "finished", result: isError === true ? { content, isError } : { content } })
           } else if (startedAt !== undefined) known.set(id, { type: "in-doubt" })
@@ -188,7 +212,10 @@ export const unknown = (lostAs: LostAs): Recorded => ({
   attempts: (address, name) => attemptsIn(nothingAsked, address, [], attemptsOf(lostAs, name)),
   retired: () => [],
   tool: () => undefined,
-  verdict: () => undefined
+  verdict: () => undefined,
+  isLate: () => false,
+  without: () => undefined,
+  plan: () => undefined
 })
 
 /** The record of a transcript, without the runs nested in it. Of a run that is tried again, its last failures are. */
@@ -202,20 +229,53 @@ export const fromTranscript = (transcript: Transcript, isTriedAgain: boolean, lo
     },
     retired: again.take,
     tool: (id) => tools.get(id),
-    verdict: (round, step, turn) => {
-      const found = transcript.rounds[round]?.steps[step]?.checks?.find((check) => check.turn === turn)
-      return found === undefined || again.isChecked(round, step, found) ? undefined : found
+    plan: (round) => {
+      const { decision, waitingFor, workflow } = (round > again.round ? undefined : transcript.rounds[round]) ?? {}
+      return decision === undefined && waitingFor === undefined ? undefined : { workflow, decision }
+    },
+    verdict: (round, step, turn, item) => {
+      const found = recordOf(transcript.rounds[round], step, item)?.checks?.find((check) => check.turn === turn)
+      return found === undefined || again.isChecked(round, step, item, found) ? undefined : found
+    },
+    isLate: (round, step, item) => {
+      const record = recordOf(transcript.rounds[round], step, item)
+      return record?.state === "skipped" && record.detail === "late"
+    },
+    without: (round, step, item) => {
+      const record = recordOf(transcript.rounds[round], step, item)
+      return record?.startedAt === undefined ? undefined : (record.without ?? [])
     }
   }
 }
 
-/** The ids of all calls of tools of a run, with those of the runs nested in it. */
-export const toolCallIds = function* ({ rounds }: Transcript, path = ""): Generator<string> {
-  for (const { round, steps } of rounds) {
-    for (const { nested, step, turns = [] } of steps) {
-      for (const { tools, turn } of turns)
-        for (const index of tools.keys()) yield `${path}${round}.${step}.${turn}.${index}`
-      if (nested !== undefined) yield* toolCallIds(nested, `${path}${round}.${step}/`)
+/** The record of one run: that of the transcript, or of a run nested in it. */
+export const recordedOf = (transcript: Transcript, runId: string): Recorded => {
+  const lostAs = lostIn(transcript)
+  return recordedIn(transcript, runId, isReopened(transcript), lostAs) ?? unknown(lostAs)
+}
+
+const recordedIn = (transcript: Transcript, runId: string, isAgain: boolean, lostAs: LostAs): Recorded | undefined => {
+  if (transcript.runId === runId) return fromTranscript(transcript, isAgain, lostAs)
+  for (const round of transcript.rounds) {
+    if (isAgain && isBegunAnew(transcript, round)) return undefined
+    for (const step of withItems(round.steps)) {
+      const { nested } = step
+      const isNestedAgain = isAgain && isReopenedWith(transcript, round, step)
+      const found = nested && recordedIn(nested, runId, isNestedAgain, lostAs)
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+/** The ids of all calls of tools and of plans of a run, with those of the runs nested in it. */
+export const waitingIds = function* ({ rounds }: Transcript, path = ""): Generator<string> {
+  for (const { decision, round, steps, waitingFor } of rounds) {
+    if (decision !== undefined || waitingFor !== undefined) yield planId(path, round)
+    for (const { item, nested, step, turns = [] } of withItems(steps)) {
+      const place = `${path}${round}.${placeOf(step, item)}`
+      for (const { tools, turn } of turns) for (const index of tools.keys()) yield `${place}.${turn}.${index}`
+      if (nested !== undefined) yield* waitingIds(nested, `${place}/`)
     }
   }
 }

@@ -3,47 +3,60 @@
  * (`Superseded.ts`): a failure is retained if a received answer depends on it.
  */
 
+import { recordOf, withItems } from "../events/items.ts"
+import type { Item } from "../events/RunEvent.ts"
 import type { CheckRecord, LostCall, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
 import { checkFailed } from "../task/Check.ts"
+import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
 import type { Address } from "./RecordedRun.ts"
 import { type CallEvent, isTriedAgain, type Retired } from "./Superseded.ts"
 
-type Place = Pick<Address, "by" | "step">
+type Place = Pick<Address, "by" | "step" | "item">
 
 export const turnOf = ({ turn = 0 }: LostCall): number => turn
 
 /** Returns the calls without an answer at a place of a round. */
-export const lostAt = (round: RoundRecord, { by, step }: Place): ReadonlyArray<LostCall> =>
-  (step === undefined ? round.lost : (round.steps[step]?.lost ?? [])).filter(
+export const lostAt = (round: RoundRecord, { by, item, step }: Place): ReadonlyArray<LostCall> =>
+  (step === undefined ? round.lost : (recordOf(round, step, item)?.lost ?? [])).filter(
     (lost) => (lost.by ?? "") === (by === "check" || by === "critic" ? by : "")
   )
 
-const hasAnswer = ({ nested, state, turns = [] }: StepRecord): boolean =>
-  state === "answered" || turns.length > 0 || (nested?.rounds ?? []).some(hasAnswers)
+const hasAnswer = ({ items, nested, state, turns = [] }: StepRecord): boolean =>
+  items === undefined
+    ? state === "answered" || turns.length > 0 || (nested?.rounds ?? []).some(hasAnswers)
+    : items.some(hasAnswer)
 
 const hasAnswers = ({ completions, criticAnswers = [], steps }: RoundRecord): boolean =>
   criticAnswers.length > 0 || completions.some(({ endedAt }) => endedAt !== undefined) || steps.some(hasAnswer)
 
-/** Whether an answer of its round depends on a step. */
-const isSeen = ({ steps, workflow }: RoundRecord, step: number): boolean =>
-  workflow?.steps.some(
-    ({ access }, later) => later > step && (access === "all" || access.includes(step)) && hasAnswer(steps[later]!)
-  ) === true
+/** Whether an answer of its round depends on a step, or on an item of it. */
+const isSeen = ({ steps, workflow }: RoundRecord, step: number, item: Item | undefined): boolean => {
+  if (workflow === undefined) return false
+  const seers = workflow.steps.flatMap((one, later) => (later > step && waitsFor(one, step) ? [later] : []))
+  if (item === undefined) return seers.some((later) => hasAnswer(steps[later]!))
+  const axes = axesOf(workflow)
+  return seers.some((later) => {
+    const seer = steps[later]!
+    const shared = sharedItem(axes, step, later, item)
+    if (shared === "" || seer.items === undefined) return hasAnswer(seer)
+    return seer.items.some((one) => `${one.item}.`.startsWith(`${shared}.`) && hasAnswer(one))
+  })
+}
 
 const hasCheckFailed = ({ objection }: CheckRecord): boolean => objection?.startsWith(checkFailed) === true
 
 /** Whether a failure is retained though its round is tried again: an answer depends on it. */
-const isRetained = (round: RoundRecord, { by, step }: Place, lost: LostCall): boolean => {
+const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCall): boolean => {
   if (lost.isRetired === true) return false
-  const { completions, plannedAt = Number.NEGATIVE_INFINITY, steps } = round
+  const { completions, plannedAt = Number.NEGATIVE_INFINITY } = round
   if (by === "critic") return false
   if (step === undefined) {
     const isAnswered = completions.some(({ attempt, endedAt }) => endedAt !== undefined && attempt > turnOf(lost))
     return isAnswered || lost.at <= plannedAt
   }
-  if (completions.some(({ endedAt = 0 }) => endedAt > lost.at) || isSeen(round, step)) return true
-  const { checkAnswers = [], checks = [], state, turns = [] } = steps[step]!
+  if (completions.some(({ endedAt = 0 }) => endedAt > lost.at) || isSeen(round, step, item)) return true
+  const { checkAnswers = [], checks = [], state, turns = [] } = recordOf(round, step, item)!
   if (by !== "check") return state === "answered" || turnOf(lost) < turns.length
   const last = checks.at(-1)
   return last === undefined || !hasCheckFailed(last) || checkAnswers.some(({ turn }) => turn > turnOf(lost))
@@ -56,7 +69,7 @@ const isVisited = ({ reassigned, turns = [], worker }: StepRecord, lost: LostCal
 /** Returns the calls without an answer of a round, including nested runs. */
 export const allLost = ({ lost, steps }: RoundRecord): ReadonlyArray<LostCall> => [
   ...lost,
-  ...steps.flatMap(({ lost, nested }) => [...lost, ...(nested?.rounds ?? []).flatMap(allLost)])
+  ...withItems(steps).flatMap(({ lost, nested }) => [...lost, ...(nested?.rounds ?? []).flatMap(allLost)])
 ]
 
 /** Whether a round has failures that can be tried again. */
@@ -64,10 +77,10 @@ const isOpen = (round: RoundRecord): boolean => {
   const isFailed = (place: Place, lost: LostCall) => lost.isRetired !== true && !isRetained(round, place, lost)
   return (
     round.lost.some((lost) => isFailed({ by: lost.by ?? "policy" }, lost)) ||
-    round.steps.some(
-      ({ lost, nested, step }) =>
-        (nested !== undefined && isReopened(nested) && !isSeen(round, step)) ||
-        lost.some((one) => isFailed({ by: one.by ?? "step", step }, one))
+    withItems(round.steps).some(
+      ({ item, lost, nested, step }) =>
+        (nested !== undefined && isReopened(nested) && !isSeen(round, step, item)) ||
+        lost.some((one) => isFailed({ by: one.by ?? "step", step, item }, one))
     )
   )
 }
@@ -86,7 +99,7 @@ const roundOf = ({ rounds }: Transcript): number => {
 
 const eventOf = (
   runId: string,
-  place: { readonly round: number; readonly step?: number | undefined },
+  place: { readonly round: number; readonly step?: number | undefined; readonly item?: Item | undefined },
   lost: LostCall
 ): CallEvent => {
   const {
@@ -103,8 +116,8 @@ const eventOf = (
     usage,
     worker
   } = lost
-  const { round, step } = place
-  const all = { runId, at, round, ...defined({ step, turn, by, chargeId }), worker, usage, costUsd }
+  const { item, round, step } = place
+  const all = { runId, at, round, ...defined({ step, item, turn, by, chargeId }), worker, usage, costUsd }
   if (isInDoubt === true) return { type: "call-lost", ...all }
   if (reason === undefined) return { type: "call-interrupted", ...all }
   return { type: "call-failed", ...all, attempt: 0, reason, message, ...defined({ retryInMillis, unasked }) }
@@ -117,8 +130,8 @@ export const isReopened = ({ ending }: Transcript): boolean => isTriedAgain(endi
 export const isBegunAnew = (transcript: Transcript, { round }: RoundRecord): boolean => round > roundOf(transcript)
 
 /** Whether the run nested in a step is tried again with the run that it is nested in. */
-export const isReopenedWith = (parent: Transcript, round: RoundRecord, { nested, step }: StepRecord): boolean =>
-  nested !== undefined && isReopened(nested) && round.round === roundOf(parent) && !isSeen(round, step)
+export const isReopenedWith = (parent: Transcript, round: RoundRecord, { item, nested, step }: StepRecord): boolean =>
+  nested !== undefined && isReopened(nested) && round.round === roundOf(parent) && !isSeen(round, step, item)
 
 /**
  * Returns the ids of lost calls on accounts. Calls of a run that shared no account have no ids of their own and get one
@@ -141,29 +154,32 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
    * The failures at a place that are not among the attempts of the calls that are made or found again: those that are
    * tried again, and those of workers whose step has gone another way since.
    */
-  const at = ({ by, round: number, step }: Place & Pick<Address, "round">): ReadonlyArray<LostCall> => {
+  const at = ({ by, item, round: number, step }: Place & Pick<Address, "round">): ReadonlyArray<LostCall> => {
     const round = rounds[number]
     if (round === undefined || number > again) return []
-    const record = by === "step" ? round.steps[step!] : undefined
-    return lostAt(round, { by, step }).filter(
+    const record = by === "step" ? recordOf(round, step!, item) : undefined
+    return lostAt(round, { by, step, item }).filter(
       (lost) =>
         (record !== undefined && !isVisited(record, lost)) ||
         lost.isRetired === true ||
-        (number === again && !isRetained(round, { by, step }, lost))
+        (number === again && !isRetained(round, { by, step, item }, lost))
     )
   }
 
   /** The failures that are reported before a call is made: each is given once. */
-  const take = ({ by, round, step, turn }: Address): ReadonlyArray<Retired> => {
-    const place = `${round} ${step} ${by}`
-    const own = taken.has(place) ? [] : at({ by, round, step })
+  const take = ({ by, item, round, step, turn }: Address): ReadonlyArray<Retired> => {
+    const place = `${round} ${step} ${item} ${by}`
+    const own = taken.has(place) ? [] : at({ by, round, step, item })
     const isDue = own.some((lost) => turnOf(lost) <= turn)
     if (isDue) taken.add(place)
     const others = isDue || round > again ? begunAgain : []
     // They belong to rounds that are restarted, so they are reported for the whole step.
     const whole = ({ by: _, turn: __, ...lost }: LostCall): LostCall => lost
     if (others.length > 0) begunAgain = []
-    const report = (lost: LostCall, as = lost) => ({ name: idOf(lost), event: eventOf(runId, { round, step }, as) })
+    const report = (lost: LostCall, as = lost) => ({
+      name: idOf(lost),
+      event: eventOf(runId, { round, step, item }, as)
+    })
     return [...(isDue ? own.map((lost) => report(lost)) : []), ...others.map((lost) => report(lost, whole(lost)))]
   }
 
@@ -173,10 +189,10 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
     at,
     take,
     /** Whether a check is made again, as it failed itself. */
-    isChecked: (number: number, step: number, check: CheckRecord): boolean => {
+    isChecked: (number: number, step: number, item: Item | undefined, check: CheckRecord): boolean => {
       const round = rounds[number]!
-      const isLast = check === round.steps[step]!.checks?.at(-1)
-      return number === again && isLast && hasCheckFailed(check) && !isSeen(round, step)
+      const isLast = check === recordOf(round, step, item)!.checks?.at(-1)
+      return number === again && isLast && hasCheckFailed(check) && !isSeen(round, step, item)
     }
   }
 }

@@ -6,8 +6,10 @@
  * answered, or the policy was answered after it. So no answer is ever paid for again.
  */
 
+import { inPlace, placeOf as stepPlace } from "../events/items.ts"
 import type { Ending, RunEvent } from "../events/RunEvent.ts"
 import { checkFailed } from "../task/Check.ts"
+import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { CallEntry, Entry } from "./Journal.ts"
 
@@ -43,8 +45,9 @@ interface Belonging {
 const belongingOf = (run: string, call: string): Belonging | undefined => {
   if (!call.startsWith(`${run}/`)) return undefined
   const [first = "", place = ""] = call.slice(run.length + 1).split("/", 2)
-  const [round = "", step] = first.split(".")
-  return { round: Number(round), place: step ?? place, isNested: step !== undefined }
+  const at = first.indexOf(".")
+  if (at < 0) return { round: Number(first), place, isNested: false }
+  return { round: Number(first.slice(0, at)), place: first.slice(at + 1), isNested: true }
 }
 
 const isAnswer = ({ type }: Entry): boolean => type === "answered" || type === "found"
@@ -86,27 +89,57 @@ const roundOf = (run: string, number: number, eachCall: Each<CallEntry>, eachEve
   return { workflow, plan, places, steps }
 }
 
-/** Up to where failures are retained: at each place of a round, and of what is nested in each step. */
-const limitsOf = ({ places, plan, steps: answered, workflow }: Round) => {
+/** The position of the last answer of each step, of each of its items, and of all items of an item. */
+const lastAnswers = (answered: ReadonlyMap<string, number>): ReadonlyMap<string, number> => {
+  const last = new Map<string, number>()
+  for (const [place, at] of answered) {
+    const { item, step } = inPlace(place)
+    if (Number.isNaN(step) || place.includes(" ")) continue
+    const path = item === undefined ? [] : item.split(".")
+    for (let depth = 0; depth <= path.length; depth++) {
+      const name = stepPlace(step, depth === 0 ? undefined : path.slice(0, depth).join("."))
+      last.set(name, Math.max(last.get(name) ?? -1, at))
+    }
+  }
+  return last
+}
+
+/** Up to where failures are retained: at a place of a round, and of what is nested in a step or an item of it. */
+interface Limits {
+  readonly limit: (place: string) => number
+  readonly nested: (place: string) => number
+}
+
+const limitsOf = ({ places, plan, steps: answered, workflow }: Round): Limits => {
   const steps = workflow?.steps ?? []
   const policy = places.get("policy") ?? -1
-  const limits = new Map([
-    ["policy", Math.max(plan, policy)],
-    ["critic", places.get("critic") ?? -1]
-  ])
-  const nested: Array<number> = []
-  for (const step of steps.keys()) {
+  const axes = workflow === undefined ? [] : axesOf(workflow)
+  const last = lastAnswers(answered)
+  const known = new Map<string, number>()
+  const seen = (place: string): number => {
+    const { item, step } = inPlace(place)
     let seen = policy
     for (let later = step + 1; later < steps.length; later++) {
-      const { access } = steps[later]!
-      if (access === "all" || access.includes(step)) seen = Math.max(seen, answered.get(`${later}`) ?? -1)
+      if (!waitsFor(steps[later]!, step)) continue
+      const shared = item === undefined ? "" : sharedItem(axes, step, later, item)
+      seen = Math.max(seen, last.get(stepPlace(later, shared === "" ? undefined : shared)) ?? -1)
     }
-    nested.push(seen)
-    const retained = Math.max(seen, answered.get(`${step}`) ?? -1)
-    limits.set(`${step}`, retained)
-    limits.set(`${step} check`, Math.max(retained, places.get(`${step} check`) ?? -1))
+    return seen
   }
-  return { limits, nested }
+  const nested = (place: string): number => {
+    const found = known.get(place) ?? seen(place)
+    known.set(place, found)
+    return found
+  }
+  const limit = (place: string): number => {
+    if (place === "policy") return Math.max(plan, policy)
+    if (place === "critic") return places.get(place) ?? -1
+    if (!(Number.parseInt(place, 10) < steps.length)) return -1
+    const [of = ""] = place.split(" ")
+    const retained = Math.max(nested(of), last.get(of) ?? -1)
+    return place === of ? retained : Math.max(retained, places.get(place) ?? -1)
+  }
+  return { limit, nested }
 }
 
 /** The events that are never replaced: what they report stays true. */
@@ -116,6 +149,8 @@ type Retained =
   | "completion-delta"
   | "completion-finished"
   | "workflow-proposed"
+  | "plan-waiting"
+  | "plan-decided"
   | "step-started"
   | "step-delta"
   | "tool-started"
@@ -132,25 +167,24 @@ type Retained =
   | "run-finished"
 
 /** Whether an event of a round that is tried again is replaced by a new one. */
-const isReplaced = (
-  event: RunEvent,
-  at: number,
-  limits: ReadonlyMap<string, number>,
-  rechecked: ReadonlySet<number>
-): boolean => {
+const isReplaced = (event: RunEvent, at: number, limit: Limits["limit"], rechecked: ReadonlySet<string>): boolean => {
   switch (event.type) {
     case "round-finished":
     case "round-revised":
     case "step-skipped":
+    case "step-unfolded":
+    case "step-joined":
       return true
     case "step-failed":
     case "step-reassigned":
     // A limit may have ended the step at an earlier answer than its last one, or before its check.
     case "step-finished":
-      return at > limits.get(`${event.step}`)!
+      return at > limit(stepPlace(event.step, event.item))
     case "step-checked":
-    case "turn-finished":
-      return rechecked.has(event.step) && at > limits.get(`${event.step} check`)!
+    case "turn-finished": {
+      const place = stepPlace(event.step, event.item)
+      return rechecked.has(place) && at > limit(`${place} check`)
+    }
     default:
       event.type satisfies Retained
       return false
@@ -158,16 +192,13 @@ const isReplaced = (
 }
 
 /** The steps whose last answer is checked again, as its check failed itself. */
-const recheckedIn = (
-  number: number,
-  limits: ReadonlyMap<string, number>,
-  eachEvent: Each<RunEvent>
-): ReadonlySet<number> => {
-  const rechecked = new Set<number>()
+const recheckedIn = (number: number, limit: Limits["limit"], eachEvent: Each<RunEvent>): ReadonlySet<string> => {
+  const rechecked = new Set<string>()
   eachEvent((event, at) => {
     if (event.type !== "step-checked" || event.round !== number) return
     const isFailed = event.objection?.startsWith(checkFailed) === true
-    if (isFailed && at > limits.get(`${event.step} check`)!) rechecked.add(event.step)
+    const place = stepPlace(event.step, event.item)
+    if (isFailed && at > limit(`${place} check`)) rechecked.add(place)
   })
   return rechecked
 }
@@ -176,9 +207,10 @@ const recheckedIn = (
 const isReportedElsewhere = (entries: ReadonlyArray<Entry>, at: number): boolean => {
   const [lost, next] = [entries[at], entries[at + 1]]
   if (lost?.type !== "lost" || next?.type !== "event" || next.event.type !== "call-lost") return false
-  const { by, round, runId, step } = next.event
+  const { by, item, round, runId, step } = next.event
   const place = placeOf(lost.call)
-  return place !== `${runId}/${round}/${by === undefined ? step : `${step} ${by}`}` && !/(policy|critic)$/.test(place)
+  const who = step === undefined ? step : stepPlace(step, item)
+  return place !== `${runId}/${round}/${by === undefined ? who : `${who} ${by}`}` && !/(policy|critic)$/.test(place)
 }
 
 const isOfCall = ({ type }: RunEvent): boolean =>
@@ -239,30 +271,41 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
     if (isAnswer(entry)) first = Math.max(first, belongingOf(run, entry.call)?.round ?? 0)
   })
 
+  /** The steps and items of a round with a nested run, in their order. */
+  const nestedIn = (number: number): ReadonlySet<string> => {
+    const prefix = `${run}/${number}.`
+    const places = new Set<string>()
+    for (const entry of entries) {
+      if (entry.type !== "event" || !entry.event.runId.startsWith(prefix)) continue
+      places.add(entry.event.runId.slice(prefix.length).split("/", 1)[0]!)
+    }
+    return places
+  }
+
   /** Tries a round again; returns whether there is something in it to try. */
   const markRound = (number: number): boolean => {
     const round = roundOf(run, number, eachCall, eachEvent)
-    const { limits, nested } = limitsOf(round)
+    const { limit, nested } = limitsOf(round)
     const failed = new Set<number>()
     eachFailure(({ isNested, place, round: other }, at) => {
       if (other !== number) return
-      if (at > (isNested ? nested[Number(place)]! : (limits.get(place) ?? -1))) failed.add(at)
+      if (at > (isNested ? nested(place) : limit(place))) failed.add(at)
     })
     if (failed.size === 0 && number < last) return false
     eachFailure(({ isNested, round: other }, at) => {
       if (other > number || (!isNested && failed.has(at))) attempts.add(at)
     })
     for (const at of attempts) if (isReportedElsewhere(entries, at)) events.add(at + 1)
-    const rechecked = recheckedIn(number, limits, eachEvent)
+    const rechecked = recheckedIn(number, limit, eachEvent)
     eachEvent((event, at) => {
       if (!("round" in event) || event.round < number) return
-      if (event.round > number || isReplaced(event, at, limits, rechecked)) events.add(at)
+      if (event.round > number || isReplaced(event, at, limit, rechecked)) events.add(at)
     })
     for (const [at, entry] of entries.entries()) {
       if (entry.type !== "event") continue
       if ((belongingOf(run, `${entry.event.runId}/`)?.round ?? -1) > number) events.add(at)
     }
-    for (const [step, seen] of nested.entries()) markNested(`${run}/${number}.${step}`, seen)
+    for (const place of nestedIn(number)) markNested(`${run}/${number}.${place}`, nested(place))
     return true
   }
 

@@ -4,7 +4,7 @@ import type { Amount, Ledger, Payer } from "../run/Budget.ts"
 import type { Critic } from "../task/Critic.ts"
 import { BudgetExceeded, cost, noUsage } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
-import { type Asked, worstCase } from "./bounds.ts"
+import { type Asked, worstCase } from "../task/WorstCase.ts"
 
 /** The accounts that the calls of a run are charged to. */
 export interface Accounts {

@@ -48,6 +48,20 @@ export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed 
     : new StepFailed({ step: last, detail: "no step answered" })
 }
 
+/** The step at the end of the longest chain of answered steps, and the last of equals; `undefined` if none answered. */
+export const furthestOf = ({ steps }: Workflow, answers: ReadonlyArray<StepAnswer | undefined>): number | undefined => {
+  const lengths: Array<number> = []
+  let furthest: number | undefined
+  for (const [step, { access }] of steps.entries()) {
+    const seen = access === "all" ? lengths : access.map((index) => lengths[index]!)
+    const isAnswered = answers[step]?.type === "answered"
+    const length = isAnswered ? 1 + seen.reduce((most, one) => Math.max(most, one), 0) : 0
+    lengths.push(length)
+    if (isAnswered && (furthest === undefined || length >= lengths[furthest]!)) furthest = step
+  }
+  return furthest
+}
+
 /**
  * Returns the answer of a workflow that was cut short: its own, or that of the last step that was asked the question
  * itself. An answer to a subtask is not an answer to the question.

@@ -12,7 +12,8 @@ import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { millisSince } from "../Elapsed.ts"
-import type { Emit } from "../events/RunEvent.ts"
+import { placeOf as placeOfStep } from "../events/items.ts"
+import type { Emit, Item } from "../events/RunEvent.ts"
 import type { StepFailure } from "../events/StepFailure.ts"
 import { defined } from "../Fields.ts"
 import type { Recorded } from "../journal/RecordedRun.ts"
@@ -22,9 +23,10 @@ import { within } from "../run/carried.ts"
 import type { Recording, Slot } from "../run/Recording.ts"
 import type { Gate } from "../run/Resilience.ts"
 import type { Entry, Failure, ResponseCache } from "../run/ResponseCache.ts"
-import { errorOfThrown } from "../task/thrownError.ts"
+import { isA } from "../Thrown.ts"
+import { withThrown } from "../task/thrown.ts"
 import { type BudgetExceeded, cost, noUsage, type Paid } from "../task/Usage.ts"
-import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { ActiveSpans } from "../telemetry/ActiveSpans.ts"
 import { type Accounts, boundOn, priced } from "./accounts.ts"
 import { usageOf } from "./bounds.ts"
@@ -60,6 +62,8 @@ export interface CallRun {
   readonly caller: Caller | undefined
   /** Whether the runs that its workers start need to know within which call they are. */
   readonly isCarried: boolean
+  /** Whether it only reports the record of an earlier process: calls beyond it are interrupted. */
+  readonly isReplayed: boolean
 }
 
 /** A request to a worker. `sample` distinguishes calls that repeat a request on purpose; it depends on the seed alone. */
@@ -70,6 +74,10 @@ export interface Ask {
   readonly round: number
   /** Absent for calls of the policy and of a critic. */
   readonly step?: number | undefined
+  /** The item of the step, if it runs for items. */
+  readonly item?: Item | undefined
+  /** Whether the call is not made beyond its record, as in {@link CallRun}. */
+  readonly isReplayed?: boolean | undefined
   /** The caller. In the call's address it replaces the step if the call belongs to no step. */
   readonly by: "policy" | "step" | "critic" | "check"
   /**
@@ -77,6 +85,8 @@ export interface Ask {
    * attempts share it.
    */
   readonly turn: number
+  /** Its time limit in milliseconds, instead of the run's. */
+  readonly timeoutMillis?: number | undefined
   readonly onDelta?: DeltaListener | undefined
   /** Receives the notices about content left out of the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
@@ -172,12 +182,16 @@ export const attemptName = ({ attempt, name }: Pick<At, "attempt" | "name">): st
   name === undefined ? undefined : `${name}/${attempt}`
 
 /** The caller, as the address of a call has it. */
-export const placeName = ({ by, step }: Ask): string => (by === "check" ? `${step} check` : `${step ?? by}`)
+export const placeName = ({ by, item, step }: Ask): string => {
+  const who = step === undefined ? by : placeOfStep(step, item)
+  return by === "check" ? `${who} check` : who
+}
 
 /** The place of a call that gave no answer, in its events. */
-export const placeOf = ({ by, round, step, turn, worker }: Ask) => ({
+export const placeOf = ({ by, item, round, step, turn, worker }: Ask) => ({
   round,
   step,
+  item,
   turn: turn === 0 ? undefined : turn,
   by: by === "check" || by === "critic" ? by : undefined,
   worker: worker.id
@@ -230,14 +244,20 @@ export const show = ({ onDelta }: Ask, { reasoning, text }: Entry): void => {
  */
 export const noteFailure = <A>(
   { failures, runId }: CallContext,
-  place: Pick<StepFailure, "by" | "round" | "step">,
+  place: Pick<StepFailure, "by" | "round" | "step"> & { readonly item?: Item | undefined },
   made: Effect.Effect<A, WorkerError | BudgetExceeded>
 ): Effect.Effect<A, WorkerError | BudgetExceeded> =>
   Effect.tapError(made, (error) =>
     Effect.sync(() => {
       if (error._tag !== "WorkerError") return
       const { message, reason, worker } = error
-      failures.push({ runId, ...(defined(place) as typeof place), worker, reason: reason._tag, message })
+      failures.push({
+        runId,
+        ...(defined(place) as Pick<StepFailure, "by" | "round" | "step" | "item">),
+        worker,
+        reason: reason._tag,
+        message
+      })
     })
   )
 
@@ -275,12 +295,17 @@ export const calling = (run: CallRun, call: Call): ((ask: Ask) => Effect.Effect<
 // The meter
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a call failed; `undefined` if it was interrupted. */
-const errorOf = (worker: Worker, cause: Cause.Cause<unknown>): WorkerError | undefined => {
+/** Continues with the reason why a call failed: `undefined` if it was interrupted. */
+export const withErrorOf = <A, E>(
+  worker: Worker,
+  cause: Cause.Cause<unknown>,
+  use: (error: WorkerError | undefined) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
   const failed = cause.reasons.find(Cause.isFailReason)
-  if (failed !== undefined) return errorOfThrown(worker.id, failed.error)
-  if (Cause.hasInterrupts(cause)) return undefined
-  return errorOfThrown(worker.id, cause.reasons.find(Cause.isDieReason)?.defect)
+  if (failed === undefined && Cause.hasInterrupts(cause)) return use(undefined)
+  const error = failed === undefined ? cause.reasons.find(Cause.isDieReason)?.defect : failed.error
+  if (isA(error, WorkerError)) return use(error)
+  return withThrown(({ errorOfThrown }) => use(errorOfThrown(worker.id, error)))
 }
 
 /** Returns the usage of an attempt without an answer, or `undefined` if its worker was not called. */
@@ -288,11 +313,11 @@ export const paidOf = (
   { isLimited }: CallRun,
   ask: Ask,
   { received }: At,
-  cause: Cause.Cause<unknown>
+  error: WorkerError | undefined
 ): Paid | undefined => {
   if (!received.isSent) return undefined
   const { worker } = ask
-  const usage = usageOf(errorOf(worker, cause), ask, received, isLimited())
+  const usage = usageOf(error, ask, received, isLimited())
   return { usage, costUsd: cost(worker.pricing, usage) }
 }
 
@@ -332,15 +357,16 @@ export const meter =
                 return answered
               })
             },
-            onFailure: (cause) => {
-              const { received } = at
-              const paid = paidOf(run, ask, at, cause)
-              const closed = paid === undefined ? ledger.release(own) : ledger.settle(own, paid)
-              return Effect.flatMap(closed, () => {
-                if (!received.isHalted) at.settled(ask, at, { error: errorOf(ask.worker, cause), paid })
-                return Effect.failCause(cause)
+            onFailure: (cause) =>
+              withErrorOf(ask.worker, cause, (error) => {
+                const { received } = at
+                const paid = paidOf(run, ask, at, error)
+                const closed = paid === undefined ? ledger.release(own) : ledger.settle(own, paid)
+                return Effect.flatMap(closed, () => {
+                  if (!received.isHalted) at.settled(ask, at, { error, paid })
+                  return Effect.failCause(cause)
+                })
               })
-            }
           })
       )
     )
@@ -360,10 +386,11 @@ const callerOf = ({ caller, isShared }: CallRun, { place, reservations = [] }: A
 /** Calls the worker. */
 export const send = (run: CallRun, timeoutMillis: number | undefined, silence: Silence): Call => {
   const { clock, isCarried, isLimited, runId } = run
-  const limits = { clock, timeoutMillis, silence, isLimited }
+  const usual = { clock, timeoutMillis, silence, isLimited }
   return (ask, at) =>
     Effect.suspend(() => {
-      const { by, step, worker } = ask
+      const { by, item, step, worker } = ask
+      const limits = ask.timeoutMillis === undefined ? usual : { ...usual, timeoutMillis: ask.timeoutMillis }
       at.received.isSent = true
       const received = Effect.map(
         receive(ask, at.received, limits, at),
@@ -374,7 +401,7 @@ export const send = (run: CallRun, timeoutMillis: number | undefined, silence: S
           addedMillis: 0
         })
       )
-      const asked = within(run, { type: "call", runId, by, step, worker: worker.id }, received)
+      const asked = within(run, { type: "call", runId, by, step, item, worker: worker.id }, received)
       return isCarried ? Effect.provideService(asked, Caller, callerOf(run, at)) : asked
     })
 }

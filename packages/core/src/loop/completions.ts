@@ -8,10 +8,26 @@ import { messageOf } from "../Thrown.ts"
 import type { Answered, CallContext } from "./call.ts"
 import { noteFailure } from "./call.ts"
 
+/** The completions of a round so far. */
+interface Asked {
+  count: number
+  readonly said: Array<Policy.Said>
+}
+
+const nothing: Policy.Said = { text: "", toolCalls: [], reasoning: "", finishReason: "stop" }
+
+const saidIn = ({ echo, finishReason, reasoning = "", text, toolCalls = [] }: Answered): Policy.Said =>
+  defined({ text, toolCalls, reasoning, finishReason, echo })
+
 export type Completions = ReturnType<typeof completionsOf>
 
 /** The completions that a policy asks for in a round: those of a revision are numbered after those that `asked` counts. */
-export const completionsOf = (context: CallContext, round: number, seed: number, asked = { count: 0 }) => {
+export const completionsOf = (
+  context: CallContext,
+  round: number,
+  seed: number,
+  asked: Asked = { count: 0, said: [] }
+) => {
   const { emit } = context
   const first = asked.count
   let addedMillis = 0
@@ -22,23 +38,26 @@ export const completionsOf = (context: CallContext, round: number, seed: number,
       const onDelta =
         emit &&
         ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
-      let completion = ""
-      let echo: unknown
+      let said: Policy.Said = nothing
       let reading: ReturnType<typeof read> | undefined
       let thrown: unknown
-      const onAnswer = ({ addedMillis: added, cached, costUsd, echo: given, text, usage }: Answered) => {
-        completion = text
-        echo = given
+      const onAnswer = (answered: Answered) => {
+        const { addedMillis: added, cached, costUsd, finishReason, text: completion, toolCalls, usage } = answered
+        said = saidIn(answered)
+        asked.said.push(said)
         addedMillis += added
         try {
-          reading = read(text)
+          reading = read(completion, said)
         } catch (error) {
           thrown = error
         }
         const error =
           reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
-        const told = defined({ type: "completion-finished", round, attempt, completion, error, cached })
-        emit?.({ ...told, usage, costUsd })
+        const ending = finishReason === "stop" ? undefined : finishReason
+        const told = { type: "completion-finished", round, attempt, completion, error, cached } as const
+        // A vendor needs its data back if the conversation continues with the results of tools.
+        const echo = toolCalls === undefined ? undefined : said.echo
+        emit?.({ ...defined({ ...told, toolCalls, finishReason: ending, echo }), usage, costUsd })
       }
       const sample = Seed.derive(seed, "completion", attempt)
       const made = context.call({
@@ -52,7 +71,9 @@ export const completionsOf = (context: CallContext, round: number, seed: number,
         onAnswer
       })
       return Effect.flatMap(noteFailure(context, { round }, made), () =>
-        reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading, echo })
+        reading === undefined
+          ? Effect.die(thrown)
+          : Effect.succeed({ completion: said.text, reading, said, echo: said.echo })
       )
     })
   /** The original duration of cached completions that are charged. */

@@ -10,7 +10,27 @@ import {
   type Revision,
   revise
 } from "../policy/Policy.ts"
+import { describe, type KeysOf, unknownKeyIn, unknownKeyOf } from "../workflow/keys.ts"
 import type { Step, StepCheck } from "../workflow/Workflow.ts"
+
+const proposalKeys: KeysOf<Proposal> = {
+  workflow: true,
+  answer: true,
+  isLast: true,
+  policy: true,
+  author: true,
+  notes: true,
+  probability: true
+}
+const newPlanKeys: KeysOf<Extract<Revision, Proposal>> = { ...proposalKeys, type: true }
+const revisionKeys: KeysOf<Exclude<Revision, Proposal>> = { type: true, answer: true, notes: true }
+
+/** A key of a proposal that does not exist, in words. */
+const unknownIn = (proposal: unknown, keys: object): string | undefined => {
+  const unknown =
+    unknownKeyIn("its proposal", proposal, keys) ?? unknownKeyOf((proposal as Partial<Proposal> | undefined)?.workflow)
+  return unknown && describe(unknown)
+}
 
 const isEarlier = (earlier: unknown): boolean =>
   Array.isArray(earlier) && earlier.every((one) => Number.isInteger(one?.round) && Number.isInteger(one?.step))
@@ -18,7 +38,9 @@ const isEarlier = (earlier: unknown): boolean =>
 const isCheck = (check: unknown): boolean => {
   const { by, onFailure } = (check ?? {}) as Partial<StepCheck>
   const isNamed = typeof by === "string" || typeof by === "number"
-  return isNamed && (onFailure === "revise" || onFailure === "next" || onFailure === "continue")
+  return (
+    isNamed && (onFailure === "revise" || onFailure === "next" || onFailure === "continue" || onFailure === "again")
+  )
 }
 
 const isStep = (step: unknown): boolean => {
@@ -27,8 +49,10 @@ const isStep = (step: unknown): boolean => {
   return isPlain && (earlier === undefined || isEarlier(earlier)) && (check === undefined || isCheck(check))
 }
 
-const problemOf = (proposal: Proposal | undefined): string | undefined => {
+const problemOf = (proposal: Proposal | undefined, keys: object): string | undefined => {
   const { answer, steps } = proposal?.workflow ?? {}
+  const unknown = unknownIn(proposal, keys)
+  if (unknown !== undefined) return unknown
   if (!Array.isArray(steps)) return "it returned no workflow; return { steps: [...] }"
   const wrong = steps.findIndex((step) => !isStep(step))
   if (wrong >= 0) {
@@ -39,7 +63,9 @@ const problemOf = (proposal: Proposal | undefined): string | undefined => {
     return `step ${wrong} is no { worker, subtask, access }`
   }
   if (answer !== undefined && answer !== "majority") return `its answer is ${typeof answer}; omit it, or use "majority"`
-  const { notes = [], probability = 1 } = proposal!
+  const { isLast, notes = [], probability = 1 } = proposal!
+  if (isLast !== undefined && typeof isLast !== "boolean")
+    return `its isLast is ${typeof isLast}; use true, false or nothing`
   if (!(probability > 0 && probability <= 1)) return "its probability must be above 0 and at most 1"
   return Array.isArray(notes) && notes.every((note) => typeof note === "string")
     ? undefined
@@ -54,9 +80,13 @@ export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy[
 
 const byHand = "its propose returned no { workflow }; write policies as policy(name, plan) from @divisi/core/promise"
 
-const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
+const checkedProposal = (
+  policy: string,
+  proposal: Proposal,
+  keys: object = proposalKeys
+): Effect.Effect<Proposal, PolicyError> => {
   const isProposal = typeof proposal === "object" && proposal !== null && "workflow" in proposal
-  const detail = isProposal ? problemOf(proposal) : byHand
+  const detail = isProposal ? problemOf(proposal, keys) : byHand
   return detail === undefined ? Effect.succeed(proposal) : Effect.fail(new PolicyError({ policy, detail }))
 }
 
@@ -67,6 +97,8 @@ export const revisionOf = (policy: Policy, author: Policy, context: Revising): R
     const { notes = [], type } = (given ?? {}) as Partial<Revision>
     if (!(Array.isArray(notes) && notes.every((note) => typeof note === "string")))
       return problem("its notes are not strings")
+    const unknown = type === "go-on" || type === "stop" ? unknownIn(given, revisionKeys) : undefined
+    if (unknown !== undefined) return problem(unknown)
     if (type === "go-on") return Effect.succeed(given)
     if (type === "stop") {
       const { answer } = given as Extract<Revision, { readonly type: "stop" }>
@@ -74,7 +106,7 @@ export const revisionOf = (policy: Policy, author: Policy, context: Revising): R
         ? Effect.succeed(given)
         : problem("it stops, but does not name the { round, step } with the answer")
     }
-    if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal), given)
+    if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal, newPlanKeys), given)
     return problem('what it revises is no "go-on", "stop" or "re-plan"')
   })
 }

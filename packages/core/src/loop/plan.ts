@@ -8,6 +8,7 @@ import type { Task } from "../task/Task.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { needed, type StepCheck, type Workflow } from "../workflow/Workflow.ts"
+import type { Kept } from "./reserved.ts"
 import type { Delegate } from "./step.ts"
 
 /** How steps are run. */
@@ -18,16 +19,18 @@ export interface Settings {
   readonly onStepFailure: "report" | "end"
   /** Whether refused credentials end the run, regardless of `reassign` and `onStepFailure`. */
   readonly onAuthenticationFailure: "report" | "end"
-  /** Whether steps that no other step sees are skipped. */
-  readonly skipUnseen: boolean
   /** The steps that are given the tools. */
   readonly toolAccess: ToolAccess
+  /** The maximum number of items that run at once. */
+  readonly itemsAtOnce: number
 }
 
 export interface Plan {
   readonly task: Task
   readonly pool: WorkerPool
   readonly workflow: Workflow
+  /** The steps to run; absent if all are. */
+  readonly wanted?: ReadonlySet<number> | undefined
   readonly round: number
   readonly previous?: Previous | undefined
   readonly settings: Settings
@@ -43,6 +46,8 @@ export interface Plan {
   readonly mayRevise: boolean
   /** Present if the Conductor is a worker of its own pool. */
   readonly delegate?: Delegate | undefined
+  /** Present if a part of the budget is reserved for the step that answers. */
+  readonly kept?: Kept | undefined
 }
 
 /** The Conductor is called `self` as a worker of its own pool. */
@@ -67,13 +72,15 @@ const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): Readon
 export const workersOf = ({
   checks,
   pool,
-  workflow,
-  settings
-}: Pick<Plan, "checks" | "pool" | "workflow" | "settings">): ReadonlyArray<Worker> => {
-  const wanted = wantedOf(workflow, settings.skipUnseen)
-  return workflow.steps.flatMap(({ check, worker }, step) => {
-    if (wanted !== undefined && !wanted.has(step)) return []
+  wanted,
+  workflow
+}: Pick<Plan, "checks" | "pool" | "workflow" | "wanted">): ReadonlyArray<Worker> => {
+  const workers: Array<Worker> = []
+  for (const [step, { check, worker }] of workflow.steps.entries()) {
+    if (wanted?.has(step) === false) continue
     const own = pool.workers[worker]
-    return [...(own === undefined ? [] : [own]), ...(check === undefined ? [] : checkersOf(check, checks, pool))]
-  })
+    if (own !== undefined) workers.push(own)
+    if (check !== undefined) workers.push(...checkersOf(check, checks, pool))
+  }
+  return workers
 }

@@ -14,6 +14,7 @@ import type { StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import type { Completions } from "./completions.ts"
 import { proposalOf } from "./forms.ts"
+import { admissionPrice, admitsPlans, checksOf, noChecks, priceOf, refusalByBudget } from "./price.ts"
 import type { State } from "./round.ts"
 import type { Results } from "./scheduler.ts"
 
@@ -59,14 +60,12 @@ export const previousOf = (last: Round, { past, rounds }: Pick<State, "past" | "
   rounds: past
 })
 
-/** The checks that a run has by name: its own, and those that who wrote the workflow brings. */
-export const checksOf = ({ options: { checks = noChecks } }: State, author: Policy.Policy): Checks =>
-  author.checks === undefined ? checks : { ...checks, ...author.checks }
-
-const noChecks: Checks = {}
 const noNames: ReadonlyArray<string> = []
 
 const namesOf = (checks: Checks): ReadonlyArray<string> => (checks === noChecks ? noNames : Object.keys(checks))
+
+const shapeNames = ({ shapes }: State["options"]): ReadonlyArray<string> =>
+  shapes === undefined ? noNames : Object.keys(shapes)
 
 export const policyContextOf = (state: State, { completions, previous, round, seed }: Planning): Policy.Context => ({
   task: state.task,
@@ -76,10 +75,25 @@ export const policyContextOf = (state: State, { completions, previous, round, se
   round,
   previous,
   checks: namesOf(checksOf(state, state.policy)),
+  shapes: shapeNames(state.options),
+  maxItems: state.options.maxItems,
   tools: state.toolNames,
+  misfit: misfitOf(state),
   seed: Seed.derive(seed, "policy"),
+  price: (workflow) => priceOf(state, workflow, state.policy, previous),
+  admission: admitsPlans(state)
+    ? (workflow) => refusalByBudget(state, admissionPrice(state, workflow, state.policy, previous))
+    : undefined,
   complete: completions.complete
 })
+
+/** The reason why a text does not have the shape of the run's output. */
+const misfitOf = ({ equipment: { shape } }: State): Policy.Context["misfit"] =>
+  shape &&
+  ((text) => {
+    const read = shape.read(text)
+    return read.isRight ? undefined : read.why
+  })
 
 const mayDelegate = ({ depth, options }: State): boolean => depth < (options.self?.maxDepth ?? 0)
 
@@ -87,26 +101,48 @@ const mayDelegate = ({ depth, options }: State): boolean => depth < (options.sel
 // Plans
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Holds a workflow to the rules: a policy written in code can be wrong, too. */
-export const held = (
-  state: State,
-  { author, policy, workflow }: Pick<Revised, "author" | "policy" | "workflow">,
-  before: Policy.Previous | undefined
-) => {
+/** The rules of the workflow of a round. */
+export const rulesOf = (state: State, author: Policy.Policy, before: Policy.Previous | undefined): Workflow.Rules => {
   const { options, pool } = state
-  const checked = Workflow.check(workflow, {
+  return {
     poolSize: size(pool) + (mayDelegate(state) ? 1 : 0),
     maxSteps: Math.max(options.maxSteps ?? Workflow.defaultMaxSteps, state.policy.maxSteps ?? 0),
     allowEmpty: Policy.canStand(before),
     earlier: before?.rounds?.map(({ workflow }) => workflow.steps.length),
     checks: namesOf(checksOf(state, author)),
-    judges: size(pool)
-  })
+    judges: size(pool),
+    maxItems: options.maxItems,
+    shapes: shapeNames(options),
+    tools: state.toolNames
+  }
+}
+
+/** Holds a workflow to the rules: a policy written in code can be wrong, too. */
+export const held = (
+  state: State,
+  { author, policy, ...proposal }: Pick<Revised, "author" | "policy" | "workflow" | "answer">,
+  before: Policy.Previous | undefined
+) => {
+  const { answer, workflow } = proposal
+  if (answer !== undefined) {
+    const detail = Policy.answerProblem(proposal, misfitOf(state))
+    return detail === undefined ? Result.succeed(workflow) : Result.fail(new Policy.PolicyError({ policy, detail }))
+  }
+  const checked = Workflow.check(workflow, rulesOf(state, author, before))
+  if (
+    Result.isSuccess(checked) &&
+    state.equipment.shape !== undefined &&
+    checked.success.steps.at(-1)?.each !== undefined
+  )
+    return Result.fail(new Policy.PolicyError({ policy, detail: listForOutput }))
   return Result.mapError(checked, ({ message }) => new Policy.PolicyError({ policy, detail: message }))
 }
 
-/** A workflow that a round is to carry out, and who wrote it. */
-interface Proposed {
+const listForOutput =
+  "the last step runs for items, so its answer is a list, which does not have the requested output; add a step that joins the items"
+
+/** A workflow that a round is to carry out, or the policy's own answer, and who wrote it. */
+export interface Proposed extends Pick<Policy.Proposal, "answer" | "isLast"> {
   readonly workflow: Workflow.Workflow
   readonly author: Policy.Policy
 }
@@ -135,11 +171,11 @@ export const proposed = (
   state: State,
   proposal: Revised & Pick<Planning, "round" | "previous">
 ): Effect.Effect<Proposed, Policy.PolicyError> => {
-  const { author, durationMillis, notes = [], policy, previous, probability, round } = proposal
+  const { answer, author, durationMillis, isLast, notes = [], policy, previous, probability, round } = proposal
   return Effect.map(Effect.fromResult(held(state, proposal, previous)), (workflow) => {
-    const told = { type: "workflow-proposed", round, policy, workflow, notes, probability, durationMillis } as const
-    state.context.emit?.(defined(told))
-    return { workflow, author }
+    const told = { type: "workflow-proposed", round, policy, workflow, answer, isLast, notes, probability } as const
+    state.context.emit?.({ ...defined(told), durationMillis })
+    return defined({ workflow, author, answer, isLast })
   })
 }
 

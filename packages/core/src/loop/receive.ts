@@ -15,7 +15,8 @@ import type { ToolCall } from "../task/Message.ts"
 import { withStreams } from "../task/streams.ts"
 import * as Usage from "../task/Usage.ts"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
-import { boundsOf, estimateOf, mostOutput } from "./bounds.ts"
+import { mostOutput } from "../task/WorstCase.ts"
+import { boundsOf, estimateOf } from "./bounds.ts"
 
 /** Receives the vendor's report of its remaining limits. */
 export type AllowanceListener = (allowance: Allowance) => void

@@ -8,14 +8,17 @@ import { CallbackError } from "../Callback.ts"
 import { millisSince } from "../Elapsed.ts"
 import type { WaitingCall } from "../events/RunEvent.ts"
 import { inOrder } from "../events/StepFailure.ts"
+import type { PartialAnswer } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
 import * as Policy from "../policy/Policy.ts"
 import type { Round, RunOptions, RunResult } from "../run/Conductor.ts"
-import * as Toolbox from "../run/Toolbox.ts"
+import { withToolbox } from "../run/Equipment.ts"
+import type * as Toolbox from "../run/Toolbox.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import * as Usage from "../task/Usage.ts"
 import { Refusal, WorkerError } from "../task/Worker.ts"
-import { bestSoFar } from "./answer.ts"
+import { bestSoFar, furthestOf } from "./answer.ts"
+import { workerName } from "./plan.ts"
 import type { RunError, State } from "./round.ts"
 import * as Executor from "./scheduler.ts"
 
@@ -33,16 +36,38 @@ export class UnfittingAnswer extends Data.TaggedError("UnfittingAnswer")<{ reado
   }
 }
 
-/** The run's answer: the last, or the best where a critic scored them. */
-const answerOf = ({ current, options, rounds }: State): string | undefined => {
-  const answered = rounds.filter((round) => round.answer !== undefined)
+/**
+ * The run's answer: the last, or the best if a critic scored them. A draft is an answer only if the run came to its own
+ * end.
+ */
+const answerOf = ({ current, options, rounds }: State, isCut: boolean): string | undefined => {
+  const answered = rounds.filter(({ answer, isDraft }) => answer !== undefined && !(isCut && isDraft === true))
   if (rounds.at(-1)?.revision === "stop") return rounds.at(-1)!.answer
   if (options.critic !== undefined && answered.length > 0) {
     const score = (round: Round) => round.grade?.score ?? 0
     return answered.reduce((best, round) => (score(round) >= score(best) ? round : best)).answer
   }
-  const running = current && bestSoFar(current.workflow, current.execution.results())
+  const running =
+    current === undefined || current.isDraft ? undefined : bestSoFar(current.workflow, current.execution.results())
   return answered.at(-1)?.answer ?? running
+}
+
+/** The text that was furthest, in the last round that has one. */
+const partialOf = ({ current, past, pool, rounds }: State): PartialAnswer | undefined => {
+  const running = current && { workflow: current.workflow, answers: current.execution.results().answers }
+  const all = running === undefined ? past : [...past, running]
+  for (let round = all.length - 1; round >= 0; round--) {
+    const { answers, workflow } = all[round]!
+    const step = furthestOf(workflow, answers)
+    const answered = step === undefined ? undefined : answers[step]
+    if (step !== undefined && answered?.type === "answered") {
+      const { subtask, worker } = workflow.steps[step]!
+      return { round, step, worker: workerName({ pool }, worker), subtask, text: answered.text }
+    }
+    const { answer, isOwn } = rounds[round] ?? {}
+    if (isOwn === true && answer !== undefined) return { round, text: answer }
+  }
+  return undefined
 }
 
 /** Whether an error means that the task was declined by a model, by its vendor's filter or by the policy. */
@@ -54,7 +79,7 @@ const isRefusal = (error: unknown): boolean => {
 
 const waitingText = (calls: ReadonlyArray<WaitingCall>): string => {
   const names = calls.map(
-    ({ call, for: what, id }) => `${call.name} (${id}${what === "approval" ? ", to be allowed" : ""})`
+    ({ call, for: what, id }) => `${call.name} (${id}${what === "result" ? "" : ", to be allowed"})`
   )
   return `It waits for ${names.join(", ")}.`
 }
@@ -72,7 +97,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
   const message = messageOf(error)
   if (isA(error, Usage.BudgetExceeded)) return { ending: "budget", detail: message, error }
   // The answer of an earlier round remains valid.
-  return state.rounds.every((round) => round.answer === undefined)
+  return state.rounds.every(({ answer, isDraft }) => answer === undefined || isDraft === true)
     ? { ending: isRefusal(error) ? "refused" : "failed", detail: message, error }
     : {
         ending: "answered",
@@ -107,7 +132,9 @@ export const withValue = <E extends End>(
 export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
   const { context, rounds, runId, waitingFor } = state
   const end = endingOf(state, exit)
-  const answer = end.ending === "suspended" ? undefined : answerOf(state)
+  const isCut = state.stopped !== undefined || Exit.isFailure(exit)
+  const answer = end.ending === "suspended" ? undefined : answerOf(state, isCut)
+  const partial = end.ending === "suspended" || answer !== undefined ? undefined : partialOf(state)
   const { detail, error, ending, value } = withValue(end, answer, state.equipment.shape)
   const spend = context.ledger.spent()
   const durationMillis = millisSince(context.clock, startedAt)
@@ -116,15 +143,21 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
     context.failures.filter((failure) => failure.runId === runId || failure.runId.startsWith(`${runId}/`))
   )
   const told = failures.length === 0 ? undefined : failures
-  context.emit?.(defined({ type: "run-finished", ending, answer, detail, failures: told, spend, durationMillis }))
-  return { runId, ending, answer, detail, error, failures, spend, durationMillis, rounds, waitingFor, value }
+  context.emit?.(
+    defined({ type: "run-finished", ending, answer, partial, detail, failures: told, spend, durationMillis })
+  )
+  const cut = ending === "budget" && answer !== undefined ? { isPartial: true as const } : {}
+  const whole = { runId, ending, answer, ...cut, partial, detail, error, failures, spend, durationMillis, rounds }
+  return { ...whole, waitingFor, value }
 }
 
 /** The result of a run that has ended before, with the value of its answer: a journal stores the text alone. */
 export const valued = (result: RunResult, output: RunOptions["output"]): Effect.Effect<RunResult> => {
   if (output === undefined || result.answer === undefined) return Effect.succeed(result)
-  return Effect.match(Toolbox.answerShape(output), {
-    onSuccess: (shape) => withValue(result, result.answer, shape),
-    onFailure: (error) => ({ ...result, ending: "failed" as const, detail: error.message, error })
-  })
+  return withToolbox(({ answerShape }) =>
+    Effect.match(answerShape(output), {
+      onSuccess: (shape) => withValue(result, result.answer, shape),
+      onFailure: (error) => ({ ...result, ending: "failed" as const, detail: error.message, error })
+    })
+  )
 }

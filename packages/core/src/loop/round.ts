@@ -11,7 +11,6 @@ import type * as Policy from "../policy/Policy.ts"
 import type { Round as Done, Options, RunOptions } from "../run/Conductor.ts"
 import { within } from "../run/carried.ts"
 import type { Equipment, Unsupported } from "../run/Equipment.ts"
-import { reassignOf } from "../run/JournaledRun.ts"
 import * as Seed from "../Seed.ts"
 import type { ShapeError } from "../task/compileShape.ts"
 import type { GraderError } from "../task/Grader.ts"
@@ -25,8 +24,20 @@ import { refusalOf } from "./accounts.ts"
 import { answerOf, bestSoFar, failureOf, workersOf } from "./answer.ts"
 import type { CallContext } from "./call.ts"
 import { type Completions, completionsOf } from "./completions.ts"
-import { type Plan, workersOf as workersOfPlan } from "./plan.ts"
-import { checksOf, objections, previousOf, propose, proposed, type Revised, type Revision, textOf } from "./proposal.ts"
+import { type Plan, wantedOf, workersOf as workersOfPlan } from "./plan.ts"
+import { checksOf } from "./price.ts"
+import {
+  objections,
+  type Proposed,
+  previousOf,
+  propose,
+  proposed,
+  type Revised,
+  type Revision,
+  textOf
+} from "./proposal.ts"
+import { reassignOf } from "./reassignment.ts"
+import { keepLast } from "./reserved.ts"
 import { type Execution, type StepFailed, schedule } from "./scheduler.ts"
 import type { Delegate, DelegateError, Step } from "./step.ts"
 
@@ -73,11 +84,13 @@ export interface State {
   /** The tool calls that it waits for. */
   waitingFor: ReadonlyArray<RunEvent.WaitingCall>
   /** Composes the middleware of the steps of a workflow. */
-  readonly stepOf: (context: CallContext, plan: Plan) => Step
+  readonly stepOf: (context: CallContext, plan: Plan) => Effect.Effect<Step>
   /** Runs the steps of a round that the policy assigned to the Conductor itself. */
   readonly delegateOf: (state: State, round: number) => Delegate | undefined
   /** The workflow that runs now. */
-  current: { readonly workflow: Workflow.Workflow; readonly execution: Execution } | undefined
+  current:
+    | { readonly workflow: Workflow.Workflow; readonly execution: Execution; readonly isDraft: boolean }
+    | undefined
   /** The limit that stopped it. */
   stopped: Usage.BudgetExceeded | undefined
 }
@@ -90,13 +103,17 @@ export interface RoundAsk {
   readonly completions: Completions
 }
 
-/** The state of a round in progress. */
-export interface Played {
+/** A round whose workflow is about to run. */
+export interface Planned extends Proposed {
   readonly ask: RoundAsk
-  readonly author: Policy.Policy
-  readonly workflow: Workflow.Workflow
-  /** Absent if the policy confirms the previous answer. */
+}
+
+/** The state of a round in progress. */
+export interface Played extends Planned {
+  /** Absent if the policy answers itself or confirms the previous answer, and if the workflow waits for the caller. */
   readonly execution?: Execution
+  /** Whether the run is suspended before the first step. */
+  readonly isWaiting?: boolean
   /** The decision of the policy in the middle of the round. */
   readonly revision?: Revision | undefined
 }
@@ -110,6 +127,9 @@ export interface RoundEnd {
 
 export type Play = (ask: RoundAsk) => Effect.Effect<Played, RunError>
 export type PlayMiddleware = (next: Play) => Play
+/** Runs the steps of a workflow. */
+export type Carry = (planned: Planned) => Effect.Effect<Played, RunError>
+export type CarryMiddleware = (next: Carry) => Carry
 export type Close = (played: Played) => Effect.Effect<RoundEnd, RunError>
 export type CloseMiddleware = (next: Close) => Close
 export type Round = (round: number) => Effect.Effect<RoundEnd["end"], RunError>
@@ -118,16 +138,21 @@ export type Round = (round: number) => Effect.Effect<RoundEnd["end"], RunError>
 // Play
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The default number of items that run at once. */
+const defaultItemsAtOnce = 16
+
 const planOf = (
   state: State,
   { previous, round, seed }: RoundAsk,
   { author, workflow }: Pick<Played, "author" | "workflow">
 ): Plan => {
   const { equipment, options, pool, sendSeed, task } = state
+  const { skipUnseen = true } = options
   return {
     task,
     pool,
     workflow,
+    wanted: wantedOf(workflow, skipUnseen),
     round,
     previous,
     settings: {
@@ -135,8 +160,8 @@ const planOf = (
       reassign: reassignOf(options),
       onStepFailure: options.onStepFailure ?? "report",
       onAuthenticationFailure: options.onAuthenticationFailure ?? "report",
-      skipUnseen: options.skipUnseen ?? true,
-      toolAccess: options.toolAccess ?? "last-step"
+      toolAccess: options.toolAccess ?? "last-step",
+      itemsAtOnce: options.itemsAtOnce ?? defaultItemsAtOnce
     },
     equipment,
     seed,
@@ -148,27 +173,48 @@ const planOf = (
   }
 }
 
-const playRound = Effect.fnUntraced(function* (state: State, ask: RoundAsk): Effect.fn.Return<Played, RunError> {
-  const { context, revised } = state
+const playRound = Effect.fnUntraced(function* (
+  state: State,
+  carry: Carry,
+  ask: RoundAsk
+): Effect.fn.Return<Played, RunError> {
+  const { revised } = state
   const { previous, round } = ask
-  const { author, workflow } =
+  const proposal =
     revised === undefined ? yield* propose(state, ask) : yield* proposed(state, { ...revised, round, previous })
   state.revised = undefined
-  if (Workflow.isEmpty(workflow)) return { ask, author, workflow }
-  const plan = planOf(state, ask, { author, workflow })
-  const unpriced = refusalOf(context, workersOfPlan(plan))
-  if (unpriced !== undefined) return yield* unpriced
-  const execution = schedule(context, plan, state.stepOf(context, plan))
-  state.current = { workflow, execution }
-  yield* execution.run
-  return { ask, author, workflow, execution }
+  if (proposal.isLast === true) state.recursion = 0
+  const planned = { ...proposal, ask }
+  return Workflow.isEmpty(proposal.workflow) ? planned : yield* carry(planned)
 })
 
 /** Proposes a workflow, or uses the one that was already proposed, and runs it as far as possible. */
 export const play =
-  (state: State): Play =>
+  (state: State, carry: Carry): Play =>
   (ask) =>
-    playRound(state, ask)
+    playRound(state, carry, ask)
+
+/** Runs the steps of a workflow as far as possible. */
+export const carry =
+  (state: State): Carry =>
+  (planned) =>
+    Effect.suspend((): ReturnType<Carry> => {
+      const { context, depth, options } = state
+      const { ask, workflow } = planned
+      const unkept = planOf(state, ask, planned)
+      const unpriced = refusalOf(context, workersOfPlan(unkept))
+      if (unpriced !== undefined) return Effect.fail(unpriced)
+      const isKept = options.budget?.keep === "answer" && depth === 0
+      const kept = isKept ? keepLast(context.ledger, unkept) : undefined
+      const plan = kept === undefined ? unkept : { ...unkept, kept }
+      const run = Effect.flatMap(state.stepOf(context, plan), (step) =>
+        Effect.flatMap(schedule(context, plan, step), (execution) => {
+          state.current = { workflow, execution, isDraft: planned.isLast === false }
+          return Effect.as(execution.run, { ...planned, execution })
+        })
+      )
+      return kept === undefined ? run : Effect.ensuring(run, Effect.sync(kept.release))
+    })
 
 // -------------------------------------------------------------------------------------------------------------------
 // Close
@@ -179,10 +225,20 @@ const over = (done: Done): Effect.Effect<RoundEnd> => Effect.succeed({ end: "ove
 /** The end of a round that was played. */
 export const close =
   (state: State): Close =>
-  ({ execution, revision, workflow }) =>
+  ({ answer: own, ask, execution, isLast, isWaiting, revision, workflow }) =>
     Effect.suspend((): Effect.Effect<RoundEnd, RunError> => {
+      if (isWaiting === true) return Effect.succeed({ end: "over" })
+      const draft = isLast === false ? { isDraft: true } : {}
+      const { said } = ask.completions.asked
+      const past = said.length === 0 ? { workflow } : { workflow, said }
       if (execution === undefined) {
-        state.past.push({ workflow, answers: [], verdicts: [] })
+        state.past.push({ ...past, answers: [], verdicts: [] })
+        if (own !== undefined) {
+          const done = { workflow, failed: [], answer: own, confirmed: false, isOwn: true, ...draft }
+          // A critic may ask for another round; a draft always does.
+          const isFinal = isLast !== false && state.options.critic === undefined
+          return Effect.succeed({ end: isFinal ? "over" : "ended", done })
+        }
         return over({ workflow, failed: [], answer: state.rounds.at(-1)?.answer, confirmed: true })
       }
       const results = execution.results()
@@ -191,8 +247,8 @@ export const close =
       const isSuspended = stopped === undefined && results.waitingFor.length > 0
       // Steps that were held back are decided on once no step waits for tools.
       if (!isSuspended) execution.skipHeld(stopped === undefined ? "revised" : "budget")
-      state.past.push({ workflow, answers: results.answers, verdicts: results.verdicts })
-      const done = { workflow, failed: workersOf(workflow, results, "failed"), confirmed: false }
+      state.past.push({ ...past, answers: results.answers, verdicts: results.verdicts })
+      const done = { workflow, failed: workersOf(workflow, results, "failed"), confirmed: false, ...draft }
 
       if (stopped !== undefined) {
         state.stopped = stopped

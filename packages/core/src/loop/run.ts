@@ -5,18 +5,22 @@ import { ticks } from "../Elapsed.ts"
 import * as RunEvent from "../events/RunEvent.ts"
 import { payments, type Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
-import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
+import { AmbientJournal } from "../journal/AmbientJournal.ts"
+import { onDemand } from "../OnDemand.ts"
 import * as Budget from "../run/Budget.ts"
 import { Caller } from "../run/Caller.ts"
 import type { Options, Past, RunOptions, RunResult } from "../run/Conductor.ts"
 import { isCarrying, within } from "../run/carried.ts"
-import { equipmentOf, ready, recordedOf, toolNamesOf } from "../run/Equipment.ts"
-import * as Journaled from "../run/JournaledRun.ts"
+import { equipmentOf, ready, toolNamesOf } from "../run/Equipment.ts"
+import { withJournaledRun } from "../run/journaled.ts"
+import type { Recording } from "../run/Recording.ts"
 import * as Resilience from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
+import { unusable, wrongId } from "../run/UnusableRun.ts"
 import type * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
 import { spansOf } from "../telemetry/ActiveSpans.ts"
 import { isLimited, neededOf, refusalOf } from "./accounts.ts"
 import type { CallContext, CallRun } from "./call.ts"
@@ -34,6 +38,8 @@ export interface Nesting {
   /** The path of the nested run, a prefix of the ids of its waiting calls. */
   readonly path: string
   readonly toolNames: ReadonlyArray<string>
+  /** Whether it only reports what it has recorded. */
+  readonly isReplayed: boolean
 }
 
 /** Runs a task, within another run or by itself. */
@@ -71,19 +77,18 @@ const conductUntyped = (
       const clock = nesting?.context.clock ?? (yield* Clock.Clock)
       const seed = runOptions.seed ?? options.seed
       const runId = runOptions.runId ?? crypto.randomUUID()
-      const wrong = nesting === undefined ? Journaled.wrongId(runId) : undefined
+      const wrong = nesting === undefined ? wrongId(runId) : undefined
       if (wrong !== undefined) {
-        const result = Journaled.unusable(runId, wrong)
+        const result = unusable(runId, wrong)
         onResult?.(result)
         return result
       }
       const pool = runOptions.pool ?? options.pool
       const heard = runOptions.listener && guardedListener(runId, runOptions.listener)
       const tools = nesting?.toolNames ?? toolNamesOf(options, runOptions)
-      const journaled =
-        nesting === undefined
-          ? yield* Journaled.begin(runOptions, { runId, seed, tools, listener: heard?.listener, task })
-          : undefined
+      const journal = nesting === undefined ? (runOptions.journal ?? (yield* AmbientJournal)) : undefined
+      const about = { runId, seed, tools, listener: heard?.listener, task }
+      const journaled = journal && (yield* withJournaledRun(({ begin }) => begin(journal, about)))
       if (journaled?._tag === "Over") {
         const result = yield* valued(journaled.result, runOptions.output)
         onResult?.(result)
@@ -114,9 +119,12 @@ const conductUntyped = (
         counts: isShared && recording === undefined ? new Map() : undefined,
         spans: nesting?.context.spans ?? runOptions.telemetry ?? spansOf(runOptions.listener),
         caller,
-        isCarried: isCarrying(isShared || caller !== undefined || gate?.givesPlaces === true)
+        isCarried: isCarrying(isShared || caller !== undefined || gate?.givesPlaces === true),
+        isReplayed: nesting?.isReplayed === true
       }
-      const context = contextOf(callRun, {
+      // Loaded only if the run has a record.
+      const past = resume && (yield* withJournaledRun(Effect.succeed))
+      const context = yield* contextOf(callRun, {
         payer,
         cachedAnswers: runOptions.cachedAnswers ?? "free",
         retry: options.retry ?? Resilience.defaultRetry,
@@ -126,41 +134,44 @@ const conductUntyped = (
         timeoutMillis: options.worker?.timeoutMillis,
         silence: silenceOf(options),
         failures: nesting?.context.failures ?? [],
-        recorded: resume && recordedOf(resume.transcript, runId),
+        recorded: resume && past?.recordedOf(resume.transcript, runId),
         recording,
         chargesRun,
         onUnconfirmedCall: options.onUnconfirmedCall
       })
+      const own = options.policy ?? (yield* defaultPolicyOf(pool))
+      const fork = nesting === undefined && resume?.transcript.forkOf !== undefined ? resume.transcript : undefined
+      const policy = fork === undefined || past === undefined ? own : past.forkPolicyOf(own, fork)
       const state: State = {
         runId,
         options,
         runOptions: journaled === undefined ? runOptions : { ...runOptions, listener, resume },
         task,
         pool,
-        policy: options.policy ?? DefaultPolicy.of(pool),
+        policy,
         context,
         seed: seed ?? 0,
         sendSeed: seed !== undefined,
         depth: nesting?.depth ?? 0,
         rounds: [],
         past: [],
-        recursion: maxRounds(options) - 1,
+        recursion: maxRounds(fork === undefined ? options : { ...options, policy }) - 1,
         revisions: options.revisions ?? defaultRevisions,
         revised: undefined,
         toolNames: journaled?.recording.tools ?? tools,
         equipment: equipmentOf(runId, nesting?.path ?? "", options, { ...runOptions, resume }, context.recorded),
         waitingFor: [],
         stepOf,
-        delegateOf: options.self === undefined ? noDelegate : delegation(conductUntyped),
+        delegateOf: options.self === undefined ? noDelegate : yield* delegation(conductUntyped),
         current: undefined,
         stopped: undefined
       }
       // With `onResult` the run is forked, and nothing interrupts it before it has begun.
       const interruptible = onResult === undefined ? restore : Effect.interruptible
       const startedAt = ticks(clock)
-      started(state, nesting?.parent)
+      started(state, nesting?.parent, fork?.forkOf)
       const spanned = within(context, { type: "run", runId }, runRounds(state))
-      const rounds = recording === undefined ? spanned : Effect.andThen(Journaled.stopped(recording), spanned)
+      const rounds = recording === undefined ? spanned : Effect.andThen(stopped(recording), spanned)
       const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
       if (journaled !== undefined && isOver(state, exit)) {
         yield* settleRest({ run: context, recording, chargesRun })
@@ -172,6 +183,16 @@ const conductUntyped = (
       return result
     })
   )
+
+const withDefaultPolicy = onDemand(() => import("../policy/DefaultPolicy.ts"))
+
+const defaultPolicyOf = (pool: WorkerPool) => withDefaultPolicy((policies) => Effect.sync(() => policies.of(pool)))
+
+/** A run that its journal has stopped before its first request. */
+const stopped = (recording: Recording): Effect.Effect<void> => {
+  const error = recording.broken()
+  return error === undefined ? Effect.void : Effect.die(error)
+}
 
 /** Returns the payments of a run from its transcript. */
 const paidIn = (transcript: Transcript): ReadonlyArray<Usage.Paid> =>
@@ -204,8 +225,11 @@ const inTime = (
  */
 export const maxRounds = (options: RunSettings & Pick<Options, "policy">): number => {
   const { critic, policy, recursion = critic === undefined ? 0 : 2 } = options
-  return Math.max(recursion, policy?.recursion ?? 0) + 1
+  return Math.min(Math.max(recursion, policy?.recursion ?? 0) + 1, mostRounds)
 }
+
+/** Bounds the time and the memory of a run that never ends by itself and that costs nothing. */
+const mostRounds = 10_000
 
 const noDelegate: State["delegateOf"] = () => undefined
 
@@ -223,7 +247,7 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   )
   const unpriced = refusalOf(state.context, neededOf(state.pool.workers, state.options.critic))
   if (unpriced !== undefined) return yield* unpriced
-  const run = rounding(state)
+  const run = yield* rounding(state)
   for (let round = 0; ; round++) {
     const end = yield* run(round)
     if (end === "over" || (end === "ended" && state.recursion === 0)) return
@@ -236,7 +260,11 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
 // Beginning and end
 // -------------------------------------------------------------------------------------------------------------------
 
-const started = ({ context, policy, pool, seed, task }: State, parent: RunEvent.Parent | undefined) =>
+const started = (
+  { context, policy, pool, seed, task }: State,
+  parent: RunEvent.Parent | undefined,
+  forkOf: RunEvent.ForkOf | undefined
+) =>
   context.emit?.(
     defined({
       type: "run-started",
@@ -248,6 +276,7 @@ const started = ({ context, policy, pool, seed, task }: State, parent: RunEvent.
       policy: policy.name,
       reason: policy.reason,
       seed,
-      parent
+      parent,
+      forkOf
     })
   )

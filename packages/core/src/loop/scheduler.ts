@@ -15,12 +15,15 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { WaitingCall } from "../events/RunEvent.ts"
+import { onDemand } from "../OnDemand.ts"
 import { within } from "../run/carried.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
+import { hasCells } from "../workflow/program.ts"
 import type { StepAnswer, Verdict } from "../workflow/StepMessages.ts"
-import type { Step as WorkflowStep } from "../workflow/Workflow.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
 import type { Answered, CallContext } from "./call.ts"
-import { type Plan, wantedOf, workerName } from "./plan.ts"
+import { type Plan, workerName } from "./plan.ts"
+import { failedAnswer } from "./reserved.ts"
 import { answerStep, fail, isFatal, type Running, type Step, type StepFailure, start } from "./step.ts"
 
 /** The results of a workflow so far. */
@@ -65,18 +68,50 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   }
 }
 
-const sees = ({ access }: WorkflowStep, step: number): boolean => access === "all" || access.includes(step)
-
 /** Prepares to run a workflow; its steps emit events. */
-export const schedule = (context: CallContext, plan: Plan, answer: Step): Execution => {
+export const schedule = (context: CallContext, plan: Plan, answer: Step): Effect.Effect<Execution> =>
+  hasCells(plan.workflow)
+    ? withPrograms(({ scheduleProgram }) => Effect.sync(() => scheduleProgram(context, plan, answer)))
+    : Effect.succeed(scheduleSteps(context, plan, answer))
+
+const withPrograms = onDemand(() => import("./programScheduler.ts"))
+
+/** The steps that wait for others: by the step that they name, and those that see all earlier steps. */
+interface Waiting {
+  readonly byStep: ReadonlyArray<ReadonlyArray<number> | undefined>
+  readonly forAll: ReadonlyArray<number>
+}
+
+const waitingIn = ({ steps }: Workflow, isWanted: (step: number) => boolean): Waiting => {
+  const byStep: Array<Array<number> | undefined> = []
+  const forAll: Array<number> = []
+  for (let later = 1; later < steps.length; later++) {
+    if (!isWanted(later)) continue
+    const { access } = steps[later]!
+    if (access === "all") {
+      forAll.push(later)
+      continue
+    }
+    for (const step of access) {
+      const known = byStep[step]
+      if (known === undefined) byStep[step] = [later]
+      else known.push(later)
+    }
+  }
+  return { byStep, forAll }
+}
+
+/** Prepares to run a workflow whose steps run once, without conditions: counters are enough for their order. */
+const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Execution => {
   const { emit } = context
-  const { round, settings, workflow } = plan
+  const { round, settings, wanted, workflow } = plan
   const { steps } = workflow
-  const wanted = wantedOf(workflow, settings.skipUnseen)
   const isWanted = (step: number) => wanted === undefined || wanted.has(step)
+  const { byStep, forAll } = waitingIn(workflow, isWanted)
   /** How many steps each still waits for. A wanted step sees only wanted ones. */
   const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
   const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
+  const view = { answers }
   const waitingFor: Array<WaitingCall> = []
   const verdicts: Array<Verdict | undefined> = []
   let held: ReadonlyArray<number> = []
@@ -87,12 +122,14 @@ export const schedule = (context: CallContext, plan: Plan, answer: Step): Execut
 
   const released = (step: number): Array<number> => {
     const ready: Array<number> = []
-    for (let later = step + 1; later < steps.length; later++) {
-      if (!isWanted(later) || !sees(steps[later]!, step)) continue
+    const end = (later: number) => {
       waitsFor[later]! -= 1
       if (waitsFor[later] === 0) ready.push(later)
     }
-    return ready
+    byStep[step]?.forEach(end)
+    if (forAll.length === 0) return ready
+    for (const later of forAll) if (later > step) end(later)
+    return ready.sort((one, other) => one - other)
   }
 
   // The last of a step's dependencies to end runs that step in its own fiber: no barrier, no new fiber for a chain.
@@ -111,10 +148,12 @@ export const schedule = (context: CallContext, plan: Plan, answer: Step): Execut
 
   const one = (step: number): Effect.Effect<void, StepFailure> =>
     Effect.suspend(() => {
-      if (stopped !== undefined) {
+      const isKept = step === plan.kept?.step
+      if (stopped !== undefined && !isKept) {
         skip(step, "budget")
         return drive(released(step))
       }
+      if (isKept) plan.kept!.release()
       const running = start(context, plan, step)
       const keep = ({ finishReason, text }: Answered) => {
         answers[step] =
@@ -124,7 +163,7 @@ export const schedule = (context: CallContext, plan: Plan, answer: Step): Execut
         verdicts[step] = verdict
         running.holds = holds
       }
-      const answered = answerStep(context, plan, answer, answers, running, { keep, judged })
+      const answered = answerStep(context, plan, answer, view, running, { keep, judged })
       const asked = within(context, { type: "step", runId: context.runId, step }, answered)
       return Effect.matchEffect(asked, {
         onSuccess: (end) => {
@@ -138,7 +177,7 @@ export const schedule = (context: CallContext, plan: Plan, answer: Step): Execut
           return Effect.void
         },
         onFailure: (error) => {
-          answers[step] = { type: "failed", message: error.message, cause: error }
+          answers[step] = failedAnswer(plan, error)
           fail(context, plan, running, error)
           if (error._tag === "BudgetExceeded") stopped ??= error
           else if (settings.onStepFailure === "end" || isFatal(settings, error)) return Effect.fail(error)

@@ -7,15 +7,19 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../Elapsed.ts"
-import type { WaitingCall } from "../events/RunEvent.ts"
+import type { Body, Emit, Item, WaitingCall } from "../events/RunEvent.ts"
 import { defined } from "../Fields.ts"
 import type { Reassign } from "../run/Resilience.ts"
+import type { AnswerShape } from "../run/Toolbox.ts"
 import * as Seed from "../Seed.ts"
 import type { Message } from "../task/Message.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import type { WorkerError, WorkerRequest } from "../task/Worker.ts"
-import { type StepAnswer, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
+import { listOf } from "../workflow/program.ts"
+import { type StepView, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
+import type { Step as WorkflowStep } from "../workflow/Workflow.ts"
 import type { Answered, Ask, CallContext } from "./call.ts"
+import { listShape } from "./lists.ts"
 import { type Plan, type Settings, workerName } from "./plan.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -35,7 +39,11 @@ export interface Conversation {
 /** The resources of a step: its tools, and the shape that its answer must have. */
 export interface Offered {
   readonly hasTools: boolean
-  readonly isShaped: boolean
+  /** The names of the only tools that it may call; all of the run's if absent. */
+  readonly only?: ReadonlyArray<string> | undefined
+  readonly shape: AnswerShape | undefined
+  /** Whether its worker answers again in the same conversation if its check fails. */
+  readonly isRepeated: boolean
 }
 
 /** A step that is being answered. One small object, as many are in flight at once. */
@@ -47,6 +55,12 @@ export interface Running {
   worker: string
   /** Whether it holds back the steps that see it. */
   holds: boolean
+  /** The item that it runs for; absent if the step runs once. */
+  readonly item: Item | undefined
+  /** Emits the events of the step, with its item. */
+  readonly emit: Emit | undefined
+  /** Whether it only reports the record of an earlier process: nothing is called. */
+  readonly isReplayed: boolean
 }
 
 /** A step: the same whichever worker is asked. */
@@ -70,6 +84,8 @@ export interface StepAt {
   readonly ordinal: number
   readonly tried: ReadonlyArray<number>
   readonly request: WorkerRequest
+  /** The time limit of its calls, instead of the run's: set by `settings`. */
+  readonly timeoutMillis?: number | undefined
   /** The worker that takes over, if a middleware overrides the settings of the run. */
   readonly rule?: Reassign
   /** Called in the tick in which an answer is charged. By default it keeps and finishes it. */
@@ -99,7 +115,7 @@ export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly 
  * or the calls that it waits for.
  */
 export type Delegate = (
-  step: number,
+  running: Pick<Running, "step" | "item" | "isReplayed">,
   messages: ReadonlyArray<Message>,
   offered: Offered
 ) => Effect.Effect<Answered | ReadonlyArray<WaitingCall>, DelegateError | BudgetExceeded>
@@ -113,16 +129,46 @@ export type StepMiddleware = (next: Step) => Step
 // Reports
 // -------------------------------------------------------------------------------------------------------------------
 
-export const start = ({ clock, emit }: CallContext, plan: Plan, step: number): Running => {
-  const worker = workerName(plan, plan.workflow.steps[step]!.worker)
-  emit?.({ type: "step-started", round: plan.round, step, worker })
-  return { step, startedAt: ticks(clock), worker, holds: false }
+/** Emits the events of an item: the same ones, with its name. */
+const emitterOf = (emit: Emit | undefined, item: Item | undefined): Emit | undefined =>
+  emit === undefined || item === undefined
+    ? emit
+    : (body) => {
+        const event = body as Body & { item?: Item }
+        event.item = item
+        emit(event)
+      }
+
+/** A step that is about to be answered, or an item of it. */
+export const running = ({ clock, emit, isReplayed }: CallContext, plan: Plan, step: number, item?: Item): Running => ({
+  step,
+  startedAt: ticks(clock),
+  worker: workerName(plan, plan.workflow.steps[step]!.worker),
+  holds: false,
+  item,
+  emit: emitterOf(emit, item),
+  isReplayed
+})
+
+/** Starts a step; `without` names what it does not wait for. */
+export const start = (
+  context: CallContext,
+  plan: Plan,
+  step: number,
+  item?: Item,
+  without?: ReadonlyArray<string>
+): Running => {
+  const started = running(context, plan, step, item)
+  const { emit, worker } = started
+  if (without === undefined) emit?.({ type: "step-started", round: plan.round, step, worker })
+  else emit?.({ type: "step-started", round: plan.round, step, worker, without })
+  return started
 }
 
 const finish = (
-  { clock, emit }: CallContext,
+  { clock }: CallContext,
   { round }: Plan,
-  { startedAt, step, worker }: Running,
+  { emit, startedAt, step, worker }: Running,
   given: Answered,
   isUnchecked = false
 ) => {
@@ -134,23 +180,22 @@ const finish = (
 }
 
 export const fail = (
-  { clock, emit, failures, runId }: CallContext,
+  { clock, failures, runId }: CallContext,
   { round }: Plan,
-  { startedAt, step, worker }: Running,
+  { emit, item, startedAt, step, worker }: Running,
   error: StepError
 ): void => {
   const { message } = error
   const why = error._tag === "WorkerError" ? { reason: error.reason._tag, message } : { message }
   // A limit is not the worker's fault.
-  if (error._tag !== "BudgetExceeded") failures.push({ runId, round, step, worker, ...why })
+  if (error._tag !== "BudgetExceeded") failures.push({ runId, round, step, ...itemIn(item), worker, ...why })
   emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
 }
 
 /** Reports an answer after which its step continues; `error` has the reason why it was rejected. */
 export const reportTurn = (
-  { emit }: CallContext,
   { round }: Plan,
-  { conversation: { turn }, step }: StepAsk,
+  { conversation: { turn }, running: { emit }, step }: StepAsk,
   worker: string,
   answer: Answered,
   durationMillis: number,
@@ -166,7 +211,7 @@ export const reportTurn = (
  * can read, is dropped.
  */
 export const handTo = (
-  { emit, failures, runId }: CallContext,
+  { failures, runId }: CallContext,
   plan: Plan,
   { conversation, running, step }: StepAsk,
   ordinal: number,
@@ -174,9 +219,9 @@ export const handTo = (
 ): void => {
   const { round } = plan
   const to = workerName(plan, ordinal)
-  const { worker: from } = running
+  const { emit, item, worker: from } = running
   const why = error && { reason: error.reason._tag, message: error.message }
-  if (why !== undefined) failures.push({ runId, round, step, worker: from, ...why, reassignedTo: to })
+  if (why !== undefined) failures.push({ runId, round, step, ...itemIn(item), worker: from, ...why, reassignedTo: to })
   emit?.({ type: "step-reassigned", round, step, from, to, ...why })
   running.worker = to
   for (const [index, message] of conversation.messages.entries()) {
@@ -186,6 +231,9 @@ export const handTo = (
   }
 }
 
+/** The item of a failure, if there is one. */
+const itemIn = (item: Item | undefined) => (item === undefined ? undefined : { item })
+
 /** Whether an error always ends the run, unlike other errors: wrong credentials stay wrong for every step. */
 export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError): boolean =>
   onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
@@ -194,17 +242,29 @@ export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError)
 // The way in
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Whether a step may call tools, and whether its answer is held to the shape of the run's. */
-const offeredTo = ({ equipment, settings, workflow }: Plan, step: number): Offered => {
+/** The shape of the answer that a step gives to others. */
+const shapeOf = ({ equipment }: Plan, { gives }: WorkflowStep): AnswerShape | undefined => {
+  if (gives !== undefined && "shape" in gives) return equipment.shapes?.get(gives.shape)
+  const most = listOf(gives)
+  return most === undefined ? undefined : listShape(most)
+}
+
+/** Whether a step may call tools, and the shape of its answer: the run's, or its own. */
+const offeredTo = (plan: Plan, step: number): Offered => {
+  const { equipment, settings, workflow } = plan
   const { toolAccess } = settings
+  const own = workflow.steps[step]!
+  const { check, tools } = own
   const isLast = step === workflow.steps.length - 1
   const mayCall =
     toolAccess === "policy"
-      ? workflow.steps[step]!.tools === true
+      ? tools !== undefined && tools !== false
       : toolAccess === "every-step" || (toolAccess === "last-step" && isLast)
   return {
     hasTools: equipment.tools !== undefined && mayCall,
-    isShaped: equipment.shape !== undefined && (isLast || workflow.answer === "majority")
+    only: typeof tools === "object" ? tools : undefined,
+    shape: ((isLast || workflow.answer === "majority") && equipment.shape) || shapeOf(plan, own),
+    isRepeated: check?.onFailure === "again"
   }
 }
 
@@ -213,15 +273,14 @@ export const answerStep = (
   context: CallContext,
   plan: Plan,
   next: Step,
-  answers: ReadonlyArray<StepAnswer | undefined>,
+  view: StepView,
   running: Running,
   { judged, keep }: Pick<StepAsk, "keep" | "judged">
 ): ReturnType<Step> => {
   const { previous, round, seed, settings, task, workflow } = plan
-  const { emit } = context
-  const { step } = running
+  const { emit, item, step } = running
   const ordinal = workflow.steps[step]!.worker
-  const sample = Seed.derive(seed, step)
+  const sample = item === undefined ? Seed.derive(seed, step) : Seed.derive(seed, step, item)
   const { maxOutputTokens, preferences, reasoning, temperature } = settings.worker
   const finished = (answered: Answered, isUnchecked?: boolean) => finish(context, plan, running, answered, isUnchecked)
   const ask: StepAsk = {
@@ -240,7 +299,7 @@ export const answerStep = (
     ordinal,
     tried: [ordinal],
     request: {
-      messages: workerMessages({ task, workflow, step, answers, previous }),
+      messages: workerMessages({ task, workflow, step, previous, ...view }),
       maxOutputTokens,
       temperature,
       reasoning,
@@ -264,7 +323,7 @@ export const conversed =
   (next) =>
   (ask, at) => {
     const { conversation, offered, sample } = ask
-    if (!offered.hasTools && !offered.isShaped) return next(ask, at)
+    if (!offered.hasTools && offered.shape === undefined && !offered.isRepeated) return next(ask, at)
     const { messages, turn } = conversation
     const { request } = at
     conversation.since = ticks(clock)
@@ -280,8 +339,11 @@ export const conversed =
 
 /** Asks the worker of a step for one turn. */
 export const turn =
-  ({ call, emit }: CallContext, { pool, round }: Plan): Step =>
-  ({ conversation, onDelta, sample, step }, { onAnswer, ordinal, request, tried }) => {
+  ({ call }: CallContext, { pool, round }: Plan): Step =>
+  (
+    { conversation, onDelta, running: { emit, isReplayed, item }, sample, step },
+    { onAnswer, ordinal, request, timeoutMillis, tried }
+  ) => {
     const { turn } = conversation
     const worker = pool.workers[ordinal]!
     const onNotice = (notice: string) => emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
@@ -291,8 +353,11 @@ export const turn =
       sample: turn === 0 ? sample : Seed.derive(sample, "turn", turn),
       round,
       step,
+      item,
+      isReplayed,
       by: "step",
       turn,
+      timeoutMillis,
       onDelta,
       onNotice,
       onAnswer

@@ -36,9 +36,9 @@ const ordinals = (
 }
 
 const aWorker = Options.expects("a worker's id or its number in the pool, from 0", (value) =>
-  ["string", "number"].includes(typeof value)
+  typeof value === "string" ? value !== "" : Number.isSafeInteger(value) && (value as number) >= 0
 )
-const workersOf = Options.expects("a list of worker ids or numbers", Array.isArray)
+const workersOf = Options.listOf(aWorker)
 const count = Options.whole(1)
 
 /** An empty subtask is the question itself, so that an attempt is exactly a single call. */

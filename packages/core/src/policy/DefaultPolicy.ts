@@ -37,7 +37,7 @@ const prompted = (model: Worker): Policy.Policy => ({
     const most = model.limits?.maxOutputTokens ?? completionTokens
     const policy = LanguagePolicy.make({
       model,
-      prompt: { descriptions: true },
+      prompt: { descriptions: true, mayAnswer: true },
       maxOutputTokens: Math.min(completionTokens, most),
       fallback: Baselines.single(model.id)
     })

@@ -7,11 +7,13 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { atOnce } from "../Callback.ts"
+import { defined } from "../Fields.ts"
 import { check } from "../Options.ts"
 import * as Seed from "../Seed.ts"
-import { messageOf } from "../Thrown.ts"
+import { isA, messageOf } from "../Thrown.ts"
 import type { Message } from "../task/Message.ts"
-import type { Reasoning, Worker, WorkerRequest } from "../task/Worker.ts"
+import { BudgetExceeded } from "../task/Usage.ts"
+import type { HowFormat, Reasoning, Worker, WorkerRequest } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
 import * as WorkflowText from "../workflow/WorkflowText.ts"
@@ -59,9 +61,21 @@ const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest
     maxSteps: context.maxSteps,
     access: options.prompt?.access ?? "binary",
     // During a round, a workflow without steps means "continue".
-    allowEmpty: Policy.canStand(context.previous) || context.evidence !== undefined
+    allowEmpty: Policy.canStand(context.previous) || context.evidence !== undefined,
+    ...(Prompt.mentionsHow(options.prompt) && { how: howOf(context, options) }),
+    ...(Prompt.mentionsAnswer(options.prompt) && { mayAnswer: true })
   }
 })
+
+const howOf = (context: Policy.Context, options: Options): HowFormat => {
+  const { maxItems, shapes, tools } = context
+  return defined({
+    checks: Prompt.mentionsChecks(context, options.prompt) ? context.checks : undefined,
+    shapes,
+    tools,
+    maxItems
+  })
+}
 
 const withoutSubtasks = (workflow: Workflow): Workflow => ({
   ...workflow,
@@ -73,6 +87,8 @@ interface Written {
   readonly notes: ReadonlyArray<string>
   readonly workflow: Workflow
   readonly stands?: EarlierStep | undefined
+  /** The Conductor's own answer, if it may answer. */
+  readonly answer?: string | undefined
   readonly refusal?: string | undefined
   /** The error of a user function that reads the completion. */
   readonly defect?: string | undefined
@@ -83,6 +99,10 @@ const reader = (context: Policy.Context, options: Options) => {
   const { format } = settings(context, options)
   const rules = {
     ...format!,
+    how: format!.how !== undefined,
+    shapes: context.shapes,
+    tools: context.tools,
+    maxItems: context.maxItems,
     mode: options.mode ?? "tolerant",
     checks: Prompt.mentionsChecks(context, options.prompt) ? context.checks : undefined,
     judges: WorkerPool.size(context.pool),
@@ -99,30 +119,38 @@ const reader = (context: Policy.Context, options: Options) => {
       return Result.succeed({ notes: [], workflow: { steps: [] }, defect: `refusal failed: ${messageOf(error)}` })
     }
     if (refusal !== undefined) return Result.succeed({ notes: [], workflow: { steps: [] }, refusal })
-    return Result.flatMap(WorkflowText.read(completion, rules), ({ notes, stands, workflow }) =>
-      stands === undefined || hasAnswer(context, stands)
-        ? Result.succeed({
-            notes,
-            stands,
-            workflow: options.prompt?.subtasks === false ? withoutSubtasks(workflow) : workflow
-          })
-        : Result.fail({
-            message: `The final answer cannot be step ${stands.step} of round ${stands.round}, because that step has no answer.`
-          })
-    )
+    return Result.flatMap(WorkflowText.read(completion, rules), ({ answer, notes, stands, workflow }) => {
+      if (stands !== undefined && !hasAnswer(context, stands)) {
+        const { round, step } = stands
+        const message = `The final answer cannot be step ${step} of round ${round}, because that step has no answer.`
+        return Result.fail({ message })
+      }
+      const misfit = answer === undefined ? undefined : context.misfit?.(answer)
+      if (misfit !== undefined)
+        return Result.fail({ message: `The answer does not match the output schema: ${misfit}` })
+      const written = options.prompt?.subtasks === false ? withoutSubtasks(workflow) : workflow
+      const tooDear = written.steps.length === 0 ? undefined : context.admission?.(written)
+      if (tooDear !== undefined) return Result.fail(tooDear)
+      return Result.succeed({ notes, stands, answer, workflow: written })
+    })
   }
 }
 
 const hasAnswer = ({ previous }: Policy.Context, { round, step }: EarlierStep): boolean =>
   previous?.rounds?.[round]?.answers[step]?.type === "answered"
 
+/** A model is shown neither the schemas of tools nor that of the output, so no answer of its own is suggested. */
+const offered = ({ misfit, tools = [] }: Policy.Context, { prompt = {} }: Options): Prompt.ConductorOptions =>
+  tools.length === 0 && misfit === undefined ? prompt : { ...prompt, mayAnswer: false }
+
 /** Calls the model until its text can be read. */
 const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, options: Options) {
   const attempts = 1 + (options.resamples ?? 2)
-  const prompt = Prompt.conductorMessages(context, options.prompt)
+  const prompt = Prompt.conductorMessages(context, offered(context, options))
   const read = reader(context, options)
   let correction: ReadonlyArray<Message> = []
   let problem = ""
+  let tooDear: BudgetExceeded | undefined
   for (let attempt = 0; attempt < attempts; attempt++) {
     const { completion, reading } = yield* context.complete({
       model: options.model,
@@ -141,8 +169,10 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
       return yield* new Policy.PolicyError({ policy: name, detail: refusal, isRefusal: true })
     }
     problem = reading.failure.message
+    tooDear = isA(reading.failure, BudgetExceeded) ? reading.failure : undefined
     correction = Prompt.correctionMessages(completion, problem, options.prompt)
   }
+  if (tooDear !== undefined) return yield* tooDear
   const times = attempts === 1 ? "" : ` in ${attempts} attempts`
   return yield* new Policy.PolicyError({
     policy: name,
@@ -182,7 +212,10 @@ export const make = (options: Options): Policy.Policy => {
   const policy: Policy.Policy = {
     name,
     propose: (context) =>
-      Effect.map(write(name, context, options), ({ notes, workflow }): Policy.Proposal => ({ notes, workflow })),
+      Effect.map(
+        write(name, context, options),
+        ({ answer, notes, workflow }): Policy.Proposal => defined({ notes, workflow, answer })
+      ),
     revise: (context) =>
       Effect.map(write(name, context, options), ({ stands, ...proposal }) =>
         stands === undefined ? Policy.revisionOf(proposal) : { type: "stop", answer: stands, notes: proposal.notes }

@@ -17,9 +17,12 @@ import { BudgetExceeded } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as WorkerPools from "../task/WorkerPool.ts"
-import type { PastRound, StepAnswer } from "../workflow/StepMessages.ts"
+import type { Price } from "../workflow/Price.ts"
+import type { PastRound, Said, StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflows from "../workflow/Workflow.ts"
 import { check, type EarlierStep, type Workflow, type WorkflowInput } from "../workflow/Workflow.ts"
+
+export type { Said } from "../workflow/StepMessages.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -83,10 +86,26 @@ export interface Context {
   readonly evidence?: Evidence | undefined
   /** The names of the checks that steps may have, besides workers that judge. */
   readonly checks?: ReadonlyArray<string> | undefined
+  /** The names of the shapes that steps may give. */
+  readonly shapes?: ReadonlyArray<string> | undefined
+  /** The most items of all steps of a workflow together; 1,000 if absent. */
+  readonly maxItems?: number | undefined
   /** The names of the tools that steps may use; never their schemas. Which workers can is in their `capabilities`. */
   readonly tools?: ReadonlyArray<string> | undefined
+  /** The reason why a text does not have the shape of the run's output; absent if any text is an answer. */
+  readonly misfit?: ((text: string) => string | undefined) | undefined
   /** The policy's own seed for this round; the same run has the same seeds. */
   readonly seed: number
+  /**
+   * Prices a workflow under the settings of the run, before it is proposed. A workflow that breaks a rule has no
+   * meaningful price.
+   */
+  readonly price: (workflow: Workflow) => Price
+  /**
+   * Why a workflow would not be admitted under the run's own budget, with its price; `undefined` if it would be. Present
+   * if whole plans are admitted (`budget.admit`). A shared account may still refuse the plan.
+   */
+  readonly admission?: ((workflow: Workflow) => BudgetExceeded | undefined) | undefined
   /**
    * Requests a completion from a model. It is the only way for a policy to call a model: the call is budgeted, retried
    * and recorded.
@@ -100,23 +119,34 @@ export type Complete = <A, E extends { readonly message: string }>(options: {
   readonly request: WorkerRequest
   /** 0 for the first completion of a round, 1 after one that could not be read, and so on. */
   readonly attempt: number
-  readonly read: (completion: string) => Result.Result<A, E>
+  /** Reads the text of the completion, or everything that the model returned. */
+  readonly read: (completion: string, said: Said) => Result.Result<A, E>
 }) => Effect.Effect<
   {
     readonly completion: string
     readonly reading: Result.Result<A, E>
-    /**
-     * Vendor data that the model returned with its completion in addition to the text (`WorkerPart`). A journal
-     * restores it.
-     */
+    readonly said: Said
+    /** That of `said`. */
     readonly echo?: unknown
   },
   WorkerError | BudgetExceeded
 >
 
-/** A workflow, who wrote it, and notes on how. */
+/** A workflow or the policy's own answer, who wrote it, and notes on how. */
 export interface Proposal {
+  /** Without steps if the policy answers itself. */
   readonly workflow: Workflow
+  /**
+   * The answer of the policy itself, which calls no worker. It is held to the shape of the run's output, and a critic
+   * scores it like any other answer. Without a critic it ends the run, unless `isLast` is `false`. The paper's Conductor
+   * never answers.
+   */
+  readonly answer?: string | undefined
+  /**
+   * `true`: the run ends with this round, even if more rounds are allowed. `false`: the answer of this round is a draft,
+   * which is not the run's answer if a limit ends the run. By default, the rounds of the run decide.
+   */
+  readonly isLast?: boolean | undefined
   /** The name of the policy that wrote it, if that is a fallback. */
   readonly policy?: string | undefined
   /** The policy that wrote it, if another one handed over to it. Its checks are used, and it is asked to revise. */
@@ -139,7 +169,10 @@ export interface Policy {
    * length.
    */
   readonly maxSteps?: number | undefined
-  /** The number of extra rounds that it needs, if that exceeds the Conductor's limit: a policy that retries. */
+  /**
+   * The number of extra rounds that it needs, if that exceeds the Conductor's limit: a policy that retries. `Infinity`:
+   * as many as the budget allows, and fewer than 10,000, which bounds a run that costs nothing.
+   */
   readonly recursion?: number | undefined
   /** The checks that its steps call by name, besides those of the run. */
   readonly checks?: Checks | undefined
@@ -165,9 +198,11 @@ export interface Revising extends Context {
   readonly evidence: Evidence
 }
 
-/** Converts a proposal made during a round to a revision. A workflow without steps means "continue". */
+/** Converts a proposal made during a round to a revision. No steps and no answer means "continue". */
 export const revisionOf = (proposal: Proposal): Revision =>
-  proposal.workflow.steps.length === 0 ? { type: "go-on", notes: proposal.notes } : { ...proposal, type: "re-plan" }
+  proposal.workflow.steps.length === 0 && proposal.answer === undefined
+    ? { type: "go-on", notes: proposal.notes }
+    : { ...proposal, type: "re-plan" }
 
 /** Errors that mean something to a run. Those of its journal stop it, and no policy hides them. */
 const isKnown = (error: unknown): boolean =>
@@ -203,11 +238,19 @@ const proposalOf = (
     : Effect.fail(new PolicyError({ policy, detail: resolved.failure }))
 }
 
-/** A proposal with the workers of its workflow by ordinals. */
-const byOrdinals = <A extends Proposal>(policy: string, context: Context, proposal: A): Effect.Effect<A, PolicyError> =>
-  Effect.map(proposalOf(policy, context, proposal?.workflow), ({ workflow }) =>
-    workflow === proposal?.workflow ? proposal : { ...proposal, workflow }
-  )
+const noSteps: Workflow = { steps: [] }
+
+/** A proposal with the workers of its workflow by ordinals. An answer in code needs no workflow. */
+const byOrdinals = <A extends Proposal>(
+  policy: string,
+  context: Context,
+  proposal: A
+): Effect.Effect<A, PolicyError> =>
+  proposal?.workflow === undefined && typeof proposal?.answer === "string"
+    ? Effect.succeed({ ...proposal, workflow: noSteps })
+    : Effect.map(proposalOf(policy, context, proposal?.workflow), ({ workflow }) =>
+        workflow === proposal?.workflow ? proposal : { ...proposal, workflow }
+      )
 
 /**
  * Asks a policy for a workflow. Use this instead of `policy.propose(context)`: user code may be async and may throw.
@@ -235,6 +278,14 @@ export const revise = (
         (revision): Effect.Effect<Revision, PolicyError> =>
           revision?.type === "re-plan" ? byOrdinals(asked.name, context, revision) : Effect.succeed(revision)
       )
+}
+
+/** Returns the problem of a proposal in which the policy answers itself. */
+export const answerProblem = ({ answer, workflow }: Proposal, misfit: Context["misfit"]): string | undefined => {
+  if (typeof answer !== "string" || answer.trim() === "") return "its own answer is not a text"
+  if (workflow.steps.length > 0) return "it proposed both an answer and steps; give one of them"
+  const problem = misfit?.(answer)
+  return problem === undefined ? undefined : `its own answer does not match the output schema: ${problem}`
 }
 
 /** Whether there is a previous answer that a recursive round can confirm. */
@@ -266,8 +317,18 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
 const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
 
 /** Holds a proposal to the rules of its round. */
-const valid = (policy: Policy, context: Context, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
-  const { checks = [], maxSteps, pool, previous, self } = context
+const valid = (
+  policy: Policy,
+  context: Context,
+  proposal: Proposal
+): Effect.Effect<Proposal, PolicyError | BudgetExceeded> => {
+  if (proposal?.answer !== undefined) {
+    const detail = answerProblem(proposal, context.misfit)
+    return detail === undefined
+      ? Effect.succeed(proposal)
+      : Effect.fail(new PolicyError({ policy: policy.name, detail }))
+  }
+  const { checks = [], maxItems, maxSteps, pool, previous, self, shapes, tools } = context
   const size = pool.workers.length
   const checked = check(proposal?.workflow, {
     poolSize: size + (self ? 1 : 0),
@@ -275,11 +336,15 @@ const valid = (policy: Policy, context: Context, proposal: Proposal): Effect.Eff
     allowEmpty: canStand(previous),
     earlier: previous?.rounds?.map(({ workflow }) => workflow.steps.length),
     checks: [...checks, ...Object.keys(proposal?.author?.checks ?? {})],
-    judges: size
+    judges: size,
+    maxItems,
+    shapes,
+    tools
   })
-  return Result.isSuccess(checked)
-    ? Effect.succeed(proposal)
-    : Effect.fail(new PolicyError({ policy: policy.name, detail: checked.failure.message }))
+  if (Result.isFailure(checked))
+    return Effect.fail(new PolicyError({ policy: policy.name, detail: checked.failure.message }))
+  const tooDear = checked.success.steps.length === 0 ? undefined : context.admission?.(checked.success)
+  return tooDear === undefined ? Effect.succeed(proposal) : Effect.fail(tooDear)
 }
 
 /**
@@ -289,7 +354,7 @@ const valid = (policy: Policy, context: Context, proposal: Proposal): Effect.Eff
  *
  * The fallback plans if the policy returns no valid workflow (it throws or rejects, or returns nothing, no steps, an
  * unknown worker or anything else that breaks the rules of a workflow), or if the model that it calls fails. It does
- * not plan if the budget is exhausted, the policy declines the task, or a call is refused because of the model's
+ * not plan if the budget is exhausted (unless a whole plan is too expensive, `budget.admit`), the policy declines the task, or a call is refused because of the model's
  * settings or key. `declines` may return beforehand the reason why the policy should not be consulted. Proposals of the
  * fallback carry its name, and their first note has the reason.
  *
@@ -328,6 +393,8 @@ export const withFallback = (
   ) =>
     Effect.catchTags(said, {
       PolicyError: (error) => (error.isRefusal === true ? Effect.fail(error) : other(error.message)),
+      // A plan that is too expensive has cost nothing yet, and the fallback may plan more cheaply.
+      BudgetExceeded: (error) => (error.plan === undefined ? Effect.fail(error) : other(error.message)),
       WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : other(error.message))
     })
   const { revise } = policy

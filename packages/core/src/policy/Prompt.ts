@@ -13,11 +13,11 @@ import { assistant, background, user } from "../workflow/StepMessages.ts"
 import type * as Workflow from "../workflow/Workflow.ts"
 import * as WorkflowText from "../workflow/WorkflowText.ts"
 import type * as Policy from "./Policy.ts"
-import { outOfDistributionExamples } from "./promptExamples.ts"
+import { mapExample, outOfDistributionExamples } from "./promptExamples.ts"
 import { defaultTemplate } from "./promptTemplate.ts"
 
-export { workerMessages } from "../workflow/StepMessages.ts"
-export { inDistributionExamples, mixedExamples, outOfDistributionExamples } from "./promptExamples.ts"
+export { shapeCorrectionMessages, toolTurnMessages, workerMessages } from "../workflow/StepMessages.ts"
+export { inDistributionExamples, mapExample, mixedExamples, outOfDistributionExamples } from "./promptExamples.ts"
 export { defaultTemplate, emptyTemplate } from "./promptTemplate.ts"
 
 // Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
@@ -91,6 +91,18 @@ export interface Template {
    */
   readonly checks?: string | undefined
   /**
+   * The clauses of the list `how`, used with the option `how`. `{gives}`, `{tools}` and `{checks}`: the sentences below,
+   * if the run has shapes (`{shapes}`), tools (`{tools}`) or checks. If absent, the list is not mentioned and not read.
+   */
+  readonly how?:
+    | { readonly text: string; readonly gives: string; readonly tools: string; readonly checks: string }
+    | undefined
+  /**
+   * The form in which the Conductor answers itself, used with the option `mayAnswer`, and the role that it then has. If
+   * absent, such answers are not mentioned and not read.
+   */
+  readonly answer?: { readonly role: string; readonly text: string } | undefined
+  /**
    * `{workflow}`, `{returned}`, `{objections}`: the view during a round after answers failed their checks. Default: the
    * view of a recursive round.
    */
@@ -109,7 +121,10 @@ export type AccessForm = "binary" | "fine-grained"
 /** How a language policy is prompted. The defaults are the paper's setting. */
 export interface ConductorOptions {
   readonly template?: Template | undefined
-  /** {@link outOfDistributionExamples} by default; none when empty. Those longer than `maxSteps` are left out. */
+  /**
+   * {@link outOfDistributionExamples} by default, with {@link mapExample} if the list `how` is allowed; none when empty.
+   * Those longer than `maxSteps` are left out.
+   */
   readonly examples?: ReadonlyArray<Example> | undefined
   /** `"binary"` by default. */
   readonly access?: AccessForm | undefined
@@ -117,12 +132,19 @@ export interface ConductorOptions {
   readonly descriptions?: boolean | undefined
   /** False for the ablation in which every worker is asked the question itself; true by default. */
   readonly subtasks?: boolean | undefined
+  /**
+   * Whether steps may have items, conditions, quorums, settings and a choice of tools, written as the list `how`
+   * (`WorkflowText.read`); false by default, as in the paper.
+   */
+  readonly how?: boolean | undefined
+  /** Whether the Conductor may answer an easy question itself; false by default, as in the paper. */
+  readonly mayAnswer?: boolean | undefined
 }
 
 /** The input of a prompt: the part of a policy's context that the prompt shows. */
 export type ConductorContext = Pick<
   Policy.Context,
-  "task" | "pool" | "maxSteps" | "self" | "previous" | "tools" | "checks" | "evidence"
+  "task" | "pool" | "maxSteps" | "self" | "previous" | "tools" | "checks" | "shapes" | "evidence"
 >
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -135,13 +157,16 @@ const fill = (text: string, values: Readonly<Record<string, string | number>>): 
 
 const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? "" : "s"}`
 
-const lists = (workflow: Workflow.Workflow) => WorkflowText.write(workflow).trimEnd()
+/** A workflow in the order of lists that the Conductor writes itself. */
+const lists = (workflow: Workflow.Workflow, options?: ConductorOptions) =>
+  WorkflowText.write(workflow, { how: mentionsHow(options) || undefined }).trimEnd()
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
 /** An example's workflow as this pool and this access form would have it. */
 const adapt = (workflow: Workflow.Workflow, poolSize: number, options: ConductorOptions): Workflow.Workflow => ({
-  steps: workflow.steps.map(({ access, subtask, worker }) => ({
+  steps: workflow.steps.map(({ access, subtask, worker, ...more }) => ({
+    ...more,
     worker: worker % poolSize,
     subtask: options.subtasks === false ? "" : subtask,
     access: options.access === "fine-grained" || access.length === 0 ? access : "all"
@@ -158,15 +183,18 @@ const rules = (template: Template, { maxSteps }: ConductorContext, options: Cond
   return ["Rules:", ...template.rules.map((rule) => `- ${fill(rule, values)}`)].join("\n")
 }
 
+const defaultExamples = (options: ConductorOptions): ReadonlyArray<Example> =>
+  mentionsHow(options) ? [...outOfDistributionExamples, mapExample] : outOfDistributionExamples
+
 const examples = (template: Template, context: ConductorContext, options: ConductorOptions): ReadonlyArray<string> =>
-  (options.examples ?? outOfDistributionExamples)
+  (options.examples ?? defaultExamples(options))
     .filter(({ workflow }) => workflow.steps.length <= context.maxSteps)
     .map(({ question, thought, workflow }, index) =>
       fill(template.example, {
         number: index + 1,
         question,
         thought,
-        workflow: lists(adapt(workflow, WorkerPool.size(context.pool), options))
+        workflow: lists(adapt(workflow, WorkerPool.size(context.pool), options), options)
       })
     )
 
@@ -187,10 +215,14 @@ const pool = (template: Template, context: ConductorContext, { descriptions = fa
   return fill(template.pool, { count: count(models.length, "model"), models: models.join("\n") })
 }
 
-const recursion = (template: Template, { answer, feedback, workflow }: Policy.Previous): string => {
+const recursion = (
+  template: Template,
+  { answer, feedback, workflow }: Policy.Previous,
+  options: ConductorOptions
+): string => {
   const wordings = { answered: template.recursion, refused: template.refusal, failed: template.failure }
   return fill(wordings[answer.type] ?? template.recursion, {
-    workflow: lists(workflow),
+    workflow: lists(workflow, options),
     // The reason of the failure is omitted, because it would name its worker. The list of models marks failed workers
     // by ordinal.
     answer: answer.type === "failed" ? "None: its last step failed." : answer.text,
@@ -201,6 +233,26 @@ const recursion = (template: Template, { answer, feedback, workflow }: Policy.Pr
 /** Whether a policy is shown the available checks and may write them. */
 export const mentionsChecks = ({ checks = [] }: ConductorContext, { template }: ConductorOptions = {}): boolean =>
   checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
+
+/** Whether a policy is shown the list `how` and may write it. */
+export const mentionsHow = ({ how, template }: ConductorOptions = {}): boolean =>
+  how === true && (template ?? defaultTemplate).how !== undefined
+
+/** Whether a policy is shown how to answer itself and may do so. */
+export const mentionsAnswer = ({ mayAnswer, template }: ConductorOptions = {}): boolean =>
+  mayAnswer === true && (template ?? defaultTemplate).answer !== undefined
+
+const howSection = (context: ConductorContext, options: ConductorOptions): ReadonlyArray<string> => {
+  const { how } = options.template ?? defaultTemplate
+  if (how === undefined || !mentionsHow(options)) return []
+  const { shapes = [], tools = [] } = context
+  const text = fill(how.text, {
+    gives: shapes.length === 0 ? "" : fill(how.gives, { shapes: shapes.join(", ") }),
+    tools: tools.length === 0 ? "" : fill(how.tools, { tools: tools.join(", ") }),
+    checks: mentionsChecks(context, options) ? how.checks : ""
+  })
+  return [text]
+}
 
 /** Formats the results of steps under the names that access lists use. Workers appear by their numbers. */
 const returned = (rounds: ReadonlyArray<StepMessages.PastRound>): string =>
@@ -216,11 +268,15 @@ const returned = (rounds: ReadonlyArray<StepMessages.PastRound>): string =>
     .join("\n\n")
 
 /** Formats the previous rounds, or the current one, for a policy. */
-const before = (template: Template, { evidence, previous }: ConductorContext): ReadonlyArray<string> => {
+const before = (
+  template: Template,
+  { evidence, previous }: ConductorContext,
+  options: ConductorOptions
+): ReadonlyArray<string> => {
   if (previous === undefined) return []
-  if (evidence === undefined || template.evidence === undefined) return [recursion(template, previous)]
+  if (evidence === undefined || template.evidence === undefined) return [recursion(template, previous, options)]
   const objections = evidence.failed.map(({ objection, step }) => `Step ${step} failed its check: ${objection}`)
-  const shown = { workflow: lists(previous.workflow), returned: returned(previous.rounds ?? []) }
+  const shown = { workflow: lists(previous.workflow, options), returned: returned(previous.rounds ?? []) }
   return [fill(template.evidence, { ...shown, objections: objections.join("\n") })]
 }
 
@@ -284,13 +340,16 @@ export const conductorMessages = (
   const template = options.template ?? defaultTemplate
   const turns = background(context.task).map(turnText)
   const question = Task.question(context.task)
+  const answer = mentionsAnswer(options) ? template.answer : undefined
   const system = [
-    template.role,
+    answer?.role ?? template.role,
     rules(template, context, options),
     template.format,
     ...(mentionsChecks(context, options)
       ? [fill(template.checks!, { checks: context.checks!.map((name) => `"${name}"`).join(", ") })]
       : []),
+    ...howSection(context, options),
+    ...(answer === undefined ? [] : [answer.text]),
     ...examples(template, context, options),
     pool(template, context, options)
   ]
@@ -298,7 +357,7 @@ export const conductorMessages = (
     ...(turns.length === 0 ? [] : [fill(template.conversation, { conversation: turns.join("\n\n") })]),
     fill(template.question, { question, quoted: JSON.stringify(question) }),
     ...abilities(template, context),
-    ...before(template, context),
+    ...before(template, context, options),
     template.closing
   ]
   return [{ role: "system", content: sections(system) }, user(sections(asked))]

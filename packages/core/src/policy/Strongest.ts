@@ -6,6 +6,7 @@
  * list prices are used as a proxy for strength. No claim is made about a model that was not measured.
  */
 import * as Effect from "effect/Effect"
+import * as Tables from "../Options.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { agreed } from "./Escalation.ts"
@@ -55,6 +56,12 @@ export interface Options {
   /** The public records to go by; {@link records} by default. */
   readonly records?: ReadonlyArray<PublicRecord> | undefined
 }
+
+const table = Tables.table({
+  name: Tables.name,
+  dial: Tables.oneOf(...dials),
+  records: Tables.expects("a list of records", Array.isArray)
+} satisfies Tables.ShapeOf<Options>)
 
 /** By how much a cheaper choice may be worse. */
 const tolerance = 0.02
@@ -205,12 +212,17 @@ const half = (known: Known): Choice => {
 const ways: Readonly<Record<Dial, (known: Known) => Choice>> = { best: strongest, "within-2": within, half }
 
 /** Chooses the worker to ask, with the reason. */
-export const choose = ({ workers }: WorkerPool, { dial = "best", records: from = records }: Options = {}): Choice =>
+export const choose = (pool: WorkerPool, options: Options = {}): Choice => {
+  Tables.check("Strongest.choose", options, table)
+  return chosen(pool, options)
+}
+
+const chosen = ({ workers }: WorkerPool, { dial = "best", records: from = records }: Options): Choice =>
   ways[dial](knownOf(workers, from))
 
 /** The same among some of the workers, by their ordinals. */
 const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, options: Options): Choice => {
-  const { why, workers } = choose({ workers: among.map((ordinal) => pool.workers[ordinal]!) as never }, options)
+  const { why, workers } = chosen({ workers: among.map((ordinal) => pool.workers[ordinal]!) as never }, options)
   return { why, workers: workers.map((place) => among[place]!) as unknown as Choice["workers"] }
 }
 
@@ -245,6 +257,7 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
  * ```
  */
 export const make = (options: Options = {}): Policy.Policy => {
+  Tables.check("Strongest.make", options, table)
   const propose = Effect.fnUntraced(function* (context: Policy.Context) {
     const { previous } = context
     const can = able(context)

@@ -9,7 +9,9 @@ export const promptTable = {
   examples: Options.expects("a list of examples", Array.isArray),
   access: Options.oneOf("binary", "fine-grained"),
   descriptions: Options.flag,
-  subtasks: Options.flag
+  subtasks: Options.flag,
+  how: Options.flag,
+  mayAnswer: Options.flag
 } satisfies Options.ShapeOf<Prompt.ConductorOptions>
 
 export const languagePolicyTable = Options.table(

@@ -210,6 +210,21 @@ const market: Example = {
   }
 }
 
+/** A plan with items, shown by default if a policy may write the list `how`. */
+export const mapExample: Example = {
+  topic: "many parts",
+  question: "Read the attached minutes, answer each question that was left open, and write one reply to the team.",
+  thought:
+    "The number of questions is not known yet: one model lists them, a second answers each of them by itself, and a third writes the reply from all answers.",
+  workflow: {
+    steps: [
+      { worker: 0, subtask: "List the open questions of the minutes.", access: [], gives: { list: 16 } },
+      { worker: 1, subtask: "Answer the question: {item}", access: [], each: 0 },
+      { worker: 2, subtask: "Write one reply to the team from all answers.", access: [1] }
+    ]
+  }
+}
+
 /** Outside the tasks that Conductors are usually trained and measured on: they work best (paper, section 1). */
 export const outOfDistributionExamples: ReadonlyArray<Example> = [idiom, slogan, translation, outing]
 

@@ -82,6 +82,27 @@ So there is no answer yet. Write a new workflow.`,
 checks = [for each step "", or what its answer has to pass]
 
 There are the checks {checks}; the number of a model has that model judge. Where an answer fails its check, the steps that see it wait, you are shown what all steps have returned, and you may write another workflow. "name: next" has the next model try the step instead, and "name: continue" only notes what was found. Check an answer on which others build, or the last one.`,
+  how: {
+    text: `Write four lists instead of three: the list how, of the same length, is between subtasks and access_list:
+
+how = [for each step "", or clauses with "; " between them]
+
+"list 16" has the step answer with a list of at most 16 items. "each 0" has a step run once for each item of step 0, at the same time; {item} in its subtask is the item, and steps that see it see all of its answers. "each 1" after that runs once for the same item of step 1. "after 2" has a step start as soon as 2 of the steps that it sees have answered. "effort low", "effort medium" or "effort high" says how long its model thinks, and "at most 800 tokens" how much it writes.{gives}{tools}{checks} For example, three steps that find the parts, work on each of them and join the results:
+
+how = ["list 16", "each 0", ""]
+
+Use a list only where the number of parts is not known, since every item is a call.`,
+    gives: ' "gives name" has the step answer in a form that is known by its name: {shapes}.',
+    tools: ' "tools name, name" gives the step only these tools: {tools}.',
+    checks:
+      ' "if 0 failed" has a step run only if the check of step 0 failed. A check "name: again 3" has the same model try again, 3 times at most.'
+  },
+  answer: {
+    role: "You are a Conductor. You plan how a team of language models answers a question, and you write the plan down as a workflow.",
+    text: `If the question is so easy that you are certain of its answer, give the answer yourself instead of the lists, and write nothing after it:
+
+answer = "your whole answer, in the form that was asked for"`
+  },
   evidence: `Your workflow is being carried out:
 
 {workflow}

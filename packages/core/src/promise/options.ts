@@ -2,8 +2,7 @@
 
 import * as RunId from "../journal/RunId.ts"
 import * as Options from "../Options.ts"
-import { isFormat } from "../run/Toolbox.ts"
-import { settingsRules, settingsTable } from "../run/tables.ts"
+import { isFormat, settingsRules, settingsTable } from "../run/tables.ts"
 import * as Message from "../task/Message.ts"
 import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
 import type { ConductOptions } from "./runs.ts"
@@ -72,6 +71,7 @@ const shape = {
     (value) => isObject(value) || typeof value === "function"
   ),
   approve: Options.aFunction,
+  approvePlan: Options.aFunction,
   resume: Options.anObject,
   runId: Options.expects(RunId.rule, RunId.isRunId),
   ledger: Options.madeBy("a ledger, such as ledger({ costUsd })", "reserve"),

@@ -1,5 +1,8 @@
 /** Policies of functions and of models. */
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { unheard } from "../Callback.ts"
 import * as Options from "../Options.ts"
 import type * as LanguagePolicy from "../policy/LanguagePolicy.ts"
 import { languagePolicyTable } from "../policy/languagePolicyTable.ts"
@@ -7,29 +10,54 @@ import {
   type Policy,
   type Context as PolicyContext,
   PolicyError,
+  type Proposal,
   type Revising,
   type Revision,
+  type Said,
   withFallback
 } from "../policy/Policy.ts"
-import { messageOf } from "../Thrown.ts"
+import { isA, messageOf } from "../Thrown.ts"
 import { type Checks, isChecks } from "../task/Check.ts"
+import { BudgetExceeded } from "../task/Usage.ts"
+import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { Workflow, WorkflowInput } from "../workflow/Workflow.ts"
 
 /** A revision whose new plan may name workers by their ids. */
 export type RevisionInput =
   | Exclude<Revision, { readonly type: "re-plan" }>
-  | (Omit<Extract<Revision, { readonly type: "re-plan" }>, "workflow"> & { readonly workflow: WorkflowInput })
+  | ({ readonly type: "re-plan" } & (WholeProposal | OwnAnswer))
 
-/** The behavior of a policy after failed checks. */
+/** A proposal whose workflow may name workers by their ids. */
+type WholeProposal = Omit<Proposal, "workflow"> & { readonly workflow: WorkflowInput; readonly steps?: undefined }
+
+/** The policy's own answer, which needs no workflow. */
+type OwnAnswer = Omit<Proposal, "workflow" | "answer"> & { readonly answer: string; readonly steps?: undefined }
+
+/** A proposal of a policy in code: a workflow, a workflow with more (`notes`, `isLast`), or the policy's own answer. */
+export type ProposalInput = (WorkflowInput & { readonly isLast?: boolean | undefined }) | WholeProposal | OwnAnswer
+
+/** Requests a completion from a model, and returns everything that it said. The call is budgeted, retried and recorded. */
+export type PromiseComplete = (request: WorkerRequest & { readonly model: Worker }) => Promise<Said>
+
+/** The information available to a policy in code. `complete` is its only way to call a model. */
+export type PromiseContext<C> = Omit<C, "complete"> & { readonly complete: PromiseComplete }
+
+/** The behavior of a policy after failed checks, and its rounds. */
 export interface PolicyOptions {
   /** The checks that its steps call by name, besides those of the run. */
   readonly checks?: Checks | undefined
   /** Decides how to handle a round whose answers failed their checks. By default, the policy re-plans. */
-  readonly revise?: ((context: Omit<Revising, "complete">) => RevisionInput | Promise<RevisionInput>) | undefined
+  readonly revise?: ((context: PromiseContext<Revising>) => RevisionInput | Promise<RevisionInput>) | undefined
+  /**
+   * The number of extra rounds that it needs, if that exceeds the Conductor's limit. `Infinity`: as many as the budget
+   * allows.
+   */
+  readonly recursion?: number | undefined
 }
 
 const options: Options.ShapeOf<PolicyOptions> = {
   checks: Options.expects("checks by name, { name: check }", isChecks),
+  recursion: Options.limit,
   revise: Options.aFunction
 }
 
@@ -40,6 +68,8 @@ const options: Options.ShapeOf<PolicyOptions> = {
  *
  * If the function throws or returns an invalid workflow, the run ends as `failed`, and the result's `detail` gives the
  * reason. An empty list of steps confirms the answer of an earlier round. A step names its worker by ordinal or by id.
+ * `{ answer: "Paris." }` is the policy's own answer, for which no worker is called. `{ workflow, notes, isLast }` is a
+ * workflow with more of a `Proposal`. `complete` calls a model.
  *
  * `checks` are the checks that its steps reference by name (`check: { by: "tests", onFailure: "revise" }`). `revise`
  * decides how to handle the round if they fail: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or
@@ -85,27 +115,127 @@ const options: Options.ShapeOf<PolicyOptions> = {
  */
 export const policy = (
   name: string,
-  propose: (context: Omit<PolicyContext, "complete">) => WorkflowInput | Promise<WorkflowInput>,
-  { checks, revise }: PolicyOptions = {}
+  propose: (context: PromiseContext<PolicyContext>) => ProposalInput | Promise<ProposalInput>,
+  given: PolicyOptions = {}
 ): Policy => {
   if (typeof name !== "string" || typeof propose !== "function") {
     const detail = `it needs a name and a function, policy("mine", ({ pool }) => ({ steps: [...] })), not ${Options.kindOf(name)} and ${Options.kindOf(propose)}.`
     throw new Options.OptionsError({ what: "policy", detail })
   }
-  Options.check("policy", { checks, revise }, options)
-  const failed = (cause: unknown) => new PolicyError({ policy: name, detail: messageOf(cause), cause })
+  Options.check("policy", given, options)
+  const { checks, recursion, revise } = given
   return {
     name,
     checks,
-    propose: ({ complete: _, ...context }) =>
-      // The ids of workers are resolved by the caller (`Policy.propose`).
-      Effect.tryPromise({ try: async () => ({ workflow: (await propose(context)) as Workflow }), catch: failed }),
-    revise:
-      revise &&
-      (({ complete: _, ...context }) =>
-        Effect.tryPromise({ try: async () => (await revise(context)) as Revision, catch: failed }))
+    recursion,
+    // The ids of workers are resolved by the caller (`Policy.propose`).
+    propose: (context) => Effect.map(withComplete(name, context, propose), proposalOf),
+    revise: revise && ((context) => Effect.map(withComplete(name, context, revise), (revision) => revision as Revision))
   }
 }
+
+const isWhole = (given: ProposalInput): given is WholeProposal | OwnAnswer =>
+  typeof given === "object" &&
+  given !== null &&
+  given.steps === undefined &&
+  ("workflow" in given || typeof given.answer === "string")
+
+const proposalOf = (given: ProposalInput): Proposal => {
+  if (isWhole(given)) return given as Proposal
+  const { isLast, ...workflow } = (given ?? {}) as WorkflowInput & Pick<Proposal, "isLast">
+  return isLast === undefined ? { workflow: given as Workflow } : { workflow: workflow as Workflow, isLast }
+}
+
+/** The completions that a function of a policy asks for. */
+interface Completing {
+  readonly ask: PromiseComplete
+  /** Stops those in flight; resolves once they are charged. */
+  readonly stop: () => Promise<unknown>
+  readonly isIdle: () => boolean
+}
+
+const completing = (
+  complete: PolicyContext["complete"],
+  services: Context.Context<never>,
+  problem: () => string | undefined
+): Completing => {
+  const inFlight = new Map<Promise<Said>, AbortController>()
+  let attempt = 0
+  const made = async ({ model, ...request }: Parameters<PromiseComplete>[0]): Promise<Said> => {
+    const detail = problem()
+    if (detail !== undefined) throw new Error(detail)
+    const stop = new AbortController()
+    const asked = complete({ model, request, attempt: attempt++, read: (_, said) => Result.succeed(said) })
+    const said = Effect.map(asked, ({ said }) => said)
+    const completion = Effect.runPromiseWith(services)(said, { signal: stop.signal })
+    inFlight.set(completion, stop)
+    try {
+      return await completion
+    } finally {
+      inFlight.delete(completion)
+    }
+  }
+  return {
+    ask: (request) => {
+      const completion = made(request)
+      // The run reports a failed call; one that the policy does not wait for must not end the process.
+      unheard(completion)
+      return completion
+    },
+    stop: () => {
+      for (const stop of inFlight.values()) stop.abort()
+      return Promise.allSettled(inFlight.keys())
+    },
+    isIdle: () => inFlight.size === 0
+  }
+}
+
+const isPromise = <A>(given: A | Promise<A>): given is Promise<A> =>
+  typeof (given as Partial<Promise<A>> | undefined)?.then === "function"
+
+/**
+ * Calls a function of a policy with a `complete` of promises. Completions in flight are stopped and charged before the
+ * run continues or ends. Most policies call no model, and many return no promise: neither costs them anything.
+ */
+const withComplete = <C extends PolicyContext, A>(
+  name: string,
+  { complete, ...context }: C,
+  call: (context: PromiseContext<C>) => A | Promise<A>
+): Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded> =>
+  Effect.flatMap(Effect.context(), (services) =>
+    Effect.callback<A, PolicyError | WorkerError | BudgetExceeded>((resume) => {
+      let completions: Completing | undefined
+      let isOver = false
+      const ask: PromiseComplete = (request) => {
+        completions ??= completing(complete, services, () =>
+          isOver ? `${name} has returned its plan; await each completion before that` : undefined
+        )
+        return completions.ask(request)
+      }
+      const end = (ended: Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded>) => {
+        isOver = true
+        if (completions === undefined || completions.isIdle()) resume(ended)
+        else completions.stop().then(() => resume(ended))
+      }
+      const failed = (cause: unknown) =>
+        end(Effect.fail(isOfRun(cause) ? cause : new PolicyError({ policy: name, detail: messageOf(cause), cause })))
+      try {
+        const given = call({ ...context, complete: ask } as PromiseContext<C>)
+        if (isPromise(given)) given.then((value) => end(Effect.succeed(value)), failed)
+        else end(Effect.succeed(given))
+      } catch (cause) {
+        failed(cause)
+      }
+      return Effect.promise(async () => {
+        isOver = true
+        await completions?.stop()
+      })
+    })
+  )
+
+/** Whether an error is that of a call, which ends the run as such. */
+const isOfRun = (error: unknown): error is WorkerError | BudgetExceeded =>
+  isA(error, WorkerError) || isA(error, BudgetExceeded)
 
 /**
  * A policy of a model that writes the plan, trained for it or not: `LanguagePolicy.make`, with its options checked.

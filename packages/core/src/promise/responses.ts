@@ -2,6 +2,7 @@
 import * as AnswerText from "../events/AnswerText.ts"
 import type { RunEvent } from "../events/RunEvent.ts"
 import { maxRounds } from "../loop/run.ts"
+import * as Options from "../Options.ts"
 import { type ConductOptions, streamRun } from "./runs.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -30,6 +31,11 @@ export interface StreamOptions {
 // -------------------------------------------------------------------------------------------------------------------
 
 const defaultKeepAliveMillis = 15_000
+
+const streamShape = {
+  headers: Options.recordOf(Options.text),
+  keepAliveMillis: Options.number(0, 2 ** 31 - 1)
+} satisfies Options.ShapeOf<StreamOptions>
 
 /** Whether a page receives an event: prompts and answers of models are excluded. */
 const isPublic = ({ type }: PageEvent): boolean =>
@@ -106,8 +112,10 @@ const bodyOf = (
 export const streamResponse = async (
   options: ConductOptions,
   render: (events: AsyncGenerator<PageEvent, void, undefined>) => AsyncGenerator<string, void, undefined>,
-  { headers, keepAliveMillis = defaultKeepAliveMillis }: StreamOptions = {}
+  stream: StreamOptions = {}
 ): Promise<Response> => {
+  Options.check("the options of the stream", stream, streamShape)
+  const { headers, keepAliveMillis = defaultKeepAliveMillis } = stream
   const { options: run, stop } = stoppable(options)
   const texts = render(pageEvents(run))
   const body = bodyOf(await texts.next(), texts, stop, keepAliveMillis)

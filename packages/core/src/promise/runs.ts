@@ -4,21 +4,21 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { toErrorOutput } from "../Callback.ts"
 import * as AnswerText from "../events/AnswerText.ts"
-import type { Ending, RunEvent } from "../events/RunEvent.ts"
+import type { Ending, RunEvent, WaitingCall } from "../events/RunEvent.ts"
 import * as Transcript from "../events/Transcript.ts"
-import { JournalError } from "../journal/Journal.ts"
+import { JournalError } from "../journal/JournalErrors.ts"
 import { maxRounds, conduct as run } from "../loop/run.ts"
 import { OptionsError } from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
 import { Caller } from "../run/Caller.ts"
 import type * as Conductor from "../run/Conductor.ts"
 import { carriedCaller } from "../run/carried.ts"
-import { resumed } from "../run/JournaledRun.ts"
+import { withJournaledRun } from "../run/journaled.ts"
 import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
 import * as Task from "../task/Task.ts"
-import type { ToolContext } from "../task/Tool.ts"
+import type { Given, ToolContext } from "../task/Tool.ts"
 import type { Worker } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import type { SpanRecorder } from "../telemetry/Telemetry.ts"
@@ -34,7 +34,7 @@ import { checkOptions, checkResults } from "./options.ts"
  */
 export interface ConductOptions<A = unknown>
   extends RunSettings,
-    Omit<Conductor.RunOptions<A>, "pool" | "listener" | "seed" | "tools" | "approve"> {
+    Omit<Conductor.RunOptions<A>, "pool" | "listener" | "seed" | "tools" | "approve" | "approvePlan"> {
   /** A question, as text or with pictures and files, or a task with an id and more. */
   readonly question: Task.Input
   /** At least one worker; ids must differ. */
@@ -46,6 +46,11 @@ export interface ConductOptions<A = unknown>
   readonly policy?: Policy | undefined
   /** Called before a tool that needs approval runs. Without it the run is suspended at that point. */
   readonly approve?: ((request: ToolContext) => boolean | Promise<boolean>) | undefined
+  /**
+   * Called with a plan that needs approval (`approvePlans`), and returns the decision: whether it may run, or the text of
+   * another plan. Without it the run is suspended at that point.
+   */
+  readonly approvePlan?: ((plan: WaitingCall) => Given | Promise<Given>) | undefined
   /** Stops the run: its calls end at once, and the result's ending is `interrupted`. Nothing is thrown. */
   readonly signal?: AbortSignal | undefined
   /** Called with every event. An exception does not stop the run: a warning is logged at its end. */
@@ -119,6 +124,7 @@ const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Star
   const { cache, gate, onEvent, policy, pool, question, signal, telemetry, ...rest } = options
   const {
     approve,
+    approvePlan,
     cachedAnswers,
     journal,
     ledger,
@@ -149,7 +155,8 @@ const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Star
       parallelToolCalls,
       toolChoice,
       resume,
-      approve: approve && ((request) => Effect.promise(async () => approve(request)))
+      approve: approve && ((request) => Effect.promise(async () => approve(request))),
+      approvePlan: approvePlan && ((plan) => Effect.promise(async () => approvePlan(plan)))
     },
     undefined,
     resolve
@@ -295,7 +302,11 @@ export const resume = async <A = unknown>({
   }
   checkResults(results)
   const from = transcript === undefined ? { runId: runId!, results } : { transcript, results }
-  const { begun, past, runId: id } = await Effect.runPromise(resumed(from, options.journal))
+  const {
+    begun,
+    past,
+    runId: id
+  } = await Effect.runPromise(withJournaledRun(({ resumed }) => resumed(from, options.journal)))
   const seed = options.seed ?? begun?.seed
   return conduct({ ...options, seed, question: past.transcript.task, runId: id, resume: past })
 }

@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import * as Journal from "../journal/Journal.ts"
+import type { Journal } from "../journal/Journal.ts"
+import { makeMemory } from "../journal/MemoryJournal.ts"
 import * as Options from "../Options.ts"
 import * as Budget from "../run/Budget.ts"
 import * as ResponseCache from "../run/ResponseCache.ts"
@@ -58,7 +59,7 @@ export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache
  * Creates a journal in memory: `resume` continues a stopped run. `openJournal` of `@divisi/files/promise` creates one
  * in a file, which later processes can resume from.
  */
-export const memoryJournal = (): Journal.Journal => Journal.makeMemory()
+export const memoryJournal = (): Journal => makeMemory()
 
 /**
  * Builds a layer and keeps its service open until it is closed. It is for packages that provide `conduct` with a shared

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import { withStreams } from "../task/streams.ts"
-import { errorOfThrown } from "../task/thrownError.ts"
+import { withThrown } from "../task/thrown.ts"
 import { estimateUsage, pricingShape, type Usage } from "../task/Usage.ts"
 import {
   capabilitiesShape,
@@ -57,8 +57,10 @@ const shape = {
   settings: Options.anything,
   isLanguageModel: Options.flag,
   takesSeed: Options.flag,
+  takesReasoning: Options.either(Options.flag, Options.oneOf("off")),
+  takesTemperature: Options.flag,
   isCacheable: Options.flag,
-  recovery: Options.either(Options.oneOf("free", "none"), Options.anObject),
+  recovery: Options.either(Options.oneOf("free", "none"), Options.madeBy("{ reattach }", "reattach")),
   provider: Options.text,
   pricing: pricingShape,
   limits: limitsShape,
@@ -185,7 +187,8 @@ const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerReq
       const parts = partsOf(request, given)
       resume(parts === undefined ? Effect.fail(noAnswer(worker, given)) : Effect.succeed(parts))
     }
-    const fail = (error: unknown) => resume(Effect.fail(errorOfThrown(worker, error)))
+    const fail = (error: unknown) =>
+      resume(withThrown(({ errorOfThrown }) => Effect.fail(errorOfThrown(worker, error))))
     try {
       const given: unknown = answer(request, asking)
       if (isPromise(given)) given.then(take, fail)

@@ -179,6 +179,31 @@ export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => 
   return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
 }
 
+/** The calls, tokens and cost of a whole plan at most; `costUsd` is `undefined` if a part of it cannot be priced. */
+export interface PlanAmount extends Amount {
+  readonly calls: number
+}
+
+/** Why a plan does not fit an account next to the current reservations; `undefined` if it fits. */
+const planFit = (limits: Limits, { open, reservedCostUsd, reservedTokens, total }: Standing, plan: PlanAmount) => {
+  const { calls, costUsd, usage } = total
+  const { calls: allowedCalls, costUsd: allowedCost, tokens: allowedTokens } = limits
+  const tokens = usage.inputTokens + usage.outputTokens + reservedTokens
+  const isKnown = plan.costUsd !== undefined
+  const spentUsd = costUsd + reservedCostUsd
+  const spentCalls = calls + open
+  const error = (limit: "costUsd" | "tokens" | "calls", allowed: number, spent: number, needed: number | undefined) =>
+    new BudgetExceeded({ limit, allowed, spent, needed })
+  const exceeds = (allowed: number | undefined, spent: number, needed: number): allowed is number =>
+    allowed !== undefined && (!isKnown || spent + needed > allowed)
+  if (exceeds(allowedCost, spentUsd, plan.costUsd ?? 0)) return error("costUsd", allowedCost, spentUsd, plan.costUsd)
+  if (exceeds(allowedTokens, tokens, plan.tokens))
+    return error("tokens", allowedTokens, tokens, isKnown ? plan.tokens : undefined)
+  if (exceeds(allowedCalls, spentCalls, plan.calls))
+    return error("calls", allowedCalls, spentCalls, isKnown ? plan.calls : undefined)
+  return undefined
+}
+
 /** Returns the refusal of a call that could only fit once others have settled. */
 export const refusal = (limits: Limits, standing: Standing, amount: Amount): BudgetExceeded | undefined => {
   const { reservedCostUsd, reservedTokens, total } = standing
@@ -321,8 +346,8 @@ const less = ({ calls, costUsd, tokens }: HeldSpend, amount: Amount): HeldSpend 
 
 /** Returns the state of an account for a new call: held amounts count as spent. */
 const withHeld = (ledger: LedgerNode): Standing => {
-  const { held, open, reservedCostUsd, reservedTokens, total } = ledger
-  if (held.calls === 0) return ledger
+  const { held, kept, open, reservedCostUsd, reservedTokens, total } = ledger
+  if (held.calls === 0 && kept.calls === 0) return ledger
   const { calls, costUsd, usage } = total
   return {
     open,
@@ -330,9 +355,9 @@ const withHeld = (ledger: LedgerNode): Standing => {
     reservedTokens,
     total: {
       ...total,
-      calls: calls + held.calls,
-      costUsd: costUsd + held.costUsd,
-      usage: { ...usage, inputTokens: usage.inputTokens + held.tokens }
+      calls: calls + held.calls + kept.calls,
+      costUsd: costUsd + held.costUsd + kept.costUsd,
+      usage: { ...usage, inputTokens: usage.inputTokens + held.tokens + kept.tokens }
     }
   }
 }
@@ -383,6 +408,10 @@ class LedgerNode implements Ledger, Standing {
   readonly waiting = new Set<() => boolean>()
   isServing = false
   held: HeldSpend = nothingHeld
+  /** The amount that new calls leave free for a later one. */
+  kept: HeldSpend = nothingHeld
+  /** The most that admitted plans may use, by the ledger of their run, with its spend before the plan. */
+  promised: Map<LedgerNode, { readonly most: PlanAmount; readonly base: Spend }> | undefined
   /** The call within which the run of this ledger was started. */
   private readonly caller: Caller | undefined
 
@@ -427,7 +456,7 @@ class LedgerNode implements Ledger, Standing {
         continue
       }
       const drawn = caller && drawsOn(ledger, caller, partOfAmount(amount))
-      const found = ledger.isLimited ? fit(ledger.limits, ledger.standing(isReplayed, drawn), amount) : "fits"
+      const found = ledger.isLimited ? fit(ledger.limits, ledger.standing(isReplayed, drawn, this), amount) : "fits"
       if (found !== "fits") return found === "wait" ? ledger : found
       if (drawn !== undefined && drawn.length > 0) draws = [...(draws ?? []), ...drawn]
     }
@@ -446,11 +475,27 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Returns its state for a call: held amounts count as spent for a new call, and its draws do not count as reserved.
+   * Returns its state for a call on a ledger: held amounts and those promised to plans of other runs count as spent for
+   * a new call, and its draws do not count as reserved.
    */
-  standing(isReplayed: boolean, drawn: ReadonlyArray<Part> | undefined): Standing {
-    const standing = isReplayed ? this : withHeld(this)
+  standing(isReplayed: boolean, drawn: ReadonlyArray<Part> | undefined, by: LedgerNode): Standing {
+    const standing = isReplayed ? this : this.withPromised(withHeld(this), by)
     return drawn === undefined || drawn.length === 0 ? standing : without(standing, drawn)
+  }
+
+  /** Its state with the amounts that plans of other runs were promised and have not used yet. */
+  withPromised(standing: Standing, by: LedgerNode): Standing {
+    if (this.promised === undefined) return standing
+    let { open, reservedCostUsd, reservedTokens } = standing
+    for (const [run, { base, most }] of this.promised) {
+      if (run === by) continue
+      const { calls, costUsd, usage } = run.total
+      const used = usage.inputTokens + usage.outputTokens - base.usage.inputTokens - base.usage.outputTokens
+      open += Math.max(0, most.calls - (calls - base.calls) - run.open)
+      reservedCostUsd += Math.max(0, (most.costUsd ?? 0) - (costUsd - base.costUsd) - run.reservedCostUsd)
+      reservedTokens += Math.max(0, most.tokens - used - run.reservedTokens)
+    }
+    return { total: standing.total, open, reservedCostUsd, reservedTokens }
   }
 
   /** Takes a part of a reservation, or returns it. */
@@ -534,7 +579,7 @@ class LedgerNode implements Ledger, Standing {
             const taken = this.take(wanted)
             settle(
               taken instanceof LedgerNode
-                ? refusal(taken.limits, taken.standing(wanted.isReplayed, undefined), wanted.amount)!
+                ? refusal(taken.limits, taken.standing(wanted.isReplayed, undefined, this), wanted.amount)!
                 : taken
             )
             return true
@@ -636,7 +681,7 @@ class LedgerNode implements Ledger, Standing {
     return this.above === undefined ? settled : Effect.andThen(settled, this.above.settle(reservation.above!, used))
   }
 
-  private serveAll(): void {
+  serveAll(): void {
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) ledger.serve()
   }
 
@@ -682,6 +727,48 @@ export const add = (total: Spend, used: Paid): Spend => ({
  */
 export const make = (limits: Limits = {}, parent?: Ledger, caller?: Caller): Ledger =>
   new LedgerNode(limits, parent, caller)
+
+/** Keeps the worst case of a later call free from new calls, or makes it available (`undefined`). */
+export const keep = (ledger: Ledger, amount: Amount | undefined): void => {
+  if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return
+  ledger.kept = amount === undefined ? nothingHeld : { calls: 1, costUsd: amount.costUsd ?? 0, tokens: amount.tokens }
+}
+
+/**
+ * Why a plan does not fit what is left on a ledger and on the accounts above it, with calls in flight at their worst case
+ * and the plans of other runs at theirs; `undefined` if it fits. `"own"` looks at this ledger alone, so that a resumed
+ * run decides as it did. Of an account outside this process, only what it has spent is known.
+ */
+export const planRefusal = (ledger: Ledger, plan: PlanAmount, which?: "own"): BudgetExceeded | undefined => {
+  if (!(ledger instanceof LedgerNode))
+    return planFit(ledger.limits, { total: ledger.spent(), open: 0, reservedCostUsd: 0, reservedTokens: 0 }, plan)
+  if (which === "own") return planFit(ledger.limits, ledger, plan)
+  for (let one: LedgerNode | undefined = ledger; one !== undefined; one = one.parent) {
+    const refused = planFit(one.limits, one.standing(false, undefined, ledger), plan)
+    if (refused !== undefined) return refused
+  }
+  return ledger.above && planRefusal(ledger.above, plan)
+}
+
+/**
+ * Promises the amount of an admitted plan to the run of a ledger: on the ledgers above it, calls and plans of other runs
+ * leave room for it until the returned function is called.
+ */
+export const promise = (ledger: Ledger, most: PlanAmount): (() => void) => {
+  if (!(ledger instanceof LedgerNode) || ledger.parent === undefined) return () => {}
+  const base = ledger.total
+  for (let one: LedgerNode | undefined = ledger.parent; one !== undefined; one = one.parent) {
+    one.promised ??= new Map()
+    one.promised.set(ledger, { most, base })
+  }
+  return () => {
+    for (let one: LedgerNode | undefined = ledger.parent; one !== undefined; one = one.parent) {
+      one.promised?.delete(ledger)
+      if (one.promised?.size === 0) one.promised = undefined
+    }
+    ledger.serveAll()
+  }
+}
 
 /**
  * Holds the payments of a resumed run, so that new calls leave room for them until the run reaches them again. The

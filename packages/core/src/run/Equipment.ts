@@ -4,9 +4,9 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type { Transcript } from "../events/Transcript.ts"
-import * as Recorded from "../journal/RecordedRun.ts"
-import { isBegunAnew, isReopened, isReopenedWith } from "../journal/RetiredFailures.ts"
+import type { WaitingCall } from "../events/RunEvent.ts"
+import type * as Recorded from "../journal/RecordedRun.ts"
+import { onDemand } from "../OnDemand.ts"
 import type { ShapeError } from "../task/compileShape.ts"
 import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
@@ -14,10 +14,13 @@ import type { Given, Tool, ToolChoice, ToolContext } from "../task/Tool.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { mediaOf, missing, type Unsupported as UnsupportedMode } from "./Capabilities.ts"
 import type { Options, RunOptions } from "./Conductor.ts"
-import * as Toolbox from "./Toolbox.ts"
+import type * as Toolbox from "./Toolbox.ts"
 
 /** Decides whether a tool may be run. */
 export type Approve = (request: ToolContext) => Effect.Effect<boolean>
+
+/** Decides whether a plan may run, or returns the text of another one. */
+export type ApprovePlan = (plan: WaitingCall) => Effect.Effect<Given>
 
 /** The resources that a run offers the workers of its steps. */
 export interface Equipment {
@@ -28,6 +31,8 @@ export interface Equipment {
   readonly toolChoice: ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly shape: Toolbox.AnswerShape | undefined
+  /** The shapes that steps may give, by name. */
+  readonly shapes?: ReadonlyMap<string, Toolbox.AnswerShape> | undefined
   readonly maxToolRounds: number
   readonly unsupported: UnsupportedMode
   readonly approve: Approve | undefined
@@ -43,6 +48,9 @@ export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly deta
     return this.detail
   }
 }
+
+/** Loads what runs with tools or shapes need. */
+export const withToolbox = onDemand(() => import("./Toolbox.ts"))
 
 const defaultToolRounds = 16
 
@@ -66,31 +74,6 @@ export const equipmentOf = (
   known: recorded && ((id) => recorded.tool(id.slice(path.length))),
   given: resume?.results ?? {}
 })
-
-/** The record of one run: that of the transcript, or of a run nested in it. */
-export const recordedOf = (transcript: Transcript, runId: string): Recorded.Recorded => {
-  const lostAs = Recorded.lostIn(transcript)
-  return recordedIn(transcript, runId, isReopened(transcript), lostAs) ?? Recorded.unknown(lostAs)
-}
-
-const recordedIn = (
-  transcript: Transcript,
-  runId: string,
-  isAgain: boolean,
-  lostAs: Recorded.LostAs
-): Recorded.Recorded | undefined => {
-  if (transcript.runId === runId) return Recorded.fromTranscript(transcript, isAgain, lostAs)
-  for (const round of transcript.rounds) {
-    if (isAgain && isBegunAnew(transcript, round)) return undefined
-    for (const step of round.steps) {
-      const { nested } = step
-      const isNestedAgain = isAgain && isReopenedWith(transcript, round, step)
-      const found = nested && recordedIn(nested, runId, isNestedAgain, lostAs)
-      if (found !== undefined) return found
-    }
-  }
-  return undefined
-}
 
 /**
  * Returns the problem of input that no vendor would accept although its types may allow it: pieces of content, and the
@@ -137,9 +120,18 @@ export const ready = (
     if (detail !== undefined) return Effect.fail(new Unsupported({ detail }))
   }
   const hasTools = tools.length > 0 || toolNames.length > 0
-  if (!hasTools && output === undefined) return Effect.succeed(equipment)
-  return Effect.gen(function* () {
-    const shape = output && (yield* Toolbox.answerShape(output))
-    return { ...equipment, shape, tools: hasTools ? yield* Toolbox.toolbox(tools) : undefined }
-  })
+  const { shapes = {} } = options
+  const named = Object.entries(shapes)
+  if (!hasTools && output === undefined && named.length === 0) return Effect.succeed(equipment)
+  return withToolbox(({ answerShape, toolbox }) =>
+    Effect.gen(function* () {
+      const shape = output && (yield* answerShape(output))
+      const given = new Map<string, Toolbox.AnswerShape>()
+      for (const [name, schema] of named) {
+        const one = yield* answerShape({ type: "json-schema", name, schema })
+        if (one !== undefined) given.set(name, one)
+      }
+      return { ...equipment, shape, shapes: given, tools: hasTools ? yield* toolbox(tools) : undefined }
+    })
+  )
 }

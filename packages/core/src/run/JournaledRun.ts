@@ -7,17 +7,17 @@ import type { Listener, RunEvent } from "../events/RunEvent.ts"
 import { failuresOf } from "../events/StepFailure.ts"
 import { fromEvents, type Transcript } from "../events/Transcript.ts"
 import * as Journal from "../journal/Journal.ts"
-import { toolCallIds } from "../journal/RecordedRun.ts"
-import * as RunId from "../journal/RunId.ts"
-import { lostDetail } from "../loop/call.ts"
+import { waitingIds } from "../journal/RecordedRun.ts"
 import { OptionsError } from "../Options.ts"
-import type { Policy } from "../policy/Policy.ts"
 import type { Task } from "../task/Task.ts"
 import { noSpend } from "../task/Usage.ts"
-import type { Past, Resumption, RunOptions, RunResult } from "./Conductor.ts"
+import type { Fork, Past, Resumption, RunResult } from "./Conductor.ts"
+import * as Cuts from "./Fork.ts"
 import * as Recording from "./Recording.ts"
-import * as Resilience from "./Resilience.ts"
-import type { RunSettings } from "./RunSettings.ts"
+import { unusable, wrongId } from "./UnusableRun.ts"
+
+export { recordedOf } from "../journal/RecordedRun.ts"
+export { policyOf as forkPolicyOf } from "./Fork.ts"
 
 /** A run with its journal. */
 export type Begun =
@@ -46,11 +46,21 @@ const goingIn = (journal: Journal.Journal): Map<string, Deferred.Deferred<RunRes
 /** The result of a run that has ended, as its events tell it. */
 const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => {
   const transcript = fromEvents(events)
-  const { answer, detail, durationMillis = 0, ending = "failed", rounds = [], spend = noSpend } = transcript ?? {}
+  const {
+    answer,
+    detail,
+    partial,
+    durationMillis = 0,
+    ending = "failed",
+    rounds = [],
+    spend = noSpend
+  } = transcript ?? {}
   return {
     runId,
     ending,
     answer,
+    ...(ending === "budget" && answer !== undefined ? { isPartial: true as const } : {}),
+    partial,
     detail,
     error: undefined,
     failures: transcript === undefined ? [] : failuresOf(transcript),
@@ -58,26 +68,14 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
     durationMillis,
     waitingFor: [],
     value: undefined,
-    rounds: rounds.flatMap(({ answer, confirmed, grade, workflow }) =>
-      workflow === undefined ? [] : [{ workflow, answer, failed: [], confirmed, grade: grade?.grade }]
-    )
+    rounds: rounds.flatMap(({ answer, confirmed, grade, isLast, isOwn, workflow }) => {
+      if (workflow === undefined) return []
+      const draft = isLast === false ? { isDraft: true } : {}
+      const own = isOwn === true ? { isOwn } : {}
+      return [{ workflow, answer, failed: [], confirmed, ...own, ...draft, grade: grade?.grade }]
+    })
   }
 }
-
-/** Returns the result of a run that cannot be resumed because of its journal or its options. */
-export const unusable = (runId: string, error: Recording.Broken | OptionsError): RunResult<never> => ({
-  runId,
-  ending: "failed",
-  answer: undefined,
-  detail: error.message,
-  error,
-  failures: [],
-  spend: noSpend,
-  durationMillis: 0,
-  rounds: [],
-  waitingFor: [],
-  value: undefined
-})
 
 /**
  * A result that is not in the journal did not happen: neither an answer nor the calls that the run would have waited
@@ -113,9 +111,9 @@ const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEve
       JSON.stringify(event.task.messages) !== JSON.stringify(messages)
   )
 
-/** Begins or resumes a run, if there is a journal. */
+/** Begins or resumes a run. */
 export const begin = Effect.fnUntraced(function* (
-  { journal: own }: RunOptions,
+  journal: Journal.Journal,
   run: {
     readonly runId: string
     readonly seed: number | undefined
@@ -124,9 +122,7 @@ export const begin = Effect.fnUntraced(function* (
     readonly listener: Listener | undefined
     readonly task: Task
   }
-): Effect.fn.Return<Begun | undefined> {
-  const journal = own ?? (yield* Journal.Journal)
-  if (journal === undefined) return undefined
+): Effect.fn.Return<Begun> {
   const { listener, runId } = run
   const runs = goingIn(journal)
   const running = runs.get(runId)
@@ -162,10 +158,6 @@ export interface Resumed {
   readonly begun: { readonly seed: number | undefined } | undefined
 }
 
-/** An error for an id that not every journal can store. */
-export const wrongId = (runId: unknown): OptionsError | undefined =>
-  RunId.isRunId(runId) ? undefined : new OptionsError({ what: "the run", detail: `"runId" must be ${RunId.rule}.` })
-
 /** Loads the data that a run is resumed with. */
 export const resumed = Effect.fnUntraced(function* (
   { results = {}, runId, transcript }: Resumption,
@@ -189,12 +181,31 @@ export const resumed = Effect.fnUntraced(function* (
   return { runId, past: { transcript: known, results }, begun: { seed } }
 })
 
+/** Loads the run that is forked, and cuts its transcript. */
+export const forked = Effect.fnUntraced(function* (
+  { runId, transcript, ...cut }: Fork,
+  ids: ReadonlyArray<string>,
+  newId: string,
+  given: Journal.Journal | undefined
+): Effect.fn.Return<
+  { readonly transcript: Transcript; readonly seed: number | undefined },
+  Journal.JournalError | OptionsError
+> {
+  const { begun, past } = yield* resumed(transcript === undefined ? { runId: runId! } : { transcript }, given)
+  if (past.transcript.runId === newId)
+    return yield* new OptionsError({ what: "fork", detail: `The fork needs an id of its own, not "${newId}".` })
+  return { transcript: yield* Effect.fromResult(Cuts.cut(past.transcript, cut, ids, newId)), seed: begun?.seed }
+})
+
 /** A result that nothing waits for is a mistake, which would leave the run waiting. */
 const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effect<void, OptionsError> => {
-  const ids = new Set(toolCallIds(transcript))
+  const ids = new Set(waitingIds(transcript))
   const stranger = Object.keys(results).find((id) => !ids.has(id))
   if (stranger === undefined) return Effect.void
-  const waiting = transcript.rounds.flatMap(({ steps }) => steps.flatMap(({ waitingFor = [] }) => waitingFor))
+  const waiting = transcript.rounds.flatMap(({ steps, waitingFor: plans = [] }) => [
+    ...plans,
+    ...steps.flatMap(({ waitingFor = [] }) => waitingFor)
+  ])
   const names = waiting.map(({ call, id }) => `"${id}" (${call.name})`).join(", ")
   return Effect.fail(
     new OptionsError({
@@ -202,32 +213,4 @@ const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effec
       detail: `This run has no pending call "${stranger}". Pending calls: ${names || "none"}.`
     })
   )
-}
-
-/** A run that its journal has stopped before its first request. */
-export const stopped = (recording: Recording.Recording | undefined): Effect.Effect<void> => {
-  const error = recording?.broken()
-  return error === undefined ? Effect.void : Effect.die(error)
-}
-
-const isLost = ({ error: { reason } }: Resilience.Failure): boolean =>
-  reason._tag === "Timeout" && reason.detail === lostDetail
-
-/**
- * The rule of a run by which the steps of failed workers go to others. With `onUnconfirmedCall: "reassign"`, a step whose call was
- * lost goes to the next worker, and with `"fail"` to none, unless `reassign` says otherwise.
- */
-export const reassignOf = ({
-  onUnconfirmedCall,
-  policy,
-  reassign
-}: RunSettings & { readonly policy?: Policy | undefined }): Resilience.Reassign => {
-  const rule = reassign ?? (policy?.failover === false ? "never" : "next")
-  if (onUnconfirmedCall === "reassign" && rule === "never") {
-    return (failure) => (isLost(failure) ? Resilience.next(failure) : undefined)
-  }
-  if (onUnconfirmedCall === "fail" && reassign === undefined && rule === "next") {
-    return (failure) => (isLost(failure) ? undefined : Resilience.next(failure))
-  }
-  return rule
 }

@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Hash from "effect/Hash"
 import { called, settle } from "../Callback.ts"
+import { placeOf as stepPlace } from "../events/items.ts"
 import { isTransient, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
 import { fromEvents, type Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
@@ -96,12 +97,15 @@ export type Opened =
 
 /** Returns the subject of an event. Of several events with one name, the first written is emitted first. */
 const nameOf = (event: RunEvent): string => {
-  const { by, index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
+  const { by, index, item, round, step, turn } = event as object as Readonly<Record<string, unknown>>
   // A step that has received some of its results waits for the others only.
   const waiting = event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
+  // A plan waits again after an edited one could not be read, with that problem.
+  if (event.type === "plan-waiting") waiting.push(event.call.call.arguments)
   if (isCallEvent(event) && event.chargeId !== undefined) return `${event.type} ${event.chargeId}`
-  if (event.type === "step-finished" && event.isUnchecked === true) return `unchecked ${event.runId} ${round} ${step}`
-  return [event.type, event.runId, round, step, turn, by, index, ...waiting].join(" ")
+  if (event.type === "step-finished" && event.isUnchecked === true)
+    return `unchecked ${event.runId} ${round} ${step} ${item}`
+  return [event.type, event.runId, round, step, item, turn, by, index, ...waiting].join(" ")
 }
 
 /** A run that was stopped or suspended has not ended, because it can be resumed. */
@@ -217,6 +221,13 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
 /** Whether a call is made now: nothing is known of it, or what is known has failed and is tried again. */
 const isMadeNow = (known: ReadonlyArray<Known>): boolean =>
   known.length === 0 || known.some(({ isRetired }) => isRetired === true)
+
+/** Whether a call was reported at a place. */
+const isOfPlace = (event: CallEvent, runId: string, round: number, by: string): boolean => {
+  if (event.runId !== runId || event.round !== round) return false
+  const { item, step } = event
+  return step === undefined ? !/^\d/.test(by) : stepPlace(step, item) === by.split(" ", 1)[0]
+}
 
 /** Returns the unconfirmed attempts of all calls that the run has not reached again. */
 const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): ReadonlyArray<Doubt> =>
@@ -415,6 +426,13 @@ export const open = Effect.fnUntraced(function* (
     entries = [...entries, resumed]
   }
   const past = pastOf(entries, supersededIn(entries))
+  const { admit, confirm } = journal
+  /** Waits for a hook of the journal. A journal that throws has failed. */
+  const passed = (hook: () => Effect.Effect<void>): Effect.Effect<void> =>
+    Effect.catchCause(settle(hook), (cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.sync(() => writer.breakOff(errorOf(journal, cause)))
+    )
+  const admitted = admit === undefined ? Effect.void : passed(() => admit(run))
   const counts = new Map<string, number>()
   const visited = new Set<string>()
   /** The rounds reported this time, with their steps. They are not needed in a new run. */
@@ -423,13 +441,18 @@ export const open = Effect.fnUntraced(function* (
   let finished: RunEvent | undefined
 
   /** The failures that are reported before a call of a place is made. */
-  const takeRetired = (place: string, round: number, by: string): ReadonlyArray<Retired> => {
-    const own = past.retired.get(place) ?? []
-    const others = (past.retired.get(nextCall) ?? []).map(({ event, name }) => {
-      const { by: _, step: __, turn: ___, ...rest } = event
+  const takeRetired = (runId: string, round: number, by: string): ReadonlyArray<Retired> => {
+    const place = `${runId}/${round}/${by}`
+    const moved = ({ event, name }: Retired): Retired => {
+      const { by: _, item: __, step: ___, turn: ____, ...rest } = event
       const step = Number.parseInt(by, 10)
       return { name, event: Number.isNaN(step) ? { ...rest, round } : { ...rest, round, step } }
-    })
+    }
+    // An earlier process may have reported one of this place with another call.
+    const own = (past.retired.get(place) ?? []).map((one) =>
+      isOfPlace(one.event, runId, round, by) ? one : moved(one)
+    )
+    const others = (past.retired.get(nextCall) ?? []).map(moved)
     for (const name of [place, nextCall]) past.retired.delete(name)
     return [...own, ...others]
   }
@@ -456,10 +479,11 @@ export const open = Effect.fnUntraced(function* (
     return options.listener?.({ ...rest, ending: "failed", detail: error.message })
   }
 
-  const saved = Effect.flatMap(writer.flush, () => {
+  const unbroken = Effect.suspend(() => {
     const error = writer.broken()
     return error === undefined ? Effect.void : Effect.die(error)
   })
+  const saved = Effect.andThen(writer.flush, unbroken)
 
   const recording: Recording = {
     tools: past.tools ?? options.tools,
@@ -470,14 +494,27 @@ export const open = Effect.fnUntraced(function* (
       const call = `${place}/${count}`
       if (past.calls.size > 0) visited.add(call)
       const known = past.calls.get(call) ?? []
-      const retired = isNew || !isMadeNow(known) ? [] : takeRetired(place, round, by)
+      const retired = isNew || !isMadeNow(known) ? [] : takeRetired(runId, round, by)
       return { recording, call, hash: hashOf(asked), past: known, retired, isWhole: !isNew }
     },
-    intend: (entry) =>
-      Effect.suspend(() => {
-        writer.add(entry)
-        return saved
-      }),
+    intend: (entry) => {
+      const written = Effect.andThen(
+        admitted,
+        Effect.suspend(() => {
+          writer.add(entry)
+          return saved
+        })
+      )
+      if (confirm === undefined) return written
+      const { attempt, call } = entry
+      return Effect.andThen(
+        Effect.andThen(
+          written,
+          passed(() => confirm(run, `${call}/${attempt}`))
+        ),
+        unbroken
+      )
+    },
     saved,
     note: (entry) => {
       writer.add(entry)

@@ -72,9 +72,15 @@ export interface ResponseCache {
   readonly lookup: <E, R>(key: string, compute: Effect.Effect<Entry, E, R>) => Effect.Effect<Found, E, R>
 }
 
+/** Effect reads an object without units as zero. */
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Duration.isDuration(value) && Object.keys(value).length === 0
+
 /** How long something is stored: milliseconds, or a text such as "1 hour". */
 export const aDuration: Options.Check = Options.expects('milliseconds, or a text such as "1 hour"', (value) =>
-  typeof value === "number" ? value >= 0 : Option.isSome(Duration.fromInput(value as Duration.Input))
+  typeof value === "number"
+    ? value >= 0
+    : !isEmptyObject(value) && Option.isSome(Duration.fromInput(value as Duration.Input))
 )
 
 /** A store of answers. It never fails: an answer that is lost or unreachable counts as missing. */

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Options from "../Options.ts"
 import { type Checks, isCheck } from "../task/Check.ts"
 import type { Critic } from "../task/Critic.ts"
+import type { Shapes } from "../task/Shape.ts"
 import type { Tool } from "../task/Tool.ts"
 import type { Reasoning } from "../task/Worker.ts"
 import type { Limits } from "./Budget.ts"
@@ -47,10 +48,34 @@ export interface WorkerSettings {
 /** Which steps of a workflow are given tools. */
 export type ToolAccess = "last-step" | "every-step" | "policy" | "none"
 
+/** The limits of a run, and what they leave free. */
+export interface RunBudget extends Limits {
+  /**
+   * `"answer"`: the other steps leave the worst case of the last step free. If the budget stops them, the last step
+   * still answers, with what there is: the run ends as `budget`, and its answer is partial (`RunResult.isPartial`).
+   * Answers that the step sees count 4 bytes for each token. It does not limit time, a majority, or a step with items.
+   */
+  readonly keep?: "answer" | undefined
+  /**
+   * `"plan"`: a plan starts only if the most that it can cost (`Price.of`, at 4 bytes a token) fits what is left, on
+   * shared accounts too; then no limit of money, tokens or calls cuts it short. A language policy is shown the price and
+   * plans again. Otherwise the run ends as `budget` before the first call of the plan. Plans that cannot be priced are
+   * not admitted. Shared accounts of this process leave room for the plan while it runs.
+   */
+  readonly admit?: "plan" | undefined
+}
+
 /** The settings of a run. Each has a default, so `{}` is complete. */
 export interface RunSettings {
   /** The most steps of a workflow; 5 by default, as in the paper. */
   readonly maxSteps?: number | undefined
+  /**
+   * The most items of all steps of a workflow together, by the bounds of their lists; 1,000 by default. A plan that may
+   * have more is refused before anything runs.
+   */
+  readonly maxItems?: number | undefined
+  /** The maximum number of items that run at once; 16 by default. */
+  readonly itemsAtOnce?: number | undefined
   /**
    * The maximum number of recursive rounds after the first, in which the policy sees its previous workflow and answer.
    * Default: 0, or 2 with a critic. The run ends earlier if the policy confirms the previous answer. A round without an
@@ -60,7 +85,7 @@ export interface RunSettings {
   /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
   readonly self?: { readonly maxDepth: number } | undefined
   /** Limits of each run. To limit many runs together, give them one ledger in `RunOptions`. */
-  readonly budget?: Limits | undefined
+  readonly budget?: RunBudget | undefined
   /** The settings of every call of a worker. */
   readonly worker?: WorkerSettings | undefined
   /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
@@ -95,10 +120,23 @@ export interface RunSettings {
    */
   readonly checks?: Checks | undefined
   /**
+   * Named shapes of step answers: Effect schemas, schemas of a library with Standard Schema, or JSON Schema. A workflow
+   * assigns them to steps (`Step.gives`), whose answers are then JSON of that shape. The shape of the run's answer
+   * (`output`) takes precedence.
+   */
+  readonly shapes?: Shapes | undefined
+  /**
    * The maximum number of rounds that begin early because an answer failed its check, in addition to those of
    * `recursion`. Default: 2. When none are left, the workflow continues without a revision.
    */
   readonly revisions?: number | undefined
+  /**
+   * Whether a person must approve each plan before its first call, nested runs included. Default: `false`. The run is
+   * suspended with the plan and its price (`waitingFor`, `for: "plan"`), unless `RunOptions.approvePlan` decides. The
+   * result is `{ approved: true }`, `{ approved: false, reason }`, which ends the run as refused, or the text of another
+   * plan, which is read strictly.
+   */
+  readonly approvePlans?: boolean | undefined
   /**
    * The tools that workers may call. A tool with a handler is run within the step that calls it; a tool without one
    * suspends the run until its result is given.
@@ -140,10 +178,12 @@ const declared = <A>(row: Options.Check, identifier: string) =>
 /**
  * The fields of {@link schema}, for schemas that embed the settings alongside others. They are derived from the tables
  * that `Options.check` reads. They validate without changing the input; a setting is present or absent, not
- * `undefined`. Critics, checks, tools and a function that reassigns are program values without a JSON form.
+ * `undefined`. Critics, checks, shapes, tools and a function that reassigns are program values without a JSON form.
  */
 export const fields = {
   maxSteps: optional(number(settingsTable.maxSteps)),
+  maxItems: optional(number(settingsTable.maxItems)),
+  itemsAtOnce: optional(number(settingsTable.itemsAtOnce)),
   recursion: optional(number(settingsTable.recursion)),
   self: optional(Schema.Struct({ maxDepth: number(settingsTable.self.maxDepth) })),
   budget: optional(
@@ -151,8 +191,10 @@ export const fields = {
       costUsd: optional(number(limitsTable.costUsd)),
       tokens: optional(number(limitsTable.tokens)),
       calls: optional(number(limitsTable.calls)),
-      durationMillis: optional(number(limitsTable.durationMillis))
-    } satisfies Fields<Limits>)
+      durationMillis: optional(number(limitsTable.durationMillis)),
+      keep: optional(words(settingsTable.budget.keep)),
+      admit: optional(words(settingsTable.budget.admit))
+    } satisfies Fields<RunBudget>)
   ),
   worker: optional(
     Schema.Struct({
@@ -193,7 +235,9 @@ export const fields = {
   critic: optional(declared<Critic>(settingsTable.critic, "a critic")),
   threshold: optional(number(settingsTable.threshold)),
   checks: optional(Schema.Record(Schema.String, Schema.declare(isCheck, { identifier: "a check" }))),
+  shapes: optional(declared<Shapes>(settingsTable.shapes, "shapes by their names")),
   revisions: optional(number(settingsTable.revisions)),
+  approvePlans: optional(Schema.Boolean),
   tools: optional(Schema.Array(Schema.declare(isTool, { identifier: "a tool" }))),
   toolAccess: optional(words(settingsTable.toolAccess)),
   maxToolRounds: optional(number(settingsTable.maxToolRounds)),

@@ -3,13 +3,12 @@
  * The values that a setting accepts are in `tables.ts`. A setting without a row does not compile; tests hold the page of
  * settings and the flags to it.
  */
-import type { Limits } from "./Budget.ts"
 import { defaultRetry, type Retry } from "./Resilience.ts"
-import type { RunSettings, WorkerSettings } from "./RunSettings.ts"
+import type { RunBudget, RunSettings, WorkerSettings } from "./RunSettings.ts"
 
 interface Groups {
   readonly self: NonNullable<RunSettings["self"]>
-  readonly budget: Limits
+  readonly budget: RunBudget
   readonly worker: WorkerSettings
   readonly retry: Retry
 }
@@ -33,6 +32,8 @@ const millis = "ms"
 /** The settings of a run, by their paths. */
 export const reference: { readonly [P in Path]: Row } = {
   maxSteps: { default: "5", flag: "--max-steps", doc: "Maximum number of steps of a workflow." },
+  maxItems: { default: "1000", doc: "Maximum number of items of all steps of a workflow, by the bounds of its lists." },
+  itemsAtOnce: { default: "16", doc: "Maximum number of items that run at once." },
   recursion: {
     default: "0; 2 with a critic",
     flag: "--recursion",
@@ -54,6 +55,14 @@ export const reference: { readonly [P in Path]: Row } = {
     unit: millis,
     flag: "--timeout",
     doc: "Maximum duration of the run."
+  },
+  "budget.keep": {
+    default: "nothing",
+    doc: "`answer`: the other steps leave room for the last one, so that a limit yields an answer."
+  },
+  "budget.admit": {
+    default: "every plan",
+    doc: "`plan`: a plan starts only if the most that it can cost fits the budget."
   },
   "worker.maxOutputTokens": {
     default: "the worker's own",
@@ -123,9 +132,15 @@ export const reference: { readonly [P in Path]: Row } = {
   critic: { default: "none", doc: "Scores the answer of every round; the answer of the run is the best one." },
   threshold: { default: "1", doc: "The score at which a critic accepts an answer." },
   checks: { default: "none", flag: "--check", doc: "The checks that steps may have to pass, by name." },
+  shapes: { default: "none", doc: "The shapes that steps may give, by name." },
   revisions: {
     default: "2",
     doc: "Maximum number of rounds that begin early because an answer failed its check, in addition to `recursion`."
+  },
+  approvePlans: {
+    default: "false",
+    flag: "--approve-plans",
+    doc: "Whether a person must approve each plan, which is shown with its price, before its first call."
   },
   tools: { default: "none", flag: "--tool", doc: "The tools that workers may ask for." },
   toolAccess: { default: '"last-step"', flag: "--tool-access", doc: "The steps that get the tools." },

@@ -9,9 +9,7 @@ import { jsonText } from "../task/jsonText.ts"
 import type { ContentPart } from "../task/Message.ts"
 import {
   isName,
-  type JsonFormat,
   type JsonSchema,
-  type NamedShape,
   nameRule,
   type Output,
   type OutputFormat,
@@ -20,12 +18,15 @@ import {
   type ToolDefinition,
   type ToolResult
 } from "../task/Tool.ts"
-import { failed, read as readResult } from "./toolResult.ts"
+import { failed } from "./failedResult.ts"
+import { type Format, isFormat } from "./tables.ts"
+import type { read as readResult } from "./toolResult.ts"
 
 /** A tool with its check. */
 interface Ready {
   readonly tool: Tool
   readonly check: Compiled["check"]
+  readonly readResult: typeof readResult
 }
 
 /** The tools of a run. */
@@ -59,9 +60,10 @@ const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
 const ofObject = (schema: JsonSchema): JsonSchema =>
   schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema
 
-/** Makes tools ready. A run without tools loads no schemas. */
+/** Makes tools ready. A run without tools loads no schemas and no reader of results. */
 export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>): Effect.fn.Return<Toolbox, ShapeError> {
   const { compileShape, ShapeError } = yield* compiling()
+  const { read } = yield* Effect.promise(() => import("./toolResult.ts"))
   const ready = new Map<string, Ready>()
   const definitions: Array<ToolDefinition> = []
   let size = 0
@@ -83,10 +85,17 @@ export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>):
       turn = Math.floor(size / schemasPerTurn)
       yield* Effect.yieldNow
     }
-    ready.set(name, { tool, check })
+    ready.set(name, { tool, check, readResult: read })
     definitions.push({ name, description, input: ofObject(schema), strict })
   }
   return { definitions, names: [...ready.keys()], get: (name) => ready.get(name) }
+})
+
+/** Returns a toolbox with only these of its tools. */
+export const only = ({ definitions, get, names }: Toolbox, wanted: ReadonlyArray<string>): Toolbox => ({
+  definitions: definitions.filter(({ name }) => wanted.includes(name)),
+  names: names.filter((name) => wanted.includes(name)),
+  get: (name) => (wanted.includes(name) ? get(name) : undefined)
 })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -104,14 +113,6 @@ const parsed = (text: string): Read => {
 
 /** The name of an answer whose schema is unnamed. */
 const defaultName = "answer"
-
-type Format = NamedShape | JsonFormat | { readonly type: "text" }
-
-/** Whether an output is a format and not a schema. The schemas of every library have a member of their own. */
-export const isFormat = (output: Output): output is Format => {
-  const isSchema = typeof output === "function" || "~standard" in output || "ast" in output
-  return !isSchema && ["text", "json", "json-schema"].includes(output.type as string)
-}
 
 const named = (output: Output): Format =>
   isFormat(output) ? output : { type: "json-schema", name: defaultName, schema: output }
@@ -197,7 +198,7 @@ export const prepare = Effect.fnUntraced(function* (
     isRepeatable,
     needsApproval:
       typeof needsApproval === "boolean" ? needsApproval : yield* isAsked(tool, needsApproval, input.value),
-    run: execute(tool, input.value, context)
+    run: execute(found, input.value, context)
   }
 })
 
@@ -228,7 +229,7 @@ const isAsked = (
   )
 
 /** Runs a tool. Every outcome becomes a result: a failure, a defect, a timeout, or an oversized text. */
-const execute = (tool: Tool, input: unknown, context: ToolCallContext): Effect.Effect<ToolResult> => {
+const execute = ({ readResult, tool }: Ready, input: unknown, context: ToolCallContext): Effect.Effect<ToolResult> => {
   const { maxResultCharacters = defaultMaxCharacters, timeoutMillis = defaultTimeoutMillis } = tool
   const running = Effect.timeoutOrElse(
     Effect.flatMap(

@@ -4,7 +4,8 @@
  */
 import * as Options from "../Options.ts"
 import { isChecks } from "../task/Check.ts"
-import type { Tool } from "../task/Tool.ts"
+import type { Shapes } from "../task/Shape.ts"
+import { isName, type JsonFormat, type NamedShape, nameRule, type Output, type Tool } from "../task/Tool.ts"
 import { reasoningTable } from "../task/Worker.ts"
 import type { Limits } from "./Budget.ts"
 import type { Retry } from "./Resilience.ts"
@@ -42,15 +43,35 @@ export const isTool = (value: unknown): value is Tool =>
   typeof (value as { name?: unknown }).name === "string" &&
   "input" in value
 
+const isShape = (value: unknown): boolean =>
+  typeof value === "function" || (typeof value === "object" && value !== null && !Array.isArray(value))
+
+const isShapes = (value: unknown): value is Shapes =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.entries(value).every(([name, shape]) => isName(name) && isShape(shape))
+
+/** An output that is a format and not a schema. */
+export type Format = NamedShape | JsonFormat | { readonly type: "text" }
+
+/** Whether an output is a format and not a schema. The schemas of every library have a member of their own. */
+export const isFormat = (output: Output): output is Format => {
+  const isSchema = typeof output === "function" || "~standard" in output || "ast" in output
+  return !isSchema && ["text", "json", "json-schema"].includes(output.type as string)
+}
+
 /** The words of `reassign`, which may also be a function. */
 export const reassignWords = Options.oneOf("never", "next")
 
 /** The settings of a run: for tables that embed them, `{ ...settingsTable, … }`. */
 export const settingsTable = {
   maxSteps: Options.whole(1),
+  maxItems: Options.whole(0),
+  itemsAtOnce: Options.whole(1),
   recursion: Options.whole(0),
   self: { maxDepth: Options.whole(0) },
-  budget: limitsTable,
+  budget: { ...limitsTable, keep: Options.oneOf("answer"), admit: Options.oneOf("plan") },
   worker: workerTable,
   retry: retryTable,
   reassign: Options.either(reassignWords, Options.aFunction),
@@ -61,7 +82,9 @@ export const settingsTable = {
   critic: Options.madeBy("a critic", "score"),
   threshold: Options.number(0),
   checks: Options.expects("checks by their names, { name: check }", isChecks),
+  shapes: Options.expects(`shapes by their names, { name: schema } (names: ${nameRule})`, isShapes),
   revisions: Options.whole(0),
+  approvePlans: Options.flag,
   tools: Options.expects(
     "a list of tools, as tool({ name, input, execute }) gives",
     (value) => Array.isArray(value) && value.every(isTool)

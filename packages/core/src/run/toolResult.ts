@@ -4,12 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
-import { isA, messageOf, plain } from "../Thrown.ts"
+import { isA, messageOf } from "../Thrown.ts"
 import { type ContentInput, problemOf, content as toContent } from "../task/Message.ts"
 import type { ToolResult } from "../task/Tool.ts"
-
-/** Returns a failed result with its reason. */
-export const failed = (why: string): ToolResult => ({ content: plain(why), isError: true })
+import { failed } from "./failedResult.ts"
 
 /** Upper bounds for reading: pieces of a stream, its characters or bytes, values of an object, and its levels. */
 const maxPieces = 100_000

@@ -11,6 +11,9 @@ import type { JsonSchema } from "./Tool.ts"
 /** A schema that decodes to `A`. Plain JSON Schema carries no type: `A` is then `any`. */
 export type Shape<A = unknown> = Schema.Codec<A, unknown> | StandardSchemaV1<unknown, A> | JsonSchema
 
+/** Shapes by the names by which steps give them (`Step.gives`): letters, digits, _ and -, at most 64. */
+export type Shapes = Readonly<Record<string, Shape>>
+
 /** The type of the values that a shape accepts. */
 export type TypeOf<S> = S extends { readonly Type: infer A; readonly ast: unknown }
   ? A

@@ -77,6 +77,8 @@ export interface ToolContext {
   readonly runId: string
   readonly round: number
   readonly step: number
+  /** The item that the step runs for, as its indexes in the lists: `"3.1"`. Absent if the step runs once. */
+  readonly item?: string | undefined
   /** The worker that made the call. */
   readonly worker: string
   readonly call: ToolCall

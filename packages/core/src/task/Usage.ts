@@ -96,6 +96,23 @@ const decimal = (value: number): string =>
     ? `${Number(value.toPrecision(4))}`
     : Number(value.toPrecision(4)).toFixed(12).replace(/0+$/, "")
 
+/** A part of the price of a plan. */
+interface PlanAmount {
+  readonly calls: number
+  readonly tokens: number
+  readonly costUsd: number | undefined
+}
+
+/** The price of a plan, as `Price.of` gives it. */
+export interface PlanPrice {
+  readonly least: PlanAmount
+  readonly likely: PlanAmount
+  readonly most: PlanAmount
+}
+
+const amount = ({ calls, costUsd, tokens }: PlanAmount): string =>
+  `${costUsd === undefined ? "an unknown cost" : `${decimal(costUsd)} USD`} (${calls} calls, ${tokens} tokens)`
+
 /** A limit would be exceeded. `needed` is the worst case of the request; `undefined` if it is unknown. */
 export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly limit: "costUsd" | "tokens" | "calls" | "durationMillis"
@@ -106,12 +123,26 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly account?: "payer" | undefined
   /** The worker of unknown price, if `needed` is unknown because of it. */
   readonly worker?: string | undefined
+  /** The price of the plan that was not admitted (`budget.admit`); absent if a call does not fit. */
+  readonly plan?: PlanPrice | undefined
 }> {
+  /** The fields of the error, for another one with more. */
+  get fields() {
+    const { account, allowed, limit, needed, plan, spent, worker } = this
+    return { account, allowed, limit, needed, plan, spent, worker }
+  }
+
   override get message(): string {
-    const { allowed, limit, needed, spent, worker } = this
+    const { allowed, limit, needed, plan, spent, worker } = this
     if (limit === "durationMillis") return `The time limit of ${allowed / 1000} s is reached.`
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
     const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : `${value} ${limit}`)
+    if (plan !== undefined) {
+      const limits = `the ${name} limit is ${show(allowed)}, ${show(spent)} spent`
+      return needed === undefined
+        ? `The plan is not admitted: ${limits}, and the plan cannot be priced before it runs (a step with tools, of the Conductor itself, or with a critic as its check). Plan without it, or remove budget.admit.`
+        : `The plan is not admitted: ${limits}, and the plan needs up to ${show(needed)}. It costs at least ${amount(plan.least)}, likely ${amount(plan.likely)}, at most ${amount(plan.most)}. Use fewer steps, shorter lists or cheaper workers, raise the limit, or lower maxOutputTokens and retry.maxAttempts.`
+    }
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
       : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent, and the next call needs up to ${show(needed)}. Raise the limit, or lower maxOutputTokens.`

@@ -47,6 +47,19 @@ export interface WorkflowFormat {
   readonly access: "binary" | "fine-grained"
   /** Whether three empty lists ("the previous answer stands") are allowed. */
   readonly allowEmpty: boolean
+  /** The names that a list `how`, and checks in front of it, may use; absent if no such list may be written. */
+  readonly how?: HowFormat | undefined
+  /** Whether `answer = "…"` may be written instead of the lists; false when absent. */
+  readonly mayAnswer?: boolean | undefined
+}
+
+/** The names and bounds of the list `how` of a workflow's text. */
+export interface HowFormat {
+  readonly checks?: ReadonlyArray<string> | undefined
+  readonly shapes?: ReadonlyArray<string> | undefined
+  readonly tools?: ReadonlyArray<string> | undefined
+  /** The most items of all steps together; 1,000 by default. */
+  readonly maxItems?: number | undefined
 }
 
 /**
@@ -212,6 +225,13 @@ export interface Worker {
    * False if the model does not support a seed; its calls are then sent without one and stay random. Default: `true`.
    */
   readonly takesSeed?: boolean | undefined
+  /**
+   * False if the model does not reason on request; `"off"` if its reasoning can only be turned off. A plan's setting of
+   * reasoning for a step of it is then left out, and a notice reports it. Default: `true`.
+   */
+  readonly takesReasoning?: boolean | "off" | undefined
+  /** False if the model has no temperature; as `takesReasoning`. Default: `true`. */
+  readonly takesTemperature?: boolean | undefined
   /**
    * False for a model that changes between calls, such as one in training: its answers are neither stored in a
    * `ResponseCache` nor read from it. Default: `true`.

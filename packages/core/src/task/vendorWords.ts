@@ -19,8 +19,8 @@ const rows = (means: Words["means"], entries: ReadonlyArray<readonly [RegExp, st
   entries.map(([pattern, source]) => ({ pattern, means, source }))
 
 const rateLimits = rows("RateLimited", [
-  [/\btokens? per (?:second|minute|hour|day|month)\b/i, "openclaw/openclaw#147644, anomalyco/opencode#13015"],
-  [/\brequests? per (?:second|minute|hour|day|month)\b/i, "https://console.groq.com/docs/rate-limits"],
+  [/\btokens?[ -]per[ -](?:second|minute|hour|day|month)\b/i, "openclaw/openclaw#147644, anomalyco/opencode#13015"],
+  [/\brequests?[ -]per[ -](?:second|minute|hour|day|month)\b/i, "https://console.groq.com/docs/rate-limits"],
   [/\b(?:TPM|RPM|TPD|RPD)\b/, "https://console.groq.com/docs/rate-limits"],
   [/too many tokens,? please (?:wait|slow|try)/i, "cline/cline#4196, anomalyco/opencode#39621"],
   [/too many tokens processed/i, "anomalyco/opencode#13015 (Cerebras)"],
@@ -28,6 +28,13 @@ const rateLimits = rows("RateLimited", [
   [/(?:daily|hourly|per-minute|minute) (?:token|request|rate|usage) (?:limit|quota)/i, "anomalyco/opencode#13015"],
   [/rate[ _-]?limit/i, "https://platform.openai.com/docs/guides/error-codes"],
   [/too many (?:concurrent )?requests|concurrency limit/i, "https://docs.bigmodel.cn/cn/faq/api-code"],
+  [/quota exceeded for (?:metric|quota)/i, "https://ai.google.dev/gemini-api/docs/rate-limits"],
+  [
+    /\b(?:tokens?|requests?|quota)\b[^.]{0,12} (?:for today|daily|hourly|(?:in the (?:last|past)|this) (?:second|minute|hour|day|month))\b/i,
+    "proxies; no public thread found"
+  ],
+  [/\b(?:daily|hourly|per-(?:second|minute|hour|day)) (?:tokens?|requests?)\b/i, "proxies; no public thread found"],
+  [/速率限制|限流|请求频率|并发数?(?:过高|超)/, "https://docs.bigmodel.cn/cn/faq/api-code"],
   [/resource_exhausted/i, "https://ai.google.dev/gemini-api/docs/troubleshooting"]
 ])
 
@@ -99,9 +106,28 @@ const overflows = rows("ContextTooLong", [
     "watsonx; no public thread found"
   ],
   [/request payload size exceeds the limit/i, "google-gemini/deprecated-generative-ai-android#26"],
-  [/(?:prompt|input) tokens too long|max length of current question/i, "PaddlePaddle/ERNIE-SDK#336"],
+  [/(?:prompt|input)s? tokens (?:are |is )?too long|max length of current question/i, "PaddlePaddle/ERNIE-SDK#336"],
   [/should not exceed max_(?:seq_len|num_tokens)|max_seq_len_exceeded/i, "NVIDIA/TensorRT-LLM#9277"],
   [/(?:prompt|input)[^.]{0,60}(?:longer|larger|more) than the (?:model|maximum|context)/i, "getkimchi/kimchi#794"],
+  [/request body too large[^.]{0,60}\. max size: \d{1,9} tokens/i, "cline/cline#995 (GitHub Models)"],
+  [/token count\b[^.]{0,60}(?:exceed|only supports up to|(?:larger|greater) than)/i, "googleapis/python-genai#2050"],
+  [
+    /\b(?:prompt|input|request|sequence|total)\b[^.]{0,60}(?<![_\w]|max |output |completion |new )tokens?\b[^.]{0,60} exceed(?:s|ed|ing)? [^.]{0,40}(?:limit|max(?:imum)?)\b/i,
+    "proxies; no public thread found"
+  ],
+  [
+    /\btokens? in (?:the )?(?:request|prompt|input)\b[^.]{0,40} (?:more|greater|larger) than/i,
+    "Baidu Qianfan; no public thread found"
+  ],
+  [/(?:prompt|input)\b[^.]{0,40} exceeds [^.]{0,40}allowed (?:input )?tokens/i, "proxies; no public thread found"],
+  [/maximum allowed (?:number of )?(?:input|prompt) tokens/i, "proxies; no public thread found"],
+  [/token limit exceeded: \d{1,12} > \d{1,12}|sequence length \d{1,12} exceeds/i, "proxies; no public thread found"],
+  [/\binput (?:characters|tokens) limit of \d{1,12} exceeded|remaining context/i, "proxies; no public thread found"],
+  [/\bn_ctx\b/, "https://github.com/ggml-org/llama.cpp/tree/master/tools/server"],
+  [
+    /string too long\. Expected a string with maximum length \d{6,12}/i,
+    "https://platform.openai.com/docs/guides/error-codes"
+  ],
   [/too many (?:input |prompt )?tokens/i, "https://docs.mistral.ai/api"],
   [
     /reduce the length of (?:the |your )?(?:messages|prompt|input)/i,

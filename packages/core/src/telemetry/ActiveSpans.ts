@@ -1,25 +1,27 @@
 /** The spans of the parts of a run in progress. They are current while user code runs. */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
-import type { Listener } from "../events/RunEvent.ts"
+import type { Item, Listener } from "../events/RunEvent.ts"
 
 /** A part of a run that has a span. */
 export type Part =
   | { readonly type: "run"; readonly runId: string }
   | { readonly type: "round"; readonly runId: string }
-  | { readonly type: "step"; readonly runId: string; readonly step: number }
+  | { readonly type: "step"; readonly runId: string; readonly step: number; readonly item?: Item | undefined }
   /** A call that is sent: its span begins with it. */
   | {
       readonly type: "call"
       readonly runId: string
       readonly by: "policy" | "step" | "critic" | "check"
       readonly step?: number | undefined
+      readonly item?: Item | undefined
       readonly worker: string
     }
   | {
       readonly type: "tool"
       readonly runId: string
       readonly step: number
+      readonly item?: Item | undefined
       readonly turn: number
       readonly index: number
     }

@@ -4,6 +4,7 @@ import { setPaid } from "../events/Attributes.ts"
 import * as Call from "../events/call.ts"
 import * as Check from "../events/check.ts"
 import * as Completion from "../events/completion.ts"
+import { placeOf } from "../events/items.ts"
 import type { Of } from "../events/RunEvent.ts"
 import * as Step from "../events/step.ts"
 import * as Turn from "../events/turn.ts"
@@ -14,6 +15,7 @@ import {
   type OpenCall,
   type OpenRound,
   type OpenRun,
+  type OpenStep,
   planOf,
   type Recording,
   setProvider,
@@ -58,22 +60,26 @@ const makerOf = (event: CallEnd): Caller["by"] => {
 const callerOf = (event: CallEnd): Caller => ({
   by: makerOf(event),
   step: "step" in event ? event.step : undefined,
+  item: "item" in event ? event.item : undefined,
   worker: "worker" in event ? event.worker : ""
 })
 
 /** Removes the call of a caller from the open calls. */
-const takeCall = ({ calls }: OpenRound, { by, step, worker }: Caller): OpenCall | undefined => {
+const takeCall = ({ calls }: OpenRound, { by, item, step, worker }: Caller): OpenCall | undefined => {
   const at = calls.findIndex(
-    (call) => call.by === by && call.step === step && (worker === "" || call.worker === worker)
+    (call) => call.by === by && call.step === step && call.item === item && (worker === "" || call.worker === worker)
   )
   return at < 0 ? undefined : calls.splice(at, 1)[0]
 }
+
+const stepOf = ({ steps }: OpenRound, { item, step }: Pick<Caller, "step" | "item">): OpenStep | undefined =>
+  step === undefined ? undefined : steps.get(placeOf(step, item))
 
 /** When a call began that did not report it. */
 const beginningOf = (round: OpenRound, event: CallEnd): number => {
   if (event.type === "turn-finished") return event.at - event.durationMillis
   if (event.type === "completion-finished") return round.planningSince
-  const step = "step" in event && event.step !== undefined ? round.steps.get(event.step) : undefined
+  const step = stepOf(round, callerOf(event))
   return Math.min(event.at, step?.since ?? event.at)
 }
 
@@ -86,10 +92,10 @@ export const startCall = (
   recording: Recording,
   run: OpenRun,
   round: OpenRound,
-  { by, step, worker }: Caller,
+  { by, item, step, worker }: Caller,
   at: number
 ): Tracer.Span => {
-  const ofStep = step === undefined ? undefined : round.steps.get(step)?.span
+  const ofStep = stepOf(round, { step, item })?.span
   const parent = by === "policy" ? planOf(recording, run, round, at) : (ofStep ?? round.span)
   const span = start(recording, `chat ${worker}`.trimEnd(), "client", at, parent)
   span.attribute("gen_ai.operation.name", "chat")
@@ -142,7 +148,7 @@ export const endCall = (recording: Recording, run: OpenRun, round: OpenRound, ev
   if (!isCached && !isReplayed && !isUnasked) setPaid(span, event)
   describe(span, event, content)
   if (event.type === "completion-finished") round.planningSince = event.at
-  const step = caller.step === undefined ? undefined : round.steps.get(caller.step)
+  const step = stepOf(round, caller)
   if (step !== undefined) step.since = event.at
   end(span, event, content)
 }

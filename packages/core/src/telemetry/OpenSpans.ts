@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
+import { placeOf } from "../events/items.ts"
 import type { Of } from "../events/RunEvent.ts"
 import * as Round from "../events/round.ts"
 import * as Run from "../events/run.ts"
@@ -35,7 +36,10 @@ export interface OpenRun {
 
 export interface OpenRound {
   readonly span: Tracer.Span
-  readonly steps: Map<number, OpenStep>
+  /** By their places, as `1` or `1[3]`. */
+  readonly steps: Map<string, OpenStep>
+  /** The number of items of each step that are known. */
+  readonly items: Map<number, number>
   readonly tools: Map<string, Tracer.Span>
   readonly calls: Array<OpenCall>
   /** The planning in progress: the calls of the policy's models are within it. */
@@ -55,7 +59,7 @@ export interface OpenStep {
 }
 
 /** The maker of a call, its step if it has one, and its worker: the empty text if that is unknown. */
-export type Caller = Pick<Extract<Part, { readonly type: "call" }>, "by" | "step" | "worker">
+export type Caller = Pick<Extract<Part, { readonly type: "call" }>, "by" | "step" | "item" | "worker">
 
 export interface OpenCall extends Caller {
   readonly span: Tracer.Span
@@ -107,7 +111,10 @@ export const setProvider = ({ provider }: Recording, span: Tracer.Span, worker: 
 /** A nested run is within the span of its step. */
 export const startRun = (recording: Recording, event: Of<"run-started">): void => {
   const { at, parent, policy, runId } = event
-  const step = parent === undefined ? undefined : recording.runs.get(parent.runId)?.round?.steps.get(parent.step)
+  const step =
+    parent === undefined
+      ? undefined
+      : recording.runs.get(parent.runId)?.round?.steps.get(placeOf(parent.step, parent.item))
   if (step !== undefined) step.isNested = true
   const span = start(recording, `invoke_workflow ${policy}`, "internal", at, step?.span ?? recording.parent)
   Run.describeStarted(span, event, recording.content)
@@ -135,6 +142,7 @@ export const startRound = (recording: Recording, run: OpenRun, event: Of<"round-
   run.round = {
     span,
     steps: new Map(),
+    items: new Map(),
     tools: new Map(),
     calls: [],
     plan: undefined,
@@ -171,10 +179,15 @@ export const endPlan = (round: OpenRound, at: number, exit: Exit.Exit<void> = Ex
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The most items of a step with spans of their own. */
+const mostItemSpans = 100
+
 export const startStep = (recording: Recording, round: OpenRound, event: Of<"step-started">): void => {
-  const { at, step, worker } = event
+  const { at, item, step, worker } = event
+  // Each item of a long list is an event of its round.
+  if (item !== undefined && (round.items.get(step) ?? 0) > mostItemSpans) return
   const span = start(recording, `invoke_agent ${worker}`, "internal", at, round.span)
   Step.describeStarted(span, event)
   setProvider(recording, span, worker)
-  round.steps.set(step, { span, since: at, isNested: false })
+  round.steps.set(placeOf(step, item), { span, since: at, isNested: false })
 }

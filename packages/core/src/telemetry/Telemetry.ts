@@ -13,8 +13,10 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
+import * as Approval from "../events/approval.ts"
 import * as Check from "../events/check.ts"
 import * as Critic from "../events/critic.ts"
+import { placeOf } from "../events/items.ts"
 import * as Plan from "../events/plan.ts"
 import { isTransient, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
 import * as Reassignment from "../events/reassignment.ts"
@@ -22,6 +24,7 @@ import * as Revision from "../events/revision.ts"
 import * as Round from "../events/round.ts"
 import * as Step from "../events/step.ts"
 import * as Suspension from "../events/suspension.ts"
+import * as Tables from "../Options.ts"
 import { type ActiveSpans, type Part, register } from "./ActiveSpans.ts"
 import { endCall, startCall } from "./CallSpans.ts"
 import {
@@ -53,6 +56,15 @@ export interface Options {
   /** The vendor of a worker, e.g. `openai` or `gcp.gemini`, for `gen_ai.provider.name`; left out by default. */
   readonly provider?: ((worker: string) => string | undefined) | undefined
 }
+
+/** Options with the span that those of runs are children of. */
+type RecorderOptions = Options & { readonly parent?: Tracer.AnySpan | undefined }
+
+const table = Tables.table({
+  content: Tables.flag,
+  provider: Tables.aFunction,
+  parent: Tables.anObject
+} satisfies Tables.ShapeOf<RecorderOptions>)
 
 /** Makes spans of any number of runs at once, for `RunOptions.telemetry`. */
 export interface SpanRecorder extends ActiveSpans {
@@ -86,14 +98,13 @@ type OfStep = Of<
   | "step-failed"
 >
 
-const onStep = (recording: Recording, run: OpenRun, round: OpenRound, step: OpenStep, event: OfStep) => {
-  const { span } = step
+type OfCall = Of<"turn-finished" | "check-answered" | "tool-started" | "tool-finished">
+
+/** The calls of a step or of an item, as children of its span. */
+const onCall = (recording: Recording, run: OpenRun, round: OpenRound, span: Tracer.Span, event: OfCall) => {
   switch (event.type) {
-    case "step-reassigned":
-      span.event("step_reassigned", nanos(event.at), Reassignment.attributesOf(event))
-      return Reassignment.describe(span, event)
     case "turn-finished":
-      round.asked.set(`${event.step}.${event.turn}`, event.toolCalls)
+      round.asked.set(`${placeOf(event.step, event.item)}.${event.turn}`, event.toolCalls)
       return endCall(recording, run, round, event)
     case "check-answered":
       return endCall(recording, run, round, event)
@@ -101,23 +112,58 @@ const onStep = (recording: Recording, run: OpenRun, round: OpenRound, step: Open
       return startTool(recording, round, span, event)
     case "tool-finished":
       return endTool(recording, round, span, event)
+    default:
+      event satisfies never
+  }
+}
+
+const onStep = (recording: Recording, run: OpenRun, round: OpenRound, step: OpenStep, event: OfStep) => {
+  const { span } = step
+  switch (event.type) {
+    case "step-reassigned":
+      span.event("step_reassigned", nanos(event.at), Reassignment.attributesOf(event))
+      return Reassignment.describe(span, event)
+    case "turn-finished":
+    case "check-answered":
+    case "tool-started":
+    case "tool-finished":
+      return onCall(recording, run, round, span, event)
     case "step-checked":
       return recordCheck(recording, span, event)
     case "step-waiting":
-      round.steps.delete(event.step)
+      round.steps.delete(placeOf(event.step, event.item))
       Suspension.describe(span, event)
       return succeed(span, event.at)
     case "step-finished":
       if (!step.isNested) endCall(recording, run, round, event)
-      round.steps.delete(event.step)
+      round.steps.delete(placeOf(event.step, event.item))
       return succeed(span, event.at)
     case "step-failed": {
-      round.steps.delete(event.step)
+      round.steps.delete(placeOf(event.step, event.item))
       const message = recording.content ? event.message : `${event.worker} failed.`
       return fail(span, event.at, event.reason ?? "StepFailed", message)
     }
     default:
       event satisfies never
+  }
+}
+
+/** An item of a long list: it has no span, but its calls have. */
+const onItem = (recording: Recording, run: OpenRun, round: OpenRound, event: OfStep) => {
+  if (event.item === undefined) return
+  const { span } = round
+  switch (event.type) {
+    case "turn-finished":
+    case "check-answered":
+    case "tool-started":
+    case "tool-finished":
+      return onCall(recording, run, round, span, event)
+    case "step-finished":
+      endCall(recording, run, round, event)
+      return span.event("item_finished", nanos(event.at), Step.attributesOfItem(event))
+    case "step-failed":
+      return span.event("item_failed", nanos(event.at), Step.attributesOfItem(event))
+    default:
   }
 }
 
@@ -134,8 +180,17 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Of
     case "workflow-proposed":
       endPlan(round, event.at)
       return Plan.describe(round.span, event, recording.content)
+    case "plan-waiting":
+      return Approval.describeWaiting(round.span, event)
+    case "plan-decided":
+      return Approval.describeDecided(round.span, event)
     case "step-started":
       return startStep(recording, round, event)
+    case "step-unfolded":
+      round.items.set(event.step, (round.items.get(event.step) ?? 0) + event.items)
+      return round.span.event("step_unfolded", nanos(event.at), Step.attributesOfUnfolded(event))
+    case "step-joined":
+      return round.span.event("step_joined", nanos(event.at), Step.attributesOfJoined(event))
     case "step-skipped":
       return round.span.event("step_skipped", nanos(event.at), Step.attributesOfSkipped(event))
     case "round-revised":
@@ -155,8 +210,8 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Of
     case "step-finished":
     case "step-failed":
     case "step-reassigned": {
-      const step = round.steps.get(event.step)
-      return step === undefined ? undefined : onStep(recording, run, round, step, event)
+      const step = round.steps.get(placeOf(event.step, event.item))
+      return step === undefined ? onItem(recording, run, round, event) : onStep(recording, run, round, step, event)
     }
     default:
       event.type satisfies WithoutSpan
@@ -185,10 +240,12 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Of
  * recorder.open() // => 0
  * ```
  */
-export const recorder = (
-  tracer: Tracer.Tracer,
-  options: Options & { readonly parent?: Tracer.AnySpan | undefined } = {}
-): SpanRecorder => {
+export const recorder = (tracer: Tracer.Tracer, options: RecorderOptions = {}): SpanRecorder => {
+  Tables.check("Telemetry.recorder", options, table)
+  return recorderOf(tracer, options)
+}
+
+const recorderOf = (tracer: Tracer.Tracer, options: RecorderOptions): SpanRecorder => {
   const { content = false, parent, provider } = options
   const runs = new Map<string, OpenRun>()
   const recording: Recording = { tracer, parent, content, provider, runs }
@@ -219,16 +276,16 @@ export const recorder = (
     const { round } = run
     if (part.type === "run" || round === undefined) return run.span
     if (part.type === "round") return round.span
-    if (part.type === "step") return round.steps.get(part.step)?.span
+    if (part.type === "step") return round.steps.get(placeOf(part.step, part.item))?.span
     return part.type === "tool" ? round.tools.get(keyOf(part)) : undefined
   }
 
   const callSpan = (part: Extract<Part, { readonly type: "call" }>, at: number): Tracer.Span | undefined => {
     const run = runs.get(part.runId)
     if (run?.round === undefined) return undefined
-    const { by, step, worker } = part
+    const { by, item, step, worker } = part
     const span = startCall(recording, run, run.round, part, at)
-    run.round.calls.push({ by, step, worker, span })
+    run.round.calls.push({ by, step, item, worker, span })
     return span
   }
 
@@ -268,8 +325,9 @@ export const recorder = (
  */
 export const listener = (options: Options = {}): Effect.Effect<Listener> =>
   Effect.gen(function* () {
+    Tables.check("Telemetry.listener", options, table)
     if (!(yield* References.TracerEnabled)) return () => {}
     const tracer = yield* Tracer.Tracer
     const parent = Option.getOrUndefined(yield* Effect.serviceOption(Tracer.ParentSpan))
-    return recorder(tracer, { ...options, parent }).listener
+    return recorderOf(tracer, { ...options, parent }).listener
   })

@@ -1,13 +1,19 @@
 /** The spans of tools. */
 import type * as Tracer from "effect/Tracer"
-import type { Of } from "../events/RunEvent.ts"
+import { placeOf } from "../events/items.ts"
+import type { Item, Of } from "../events/RunEvent.ts"
 import * as Tool from "../events/tool.ts"
 import { text } from "../task/Message.ts"
 import { fail, type OpenRound, type Recording, start, succeed } from "./OpenSpans.ts"
 
 /** The key of a tool call in its round. */
-export const keyOf = ({ index, step, turn }: Pick<Of<"tool-started">, "step" | "turn" | "index">): string =>
-  `${step}.${turn}.${index}`
+export const keyOf = ({
+  index,
+  item,
+  step,
+  turn
+}: Pick<Of<"tool-started">, "step" | "turn" | "index"> & { readonly item?: Item | undefined }): string =>
+  `${placeOf(step, item)}.${turn}.${index}`
 
 const startSpan = (
   recording: Recording,
@@ -15,9 +21,9 @@ const startSpan = (
   parent: Tracer.Span,
   event: Of<"tool-started" | "tool-finished">
 ): Tracer.Span => {
-  const { at, index, name, step, turn } = event
+  const { at, index, item, name, step, turn } = event
   const span = start(recording, `execute_tool ${name}`, "internal", at, parent)
-  Tool.describeStarted(span, event, round.asked.get(`${step}.${turn}`)?.[index], recording.content)
+  Tool.describeStarted(span, event, round.asked.get(`${placeOf(step, item)}.${turn}`)?.[index], recording.content)
   return span
 }
 

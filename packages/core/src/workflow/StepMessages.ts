@@ -4,9 +4,10 @@
  */
 import type * as Arr from "effect/Array"
 import { isA } from "../Thrown.ts"
-import { between, type Message, type PlainMessage } from "../task/Message.ts"
+import { between, type Message, type PlainMessage, type ToolCall } from "../task/Message.ts"
 import * as Task from "../task/Task.ts"
-import { WorkerError } from "../task/Worker.ts"
+import type { ToolResult } from "../task/Tool.ts"
+import { type FinishReason, WorkerError } from "../task/Worker.ts"
 import * as Workflow from "./Workflow.ts"
 
 /** The result of a step: its answer, its worker's refusal, or the reason why there is no answer. */
@@ -22,6 +23,17 @@ export interface Verdict {
   readonly objection?: string | undefined
 }
 
+/** Everything that a model returned with a completion. A journal restores all of it, a transcript all but `echo`. */
+export interface Said {
+  readonly text: string
+  /** The tools that the model calls; none by default. Only the policy can run them. */
+  readonly toolCalls: ReadonlyArray<ToolCall>
+  readonly reasoning: string
+  readonly finishReason: FinishReason
+  /** Vendor data that the model returned in addition (`WorkerPart`). */
+  readonly echo?: unknown
+}
+
 /** A finished or current round, with the results of its steps by index. */
 export interface PastRound {
   readonly workflow: Workflow.Workflow
@@ -29,16 +41,26 @@ export interface PastRound {
   readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** By step; `undefined` for a step without a check, or whose check was not run. */
   readonly verdicts: ReadonlyArray<Verdict | undefined>
+  /** The completions of the models that the policy called in this round, in order; absent if it called none. */
+  readonly said?: ReadonlyArray<Said> | undefined
+}
+
+/** The part of a workflow that a step, or an item of one, sees. */
+export interface StepView {
+  /** The results of the steps so far, by index. Those that the step may not see are never read. */
+  readonly answers: ReadonlyArray<StepAnswer | undefined>
+  /** The subtask of a step as it is shown: with its item. By default it is as in the workflow. */
+  readonly subtaskOf?: ((step: number) => string) | undefined
+  /** Whether a visible step is not shown, as another one with the same answer is. */
+  readonly isHidden?: ((step: number) => boolean) | undefined
 }
 
 /** A step as its worker is about to see it. */
-export interface WorkerView {
+export interface WorkerView extends StepView {
   readonly task: Task.Task
   readonly workflow: Workflow.Workflow
   /** The index of the current step. */
   readonly step: number
-  /** The results of the steps so far, by index. Those that the step may not see are never read. */
-  readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** The result of the previous round. Access `"all"` shows it. */
   readonly previous?:
     | { readonly answer: StepAnswer; readonly rounds?: ReadonlyArray<PastRound> | undefined }
@@ -67,6 +89,43 @@ const said = (answer: StepAnswer | undefined): string => {
   if (answer.type === "failed") return `This step failed, so it has no answer: ${whyFailed(answer)}`
   if (answer.text !== "") return answer.text
   return answer.type === "refused" ? "The model of this step declined to answer." : "The answer to this step was empty."
+}
+
+/** The subtasks as the policy wrote them. */
+const planned =
+  ({ steps }: Workflow.Workflow) =>
+  (step: number): string =>
+    steps[step]!.subtask
+
+/** The subtask of an item: the item replaces `{item}`, or follows the text. */
+export const itemSubtask = (subtask: string, item: string): string => {
+  if (subtask.includes("{item}")) return subtask.replaceAll("{item}", () => item)
+  return subtask === "" ? `Item:\n${item}` : `${subtask}\n\nItem:\n${item}`
+}
+
+/** The result of an item, for a join. */
+export interface ItemResult {
+  readonly item: string
+  readonly answer: StepAnswer | undefined
+}
+
+/**
+ * Joins the results of the items of a step to one answer: JSON, one line for each item, so that the text of an item cannot
+ * imitate another one. It has no answer if no item has one.
+ */
+export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
+  if (results.length === 0) return { type: "answered", text: "[]" }
+  const lines = results.map(({ answer, item }) => {
+    if (answer?.type === "answered") return JSON.stringify({ item, answer: answer.text })
+    const why = answer === undefined ? "it was not run" : said(answer)
+    return JSON.stringify(answer?.type === "refused" ? { item, refused: why } : { item, failed: why })
+  })
+  if (results.some(({ answer }) => answer?.type === "answered")) {
+    return { type: "answered", text: `[\n${lines.join(",\n")}\n]` }
+  }
+  const first = results.find(({ answer }) => answer !== undefined)
+  const why = first === undefined ? "" : `; the first: ${said(first.answer)}`
+  return { type: "failed", message: `none of its ${results.length} items has an answer${why}` }
 }
 
 /**
@@ -108,8 +167,9 @@ const said = (answer: StepAnswer | undefined): string => {
  * ```
  */
 export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Message> => {
-  const { answers, previous, step, task, workflow } = view
-  const { access, earlier = [], subtask } = workflow.steps[step]!
+  const { answers, isHidden, previous, step, subtaskOf = planned(view.workflow), task, workflow } = view
+  const { access, earlier = [] } = workflow.steps[step]!
+  const subtask = subtaskOf(step)
   const question = Task.question(task)
   const messages: Array<Message> = task.messages.slice(0, questionIndex(task))
   if (previous !== undefined && access === "all") {
@@ -120,10 +180,45 @@ export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Mess
     messages.push(user(past?.workflow.steps[step]?.subtask || question), assistant(said(past?.answers[step])))
   }
   for (const index of Workflow.visible(workflow, step)) {
-    messages.push(user(workflow.steps[index]!.subtask || question), assistant(said(answers[index])))
+    if (isHidden?.(index) === true) continue
+    messages.push(user(subtaskOf(index) || question), assistant(said(answers[index])))
   }
   const asked = Task.content(task)
   const content = subtask === "" ? asked : between("Question:\n", asked, `\n\nSubtask:\n${subtask}`)
   messages.push({ role: "user", content }, ...aftermath(task))
   return messages as Arr.NonEmptyArray<Message>
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Later turns
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A turn in which a worker called tools. */
+export interface ToolTurn {
+  readonly text: string
+  readonly calls: ReadonlyArray<ToolCall>
+  /** The result of each call, in the same order. */
+  readonly results: ReadonlyArray<ToolResult>
+  /** The vendor's opaque data of the turn. */
+  readonly echo?: unknown
+}
+
+const toolMessage = ({ id, name }: ToolCall, { content, isError }: ToolResult): Message => {
+  const message = { role: "tool" as const, callId: id, name, content }
+  return isError === true ? { ...message, isError } : message
+}
+
+/** Returns the messages that a turn with tool calls adds to the conversation of its step. */
+export const toolTurnMessages = ({ calls, echo, results, text }: ToolTurn): ReadonlyArray<Message> => {
+  const message = { role: "assistant" as const, content: text, toolCalls: calls }
+  return [
+    echo === undefined ? message : { ...message, echo },
+    ...results.map((result, index) => toolMessage(calls[index]!, result))
+  ]
+}
+
+/** Returns the messages that ask again for an answer, because the answer `text` does not have the shape. */
+export const shapeCorrectionMessages = (text: string, why: string): ReadonlyArray<Message> => [
+  assistant(text),
+  user(`Your answer does not match the output schema: ${why}\nAnswer again with only the JSON.`)
+]

@@ -8,6 +8,7 @@
  */
 import * as Graph from "effect/Graph"
 import { plain } from "../Thrown.ts"
+import { axesOf, sharedItem, waitsFor } from "./program.ts"
 import * as Workflow from "./Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -17,7 +18,7 @@ import * as Workflow from "./Workflow.ts"
 /** The graph of a workflow. Node indices are step indices. */
 export interface Topology {
   readonly workflow: Workflow.Workflow
-  /** An edge for every entry of an access list. */
+  /** An edge for every entry of an access list, and from the step whose items or whose check a step depends on. */
   readonly graph: Graph.DirectedGraph<Workflow.Step, void>
   /** The same without the edges that others imply. */
   readonly reduction: Graph.DirectedGraph<Workflow.Step, void>
@@ -28,13 +29,14 @@ export interface Topology {
  *
  * - `empty`: no steps; the previous answer is confirmed.
  * - `single`: one step.
+ * - `map`: a step runs for each item of a list.
  * - `chain`: every step but the first builds on exactly the one before it.
  * - `best-of-n`: two or more steps of one subtask that see nothing, and then one last step that sees them all, or a
  *   majority. Steps of different subtasks are parts of the work: a `tree`.
  * - `tree`: every step but the last is built on by exactly one later step: parts that are joined, perhaps in stages.
  * - `dag`: anything else, such as one plan for two attempts and a judge, or a step whose answer is not used.
  */
-export type Shape = "empty" | "single" | "chain" | "best-of-n" | "tree" | "dag"
+export type Shape = "empty" | "single" | "map" | "chain" | "best-of-n" | "tree" | "dag"
 
 /** The steps, in order, that determine the duration of a workflow, and their total duration. */
 export interface CriticalPath {
@@ -76,6 +78,13 @@ export interface DiagramOptions {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The steps that a step waits for. */
+const inputs = (workflow: Workflow.Workflow, step: number): ReadonlyArray<number> => {
+  const one = workflow.steps[step]!
+  if (one.each === undefined && one.when === undefined) return Workflow.visible(workflow, step)
+  return Array.from({ length: step }, (_, earlier) => earlier).filter((earlier) => waitsFor(one, earlier))
+}
+
 /**
  * Draws the graph of a workflow that `Workflow.check` has passed.
  *
@@ -99,7 +108,7 @@ export const make = (workflow: Workflow.Workflow): Topology => {
   const graph = Graph.directed<Workflow.Step, void>((mutable) => {
     for (const step of workflow.steps) Graph.addNode(mutable, step)
     workflow.steps.forEach((_, step) => {
-      for (const earlier of Workflow.visible(workflow, step)) Graph.addEdge(mutable, earlier, step, undefined)
+      for (const earlier of inputs(workflow, step)) Graph.addEdge(mutable, earlier, step, undefined)
     })
     return undefined
   })
@@ -114,7 +123,7 @@ export const make = (workflow: Workflow.Workflow): Topology => {
 const layerOf = ({ workflow }: Topology): ReadonlyArray<number> => {
   const found: Array<number> = []
   workflow.steps.forEach((_, step) => {
-    found.push(Workflow.visible(workflow, step).reduce((layer, earlier) => Math.max(layer, found[earlier]! + 1), 0))
+    found.push(inputs(workflow, step).reduce((layer, earlier) => Math.max(layer, found[earlier]! + 1), 0))
   })
   return found
 }
@@ -153,11 +162,62 @@ export const criticalPath = (topology: Topology, durations?: ReadonlyArray<numbe
     return best
   }
   workflow.steps.forEach((_, step) => {
-    const before = longest(Workflow.visible(workflow, step).map((earlier) => ends[earlier]!))
+    const before = longest(inputs(workflow, step).map((earlier) => ends[earlier]!))
     const duration = durations === undefined ? 1 : (durations[step] ?? 0)
     ends.push({ steps: [...before.steps, step], length: before.length + duration })
   })
   return longest(ends)
+}
+
+/** The part of a step's record that its durations are read from. */
+export interface Ran {
+  readonly durationMillis?: number | undefined
+  readonly item?: string | undefined
+  readonly items?: ReadonlyArray<Ran> | undefined
+  readonly without?: ReadonlyArray<string> | undefined
+}
+
+/**
+ * Unfolds a workflow by the records of its steps: every item is a step of its own, which waits for what it waited for.
+ *
+ * **Details**
+ *
+ * Returns the workflow, the duration of each of its steps for {@link criticalPath} (absent if it was not run or was
+ * stopped), and their places (`1`, `1[3]`). A workflow without items is itself.
+ */
+export const unfold = (
+  workflow: Workflow.Workflow,
+  records: ReadonlyArray<Ran>
+): {
+  readonly workflow: Workflow.Workflow
+  readonly durations: ReadonlyArray<number | undefined>
+  readonly places: ReadonlyArray<string>
+} => {
+  const axes = axesOf(workflow)
+  const cells = workflow.steps.flatMap((one, step) => {
+    const record = records[step]
+    const ran = axes[step]!.length === 0 ? (record === undefined ? [{}] : [record]) : (record?.items ?? [])
+    return ran.map((cell: Ran) => ({
+      one,
+      step,
+      cell,
+      place: cell.item === undefined ? `${step}` : `${step}[${cell.item}]`
+    }))
+  })
+  const isShared = (step: number, item: string | undefined, later: number, of: string | undefined): boolean => {
+    const shared = item === undefined ? "" : sharedItem(axes, step, later, item)
+    return shared === "" || `${of}.`.startsWith(`${shared}.`)
+  }
+  const steps = cells.map(({ cell, one, step }, at): Workflow.Step => {
+    const without = new Set(cell.without)
+    const access = cells.slice(0, at).flatMap((earlier, index) => {
+      const isInput = earlier.step < step && waitsFor(one, earlier.step) && !without.has(earlier.place)
+      return isInput && isShared(earlier.step, earlier.cell.item, step, cell.item) ? [index] : []
+    })
+    return { worker: one.worker, subtask: one.subtask, access }
+  })
+  const durations = cells.map(({ cell }) => cell.durationMillis)
+  return { workflow: { ...workflow, steps }, durations, places: cells.map(({ place }) => place) }
 }
 
 const out = ({ reduction }: Topology, step: number) => Graph.outDegree(reduction, step)
@@ -173,6 +233,7 @@ export const shape = (topology: Topology): Shape => {
   const last = steps.length - 1
   if (last < 0) return "empty"
   if (last === 0) return "single"
+  if (steps.some(({ each }) => each !== undefined)) return "map"
   if (depth(topology) === steps.length) return "chain"
   const before = steps.slice(0, -1).map((_, step) => step)
   if (answer === "majority") return Graph.edgeCount(topology.graph) === 0 ? "best-of-n" : "dag"
@@ -186,11 +247,11 @@ export const shape = (topology: Topology): Shape => {
 
 const labelLength = 60
 
-const defaultLabel = ({ subtask, worker }: Workflow.Step, index: number): string => {
+const defaultLabel = ({ each, subtask, worker }: Workflow.Step, index: number): string => {
   const characters = [...subtask.replace(/\s+/g, " ").trim()]
   const text =
     characters.length > labelLength ? `${characters.slice(0, labelLength - 1).join("")}…` : characters.join("")
-  return `Step ${index}: Model ${worker}${text === "" ? "" : `\n${text}`}`
+  return `Step ${index}${each === undefined ? "" : " ×n"}: Model ${worker}${text === "" ? "" : `\n${text}`}`
 }
 
 /** The reduction with the steps' labels as nodes, as the diagrams show it. */

@@ -8,6 +8,9 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import { nearest } from "../Nearest.ts"
+import type { Reasoning } from "../task/Worker.ts"
+import * as Keys from "./keys.ts"
+import { isProgram, wrongField } from "./program.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -26,15 +29,48 @@ export interface EarlierStep {
  * The consequence of a failed check. `revise`: the steps that see the answer wait; when no other step can run, the
  * policy decides whether to continue, to stop, or to write another workflow. `next`: the next worker of the pool takes
  * the step over; if all have failed, the last answer is used. `continue`: the verdict is recorded, and the workflow
- * continues.
+ * continues. `again`: the same worker is shown the objection and answers again; after `times` repetitions, the last
+ * answer is used.
  */
-export type OnFailure = "revise" | "next" | "continue"
+export type OnFailure = "revise" | "next" | "continue" | "again"
 
 /** The check that a step's answer must pass. A step without an answer fails its check, too. */
 export interface StepCheck {
   /** The name of a check that the run or its policy has, or the ordinal of a worker that judges. */
   readonly by: string | number
   readonly onFailure: OnFailure
+  /** The maximum number of repetitions with `onFailure: "again"`: 1 to 16, 3 by default. Only allowed with it. */
+  readonly times?: number
+}
+
+/** The form that the answer of a step must have: a JSON list of at most `list` items, or a shape that the run names. */
+export type Gives = { readonly list: number } | { readonly shape: string }
+
+/**
+ * A condition on a step: it runs only if the check of the step `failed` failed. Otherwise the answer of that step is used
+ * as its own, and nothing is paid.
+ */
+export interface When {
+  readonly failed: number
+}
+
+/**
+ * A quorum: a step starts after `answers` of the answers that it sees have arrived and `graceMillis` more milliseconds (0
+ * by default) have passed. Steps and items that have not answered by then, and that no other step waits for, are stopped.
+ */
+export interface Enough {
+  readonly answers: number
+  readonly graceMillis?: number
+}
+
+/** The settings of the calls of one step. They take precedence over those of the run. */
+export interface StepSettings {
+  readonly reasoning?: Reasoning
+  /** Output tokens of one call, reasoning included. */
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  /** The maximum duration of one call, in milliseconds. */
+  readonly timeoutMillis?: number
 }
 
 /** One instruction to one worker. */
@@ -47,8 +83,18 @@ export interface Step {
   /** The steps of earlier rounds that it sees, before those of its own. */
   readonly earlier?: ReadonlyArray<EarlierStep>
   readonly check?: StepCheck
-  /** Whether it may use the run's tools, if the run leaves that to its policy (`toolAccess: "policy"`). */
-  readonly tools?: boolean
+  /** Whether it may use the run's tools, or which, if the run leaves that to its policy (`toolAccess: "policy"`). */
+  readonly tools?: boolean | ReadonlyArray<string>
+  /** The form of its answer. Other steps can run once for each item of a list. */
+  readonly gives?: Gives
+  /**
+   * It runs once for each item of this earlier step: of the list that the step gives, or else of the step's own items. The
+   * item replaces `{item}` in the subtask, or follows it.
+   */
+  readonly each?: number
+  readonly when?: When
+  readonly enough?: Enough
+  readonly settings?: StepSettings
 }
 
 /**
@@ -85,7 +131,15 @@ export interface Rules {
   readonly checks?: ReadonlyArray<string> | undefined
   /** How many of the workers may judge, from the first; all by default. */
   readonly judges?: number | undefined
+  /** The names of the shapes that a step may give (`gives: { shape }`); none by default. */
+  readonly shapes?: ReadonlyArray<string> | undefined
+  /** The names of the tools that a step may select (`tools: [name]`); none by default. */
+  readonly tools?: ReadonlyArray<string> | undefined
+  /** The most items of all steps together, by the bounds of their lists; 1,000 by default. */
+  readonly maxItems?: number | undefined
 }
+
+export { defaultMaxItems } from "./program.ts"
 
 /** The most steps of a workflow in the paper. */
 export const defaultMaxSteps = 5
@@ -98,6 +152,8 @@ export const defaultMaxSteps = 5
 export type WorkflowErrorReason =
   | { readonly _tag: "NotAWorkflow"; readonly detail: string }
   | { readonly _tag: "NoSteps" }
+  /** A key that does not exist; `hint` names the nearest one. */
+  | { readonly _tag: "UnknownKey"; readonly of: string; readonly key: string; readonly hint: string }
   | { readonly _tag: "TooManySteps"; readonly steps: number; readonly maxSteps: number }
   | { readonly _tag: "UnequalLengths"; readonly workers: number; readonly subtasks: number; readonly access: number }
   | { readonly _tag: "WorkerOutOfRange"; readonly step: number; readonly worker: number; readonly poolSize: number }
@@ -110,6 +166,8 @@ export type WorkflowErrorReason =
       readonly check: string | number
       readonly known: ReadonlyArray<string>
     }
+  /** A field beyond the paper's lists has a value that cannot be run. */
+  | { readonly _tag: "WrongField"; readonly step: number; readonly field: string; readonly detail: string }
 
 const range = (count: number) => (count === 1 ? "only 0 exists" : `0 to ${count - 1} exist`)
 
@@ -117,6 +175,8 @@ const describe = (reason: WorkflowErrorReason): string => {
   switch (reason._tag) {
     case "NotAWorkflow":
       return `It is not a workflow, { steps: [{ worker, subtask, access }] }: ${reason.detail}.`
+    case "UnknownKey":
+      return Keys.describe(reason).replace(/^./u, (letter) => letter.toUpperCase())
     case "NoSteps":
       return "The workflow has no steps; write at least one (an empty workflow is valid only in a recursive round)."
     case "TooManySteps":
@@ -135,6 +195,8 @@ const describe = (reason: WorkflowErrorReason): string => {
       const known = reason.known.length === 0 ? "no checks are configured" : `checks: ${reason.known.join(", ")}`
       return `Step ${reason.step}: check "${reason.check}" does not exist; ${known}.`
     }
+    case "WrongField":
+      return `Step ${reason.step}: ${reason.field}: ${reason.detail}.`
   }
 }
 
@@ -227,8 +289,8 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
  *
  * **Details**
  *
- * The rules: 1 to `maxSteps` steps, workers within the pool, access lists that point backwards, checks that exist. Each
- * violation is a `WorkflowError` whose reason names the step.
+ * The rules: 1 to `maxSteps` steps, workers within the pool, access lists that point backwards, checks that exist, at most
+ * `maxItems` items, and no unknown key. Each violation is a `WorkflowError` whose reason names the step.
  *
  * **Example**
  *
@@ -243,6 +305,8 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
  */
 export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow, WorkflowError> => {
   const { allowEmpty = false, maxSteps = defaultMaxSteps, poolSize } = rules
+  const unknown = Keys.unknownKeyOf(workflow)
+  if (unknown !== undefined) return fail({ _tag: "UnknownKey", ...unknown })
   const detail = malformation(workflow)
   if (detail !== undefined) return fail({ _tag: "NotAWorkflow", detail })
   const count = workflow.steps.length
@@ -263,7 +327,9 @@ export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow,
       steps[index] = { ...step, access: access.success }
     }
   }
-  return Result.succeed(steps === undefined ? workflow : { ...workflow, steps })
+  const checked = steps === undefined ? workflow : { ...workflow, steps }
+  const wrong = isProgram(checked) ? wrongField(checked, rules) : undefined
+  return wrong === undefined ? Result.succeed(checked) : fail(wrong)
 }
 
 /**
@@ -284,10 +350,12 @@ export const fromLists = (
     readonly access: ReadonlyArray<Access>
     readonly earlier?: ReadonlyArray<ReadonlyArray<EarlierStep>> | undefined
     readonly checks?: ReadonlyArray<StepCheck | undefined> | undefined
+    /** By step, the fields beyond the paper's lists. */
+    readonly how?: ReadonlyArray<Pick<Step, "each" | "enough" | "gives" | "settings" | "tools" | "when">> | undefined
   },
   rules: Rules
 ): Result.Result<Workflow, WorkflowError> => {
-  const { access, checks = [], earlier = [], subtasks, workers } = lists
+  const { access, checks = [], earlier = [], how = [], subtasks, workers } = lists
   if (workers.length !== subtasks.length || workers.length !== access.length) {
     return fail({
       _tag: "UnequalLengths",
@@ -303,7 +371,8 @@ export const fromLists = (
         subtask: subtasks[index]!,
         access: access[index]!,
         ...((earlier[index]?.length ?? 0) > 0 && { earlier: earlier[index]! }),
-        ...(checks[index] && { check: checks[index] })
+        ...(checks[index] && { check: checks[index] }),
+        ...how[index]
       }))
     },
     rules
@@ -334,6 +403,9 @@ export const needed = (workflow: Workflow): ReadonlySet<number> => {
     if (step === count - 1 || workflow.answer === "majority" || found.has(step)) {
       found.add(step)
       for (const earlier of visible(workflow, step)) found.add(earlier)
+      const { each, when } = workflow.steps[step]!
+      if (each !== undefined) found.add(each)
+      if (when !== undefined) found.add(when.failed)
     }
   }
   return found

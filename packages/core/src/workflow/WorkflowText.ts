@@ -13,7 +13,9 @@
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
+import * as Clauses from "./clauses.ts"
 import { type Failure, strictReader } from "./reader/literalReader.ts"
+import { type OwnAnswer, readOwnAnswer } from "./reader/ownAnswer.ts"
 import type { Literal } from "./reader/pythonLiteral.ts"
 import { type Columns, type ListName, type Lists, readAssignments } from "./reader/workflowLists.ts"
 import { searchLists } from "./reader/workflowSearch.ts"
@@ -34,6 +36,13 @@ export interface Options extends Workflow.Rules {
    * the paper's Conductor writes one.
    */
   readonly mode?: Mode | undefined
+  /**
+   * Whether a list `how` may state how the steps are run, and checks may have a worker answer `again`: see {@link read}.
+   * Default: `false`; the text is then read as the paper's lists.
+   */
+  readonly how?: boolean | undefined
+  /** Whether `answer = "Paris."` may be written instead of the lists. Default: `false`. */
+  readonly mayAnswer?: boolean | undefined
 }
 
 /** A workflow that was read from a text. */
@@ -41,6 +50,8 @@ export interface Reading {
   readonly workflow: Workflow.Workflow
   /** A step of an earlier round whose answer is confirmed; present only with a workflow without steps. */
   readonly stands?: Workflow.EarlierStep | undefined
+  /** The answer that was written instead of the lists; present only with a workflow without steps. */
+  readonly answer?: string | undefined
   /** The accepted deviations, one sentence each; empty if the text is strict. */
   readonly notes: ReadonlyArray<string>
   /** The position of the three lists: the offsets of the first character and after the last. */
@@ -110,6 +121,7 @@ const offsetOf = (columns: Columns, reason: Workflow.WorkflowErrorReason): numbe
   const { access_list, model_id } = columns
   switch (reason._tag) {
     case "NotAWorkflow":
+    case "UnknownKey":
     case "NoSteps":
       return model_id.literal.at
     case "TooManySteps":
@@ -131,12 +143,17 @@ const offsetOf = (columns: Columns, reason: Workflow.WorkflowErrorReason): numbe
       return access_list.literal.items[reason.step]!.at
     case "UnknownCheck":
       return (columns.checks?.literal.items[reason.step] ?? model_id.literal).at
+    case "WrongField": {
+      const column = reason.field.startsWith("check") ? columns.checks : columns.how
+      return (column?.literal.items[reason.step] ?? model_id.literal.items[reason.step]!).at
+    }
   }
 }
 
 const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules): string => {
   switch (reason._tag) {
     case "NotAWorkflow":
+    case "UnknownKey":
       return "a workflow"
     case "NoSteps":
       return "at least one step"
@@ -153,6 +170,8 @@ const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules)
       return "a step of an earlier round"
     case "UnknownCheck":
       return `a check of ${(rules.checks ?? []).join(", ")}`
+    case "WrongField":
+      return reason.detail
   }
 }
 
@@ -170,7 +189,7 @@ const standing = ({ access_list, model_id, subtasks }: Columns, { allowEmpty, ea
 }
 
 const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: Workflow.Rules) => {
-  const { access_list, checks, model_id, subtasks } = lists.columns
+  const { access_list, checks, how, model_id, subtasks } = lists.columns
   const span = { start: lists.start, end: lists.end }
   const stands = standing(lists.columns, rules)
   if (stands !== undefined) return Result.succeed<Reading>({ workflow: { steps: [] }, stands, notes, span })
@@ -180,7 +199,8 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
       subtasks: subtasks.values,
       access: access_list.values.map(({ access }) => access),
       earlier: access_list.values.map(({ earlier }) => earlier),
-      checks: checks?.values
+      checks: checks?.values,
+      how: how?.values
     },
     rules
   )
@@ -194,6 +214,8 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
     })
   )
 }
+
+const answeredBy = ({ answer, notes, span }: OwnAnswer): Reading => ({ workflow: { steps: [] }, answer, notes, span })
 
 /** Returns the offset of the last line that begins with the first list, or 0 if there is no such line. */
 const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nmodel_id") + 1)
@@ -224,6 +246,12 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * step 1 of round 0. If a workflow without steps is allowed, `access_list = [["0.1"]]` next to two empty lists confirms
  * that step's answer ({@link Reading}'s `stands`). Without such rules only the paper's lists are read.
  *
+ * With `how`, a list of that name and of the same length may be among the others: `how = ["list 16", "each 0", ""]`. For
+ * each step it has an empty string, or clauses with `; ` between them, each kind at most once: `list N` or `gives NAME`,
+ * `each S`, `if S failed`, `after N` or `after N +T ms`, `effort E` or `think N tokens`, `at most N tokens`, `at most T
+ * ms`, `temperature X`, `tools NAME, NAME`, `all tools` or `no tools`. Checks may then be `"tests: again 3"`. With
+ * `mayAnswer`, `answer = "Paris."` may be written instead of the lists: {@link Reading}'s `answer`.
+ *
  * **Gotchas**
  *
  * JavaScript cannot distinguish `"\ud83d\ude00"` (two halves) from `"\U0001f600"` (one character); Python can. Three
@@ -246,10 +274,15 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * ```
  */
 export const read = (text: string, options: Options): Result.Result<Reading, WorkflowTextError> => {
-  const { mode = "tolerant" } = options
+  const { how = false, mayAnswer = false, mode = "tolerant" } = options
   const more = {
     checks: options.checks !== undefined && options.checks.length > 0,
-    earlier: options.earlier !== undefined
+    earlier: options.earlier !== undefined,
+    how
+  }
+  const own = mayAnswer ? readOwnAnswer(text, mode) : undefined
+  if (own !== undefined) {
+    return "expected" in own ? Result.fail(unreadable(text, own)) : Result.succeed(answeredBy(own))
   }
   const exact = readAssignments(strictReader(text, mode === "thought-then-strict" ? afterThought(text) : 0, more))
   if (!("type" in exact)) return join(text, exact, [], options)
@@ -289,10 +322,21 @@ const writeAccess = ({ access, earlier = [] }: Workflow.Step): string => {
   return `[${[...before, ...access].join(", ")}]`
 }
 
-const writeCheck = ({ check }: Workflow.Step): string =>
-  check === undefined
-    ? '""'
-    : writeString(check.onFailure === "revise" ? `${check.by}` : `${check.by}: ${check.onFailure}`)
+const writeCheck = ({ check }: Workflow.Step): string => {
+  if (check === undefined) return '""'
+  const { by, onFailure, times } = check
+  if (onFailure === "revise") return writeString(`${by}`)
+  return writeString(`${by}: ${onFailure}${times === undefined ? "" : ` ${times}`}`)
+}
+
+/** How to write a workflow. */
+export interface WriteOptions {
+  /**
+   * Whether the list `how` is written and the checks come before the access lists, so that the access lists end the text,
+   * as in grammars with `how`. Default: only if a step has clauses.
+   */
+  readonly how?: boolean | undefined
+}
 
 /**
  * Writes a workflow in the paper's form. Strict reading returns the same workflow.
@@ -300,7 +344,9 @@ const writeCheck = ({ check }: Workflow.Step): string =>
  * **Details**
  *
  * Checks are a fourth list, which is written only if a step has one. A step of an earlier round is written as `"0.1"`
- * (round 0, step 1) in an access list.
+ * (round 0, step 1) in an access list. The fields of steps beyond the paper's (items, conditions, quorums, settings,
+ * tools) are the clauses of a list `how`, which is written only if a step has one of them. It is read only with the rule
+ * `how`.
  *
  * **Gotchas**
  *
@@ -315,11 +361,34 @@ const writeCheck = ({ check }: Workflow.Step): string =>
  * text // => 'model_id = [1]\nsubtasks = ["Name it."]\naccess_list = [[]]\n'
  * ```
  */
-export const write = ({ steps }: Workflow.Workflow): string =>
-  [
+export const write = ({ steps }: Workflow.Workflow, options: WriteOptions = {}): string => {
+  const clauses = steps.map(Clauses.write)
+  const hasClauses = clauses.some((clause) => clause !== "")
+  const hasChecks = steps.some(({ check }) => check !== undefined)
+  const checks = hasChecks ? [`checks = [${steps.map(writeCheck).join(", ")}]`] : []
+  const isChecksFirst = options.how ?? hasClauses
+  // Clauses cannot be combined with a check that asks for a revision, so that grammars with `how` have no list for it.
+  const isWithHow = hasClauses || (options.how === true && !steps.some(({ check }) => check?.onFailure === "revise"))
+  return [
     `model_id = [${steps.map((step) => step.worker).join(", ")}]`,
     `subtasks = [${steps.map((step) => writeString(step.subtask)).join(", ")}]`,
+    ...(isChecksFirst ? checks : []),
+    ...(isWithHow ? [`how = [${clauses.map(writeString).join(", ")}]`] : []),
     `access_list = [${steps.map(writeAccess).join(", ")}]`,
-    ...(steps.some(({ check }) => check !== undefined) ? [`checks = [${steps.map(writeCheck).join(", ")}]`] : []),
+    ...(isChecksFirst ? [] : checks),
     ""
   ].join("\n")
+}
+
+/**
+ * Writes an answer instead of lists. Strict reading with the rule `mayAnswer` returns the same answer.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { WorkflowText } from "@divisi/core"
+ *
+ * WorkflowText.writeAnswer("Paris.") // => 'answer = "Paris."\n'
+ * ```
+ */
+export const writeAnswer = (answer: string): string => `answer = ${writeString(answer)}\n`

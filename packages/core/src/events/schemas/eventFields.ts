@@ -13,7 +13,7 @@ export const event = <Type extends string, Fields extends Schema.Struct.Fields>(
   })
 
 export const inRound = { round: Schema.Int }
-export const inStep = { ...inRound, step: Schema.Int }
+export const inStep = { ...inRound, step: Schema.Int, item: Schema.optionalKey(Schema.String) }
 export const inTurn = { ...inStep, turn: Schema.Int }
 
 /** A piece of a text. */
@@ -23,6 +23,7 @@ export const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schem
 export const ofCall = {
   ...inRound,
   step: Schema.optionalKey(Schema.Int),
+  item: Schema.optionalKey(Schema.String),
   turn: Schema.optionalKey(Schema.Int),
   by: Schema.optionalKey(Schema.Literals(["check", "critic"])),
   worker: Schema.String,

@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import type * as MessageModels from "../../task/Message.ts"
 import type * as TaskModels from "../../task/Task.ts"
+import type * as WorkerModels from "../../task/Worker.ts"
 import type * as WorkflowModels from "../../workflow/Workflow.ts"
 import { oneOf, schemaOf } from "./schemaOf.ts"
 
@@ -78,7 +79,40 @@ export const EarlierStep = schemaOf<WorkflowModels.EarlierStep>()(
 export const StepCheck = schemaOf<WorkflowModels.StepCheck>()(
   Schema.Struct({
     by: Schema.Union([Schema.String, Schema.Int]),
-    onFailure: Schema.Literals(["revise", "next", "continue"])
+    onFailure: Schema.Literals(["revise", "next", "continue", "again"]),
+    times: Schema.optionalKey(Schema.Int)
+  })
+)
+
+/** The form of a step's answer. */
+export const Gives = schemaOf<WorkflowModels.Gives>()(
+  Schema.Union([Schema.Struct({ list: Schema.Int }), Schema.Struct({ shape: Schema.String })])
+)
+
+/** The condition of a step. */
+export const When = schemaOf<WorkflowModels.When>()(Schema.Struct({ failed: Schema.Int }))
+
+/** The quorum of a step. */
+export const Enough = schemaOf<WorkflowModels.Enough>()(
+  Schema.Struct({ answers: Schema.Int, graceMillis: Schema.optionalKey(Schema.Finite) })
+)
+
+/** How much a worker may think. */
+export const Reasoning = schemaOf<WorkerModels.Reasoning>()(
+  Schema.Union([
+    Schema.Struct({ type: Schema.Literal("effort"), effort: Schema.Literals(["minimal", "low", "medium", "high"]) }),
+    Schema.Struct({ type: Schema.Literal("budget"), tokens: Schema.Int }),
+    Schema.Struct({ type: Schema.Literal("off") })
+  ])
+)
+
+/** The settings of the calls of a step. */
+export const StepSettings = schemaOf<WorkflowModels.StepSettings>()(
+  Schema.Struct({
+    reasoning: Schema.optionalKey(Reasoning),
+    maxOutputTokens: Schema.optionalKey(Schema.Int),
+    temperature: Schema.optionalKey(Schema.Finite),
+    timeoutMillis: Schema.optionalKey(Schema.Finite)
   })
 )
 
@@ -90,7 +124,12 @@ export const Step = schemaOf<WorkflowModels.Step>()(
     access: Access,
     earlier: Schema.optionalKey(Schema.Array(EarlierStep)),
     check: Schema.optionalKey(StepCheck),
-    tools: Schema.optionalKey(Schema.Boolean)
+    tools: Schema.optionalKey(Schema.Union([Schema.Boolean, Schema.Array(Schema.String)])),
+    gives: Schema.optionalKey(Gives),
+    each: Schema.optionalKey(Schema.Int),
+    when: Schema.optionalKey(When),
+    enough: Schema.optionalKey(Enough),
+    settings: Schema.optionalKey(StepSettings)
   })
 )
 

@@ -1,12 +1,24 @@
-/** A step whose answer is checked: it is taken, goes to the next worker, or holds back the steps that see it. */
+/**
+ * A step whose answer is checked: it is taken, is asked for again, goes to the next worker, or holds back the steps that
+ * see it.
+ */
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
+import type { Emit, Item } from "../../events/RunEvent.ts"
 import { defined } from "../../Fields.ts"
 import type { Recorded } from "../../journal/RecordedRun.ts"
 import { refusalOf } from "../../loop/accounts.ts"
 import { type Answered, type CallContext, noteFailure } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
-import { handTo, reportTurn, type StepAt, type StepEnd, type StepError, type StepMiddleware } from "../../loop/step.ts"
+import {
+  handTo,
+  reportTurn,
+  type StepAsk,
+  type StepAt,
+  type StepEnd,
+  type StepError,
+  type StepMiddleware
+} from "../../loop/step.ts"
 import { next as nextWorker } from "../../run/Resilience.ts"
 import * as Seed from "../../Seed.ts"
 import { type Check, type Checks, isAsking, objectionTo } from "../../task/Check.ts"
@@ -15,6 +27,7 @@ import type { Task } from "../../task/Task.ts"
 import type { BudgetExceeded } from "../../task/Usage.ts"
 import type { Worker } from "../../task/Worker.ts"
 import type { WorkerPool } from "../../task/WorkerPool.ts"
+import { defaultTimes } from "../../workflow/program.ts"
 import type { Verdict } from "../../workflow/StepMessages.ts"
 import type { Step, StepCheck } from "../../workflow/Workflow.ts"
 
@@ -27,6 +40,9 @@ interface Checking {
   readonly seed: number
   readonly round: number
   readonly step: number
+  readonly item: Item | undefined
+  readonly emit: Emit | undefined
+  readonly isReplayed: boolean
   readonly of: Step & { readonly check: StepCheck }
   checked: number
   asked: number
@@ -42,7 +58,7 @@ const nameOf = ({ of, pool }: Checking): string =>
 
 /** Calls a worker for a check. The call is charged and reported like any other. */
 const asking = (context: CallContext, checking: Checking): CriticContext["ask"] => {
-  const { round, seed, step } = checking
+  const { emit, isReplayed, item, round, seed, step } = checking
   return (worker, request) =>
     Effect.suspend(() => {
       const turn = checking.asked++
@@ -51,11 +67,11 @@ const asking = (context: CallContext, checking: Checking): CriticContext["ask"] 
         given = answered
         const { cached, costUsd, text, usage } = answered
         const place = { round, step, turn, check: nameOf(checking), worker: worker.id }
-        context.emit?.({ type: "check-answered", ...place, text, cached, usage, costUsd })
+        emit?.({ type: "check-answered", ...place, text, cached, usage, costUsd })
       }
-      const sample = Seed.derive(seed, "check", step, turn)
-      const made = context.call({ worker, request, sample, round, step, by: "check", turn, onAnswer })
-      return Effect.map(noteFailure(context, { round, step, by: "check" }, made), () => given!)
+      const sample = Seed.derive(seed, "check", step, turn, ...(item === undefined ? [] : [item]))
+      const made = context.call({ worker, request, sample, round, step, item, isReplayed, by: "check", turn, onAnswer })
+      return Effect.map(noteFailure(context, { round, step, item, by: "check" }, made), () => given!)
     })
 }
 
@@ -68,11 +84,12 @@ const verdictOf = (
   { finishReason, text: answer }: Answered
 ): Effect.Effect<Verdict, BudgetExceeded> =>
   Effect.suspend(() => {
-    const { of, round, step, task, threshold } = checking
+    const { emit, isReplayed, item, of, round, step, task, threshold } = checking
     const check = checkOf(checking)
     const turn = checking.checked++
     const startedAt = ticks(context.clock)
-    const known = recorded?.verdict(round, step, turn)
+    const known = recorded?.verdict(round, step, turn, item)
+    if (known === undefined && isReplayed) return Effect.interrupt
     const checked = { task, subtask: of.subtask, answer, threshold, ask: asking(context, checking) }
     const found =
       finishReason === "refusal"
@@ -85,10 +102,18 @@ const verdictOf = (
       const passed = objection === undefined
       const durationMillis = millisSince(context.clock, startedAt)
       const told = { type: "step-checked", round, step, turn, check: nameOf(checking), worker } as const
-      context.emit?.(defined({ ...told, passed, objection, durationMillis }))
+      emit?.(defined({ ...told, passed, objection, durationMillis }))
       return { passed, objection }
     })
   })
+
+/** Shows a worker its answer and the problem with it. */
+const repeat = (conversation: StepAsk["conversation"], { echo, text }: Answered, objection: string): void => {
+  const answer = { role: "assistant" as const, content: text }
+  const complaint = `Your answer did not pass its check: ${objection}\nAnswer again, with the whole corrected answer.`
+  conversation.turn += 1
+  conversation.messages.push(echo === undefined ? answer : { ...answer, echo }, { role: "user", content: complaint })
+}
 
 /** An answer is stored when it is charged, and reported as finished when its check is done. */
 export const check =
@@ -100,12 +125,15 @@ export const check =
     const { check } = workflow.steps[step]!
     if (check === undefined) return next(ask, first)
     const of = { ...workflow.steps[step]!, check }
-    const checking: Checking = { task, pool, checks, threshold, seed, round, step, of, checked: 0, asked: 0 }
+    const { emit, isReplayed, item } = running
+    const place = { seed, round, step, item, emit, isReplayed, of }
+    const checking: Checking = { task, pool, checks, threshold, ...place, checked: 0, asked: 0 }
     const since = ticks(context.clock)
     const isAllowed = (worker: Worker) => refusalOf(context, [worker]) === undefined
     const holds = check.onFailure === "revise" && mayRevise
     let given: Answered | undefined
 
+    let again = 0
     const reportGiven = (isUnchecked: boolean) => {
       if (given !== undefined) ask.finish(given, isUnchecked)
       given = undefined
@@ -122,6 +150,17 @@ export const check =
         const isFailed = verdict?.passed === false
         const other =
           isFailed && check.onFailure === "next" ? nextWorker({ pool, failed: ordinal, tried }, isAllowed) : undefined
+        // A nested run would only be resumed: it is not repeated.
+        const isWorker = ordinal < pool.workers.length
+        const mayRepeat = isWorker && check.onFailure === "again" && again < (check.times ?? defaultTimes)
+        if (isFailed && mayRepeat) {
+          again += 1
+          given = undefined
+          const durationMillis = millisSince(context.clock, since) + answer.addedMillis
+          reportTurn(plan, ask, running.worker, answer, durationMillis, verdict.objection)
+          repeat(conversation, answer, verdict.objection!)
+          return from({ ...at, ordinal, tried })
+        }
         if (other === undefined) {
           ask.judged(verdict, isFailed && holds)
           reportGiven(false)
@@ -132,7 +171,7 @@ export const check =
         // The answer of a nested run is paid in its own record.
         const reported = ordinal === pool.workers.length ? { ...answer, cached: true } : answer
         const worker = pool.workers[ordinal]?.id ?? running.worker
-        reportTurn(context, plan, ask, worker, reported, durationMillis, verdict!.objection)
+        reportTurn(plan, ask, worker, reported, durationMillis, verdict!.objection)
         conversation.turn += 1
         handTo(context, plan, ask, other)
         return from({ ...at, ordinal: other, tried: [...tried, other] })

@@ -1,7 +1,8 @@
 /** Fits a request to its worker and to the accounts that it is charged to. */
-import { outputBound } from "../../loop/bounds.ts"
+
 import type { CallMiddleware } from "../../loop/call.ts"
 import type { Worker, WorkerRequest } from "../../task/Worker.ts"
+import { outputBound } from "../../task/WorstCase.ts"
 
 const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
 

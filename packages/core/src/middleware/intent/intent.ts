@@ -1,10 +1,10 @@
 /** Writes the intent of an attempt into the journal before it is sent, and the handle by which its answer can be asked for again. */
 import * as Effect from "effect/Effect"
-import { outputBound, worstCase } from "../../loop/bounds.ts"
 import { type Ask, type At, type CallMiddleware, unpaid } from "../../loop/call.ts"
 import type { Slot } from "../../run/Recording.ts"
 import type { Paid } from "../../task/Usage.ts"
 import { CallId } from "../../task/Worker.ts"
+import { outputBound, worstCase } from "../../task/WorstCase.ts"
 
 /** The most that a call may have used. */
 const worstOf = (ask: Ask): Paid => {

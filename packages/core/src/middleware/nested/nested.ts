@@ -1,6 +1,7 @@
 /** A step that the policy assigned to the Conductor itself: a nested run on the same account. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import { placeOf } from "../../events/items.ts"
 import type { WaitingCall } from "../../events/RunEvent.ts"
 import type { Answered } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
@@ -8,6 +9,8 @@ import type { State } from "../../loop/round.ts"
 import type { Conduct } from "../../loop/run.ts"
 import { type Delegate, DelegateError, type StepEnd, type StepMiddleware } from "../../loop/step.ts"
 import type { RunOptions } from "../../run/Conductor.ts"
+import type { Equipment } from "../../run/Equipment.ts"
+import type { AnswerShape } from "../../run/Toolbox.ts"
 import * as Seed from "../../Seed.ts"
 import type * as Task from "../../task/Task.ts"
 import * as Usage from "../../task/Usage.ts"
@@ -22,12 +25,22 @@ export const nested =
   (ask, at) => {
     const { onAnswer, ordinal, request, tried } = at
     if (ordinal !== pool.workers.length) return next(ask, at)
-    return Effect.map(delegate(ask.step, request.messages, ask.offered), (given): StepEnd => {
+    return Effect.map(delegate(ask.running, request.messages, ask.offered), (given): StepEnd => {
       if (isWaiting(given)) return { type: "waiting", calls: given }
       onAnswer(given)
       return { type: "answered", ordinal, tried }
     })
   }
+
+/** The shape of the answer of a nested run: that of its parent, or the one that its step gives. */
+const outputOf = (
+  shape: AnswerShape | undefined,
+  { shape: own }: Equipment,
+  { output }: RunOptions
+): RunOptions["output"] => {
+  if (shape === undefined || shape === own) return shape && output
+  return shape.format.type === "text" ? undefined : shape.format
+}
 
 /** Runs a step that the policy assigned to the Conductor itself, as a nested run on the same account. */
 export const delegation =
@@ -35,24 +48,32 @@ export const delegation =
   (state: State, round: number): Delegate | undefined => {
     const { context, depth, equipment, options, pool, runId: parentId, runOptions, task } = state
     if (depth >= (options.self?.maxDepth ?? 0)) return undefined
-    return (step, messages, { hasTools, isShaped }) => {
+    return ({ isReplayed, item, step }, messages, { hasTools, only, shape }) => {
+      const place = `${round}.${placeOf(step, item)}`
+      const isOffered = ({ name }: { readonly name: string }) => only?.includes(name) !== false
       const nested: Task.Task = {
-        id: `${task.id}/${round}.${step}`,
+        id: `${task.id}/${place}`,
         messages: Arr.isReadonlyArrayNonEmpty(messages) ? messages : task.messages
       }
       const nestedOptions: RunOptions = {
         ...runOptions,
-        runId: `${parentId}/${round}.${step}`,
+        runId: `${parentId}/${place}`,
         pool,
         ledger: context.ledger,
-        tools: hasTools ? (runOptions.tools ?? options.tools) : [],
-        output: isShaped ? runOptions.output : undefined,
-        ...(state.sendSeed ? { seed: Seed.derive(state.seed, round, step, "self") } : {})
+        tools: hasTools ? (runOptions.tools ?? options.tools)?.filter(isOffered) : [],
+        output: outputOf(shape, equipment, runOptions),
+        ...(state.sendSeed
+          ? { seed: Seed.derive(state.seed, round, step, "self", ...(item === undefined ? [] : [item])) }
+          : {})
       }
-      const path = `${equipment.path}${round}.${step}/`
-      const toolNames = hasTools ? state.toolNames : []
-      const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context, path, toolNames }
-      return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Delegate> => {
+      const path = `${equipment.path}${place}/`
+      const toolNames = hasTools ? state.toolNames.filter((name) => isOffered({ name })) : []
+      // The settings of the step are those of all steps of its nested run.
+      const settings = state.current?.workflow.steps[step]?.settings
+      const own = settings === undefined ? options : { ...options, worker: { ...options.worker, ...settings } }
+      const parent = { runId: parentId, round, step, ...(item === undefined ? undefined : { item }) }
+      const nesting = { parent, depth: depth + 1, context, path, toolNames, isReplayed }
+      return Effect.flatMap(conduct(own, nested, nestedOptions, nesting), (result): ReturnType<Delegate> => {
         const { answer, detail, error, ending, waitingFor } = result
         if (ending === "suspended") return Effect.succeed(waitingFor)
         if (ending === "budget" && error instanceof Usage.BudgetExceeded) return Effect.fail(error)

@@ -12,7 +12,8 @@ import {
   type CallRun,
   entryOf,
   occurrenceOf,
-  paidOf
+  paidOf,
+  withErrorOf
 } from "../../loop/call.ts"
 import type { Payer, Reservation } from "../../run/Budget.ts"
 import type { Caller } from "../../run/Caller.ts"
@@ -75,7 +76,8 @@ export const payerCharged =
     return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(halting(reserve(payer, ask, at, waitsHere)), (reserved) =>
         Effect.onExit(restore(next(ask, { ...at, reservations: [...reservations, reserved] })), (exit) => {
-          if (Exit.isFailure(exit)) return close(reserved, paidOf(run, ask, at, exit.cause))
+          if (Exit.isFailure(exit))
+            return withErrorOf(ask.worker, exit.cause, (error) => close(reserved, paidOf(run, ask, at, error)))
           const { costUsd, usage } = exit.value
           return close(reserved, { usage, costUsd })
         })

@@ -1,5 +1,6 @@
 /** Charges the payments of earlier processes of a run, by name, so that each account is charged once for each. */
 import * as Effect from "effect/Effect"
+import { inPlace } from "../../events/items.ts"
 import { emitter, type Listener, type RunEvent } from "../../events/RunEvent.ts"
 import { defined } from "../../Fields.ts"
 import type { Retired } from "../../journal/Superseded.ts"
@@ -108,12 +109,13 @@ const lostEvent = (
   const [, who = "", number] = call.split("/").reverse()
   const run = call.split("/").slice(0, -3).join("/")
   const [asker, check] = who.split(" ")
-  const [round, step] = [Number(number), Number(asker)]
+  const round = Number(number)
+  const { item, step } = inPlace(asker ?? "")
   const steps = recording.stepsOf(run, round)
   const place =
     steps === undefined
       ? { runId: whole, round: 0 }
-      : { runId: run, round, ...defined({ step: step < steps ? step : undefined }) }
+      : { runId: run, round, ...(step < steps ? defined({ step, item }) : undefined) }
   const by = check === "check" ? { by: check as "check" } : who === "critic" ? { by: who as "critic" } : {}
   const chargeId = `${call}/${attempt}`
   return { type: "call-lost", ...place, ...by, worker, chargeId, ...paid, at: clock.currentTimeMillisUnsafe() }

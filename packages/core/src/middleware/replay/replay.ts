@@ -88,6 +88,8 @@ const reportLost = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | 
 export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware => {
   const { chargesRun, onUnconfirmedCall = "again", recorded, recording } = settings
   const before: Before = { run, recording, chargesRun }
+  /** Whether a call is not made any more, as nothing waits for its answer. */
+  const isOver = (ask: Ask): boolean => run.isReplayed || ask.isReplayed === true
   return (next) => {
     const again = (ask: Ask, begun: At, past: ReadonlyArray<Known>): Replayed => {
       const { worker } = ask
@@ -97,13 +99,18 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
       const from = (attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
         const at: At = { ...begun, attempt, failures }
         const known = past[attempt]
-        if (known === undefined) return next(ask, at)
+        if (known === undefined) return isOver(ask) ? Effect.interrupt : next(ask, at)
         if (known.isRetired === true) return from(attempt + 1, [])
         if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash) {
           return slot.recording.mismatch(slot.call, `sends ${worker.id} a different request than before`)
         }
         const { handle } = known
-        if (known.outcome === undefined && handle !== undefined && typeof worker.recovery === "object") {
+        if (
+          known.outcome === undefined &&
+          handle !== undefined &&
+          !isOver(ask) &&
+          typeof worker.recovery === "object"
+        ) {
           return next(ask, { ...at, handle })
         }
         const { outcome = { type: "lost" as const, ...(known.worst ?? unpaid) } } = known
@@ -185,9 +192,9 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
 
     return (ask, at) =>
       Effect.suspend(() => {
-        const { by, round, step, turn, worker } = ask
+        const { by, item, round, step, turn, worker } = ask
         const slot = recording?.slot(run.runId, round, placeName(ask), identityOf(ask))
-        const address = { by, round, step, turn, worker: worker.id }
+        const address = { by, round, step, item, turn, worker: worker.id }
         // A journal knows more than the transcript that is made of it: which attempts are made again.
         const transcript = slot?.isWhole === true ? undefined : recorded
         const written = slot?.past ?? []
@@ -197,6 +204,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
             : written
         const retired = slot?.isWhole === true ? slot.retired : (transcript?.retired(address) ?? [])
         const begun = slot === undefined ? at : writing(at, slot)
+        if (past.length === 0 && isOver(ask)) return Effect.interrupt
         const made = past.length === 0 ? next(ask, begun) : again(ask, begun, past)
         return retired.length === 0 ? made : Effect.andThen(retire(before, retired), made)
       })

@@ -4,8 +4,8 @@ import { millisSince } from "../../Elapsed.ts"
 import type { Answered, CallContext } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
 import { reportTurn, type StepAsk, type StepEnd, type StepError, type StepMiddleware } from "../../loop/step.ts"
-import type { AnswerShape } from "../../run/Toolbox.ts"
 import { WorkerError } from "../../task/Worker.ts"
+import { shapeCorrectionMessages } from "../../workflow/StepMessages.ts"
 
 /** The number of times that an answer of another shape is requested again. */
 const mostCorrections = 2
@@ -21,16 +21,16 @@ const correct = ({ conversation, running }: StepAsk, { text, why }: { text: stri
     return new WorkerError({ worker: running.worker, reason: { _tag: "InvalidRequest", detail } })
   }
   conversation.corrections += 1
-  const complaint = `Your answer does not match the output schema: ${why}\nAnswer again with only the JSON.`
-  conversation.messages.push({ role: "assistant", content: text }, { role: "user", content: complaint })
+  conversation.messages.push(...shapeCorrectionMessages(text, why))
   return undefined
 }
 
 export const shape =
-  (context: CallContext, plan: Plan, shape: AnswerShape): StepMiddleware =>
+  (context: CallContext, plan: Plan): StepMiddleware =>
   (next) =>
   (ask, at) => {
-    if (!ask.offered.isShaped) return next(ask, at)
+    const { shape } = ask.offered
+    if (shape === undefined) return next(ask, at)
     const { conversation, running } = ask
     const go: Effect.Effect<StepEnd, StepError> = Effect.suspend(() => {
       let wrong: { readonly text: string; readonly why: string } | undefined
@@ -39,7 +39,7 @@ export const shape =
         const read = shape.read(answer.text)
         if (read.isRight) return at.onAnswer({ ...answer, text: read.text })
         const durationMillis = millisSince(context.clock, conversation.since) + answer.addedMillis
-        reportTurn(context, plan, ask, running.worker, answer, durationMillis, read.why)
+        reportTurn(plan, ask, running.worker, answer, durationMillis, read.why)
         wrong = { text: answer.text, why: read.why }
       }
       const request = { ...at.request, output: shape.format }

@@ -1,13 +1,16 @@
-/** Ends a call that exceeds its time limit. */
+/** Ends a call that exceeds its time limit: that of its step, or else the run's. */
 import * as Effect from "effect/Effect"
 import type { CallMiddleware } from "../../loop/call.ts"
 import { timeoutError } from "../../loop/receive.ts"
 
 export const timeout =
-  (timeoutMillis: number): CallMiddleware =>
+  (usual: number | undefined): CallMiddleware =>
   (next) =>
-  (ask, at) =>
-    Effect.timeoutOrElse(next(ask, at), {
+  (ask, at) => {
+    const { timeoutMillis = usual } = ask
+    if (timeoutMillis === undefined) return next(ask, at)
+    return Effect.timeoutOrElse(next(ask, at), {
       duration: timeoutMillis,
       orElse: () => Effect.fail(timeoutError(ask.worker, timeoutMillis))
     })
+  }

@@ -25,6 +25,8 @@ export interface More {
   readonly checks: boolean
   /** Steps of earlier rounds in access lists. */
   readonly earlier: boolean
+  /** A list of how the steps are run, and checks whose failure asks the worker again. */
+  readonly how: boolean
 }
 
 /** The reason why a literal cannot be read: the actual and the expected syntax at an offset. */

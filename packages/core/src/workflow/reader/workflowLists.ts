@@ -2,7 +2,8 @@
  * Converts literals to the three lists of a workflow, and locates them in a text: strictly (assignments and nothing
  * else), or tolerantly (anywhere in a model's text).
  */
-import type { Access, EarlierStep, OnFailure, StepCheck } from "../Workflow.ts"
+import * as Clauses from "../clauses.ts"
+import type { Access, EarlierStep, StepCheck } from "../Workflow.ts"
 import {
   afterComment,
   afterContinuation,
@@ -12,13 +13,13 @@ import {
   type Reader,
   skipBlanks
 } from "./literalReader.ts"
-import { type ListLiteral, type Literal, mostBrackets, readLiteral } from "./pythonLiteral.ts"
+import { type ListLiteral, type Literal, mostBrackets, readLiteral, type TextLiteral } from "./pythonLiteral.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-export type ListName = "model_id" | "subtasks" | "access_list" | "checks"
+export type ListName = "model_id" | "subtasks" | "access_list" | "checks" | "how"
 
 /** One of the lists, with the offset of each of its elements. */
 export interface Column<A> {
@@ -32,6 +33,8 @@ export interface Columns {
   readonly access_list: Column<Seen>
   /** Present if the lists of a round may have checks, and do. */
   readonly checks?: Column<StepCheck | undefined>
+  /** Present if the lists of a round may state how the steps are run, and do. */
+  readonly how?: Column<Clauses.How>
 }
 
 /** The steps that a step sees: of its own round, and of earlier ones. */
@@ -155,7 +158,16 @@ const readIndices = (reader: Reader, { items }: ListLiteral): Seen | Failure => 
   return isFailure(indices) ? indices : sees(indices, earlier)
 }
 
-const checkPattern = /^\s*(.*?)\s*(?::\s*(revise|next|continue)\s*)?$/su
+const consequences = ["revise", "next", "continue"] as const
+
+/** The consequence that is read only with `how`. */
+const againPattern = /^again(?:\s+(\d{1,4}))?$/u
+
+/** The name of a check and its consequence, if the text ends with one after a colon. In time linear in the text. */
+const partsOf = (value: string): { readonly name: string; readonly tail: string } | undefined => {
+  const colon = value.lastIndexOf(":")
+  return colon < 0 ? undefined : { name: value.slice(0, colon).trim(), tail: value.slice(colon + 1).trim() }
+}
 
 /**
  * Reads a check: `""` for no check, or its name or the number of a model that judges, with the consequence of a
@@ -166,10 +178,33 @@ const readCheck = (reader: Reader, literal: Literal): StepCheck | undefined | Fa
   if (literal.type === "integer") return { by: literal.value, onFailure: "revise" }
   if (literal.type === "other" && literal.text === "None") return undefined
   if (literal.type !== "string") return wrongType(reader, literal, expected)
-  const [, name = "", onFailure = "revise"] = checkPattern.exec(literal.value) ?? []
-  if (name === "") return undefined
-  const judge = /^(?:model\s{0,4})?(\d{1,4})$/iu.exec(name)?.[1]
-  return { by: judge === undefined ? name : Number(judge), onFailure: onFailure as OnFailure }
+  const parts = partsOf(literal.value)
+  const again = reader.more.how && parts !== undefined && parts.name !== "" ? againPattern.exec(parts.tail) : null
+  if (again !== null) {
+    const times = again[1] === undefined ? undefined : { times: Number(again[1]) }
+    return { by: checkName(parts!.name), onFailure: "again", ...times }
+  }
+  const written = consequences.find((one) => one === parts?.tail)
+  const name = written === undefined ? literal.value.trim() : parts!.name
+  return name === "" ? undefined : { by: checkName(name), onFailure: written ?? "revise" }
+}
+
+/** The name of a check, or the number of a model that judges. */
+const checkName = (written: string): string | number => {
+  const judge = /^(?:model\s{0,4})?(\d{1,4})$/iu.exec(written)?.[1]
+  return judge === undefined ? written : Number(judge)
+}
+
+/** The offset of a character of a string, if the string is written without escapes; else that of the string. */
+const offsetIn = ({ text }: Reader, { at, value }: TextLiteral, index: number): number =>
+  text.startsWith(value, at + 1) ? at + 1 + index : at
+
+/** Reads how a step is run: `""`, or clauses. */
+const readHow = (reader: Reader, literal: Literal): Clauses.How | Failure => {
+  if (reader.forgiving && literal.type === "other" && literal.text === "None") return {}
+  if (literal.type !== "string") return wrongType(reader, literal, "how the step is run in quotes, or an empty string")
+  const how = Clauses.read(literal.value, reader.forgiving ? reader.notes : undefined)
+  return "type" in how ? failAt(reader, offsetIn(reader, literal, how.at), how.expected, how.found) : how
 }
 
 const isFailure = (value: unknown): value is Failure =>
@@ -203,21 +238,22 @@ const elementReaders: {
   model_id: (reader, literal) => readIndex(reader, literal, "the index of a worker"),
   subtasks: readSubtask,
   access_list: readAccess,
-  checks: readCheck
+  checks: readCheck,
+  how: readHow
 }
 
-/** As many checks as steps. */
+/** As many checks, and texts of `how`, as steps. */
 export const sameLength = (reader: Pick<Reader, "text">, lists: Lists): Lists | Failure => {
-  const { checks, model_id } = lists.columns
+  const { checks, how, model_id } = lists.columns
   const count = model_id.values.length
-  return checks === undefined || checks.values.length === count
-    ? lists
-    : {
-        type: "failure",
-        at: Math.min(checks.literal.at, reader.text.length),
-        expected: `${count} checks, one for each step`,
-        found: `${checks.values.length}`
-      }
+  const odd = [checks, how].find((list) => list !== undefined && list.values.length !== count)
+  if (odd === undefined) return lists
+  return {
+    type: "failure",
+    at: Math.min(odd.literal.at, reader.text.length),
+    expected: odd === checks ? `${count} checks, one for each step` : `${count} texts of how, one for each step`,
+    found: `${odd.values.length}`
+  }
 }
 
 /** Converts a literal to the list of a name. */
@@ -270,12 +306,17 @@ const skipToStatement = (reader: Reader): boolean => {
 // Longer than any of them in any dress: V8 has no stack for names of millions of letters.
 const namePattern = /[\p{ID_Start}_][\p{ID_Continue}]{0,20}/uy
 
+const namesOf = ({ more }: Reader): ReadonlyArray<ListName> =>
+  more.checks || more.how
+    ? [...listNames, ...(more.checks ? ["checks" as const] : []), ...(more.how ? ["how" as const] : [])]
+    : listNames
+
 /** Moves over the name of a list, if there is one. Python reads `ｍodel_id` as `model_id`, and so do we. */
 const readName = (reader: Reader): ListName | undefined => {
   namePattern.lastIndex = reader.at
   const word = namePattern.exec(reader.text)?.[0] ?? ""
   const written = word.normalize("NFKC")
-  const name = reader.more.checks && written === "checks" ? written : listNames.find((name) => name === written)
+  const name = namesOf(reader).find((name) => name === written)
   if (name !== undefined) reader.at += word.length
   return name
 }
@@ -300,11 +341,14 @@ const readTarget = (reader: Reader): ListName | undefined => {
   return undefined
 }
 
+const wantedNames = ({ more }: Reader): string =>
+  more.how ? "model_id, subtasks, how or access_list" : "model_id, subtasks or access_list"
+
 /** Reads `name =`, or `name = other_name =` and so on. */
 const readTargets = (reader: Reader): ReadonlyArray<ListName> | Failure => {
   const targets: Array<ListName> = []
   let name = readTarget(reader)
-  if (name === undefined) return failAt(reader, reader.at, "model_id, subtasks or access_list")
+  if (name === undefined) return failAt(reader, reader.at, wantedNames(reader))
   while (name !== undefined) {
     targets.push(name)
     skipBlanks(reader, false)

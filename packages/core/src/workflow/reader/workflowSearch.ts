@@ -12,11 +12,14 @@ import { type Columns, type ListName, type Lists, listNames, sameLength, toColum
 // Heads
 // -------------------------------------------------------------------------------------------------------------------
 
+/** `how` is a word of prose, too: it names a list only in quotes, or where a line begins. */
+const howHead = "(?<=(?:^|\\n)[ \\t`*]{0,8}|[\"'])how|"
+
 /** A name, optional surroundings, and a separator. All repetitions are bounded, so that no text makes it slow. */
 const headSource = (more: More): string =>
   [
     "(?<![\\p{L}\\p{N}_.])",
-    `(?<name>${more.checks ? "checks?(?:\\\\?[_ -]?lists?)?|" : ""}`,
+    `(?<name>${more.checks ? "checks?(?:\\\\?[_ -]?lists?)?|" : ""}${more.how ? howHead : ""}`,
     "(?:model|worker|agent)(?:\\\\?[_ -]?(?:ids?|index|indices|indexes|list))?s?",
     "|sub\\\\?[_ -]?tasks?(?:\\\\?[_ -]?lists?)?|tasks",
     "|access(?:es)?(?:\\\\?[_ -]?lists?)?)",
@@ -38,6 +41,7 @@ const listNameOf = (written: string): ListName => {
   const lower = written.toLowerCase()
   if (lower.startsWith("access")) return "access_list"
   if (lower.startsWith("check")) return "checks"
+  if (lower === "how") return "how"
   return lower.includes("task") ? "subtasks" : "model_id"
 }
 
@@ -105,7 +109,8 @@ type Needed = (typeof listNames)[number]
 
 type ListSet = { readonly [Name in Needed]: Found }
 
-const isNeeded = (list: Found): list is Found & { readonly name: Needed } => list.name !== "checks"
+const isNeeded = (list: Found): list is Found & { readonly name: Needed } =>
+  list.name !== "checks" && list.name !== "how"
 
 /** Splits lists at words between them. Comments and code fences do not count as words. */
 const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Found>> => {
@@ -185,8 +190,13 @@ export const searchLists = (text: string, notes: Set<string>, more: More): Lists
   const first = Math.min(...needed.map((list) => list.start))
   // The checks of a set are among its lists, or after them.
   const checks = found.findLast(({ name, start }) => name === "checks" && start > first)
-  const lists = checks === undefined ? needed : [...needed, checks]
-  const start = first
+  const before = sets.length > 1 ? lastEnd(sets.at(-2)!) : -1
+  const how = found.findLast(({ name, start }) => name === "how" && start > before)
+  // A plan is never run without a part of it that could not be read.
+  const unreadableHow = unreadable.get("how")
+  if (unreadableHow !== undefined && unreadableHow.at > Math.max(first, how?.start ?? 0)) return unreadableHow
+  const lists = [...needed, ...(checks === undefined ? [] : [checks]), ...(how === undefined ? [] : [how])]
+  const start = Math.min(...lists.map((list) => list.start))
   const end = Math.max(...lists.map((list) => list.end))
   if (/[^\s{}"'`*;]/.test(`${text.slice(0, start)}${text.slice(end)}`)) notes.add("Ignored the text around the lists.")
   if (sets.length > 1) notes.add(`Took the last of ${sets.length} sets of lists.`)
@@ -198,7 +208,8 @@ export const searchLists = (text: string, notes: Set<string>, more: More): Lists
     model_id: set.model_id.column as Columns["model_id"],
     subtasks: set.subtasks.column as Columns["subtasks"],
     access_list: set.access_list.column as Columns["access_list"],
-    ...(checks && { checks: checks.column as NonNullable<Columns["checks"]> })
+    ...(checks && { checks: checks.column as NonNullable<Columns["checks"]> }),
+    ...(how && { how: how.column as NonNullable<Columns["how"]> })
   }
   return sameLength({ text }, { columns, start, end })
 }

@@ -1,0 +1,24 @@
+/** Modules that are loaded when they are first used, so that programs which never use them do not load them. */
+import * as Effect from "effect/Effect"
+
+/** Uses a module: without a pause if it is loaded. */
+export type OnDemand<M> = <A, E, R>(use: (module: M) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+const loads: Array<() => Promise<unknown>> = []
+
+/** Loads a module when it is first used. */
+export const onDemand = <M>(load: () => Promise<M>): OnDemand<M> => {
+  let loaded: M | undefined
+  const loadOnce = async () => {
+    loaded ??= await load()
+    return loaded
+  }
+  loads.push(loadOnce)
+  const loading = Effect.promise(loadOnce)
+  return (use) => Effect.suspend(() => (loaded === undefined ? Effect.flatMap(loading, use) : use(loaded)))
+}
+
+/** Loads all modules, for simulations: a simulated scheduler waits for no module. */
+export const loadAll = async (): Promise<void> => {
+  for (const load of loads) await load()
+}

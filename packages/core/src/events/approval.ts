@@ -1,0 +1,52 @@
+/** `plan-waiting` and `plan-decided`: a person decides whether the plan of a round may run. */
+import type { Attributes } from "./Attributes.ts"
+import { oneLine } from "./EventText.ts"
+import type { OpenRound } from "./OpenRecord.ts"
+import type { WaitingCall } from "./RunEvent.ts"
+
+/** The plan of a round waits for approval; no step of it has begun. */
+export interface PlanWaiting {
+  readonly type: "plan-waiting"
+  readonly round: number
+  /** Its arguments have the plan as text, its price, and the problem of an edited plan that could not be read. */
+  readonly call: WaitingCall
+}
+
+/** How the plan of a round was decided on. */
+export type PlanDecision = "approved" | "refused" | "edited"
+
+/** A person has decided on the plan of a round. An edited plan follows as another `workflow-proposed`. */
+export interface PlanDecided {
+  readonly type: "plan-decided"
+  readonly round: number
+  readonly decision: PlanDecision
+  /** Why it was refused. */
+  readonly reason?: string
+}
+
+export const foldWaiting = (round: OpenRound, { call }: PlanWaiting): void => {
+  round.waitingFor = [call]
+}
+
+export const foldDecided = (round: OpenRound, { decision, reason }: PlanDecided): void => {
+  delete round.waitingFor
+  round.decision = reason === undefined ? { decision } : { decision, reason }
+}
+
+/** Describes the round. */
+export const describeWaiting = (span: Attributes, { call }: PlanWaiting): void =>
+  span.attribute("divisi.waits_for", [call.call.name])
+
+/** Describes the round. */
+export const describeDecided = (span: Attributes, { decision }: PlanDecided): void =>
+  span.attribute("divisi.plan.decision", decision)
+
+export const lineOfWaiting = (event: PlanWaiting): string => `The plan waits for approval (${event.call.id}).`
+
+export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
+  if (decision === "refused") return `The plan is refused${reason === undefined ? "" : `: ${oneLine(reason)}`}.`
+  return decision === "edited" ? "The plan is replaced by an edited one." : "The plan is approved."
+}
+
+/** The id under which the plan of a round waits. */
+export const planId = (path: string, round: number): string => `${path}${round}.plan`

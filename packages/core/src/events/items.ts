@@ -1,0 +1,35 @@
+/** The records of steps that run for items, and the places of items in addresses. */
+import type { Item } from "./RunEvent.ts"
+import type { RoundRecord, StepRecord } from "./Transcript.ts"
+
+/** A step or an item of it, as the addresses of calls and the ids of runs name it: `1`, `1[3]`, `1[3.0]`. */
+export const placeOf = (step: number, item: Item | undefined): string =>
+  item === undefined ? `${step}` : `${step}[${item}]`
+
+/** The step and the item of a place. */
+export const inPlace = (place: string): { readonly step: number; readonly item: Item | undefined } => {
+  const at = place.indexOf("[")
+  return at < 0
+    ? { step: Number(place), item: undefined }
+    : { step: Number(place.slice(0, at)), item: place.slice(at + 1, -1) }
+}
+
+/** The records of steps, each followed by those of its items. */
+export const withItems = (steps: ReadonlyArray<StepRecord>): ReadonlyArray<StepRecord> =>
+  steps.some(({ items }) => items !== undefined) ? steps.flatMap((step) => [step, ...(step.items ?? [])]) : steps
+
+const byName = new WeakMap<ReadonlyArray<StepRecord>, ReadonlyMap<string, StepRecord>>()
+
+/** The record of a step of a round, or of an item of it. */
+export const recordOf = (
+  round: RoundRecord | undefined,
+  step: number,
+  item: Item | undefined
+): StepRecord | undefined => {
+  const whole = round?.steps[step]
+  if (item === undefined) return whole
+  if (whole?.items === undefined) return undefined
+  const known = byName.get(whole.items) ?? new Map(whole.items.map((one) => [one.item!, one]))
+  byName.set(whole.items, known)
+  return known.get(item)
+}

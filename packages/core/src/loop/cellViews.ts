@@ -1,0 +1,79 @@
+/** The answers and subtasks that the cells of a workflow see. */
+import { isSeen } from "../workflow/program.ts"
+import { itemSubtask, joined, type StepAnswer, type StepView } from "../workflow/StepMessages.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
+import type { Cell, Cells } from "./cells.ts"
+
+/** Functions over the cells of a workflow as they are at a time. */
+export interface CellViews {
+  /** The answer of a cell, or those of a group as one. */
+  readonly answerOf: (of: Cell | undefined, without?: ReadonlySet<string>) => StepAnswer | undefined
+  readonly viewOf: (cell: Cell) => StepView
+}
+
+/** Whether a cell, or a group that it belongs to, is one of those that a step did not wait for. */
+export const isLeftOut = (
+  cell: Cell | undefined,
+  without: ReadonlySet<string>,
+  nameOf: (cell: Cell) => string
+): boolean => cell !== undefined && (without.has(nameOf(cell)) || isLeftOut(cell.parent, without, nameOf))
+
+/** Returns the views of the cells of a workflow. */
+export const make = (
+  { steps }: Workflow,
+  {
+    axes,
+    isGroup,
+    leaves,
+    nameOf,
+    seen,
+    textOf
+  }: Pick<Cells, "axes" | "isGroup" | "leaves" | "nameOf" | "seen" | "textOf">
+): CellViews => {
+  /** Why a step has no items, if its list is missing; `undefined` if the list is empty or known. */
+  const missingList = (group: Cell): string | undefined => {
+    const source = axes[group.step]![group.path.length]!
+    return seen(group, source)?.list === undefined ? `step ${source} gave no list` : undefined
+  }
+
+  const answerOf = (of: Cell | undefined, without?: ReadonlySet<string>): StepAnswer | undefined => {
+    if (of === undefined || (without !== undefined && isLeftOut(of, without, nameOf))) return undefined
+    if (!isGroup(of) || (of.answer !== undefined && without === undefined)) return of.answer
+    if (of.items === undefined) return undefined
+    const message = of.items.length === 0 ? missingList(of) : undefined
+    if (message !== undefined) return { type: "failed", message }
+    // Items that were not known when the step started are not shown, known or not by now.
+    const shown = [...leaves(of)].filter((leaf) => without === undefined || !isLeftOut(leaf.parent, without, nameOf))
+    const results = shown.map((leaf) => ({
+      item: textOf(leaf),
+      answer: without?.has(nameOf(leaf)) === true ? undefined : leaf.answer
+    }))
+    const whole = joined(results)
+    // Several steps may see a group that has ended: it is joined once.
+    if (of.isDone && without === undefined) of.answer = whole
+    return whole
+  }
+
+  const viewOf = (cell: Cell): StepView => {
+    const one = steps[cell.step]!
+    const answers: Array<StepAnswer | undefined> = []
+    for (let step = 0; step < cell.step; step++) {
+      if (isSeen(one, step)) answers[step] = answerOf(seen(cell, step), cell.without)
+    }
+    const subtaskOf = (step: number) => {
+      const { subtask } = steps[step]!
+      if (axes[step]!.length === 0) return subtask
+      const shown = step === cell.step ? cell : seen(cell, step)
+      return shown === undefined || isGroup(shown)
+        ? subtask.replaceAll("{item}", "each item")
+        : itemSubtask(subtask, textOf(shown))
+    }
+    const isHidden = (step: number) => {
+      const standsFor = seen(cell, step)?.standsFor
+      return standsFor !== undefined && isSeen(one, standsFor)
+    }
+    return { answers, subtaskOf, isHidden }
+  }
+
+  return { answerOf, viewOf }
+}

@@ -1,0 +1,193 @@
+/**
+ * The cells of a workflow: one for each step, and one for each item of a step that runs for items.
+ *
+ * The path of a cell has the index of its item in the list of each axis of its step (`program.ts`). A cell sees, of a
+ * step in its access list, the cells whose path agrees with its own on the axes that both steps share. So an item sees
+ * its own results in the steps before, a step without items sees all items, and nothing waits for unrelated items.
+ */
+
+import { axesOf, listOf, waitsFor } from "../workflow/program.ts"
+import type { StepAnswer, Verdict } from "../workflow/StepMessages.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
+
+/** A step, an item of a step, or a group: all items of a step under a path. */
+export interface Cell {
+  readonly step: number
+  readonly path: ReadonlyArray<number>
+  readonly parent: Cell | undefined
+  /** The cells of a group, once the list is known. */
+  items?: ReadonlyArray<Cell>
+  /** How many steps or groups a cell waits for; of a group, how many of its cells have not ended. */
+  pending: number
+  /** How many of the cells that it sees have answered, if it waits for a quorum. */
+  answered: number
+  isStarted: boolean
+  isDone: boolean
+  /** Whether it has enough answers, so that it starts after its grace period. */
+  isDue: boolean
+  /** Whether nothing waits for it any more, so that it is stopped or never started. */
+  isLate: boolean
+  answer?: StepAnswer | undefined
+  verdict?: Verdict | undefined
+  /** The step whose answer it has, since its condition was not met. */
+  standsFor?: number
+  /** The items that it gives; absent if it gives no list, or failed to. */
+  list?: ReadonlyArray<string> | undefined
+  /** The names of the cells that it sees and does not wait for. */
+  without?: ReadonlySet<string>
+  /** Stops it; present while it runs and may be stopped. */
+  stop?: () => void
+  /** Ends its grace period early, as everything that it sees has ended. */
+  begin?: () => void
+}
+
+/** The item of a cell, as events have it. */
+export const itemOf = ({ path }: Pick<Cell, "path">): string | undefined =>
+  path.length === 0 ? undefined : path.join(".")
+
+const cell = (step: number, path: ReadonlyArray<number>, parent: Cell | undefined): Cell => ({
+  step,
+  path,
+  parent,
+  pending: 0,
+  answered: 0,
+  isStarted: false,
+  isDone: false,
+  isDue: false,
+  isLate: false
+})
+
+/** On how many axes, from the outermost, two steps agree. */
+const sharedAxes = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
+  const most = Math.min(one.length, other.length)
+  let at = 0
+  while (at < most && one[at] === other[at]) at++
+  return at
+}
+
+/** The cells of a workflow, which change while it runs. */
+export interface Cells {
+  readonly roots: ReadonlyArray<Cell>
+  readonly axes: ReadonlyArray<ReadonlyArray<number>>
+  /** The cell or the group of a step that a cell sees; `undefined` if the group is not known yet. */
+  readonly seen: (of: Cell, step: number) => Cell | undefined
+  /** The cells under a group that are known, or the cell itself. */
+  readonly leaves: (under: Cell) => Generator<Cell>
+  /** The cells under a group, and the groups under it whose items are not known yet; or the cell itself. */
+  readonly parts: (under: Cell) => Generator<Cell>
+  /** Whether a cell stands for several items, known or not. */
+  readonly isGroup: (cell: Cell) => boolean
+  /** The name of a cell in `without`. */
+  readonly nameOf: (cell: Cell) => string
+  /** The text of the item of a cell. */
+  readonly textOf: (cell: Cell) => string
+  /** Ends a cell: unfolds its list, and returns the cells that can run now. */
+  readonly end: (ended: Cell) => Array<Cell>
+}
+
+/** The cells of a workflow of which `isWanted` steps are run. */
+export const make = (
+  workflow: Workflow,
+  isWanted: (step: number) => boolean,
+  report: {
+    readonly unfolded: (group: Cell, items: number) => void
+    readonly joined: (root: Cell) => void
+  }
+): Cells => {
+  const { steps } = workflow
+  const axes = axesOf(workflow)
+  const roots = steps.map((_, step) => cell(step, [], undefined))
+  const depthBelow = ({ path, step }: Cell) => axes[step]!.length - path.length
+  const isGroup = (one: Cell) => depthBelow(one) > 0
+  const leavesOf = function* (under: Cell, depth: number): Generator<Cell> {
+    if (depth === 0) yield under
+    else for (const one of under.items ?? []) yield* leavesOf(one, depth - 1)
+  }
+  const leaves = (under: Cell) => leavesOf(under, depthBelow(under))
+
+  const parts = function* (under: Cell): Generator<Cell> {
+    if (!isGroup(under) || under.items === undefined) yield under
+    else for (const one of under.items) yield* parts(one)
+  }
+
+  /** By step, the wanted steps that wait for it, and the wanted steps that it waits for. */
+  const waiters = steps.map((_, step) =>
+    steps.flatMap((one, later) => (later > step && isWanted(later) && waitsFor(one, step) ? [later] : []))
+  )
+  const inputs = steps.map((one, step) =>
+    isWanted(step) ? steps.flatMap((_, earlier) => (earlier < step && waitsFor(one, earlier) ? [earlier] : [])) : []
+  )
+
+  const groupAt = (step: number, path: ReadonlyArray<number>, length: number): Cell | undefined => {
+    let group: Cell | undefined = roots[step]
+    for (let at = 0; at < length && group !== undefined; at++) group = group.items?.[path[at]!]
+    return group
+  }
+  const seen = (of: Cell, step: number) => groupAt(step, of.path, sharedAxes(axes[of.step]!, axes[step]!))
+
+  for (const root of roots) if (!isGroup(root)) root.pending = inputs[root.step]!.length
+
+  /** Counts down the cells that depend on a cell, or on all cells of a group. */
+  const complete = (done: Cell, ready: Array<Cell>): void => {
+    done.isDone = true
+    const { parent, path, step } = done
+    for (const later of waiters[step]!) {
+      if (sharedAxes(axes[step]!, axes[later]!) !== path.length) continue
+      const under = groupAt(later, path, path.length)
+      if (under === undefined) continue
+      for (const leaf of leaves(under)) {
+        leaf.pending -= 1
+        if (leaf.pending === 0) {
+          leaf.begin?.()
+          if (!leaf.isStarted && !leaf.isDue) ready.push(leaf)
+        }
+      }
+    }
+    if (path.length === 0 && isGroup(done)) report.joined(done)
+    if (parent === undefined) return
+    parent.pending -= 1
+    if (parent.pending === 0) complete(parent, ready)
+  }
+
+  const unfold = (group: Cell, count: number, ready: Array<Cell>): void => {
+    const { path, step } = group
+    const items = Array.from({ length: count }, (_, index) => cell(step, [...path, index], group))
+    group.items = items
+    group.pending = count
+    report.unfolded(group, count)
+    if (depthBelow(group) === 1) {
+      for (const leaf of items) {
+        for (const earlier of inputs[step]!) if (seen(leaf, earlier)?.isDone !== true) leaf.pending += 1
+        if (leaf.pending === 0) ready.push(leaf)
+      }
+    }
+    if (count === 0) complete(group, ready)
+  }
+
+  const end = (ended: Cell): Array<Cell> => {
+    const ready: Array<Cell> = []
+    const { list, path, step } = ended
+    if (listOf(steps[step]!.gives) !== undefined) {
+      for (let later = step + 1; later < steps.length; later++) {
+        if (!isWanted(later) || axes[later]![path.length] !== step) continue
+        const group = groupAt(later, path, path.length)
+        if (group !== undefined && group.items === undefined) unfold(group, list?.length ?? 0, ready)
+      }
+    }
+    complete(ended, ready)
+    return ready
+  }
+
+  const textOf = ({ path, step }: Cell): string => {
+    const axis = axes[step]!.at(-1)
+    const from = axis === undefined ? undefined : groupAt(axis, path, path.length - 1)
+    return from?.list?.[path.at(-1)!] ?? ""
+  }
+
+  const nameOf = (one: Cell): string => {
+    const whole = [...one.path, ...Array.from({ length: depthBelow(one) }, () => "*")]
+    return whole.length === 0 ? `${one.step}` : `${one.step}[${whole.join(".")}]`
+  }
+
+  return { roots, axes, seen, leaves, parts, isGroup, nameOf, textOf, end }
+}

@@ -1,0 +1,51 @@
+/** Lists that steps give: their shape, and their items as texts. */
+import type { AnswerShape, Read } from "../run/Toolbox.ts"
+import { messageOf } from "../Thrown.ts"
+import { jsonText } from "../task/jsonText.ts"
+
+const textOf = (item: unknown): string => (typeof item === "string" ? item : JSON.stringify(item))
+
+/** The schema that vendors receive: they accept only objects. */
+const schemaOf = (most: number) => ({
+  type: "object",
+  properties: { items: { type: "array", maxItems: most, items: { type: "string" } } },
+  required: ["items"],
+  additionalProperties: false
+})
+
+/** The items of a list, as JSON values; `undefined` for other JSON. */
+const itemsIn = (text: string): ReadonlyArray<unknown> | undefined => {
+  const value: unknown = JSON.parse(jsonText(text))
+  const items = Array.isArray(value) ? value : (value as { readonly items?: unknown } | null)?.items
+  return Array.isArray(items) ? items : undefined
+}
+
+/** The items of an answer that has the shape of a list; `undefined` for other answers, such as one that was cut off. */
+export const itemsOf = (text: string): ReadonlyArray<string> | undefined => {
+  try {
+    return itemsIn(text)?.map(textOf)
+  } catch {
+    return undefined
+  }
+}
+
+/** A list that is too long is refused, since cutting it would lose work. */
+const read =
+  (most: number) =>
+  (text: string): Read => {
+    try {
+      const items = itemsIn(text)
+      if (items === undefined) return { isRight: false, why: 'it is not a list, { "items": ["one", "two"] }' }
+      if (items.length > most)
+        return { isRight: false, why: `it has ${items.length} items; at most ${most} are allowed` }
+      return { isRight: true, text: JSON.stringify(items), value: items }
+    } catch (error) {
+      return { isRight: false, why: `it is not JSON: ${messageOf(error)}` }
+    }
+  }
+
+/** The shape of a list of at most `most` items. */
+export const listShape = (most: number): AnswerShape => ({
+  format: { type: "json-schema", name: "list", schema: schemaOf(most) },
+  read: read(most)
+})

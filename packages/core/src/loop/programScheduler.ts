@@ -1,0 +1,392 @@
+/**
+ * The scheduler of workflows with items, conditions or quorums: it runs cells (`cells.ts`) as `scheduler.ts` runs steps,
+ * under the same promises. In addition:
+ *
+ * - A cell starts the moment the last cell that it waits for has ended, whatever the other items of its step do.
+ * - A decision not to wait for an answer is an event before anything that follows from it, so that a resumed run makes
+ *   the same decision.
+ * - A late cell, which nothing waits for any more, is stopped and settled. A resumed run reports its payments again and
+ *   makes no new calls for it.
+ */
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import type { Of, WaitingCall } from "../events/RunEvent.ts"
+import { defined } from "../Fields.ts"
+import { within } from "../run/carried.ts"
+import type { BudgetExceeded } from "../task/Usage.ts"
+import { isSeen, listOf, waitsFor } from "../workflow/program.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
+import type { Answered, CallContext } from "./call.ts"
+import { type Cell, itemOf, make } from "./cells.ts"
+import { isLeftOut, make as makeViews } from "./cellViews.ts"
+import { itemsOf } from "./lists.ts"
+import { type Plan, workerName } from "./plan.ts"
+import { failedAnswer } from "./reserved.ts"
+import type { Execution } from "./scheduler.ts"
+import {
+  answerStep,
+  fail,
+  isFatal,
+  type Running,
+  running,
+  type Step,
+  type StepEnd,
+  type StepError,
+  type StepFailure,
+  start
+} from "./step.ts"
+
+type Driven = Effect.Effect<void, StepFailure>
+
+const all = { concurrency: "unbounded", discard: true } as const
+
+/**
+ * Whether all items become known at once and continue by themselves, so that the fibers which run them are the limit on
+ * how many run.
+ */
+const isOneList = ({ steps }: Workflow, axes: ReadonlyArray<ReadonlyArray<number>>): boolean => {
+  const [list] = axes.find((own) => own.length > 0) ?? []
+  return axes.every((own, step) => {
+    if (own.length === 0) return true
+    if (own.length > 1 || own[0] !== list) return false
+    return axes.every((other, earlier) => other.length > 0 || earlier === list || !waitsFor(steps[step]!, earlier))
+  })
+}
+
+/** Prepares to run a workflow by its cells. */
+export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step): Execution => {
+  const { emit, recorded } = context
+  const { round, settings, wanted, workflow } = plan
+  const { steps } = workflow
+  const { itemsAtOnce } = settings
+  const isWanted = (step: number) => wanted === undefined || wanted.has(step)
+  const hasQuorums = steps.some(({ enough }) => enough !== undefined)
+  const waitingFor: Array<WaitingCall> = []
+  /** Cells of steps with a quorum whose items have become known, to be looked at once their list has ended. */
+  const unfolded: Array<Cell> = []
+  let held: ReadonlyArray<Cell> = []
+  let stopped: BudgetExceeded | undefined
+
+  const cells = make(workflow, isWanted, {
+    unfolded: (group, items) => {
+      emit?.(defined({ type: "step-unfolded", round, step: group.step, item: itemOf(group), items }))
+      if (steps[group.step]!.enough === undefined) return
+      for (const cell of group.items ?? []) {
+        cell.answered = seenBy(cell).filter(({ answer, isDone }) => isDone && answer?.type === "answered").length
+        unfolded.push(cell)
+      }
+    },
+    joined: (root) => {
+      const answer = answerOf(root)
+      const message = answer?.type === "failed" ? answer.message : undefined
+      emit?.(defined({ type: "step-joined", round, step: root.step, message }))
+    }
+  })
+  const { axes, isGroup, leaves, nameOf, parts, roots, seen } = cells
+  const { answerOf, viewOf } = makeViews(workflow, cells)
+  const items = isOneList(plan.workflow, axes) ? undefined : Semaphore.makeUnsafe(itemsAtOnce)
+
+  // -----------------------------------------------------------------------------------------------------------------
+  // Views
+  // -----------------------------------------------------------------------------------------------------------------
+
+  /** The known cells that a cell sees, and the groups whose list is not known yet. */
+  const seenBy = (cell: Cell): ReadonlyArray<Cell> => {
+    const one = steps[cell.step]!
+    const found: Array<Cell> = []
+    for (let step = 0; step < cell.step; step++) {
+      const of = isSeen(one, step) ? seen(cell, step) : undefined
+      if (of !== undefined) found.push(...parts(of))
+    }
+    return found
+  }
+
+  // -----------------------------------------------------------------------------------------------------------------
+  // Order
+  // -----------------------------------------------------------------------------------------------------------------
+
+  const skip = (cell: Cell, reason: Of<"step-skipped">["reason"]) => {
+    const { step } = cell
+    const worker = workerName(plan, steps[step]!.worker)
+    emit?.(defined({ type: "step-skipped", round, step, item: itemOf(cell), worker, reason }))
+  }
+
+  const skipped = (cell: Cell, reason: "budget" | "revised"): Array<Cell> => {
+    cell.isStarted = true
+    skip(cell, reason)
+    return cells.end(cell)
+  }
+
+  /** Runs cells: each in a fiber of its own, and items only as many at once as the settings allow. */
+  const drive = (ready: ReadonlyArray<Cell>): Driven => {
+    if (ready.length === 0) return Effect.void
+    if (ready.length === 1) return one(ready[0]!)
+    if (ready.length <= itemsAtOnce) return Effect.forEach(ready, one, all)
+    const isItem = ({ path }: Cell) => path.length > 0
+    const bounded = Effect.forEach(ready.filter(isItem), one, { concurrency: itemsAtOnce, discard: true })
+    const others = ready.filter((cell) => !isItem(cell))
+    return others.length === 0 ? bounded : Effect.all([bounded, Effect.forEach(others, one, all)], all)
+  }
+
+  /** Ends a cell, and runs the cells that it was the last input of, or that have enough answers with it. */
+  const release = (cell: Cell): Driven => {
+    const ready = cells.end(cell)
+    if (!hasQuorums) return drive(ready)
+    const soon = withEnough(cell)
+    if (soon.length === 0) return drive(ready)
+    return Effect.all([drive(ready), ...soon.map(afterGrace)], all)
+  }
+
+  // -----------------------------------------------------------------------------------------------------------------
+  // Quorums
+  // -----------------------------------------------------------------------------------------------------------------
+
+  const isStarting = (cell: Cell) => cell.isStarted || cell.pending === 0 || cell.isDue
+
+  /** Whether a cell has enough answers. A resumed run decides as its record does. */
+  const hasEnough = (cell: Cell): boolean => {
+    const before = recorded?.without(round, cell.step, itemOf(cell))
+    if (before === undefined) return cell.answered >= steps[cell.step]!.enough!.answers
+    if (before.length === 0) return false
+    const without = new Set(before)
+    if (!seenBy(cell).every((one) => one.isDone || isLeftOut(one, without, nameOf))) return false
+    cell.without = without
+    return true
+  }
+
+  /** The cells that have enough answers now that a cell has ended. */
+  const withEnough = (cell: Cell): ReadonlyArray<Cell> => {
+    const found: Array<Cell> = []
+    const isAnswered = cell.answer?.type === "answered"
+    for (let later = cell.step + 1; later < steps.length; later++) {
+      const waiter = steps[later]!
+      if (waiter.enough === undefined || !isWanted(later) || !isSeen(waiter, cell.step)) continue
+      const under = seen(cell, later)
+      if (under === undefined) continue
+      for (const leaf of leaves(under)) {
+        if (unfolded.includes(leaf)) continue
+        if (isAnswered) leaf.answered += 1
+        if (!isStarting(leaf) && hasEnough(leaf)) found.push(leaf)
+      }
+    }
+    for (const leaf of unfolded.splice(0)) if (!isStarting(leaf) && hasEnough(leaf)) found.push(leaf)
+    for (const leaf of found) leaf.isDue = true
+    return found
+  }
+
+  const afterGrace = (cell: Cell): Driven => {
+    const graceMillis = cell.without === undefined ? (steps[cell.step]!.enough!.graceMillis ?? 0) : 0
+    const begin = Effect.suspend(() => (cell.isStarted ? Effect.void : beginEarly(cell)))
+    if (graceMillis === 0) return begin
+    const complete = Effect.callback<void>((resume) => {
+      cell.begin = () => resume(Effect.void)
+      if (cell.pending === 0) cell.begin()
+    })
+    return Effect.andThen(Effect.raceFirst(Effect.sleep(graceMillis), complete), begin)
+  }
+
+  /** Whether a cell was late in the run that is resumed. */
+  const wasLate = (cell: Cell): boolean => hasQuorums && recorded?.isLate(round, cell.step, itemOf(cell)) === true
+
+  /** Whether a cell became known after the only step that needs it had started. */
+  const isOfLateGroup = ({ parent }: Cell): boolean =>
+    hasQuorums && parent !== undefined && (parent.isLate || isOfLateGroup(parent))
+
+  /** Whether the answer of a cell is final, although the cell may not have ended yet. */
+  const isSettled = ({ answer, isDone, step }: Cell): boolean =>
+    isDone || (answer !== undefined && steps[step]!.check === undefined)
+
+  /** The steps of which every cell that shares a cell's items is only waited for by that cell, or for it. */
+  const onlyFor = ({ path, step }: Cell): ReadonlySet<number> => {
+    const only = new Set<number>()
+    if (workflow.answer === "majority") return only
+    for (let earlier = step - 1; earlier >= 0; earlier--) {
+      const isShared = path.every((_, at) => axes[earlier]![at] === axes[step]![at])
+      const users = steps.flatMap((other, later) =>
+        later > earlier && isWanted(later) && waitsFor(other, earlier) ? [later] : []
+      )
+      const isOnly = users.length > 0 && users.every((user) => user === step || only.has(user))
+      if (isShared && isOnly) only.add(earlier)
+    }
+    return only
+  }
+
+  /** Runs a cell before all that it sees has ended. Cells that nothing else waits for are stopped. */
+  const beginEarly = (cell: Cell): Driven => {
+    const late: Array<Cell> = []
+    // A record of what it did without says what was late, too: everything else continues as it did.
+    for (const step of cell.without === undefined ? onlyFor(cell) : []) {
+      const under = seen(cell, step)
+      if (under === undefined) continue
+      for (const part of parts(under)) {
+        if (isGroup(part)) part.isLate = true
+        else if (!isSettled(part) && !wasLate(part)) late.push(part)
+      }
+    }
+    if (cell.without === undefined) {
+      const without = seenBy(cell).flatMap((one) => (isSettled(one) ? [] : [nameOf(one)]))
+      if (without.length > 0) cell.without = new Set(without)
+    }
+    for (const leaf of late) {
+      leaf.isLate = true
+      skip(leaf, "late")
+    }
+    // Stopping a cell runs its followers at once, so the cells that are not to start are marked first.
+    const unstarted = late.filter(({ isStarted }) => !isStarted)
+    for (const leaf of unstarted) leaf.isStarted = true
+    const begun = one(cell)
+    return Effect.suspend(() => {
+      for (const leaf of late) leaf.stop?.()
+      const rest = unstarted.flatMap((leaf) => cells.end(leaf)).filter(({ isStarted }) => !isStarted)
+      return rest.length === 0 ? begun : Effect.all([begun, drive(rest)], all)
+    })
+  }
+
+  /** Answers a cell until it is stopped because nothing waits for it any more. */
+  const stoppable = <A, E>(cell: Cell, answered: Effect.Effect<A, E>): Effect.Effect<A | "late", E> => {
+    const isStopped = Effect.callback<"late">((resume) => {
+      cell.stop = () => resume(Effect.succeed("late"))
+      // It may be stopped between its start and its first call.
+      if (cell.isLate) cell.stop()
+    })
+    return Effect.map(Effect.raceFirst(isStopped, answered), (end) => {
+      delete cell.stop
+      if (end === "late") delete cell.answer
+      return end
+    })
+  }
+
+  // -----------------------------------------------------------------------------------------------------------------
+  // Cells
+  // -----------------------------------------------------------------------------------------------------------------
+
+  /** Whether a condition keeps a cell from running: it then has the answer that was checked. */
+  const isSpared = (cell: Cell): boolean => {
+    const { when } = steps[cell.step]!
+    if (when === undefined) return false
+    const checked = seen(cell, when.failed)
+    if (checked?.verdict?.passed === false) return false
+    cell.answer = checked?.answer
+    const most = listOf(steps[cell.step]!.gives)
+    const list = most !== undefined && cell.answer?.type === "answered" ? itemsOf(cell.answer.text) : undefined
+    if (list !== undefined && list.length <= most!) cell.list = list
+    cell.standsFor = when.failed
+    return true
+  }
+
+  /** A cell has ended: the cells that wait for it are run, unless it holds them back. */
+  const settled = (cell: Cell, { holds }: Running): Driven => {
+    if (!holds || stopped !== undefined) return release(cell)
+    held = [...held, cell]
+    return Effect.void
+  }
+
+  /** The decision of an earlier process not to wait for some of what a cell sees. */
+  const recall = (cell: Cell) => {
+    if (!hasQuorums || cell.without !== undefined || steps[cell.step]!.enough === undefined) return
+    const before = recorded?.without(round, cell.step, itemOf(cell)) ?? []
+    if (before.length > 0) cell.without = new Set(before)
+  }
+
+  const one = (cell: Cell): Driven =>
+    Effect.suspend(() => {
+      if (cell.isStarted) return Effect.void
+      cell.isStarted = true
+      const isKept = cell.step === plan.kept?.step
+      if (stopped !== undefined && !isKept) return drive(skipped(cell, "budget"))
+      if (isKept) plan.kept!.release()
+      if (isSpared(cell)) {
+        skip(cell, "condition")
+        return release(cell)
+      }
+      recall(cell)
+      if (wasLate(cell)) return replayed(cell)
+      if (isOfLateGroup(cell)) {
+        cell.isLate = true
+        skip(cell, "late")
+        return release(cell)
+      }
+      const started = start(context, plan, cell.step, itemOf(cell), cell.without && [...cell.without])
+      const answered = ask(cell, started)
+      const isStoppable = hasQuorums && cell.step < steps.length - 1
+      return Effect.matchEffect(isStoppable ? stoppable(cell, answered) : answered, {
+        onSuccess: (end) => (end === "late" ? release(cell) : ended(cell, started, end)),
+        onFailure: (error) => failed(cell, started, error)
+      })
+    })
+
+  const ask = (cell: Cell, running: Running) => {
+    const { step } = cell
+    const keep = ({ finishReason, text }: Answered) => {
+      const isRefused = finishReason === "refusal"
+      cell.answer = isRefused ? { type: "refused", text, worker: running.worker } : { type: "answered", text }
+      if (listOf(steps[step]!.gives) !== undefined && !isRefused) cell.list = itemsOf(text)
+    }
+    const judged: Parameters<typeof answerStep>[5]["judged"] = (verdict, holds) => {
+      cell.verdict = verdict
+      running.holds = holds
+    }
+    const answered = answerStep(context, plan, answer, viewOf(cell), running, { keep, judged })
+    const asked = within(context, { type: "step", runId: context.runId, step, item: running.item }, answered)
+    return items === undefined || running.item === undefined ? asked : items.withPermit(asked)
+  }
+
+  const ended = (cell: Cell, running: Running, end: StepEnd): Driven => {
+    if (end.type === "answered") {
+      stopped ??= end.stopped
+      return settled(cell, running)
+    }
+    // Cells that see it wait with it; the others continue.
+    waitingFor.push(...end.calls)
+    running.emit?.({ type: "step-waiting", round, step: cell.step, worker: running.worker, calls: end.calls })
+    return Effect.void
+  }
+
+  const failed = (cell: Cell, running: Running, error: StepError): Driven => {
+    cell.answer = failedAnswer(plan, error)
+    fail(context, plan, running, error)
+    if (error._tag === "BudgetExceeded") stopped ??= error
+    else if (settings.onStepFailure === "end" || isFatal(settings, error)) return Effect.fail(error)
+    return settled(cell, running)
+  }
+
+  /** Reports the payments of a late cell of an earlier process. Calls beyond its record are interrupted, not made. */
+  const replayed = (cell: Cell): Driven => {
+    skip(cell, "late")
+    const before = running({ ...context, isReplayed: true }, plan, cell.step, itemOf(cell))
+    const ended = Effect.suspend(() => {
+      delete cell.answer
+      delete cell.list
+      return release(cell)
+    })
+    return Effect.matchCauseEffect(ask(cell, before), { onSuccess: () => ended, onFailure: () => ended })
+  }
+
+  return {
+    run: Effect.suspend(() => {
+      const ready: Array<Cell> = []
+      for (const root of roots) {
+        if (!isWanted(root.step)) skip(root, "unseen")
+        else if (root.pending === 0 && !isGroup(root)) ready.push(root)
+      }
+      return drive(ready)
+    }),
+    goOn: Effect.suspend(() => {
+      const ready = held
+      held = []
+      return Effect.forEach(ready, release, all)
+    }),
+    skipHeld: (reason) => {
+      let ready = held.flatMap((cell) => cells.end(cell))
+      held = []
+      while (ready.length > 0) ready = ready.flatMap((cell) => skipped(cell, reason))
+    },
+    results: () => ({
+      answers: roots.map((root) => answerOf(root)),
+      verdicts: roots.map(({ verdict }) => verdict),
+      held: held.map(({ step }) => step),
+      stopped,
+      waitingFor
+    })
+  }
+}

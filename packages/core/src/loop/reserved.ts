@@ -1,0 +1,51 @@
+/** The part of a budget that is reserved for the step that answers (`budget.keep`). */
+import * as Budget from "../run/Budget.ts"
+import { cost } from "../task/Usage.ts"
+import { outputBound, worstCase } from "../task/WorstCase.ts"
+import { type StepAnswer, workerMessages } from "../workflow/StepMessages.ts"
+import { visible } from "../workflow/Workflow.ts"
+import type { Plan } from "./plan.ts"
+import type { StepError } from "./step.ts"
+
+/** The step that answers runs even if the budget has stopped the others. */
+export interface Kept {
+  readonly step: number
+  /** Makes the reserved part available: the step starts. */
+  readonly release: () => void
+}
+
+/** A token of an answer is usually at most so many bytes, which are what a request reserves as tokens. */
+const bytesPerToken = 4
+
+/** The expected worst case of a step: its own request, and the answers that it will see. */
+const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: number): Budget.Amount => {
+  const { worker: ordinal } = workflow.steps[step]!
+  const worker = pool.workers[ordinal]
+  if (worker === undefined) return { costUsd: 0, tokens: 0 }
+  const outputOf = (step: number) => {
+    const { settings: own, worker } = workflow.steps[step]!
+    const given = pool.workers[worker]
+    const maxOutputTokens = own?.maxOutputTokens ?? settings.worker.maxOutputTokens
+    return given === undefined ? 0 : outputBound({ worker: given, request: { messages: [], maxOutputTokens } })
+  }
+  const messages = workerMessages({ task, workflow, step, previous, answers: [] })
+  const own = worstCase({ worker, request: { messages, maxOutputTokens: outputOf(step) } })
+  const seen = visible(workflow, step).reduce((sum, one) => sum + bytesPerToken * outputOf(one), 0)
+  const ofSeen = cost(worker.pricing, { inputTokens: seen, outputTokens: 0, cacheWriteTokens: seen }) ?? 0
+  return { costUsd: own.costUsd === undefined ? undefined : own.costUsd + ofSeen, tokens: own.tokens + seen }
+}
+
+/** Keeps the last step's worst case free on a ledger. Nothing is reserved for a step with items, or a majority. */
+export const keepLast = (ledger: Budget.Ledger, plan: Plan): Kept | undefined => {
+  const { workflow } = plan
+  const step = workflow.steps.length - 1
+  if (step < 1 || workflow.answer === "majority" || workflow.steps[step]!.each !== undefined) return undefined
+  Budget.keep(ledger, amountOf(plan, step))
+  return { step, release: () => Budget.keep(ledger, undefined) }
+}
+
+/** The result of a step that failed. The step that answers on the rest of a budget sees one that did not fit as not run. */
+export const failedAnswer = ({ kept }: Plan, error: StepError): StepAnswer | undefined =>
+  kept !== undefined && error._tag === "BudgetExceeded"
+    ? undefined
+    : { type: "failed", message: error.message, cause: error }

@@ -1,0 +1,152 @@
+/** A person approves, refuses or replaces each plan before its first call. */
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Result from "effect/Result"
+import { settle } from "../../Callback.ts"
+import { type PlanDecision, planId } from "../../events/approval.ts"
+import type { WaitingCall } from "../../events/RunEvent.ts"
+import { defined } from "../../Fields.ts"
+import { admissionPrice, admitsPlans, priceOf, refusalByAccounts } from "../../loop/price.ts"
+import { held, rulesOf } from "../../loop/proposal.ts"
+import type { Carry, CarryMiddleware, Planned, State } from "../../loop/round.ts"
+import { PolicyError } from "../../policy/Policy.ts"
+import { text as textOf } from "../../task/Message.ts"
+import type { Given } from "../../task/Tool.ts"
+import { isEmpty, type Workflow } from "../../workflow/Workflow.ts"
+
+/** A decision on a plan, or the problem of a plan that cannot run. */
+type Decision =
+  | { readonly type: "approved" }
+  | { readonly type: "refused"; readonly reason?: string | undefined }
+  | { readonly type: "edited"; readonly workflow: Workflow }
+  | { readonly type: "unreadable"; readonly problem: string }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** An approval as JSON, which is the form on wires whose tool results are texts. */
+const approvalIn = (text: string): Given | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isObject(value) || typeof value.approved !== "boolean") return undefined
+    const { approved, reason } = value
+    return typeof reason === "string" ? { approved, reason } : { approved }
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a decision: an approval, or the text of another plan, which is read strictly. */
+const decisionOf = (state: State, { ask, author }: Planned, given: Given): Effect.Effect<Decision> => {
+  const written = typeof given === "string" ? given : "content" in given ? textOf(given.content) : undefined
+  const approval = written === undefined ? (given as Extract<Given, { approved: boolean }>) : approvalIn(written)
+  if (approval !== undefined && typeof approval === "object" && "approved" in approval) {
+    return Effect.succeed(approval.approved ? { type: "approved" } : { type: "refused", reason: approval.reason })
+  }
+  return Effect.map(
+    // A run without approvals does not load the reader.
+    Effect.promise(() => import("../../workflow/WorkflowText.ts")),
+    ({ read }): Decision => {
+      const reading = read(written!, { ...rulesOf(state, author, ask.previous), mode: "strict", how: true })
+      if (Result.isFailure(reading)) return { type: "unreadable", problem: reading.failure.message }
+      return { type: "edited", workflow: reading.success.workflow }
+    }
+  )
+}
+
+/** The plan as it waits: its text and its price, and the problem of the plan that was given instead. */
+const waitingCall = (
+  state: State,
+  id: string,
+  { ask, author, workflow }: Planned,
+  problem: string | undefined
+): Effect.Effect<WaitingCall> =>
+  Effect.map(
+    Effect.promise(() => import("../../workflow/WorkflowText.ts")),
+    ({ write }) => {
+      const { round } = ask
+      const price = priceOf(state, workflow, author, ask.previous)
+      const admission = admitsPlans(state)
+        ? refusalByAccounts(state, admissionPrice(state, workflow, author, ask.previous))?.message
+        : undefined
+      const text = defined({ plan: write(workflow), answer: workflow.answer, price, admission, problem })
+      return {
+        id,
+        round,
+        step: 0,
+        worker: author.name,
+        for: "plan",
+        call: { id, name: "plan", arguments: JSON.stringify(text) }
+      }
+    }
+  )
+
+const plain = (workflow: Workflow): unknown => JSON.parse(JSON.stringify(workflow))
+
+/** Whether two plans are the same: one of them may come from a record, which has no absent fields. */
+const isSame = (one: Workflow, other: Workflow): boolean => Equal.equals(plain(one), plain(other))
+
+export const approve =
+  (state: State): CarryMiddleware =>
+  (next) =>
+  (planned) => {
+    const { context, equipment, policy, runOptions } = state
+    const { ask, author, workflow } = planned
+    const { round } = ask
+    const id = planId(equipment.path, round)
+    const recorded = context.recorded?.plan(round)
+    const shown = recorded?.workflow ?? workflow
+
+    const decided = (decision: PlanDecision, reason?: string) =>
+      context.emit?.(defined({ type: "plan-decided", round, decision, reason }))
+    const replace = (plan: Workflow): ReturnType<Carry> =>
+      Effect.flatMap(
+        Effect.fromResult(held(state, { author, policy: author.name, workflow: plan }, ask.previous)),
+        (workflow) => {
+          const notes = ["A person replaced the plan."]
+          context.emit?.({ type: "workflow-proposed", round, policy: author.name, workflow, notes, durationMillis: 0 })
+          return isEmpty(workflow) ? Effect.succeed({ ...planned, workflow }) : next({ ...planned, workflow })
+        }
+      )
+    const refuse = (reason: string | undefined): ReturnType<Carry> => {
+      decided("refused", reason)
+      const detail = `the plan was refused${reason === undefined ? "" : `: ${reason}`}`
+      return Effect.fail(new PolicyError({ policy: policy.name, detail, isRefusal: true }))
+    }
+    const wait = (problem?: string): ReturnType<Carry> =>
+      Effect.map(waitingCall(state, id, planned, problem), (call) => {
+        context.emit?.({ type: "plan-waiting", round, call })
+        state.waitingFor = [call]
+        return { ...planned, isWaiting: true }
+      })
+    const apply = (decision: Decision): ReturnType<Carry> => {
+      switch (decision.type) {
+        case "approved":
+          decided("approved")
+          // The approved plan runs, even if the policy has written another one since.
+          return isSame(shown, workflow) ? next(planned) : replace(shown)
+        case "refused":
+          return refuse(decision.reason)
+        case "unreadable":
+          return wait(decision.problem)
+        case "edited":
+          decided("edited")
+          return replace(decision.workflow)
+      }
+    }
+    const known = recorded?.decision
+    if (known !== undefined) {
+      if (known.decision === "refused") return refuse(known.reason)
+      return apply(known.decision === "edited" ? { type: "edited", workflow: shown } : { type: "approved" })
+    }
+    const given = equipment.given[id]
+    if (given !== undefined) return Effect.flatMap(decisionOf(state, planned, given), apply)
+    const { approvePlan } = runOptions
+    if (approvePlan === undefined) return wait()
+    return Effect.flatMap(waitingCall(state, id, planned, undefined), (call) =>
+      Effect.flatMap(
+        settle(() => approvePlan(call)),
+        (answer) => Effect.flatMap(decisionOf(state, planned, answer), apply)
+      )
+    )
+  }

@@ -1,0 +1,38 @@
+/**
+ * A step that sees all items of another: before anything is paid, its request is compared with the context of its worker.
+ * If it does not fit, the step fails with the remedy, or goes to another worker.
+ */
+import * as Effect from "effect/Effect"
+import type { Plan } from "../../loop/plan.ts"
+import type { StepMiddleware } from "../../loop/step.ts"
+import { estimateUsage } from "../../task/Usage.ts"
+import { WorkerError } from "../../task/Worker.ts"
+import { axesOf, isSeen } from "../../workflow/program.ts"
+
+const remedy =
+  "ask for shorter answers (settings.maxOutputTokens of the step with items), or join them in two stages, by a list of lists"
+
+/** The steps that see all items of another one. */
+const joinsOf = ({ workflow }: Plan): ReadonlySet<number> => {
+  const axes = axesOf(workflow)
+  const seesAll = (step: number, earlier: number) => axes[earlier]!.some((axis, depth) => axes[step]![depth] !== axis)
+  const joins = workflow.steps.flatMap((one, step) =>
+    axes.some((_, earlier) => earlier < step && isSeen(one, earlier) && seesAll(step, earlier)) ? [step] : []
+  )
+  return new Set(joins)
+}
+
+export const context = (plan: Plan): StepMiddleware | undefined => {
+  const joins = joinsOf(plan)
+  if (joins.size === 0) return undefined
+  return (next) => (ask, at) => {
+    const worker = plan.pool.workers[at.ordinal]
+    const contextTokens = worker?.limits?.contextTokens
+    if (contextTokens === undefined || !joins.has(ask.step)) return next(ask, at)
+    const neededTokens = estimateUsage(at.request.messages, "").inputTokens
+    if (neededTokens <= contextTokens) return next(ask, at)
+    const detail = `the joined answers do not fit: ${remedy}`
+    const reason = { _tag: "ContextTooLong", contextTokens, neededTokens, detail } as const
+    return Effect.fail(new WorkerError({ worker: worker!.id, reason }))
+  }
+}

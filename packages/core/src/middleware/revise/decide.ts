@@ -1,0 +1,101 @@
+/** Asks the policy how a round continues whose answers failed checks; loaded with the first of them. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { millisSince, ticks } from "../../Elapsed.ts"
+import { defined } from "../../Fields.ts"
+import { answerOf } from "../../loop/answer.ts"
+import { completionsOf } from "../../loop/completions.ts"
+import { revisionOf } from "../../loop/forms.ts"
+import { held, objections, policyContextOf, previousOf, type Revision, textOf } from "../../loop/proposal.ts"
+import type { RoundAsk, State } from "../../loop/round.ts"
+import type { Results } from "../../loop/scheduler.ts"
+import * as Policy from "../../policy/Policy.ts"
+import * as Seed from "../../Seed.ts"
+import type { PastRound } from "../../workflow/StepMessages.ts"
+import type * as Workflow from "../../workflow/Workflow.ts"
+
+/** A round in which answers failed checks. */
+interface Revising extends RoundAsk {
+  readonly index: number
+  /** The policy that wrote its workflow. */
+  readonly author: Policy.Policy
+  readonly workflow: Workflow.Workflow
+  readonly results: Results
+}
+
+const failedOf = ({ steps }: Workflow.Workflow, { held, verdicts }: Results): ReadonlyArray<Policy.FailedCheck> =>
+  held
+    .toSorted((one, other) => one - other)
+    .map((step) => {
+      const by = steps[step]!.check!.by
+      const check = typeof by === "string" ? by : `worker ${by}`
+      return { step, check, objection: verdicts[step]?.objection ?? "" }
+    })
+
+/** Validates a revision against the round. */
+const heldRevision = (
+  state: State,
+  revision: Policy.Revision,
+  { author, durationMillis, previous }: { author: Policy.Policy; durationMillis: number; previous: Policy.Previous }
+): Result.Result<Revision, Policy.PolicyError> => {
+  if (revision.type === "go-on") return Result.succeed(revision)
+  if (revision.type === "stop") {
+    const { round, step } = revision.answer
+    if (textOf({ past: previous.rounds as Array<PastRound> }, revision.answer) !== undefined)
+      return Result.succeed(revision)
+    const detail = `it stops with the answer of step ${step} of round ${round}, but that step has no answer`
+    return Result.fail(new Policy.PolicyError({ policy: author.name, detail }))
+  }
+  const writer = { author: revision.author ?? author, policy: revision.policy ?? revision.author?.name ?? author.name }
+  return Result.map(held(state, { ...revision, ...writer }, previous), (workflow) =>
+    workflow.steps.length === 0 && revision.answer === undefined
+      ? { type: "go-on", notes: revision.notes }
+      : { ...revision, ...writer, workflow, durationMillis }
+  )
+}
+
+/**
+ * Asks the policy how to handle a round whose answers failed checks. If the policy fails, the round continues. If the
+ * budget does not admit the call, there is no revision and the run stops.
+ */
+export const decide = (
+  state: State,
+  { author, completions, index, results, round, seed, workflow }: Revising
+): Effect.Effect<Revision | undefined> =>
+  Effect.suspend(() => {
+    const { context, past, policy, rounds } = state
+    const startedAt = ticks(context.clock)
+    const failed = failedOf(workflow, results) as Policy.Evidence["failed"]
+    const soFar: PastRound = { workflow, answers: [...results.answers], verdicts: [...results.verdicts] }
+    const answer = answerOf(workflow, results)
+    const before = previousOf(
+      { workflow, answer, failed: [], confirmed: false, objections: objections(results) },
+      { past: [...past, soFar], rounds }
+    )
+    const asked = completionsOf(context, round, seed, completions.asked)
+    const view: Policy.Revising = {
+      ...policyContextOf(state, { round: round + 1, seed, previous: before, completions: asked }),
+      seed: Seed.derive(seed, "revise", index),
+      previous: before,
+      evidence: { failed }
+    }
+    const took = () => millisSince(context.clock, startedAt) + asked.addedMillis()
+    const said = Effect.flatMap(revisionOf(policy, author, view), (revision) =>
+      Effect.fromResult(heldRevision(state, revision, { author, previous: before, durationMillis: took() }))
+    )
+    const goesOn = ({ message }: { readonly message: string }) =>
+      Effect.succeed<Revision>({ type: "go-on", notes: [`It continues unchanged: ${message}`] })
+    const known = Effect.catchTags(said, { PolicyError: goesOn, WorkerError: goesOn })
+    const told = Effect.map(known, (revision) => {
+      const { notes = [], type: decision } = revision
+      const answer = revision.type === "stop" ? revision.answer : undefined
+      const name = revision.type === "re-plan" ? revision.policy : author.name
+      const told = { type: "round-revised", round, index, policy: name, decision, notes } as const
+      context.emit?.({ ...defined({ ...told, answer }), durationMillis: took() })
+      return revision
+    })
+    return Effect.catch(told, (error) => {
+      state.stopped = error
+      return Effect.undefined
+    })
+  })

@@ -1,0 +1,343 @@
+/**
+ * The price of a workflow before it runs: at least, likely, and at most.
+ *
+ * `most` holds for every run whose workers read at most `perToken` tokens for each token that another one wrote. A budget
+ * needs no such assumption: it reserves the worst case of each call, whose input is then known.
+ */
+import type { Checks } from "../task/Check.ts"
+import * as Task from "../task/Task.ts"
+import * as Usage from "../task/Usage.ts"
+import type { Worker } from "../task/Worker.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import { costBound, outputBound, worstCase } from "../task/WorstCase.ts"
+import { axesOf, listOf as boundOf } from "./program.ts"
+import { type WorkerView, workerMessages } from "./StepMessages.ts"
+import { needed, type Step, visible, type Workflow } from "./Workflow.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A number of calls and tokens, and their cost. */
+export interface Amount {
+  readonly calls: number
+  /** Input and output together. */
+  readonly tokens: number
+  /**
+   * In USD. `undefined` if the work cannot be priced before it runs: a worker without a price, a step that is assigned to
+   * the Conductor itself, a step that may call tools, a critic as a check. The calls and tokens of nested runs, tool turns
+   * and critics are not counted then.
+   */
+  readonly costUsd: number | undefined
+}
+
+/** The price of a workflow. */
+export interface Price {
+  /** If every call succeeds, and no quorum, condition, check or empty list saves a step. Input and output count as 0. */
+  readonly least: Amount
+  /** If every call succeeds, with answers and lists of the usual length. */
+  readonly likely: Amount
+  /** If every call is retried as often as allowed, with the longest answers and lists. */
+  readonly most: Amount
+  /** The share of each step in `most`, with its checks. */
+  readonly steps: ReadonlyArray<Amount>
+}
+
+/** The properties of the run that the price depends on. Only `pool` and `task` are required. */
+export interface Setting {
+  readonly pool: WorkerPool
+  readonly task: Task.Task
+  /** The settings of every call of a worker. */
+  readonly worker?: { readonly maxOutputTokens?: number | undefined } | undefined
+  /** How often a failed call is tried; 3 attempts by default. */
+  readonly retry?: { readonly maxAttempts?: number | undefined } | undefined
+  /** Whether other workers take over a step whose worker failed for good. Default: `"next"`, as of a run. */
+  readonly reassign?: "never" | "next" | undefined
+  /** The checks of the run by name. Those that call no worker are free. */
+  readonly checks?: Checks | undefined
+  /** Whether the answer must have a shape, so that it is asked for again, at most twice. */
+  readonly isShaped?: boolean | undefined
+  /** The steps that may call tools; none by default. */
+  readonly tools?: "last-step" | "every-step" | "policy" | undefined
+  /** Whether steps whose answer is not used are skipped. Default: `true`. */
+  readonly skipUnseen?: boolean | undefined
+  /** The previous round, which access `"all"` shows. */
+  readonly previous?: WorkerView["previous"]
+  /** The tokens that a worker reads for each token that another one wrote; 2 by default. */
+  readonly perToken?: number | undefined
+  /** The usual output tokens of an answer; 400 by default. */
+  readonly usualOutput?: number | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Amounts
+// -------------------------------------------------------------------------------------------------------------------
+
+const nothing: Amount = { calls: 0, tokens: 0, costUsd: 0 }
+
+const unknown: Amount = { calls: 0, tokens: 0, costUsd: undefined }
+
+const plus = (one: Amount, other: Amount): Amount => ({
+  calls: one.calls + other.calls,
+  tokens: one.tokens + other.tokens,
+  costUsd: one.costUsd === undefined || other.costUsd === undefined ? undefined : one.costUsd + other.costUsd
+})
+
+const times = ({ calls, costUsd, tokens }: Amount, count: number): Amount =>
+  count === 0 ? nothing : { calls: calls * count, tokens: tokens * count, costUsd: costUsd && costUsd * count }
+
+const sum = (amounts: ReadonlyArray<Amount>): Amount => amounts.reduce(plus, nothing)
+
+/** One call, with the larger of the costs of its input with and without a cache. */
+const callBound = (worker: Worker, inputTokens: number, outputTokens: number): Amount => ({
+  calls: 1,
+  tokens: inputTokens + outputTokens,
+  costUsd: costBound(worker, inputTokens, outputTokens)
+})
+
+/** One call at the plain price. */
+const callOf = (worker: Worker, inputTokens: number, outputTokens: number): Amount => ({
+  calls: 1,
+  tokens: inputTokens + outputTokens,
+  costUsd: Usage.cost(worker.pricing, { inputTokens, outputTokens })
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Steps
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How often an answer of another shape is asked for again. */
+const corrections = 2
+
+/** The tokens of the instruction of a worker that checks, and of the texts between answers. */
+const frameTokens = 1_024
+
+/** The tokens around the text of another step: the reason of a failure, the heading of an item. */
+const textFrame = 512
+
+/** The share of the steps with a condition that are likely to run. */
+const conditionShare = 0.3
+
+interface StepPrice {
+  readonly least: Amount
+  readonly likely: Amount
+  readonly most: Amount
+}
+
+/** The parts of a workflow and its run on which the price of each step depends. */
+interface Plan {
+  readonly workflow: Workflow
+  readonly setting: Setting
+  readonly wanted: ReadonlySet<number>
+  readonly axes: ReadonlyArray<ReadonlyArray<number>>
+  /** The most output tokens of one call of a step; those of the Conductor itself are not known. */
+  readonly outputs: ReadonlyArray<number>
+  /** The steps that run in every run without failures. */
+  readonly sure: ReadonlySet<number>
+}
+
+/** The workers that may answer a step, its own first. */
+const answerersOf = (
+  { setting: { pool, reassign = "next" } }: Plan,
+  { check, worker }: Step
+): ReadonlyArray<Worker> => {
+  const own = pool.workers[worker]!
+  if (reassign === "never" && check?.onFailure !== "next") return [own]
+  return [own, ...pool.workers.filter((other) => other !== own)]
+}
+
+const listOf = ({ steps }: Workflow, step: number): number => boundOf(steps[step]!.gives) ?? 1
+
+const product = ({ workflow }: Plan, axes: ReadonlyArray<number>): number =>
+  axes.reduce((all, axis) => all * listOf(workflow, axis), 1)
+
+/** The cells of a step that one cell of another sees. */
+const seenCells = (plan: Plan, step: number, earlier: number): number => {
+  const own = plan.axes[step]!
+  const theirs = plan.axes[earlier]!
+  const shared = theirs.filter((axis, at) => own[at] === axis).length
+  return product(plan, theirs.slice(shared))
+}
+
+/** The input of a step if the answers that it sees were empty. */
+const bareTokens = ({ setting: { previous, task }, workflow }: Plan, step: number, worker: Worker): number => {
+  const answers = workflow.steps.map(() => ({ type: "answered" as const, text: "" }))
+  const messages = workerMessages({ task, workflow, step, answers, previous })
+  return worstCase({ worker, request: { messages, maxOutputTokens: 0 } }).tokens
+}
+
+/** The texts of other steps that a cell is shown, where each is `output` tokens long. */
+const seenTokens = (plan: Plan, step: number, outputOf: (step: number) => number): number => {
+  const { axes, workflow } = plan
+  const item = workflow.steps[step]!.each === undefined ? 0 : outputOf(axes[step]!.at(-1)!)
+  return visible(workflow, step).reduce((all, earlier) => {
+    const heading = workflow.steps[earlier]!.each === undefined ? 0 : outputOf(axes[earlier]!.at(-1)!)
+    return all + seenCells(plan, step, earlier) * (outputOf(earlier) + heading)
+  }, item)
+}
+
+/** The checks of one answer. */
+const judgements = (
+  { setting: { checks = {}, pool } }: Plan,
+  step: Step,
+  answerTokens: number,
+  task: Task.Task
+): Amount => {
+  const { check, subtask } = step
+  if (check === undefined) return nothing
+  const by = typeof check.by === "number" ? pool.workers[check.by] : checks[check.by]
+  if (by === undefined || typeof by === "function" || "grade" in by) return nothing
+  if (!("generate" in by)) return unknown
+  const content = `${Task.question(task)}${subtask}`
+  const asked = { worker: by, request: { messages: [{ role: "user" as const, content }], maxOutputTokens: 0 } }
+  return callBound(
+    by,
+    worstCase(asked).tokens + frameTokens + answerTokens,
+    outputBound({ ...asked, request: { messages: [] } })
+  )
+}
+
+const mayCallTools = ({ setting: { tools }, workflow: { steps } }: Plan, step: number): boolean => {
+  if (tools === undefined) return false
+  if (tools === "every-step") return true
+  return tools === "last-step" ? step === steps.length - 1 : hasTools(steps[step]!)
+}
+
+const hasTools = ({ tools }: Step): boolean =>
+  tools !== undefined && tools !== false && (tools === true || tools.length > 0)
+
+/** The number of times that a worker may be asked for one answer without a failed call, and by its check. */
+const turnsOf = ({ setting, workflow }: Plan, step: number) => {
+  const { check, gives } = workflow.steps[step]!
+  const isLast = step === workflow.steps.length - 1
+  const isShaped = gives !== undefined || (setting.isShaped === true && (isLast || workflow.answer === "majority"))
+  const tries = 1 + (check?.onFailure === "again" ? (check.times ?? 1) : 0)
+  return { tries, turns: tries * (isShaped ? 1 + corrections : 1) }
+}
+
+const mostOf = (plan: Plan, index: number): Amount => {
+  const { outputs, setting, workflow } = plan
+  const { perToken = 2, retry, task } = setting
+  const step = workflow.steps[index]!
+  const { tries, turns } = turnsOf(plan, index)
+  const longest = Math.max(...outputs)
+  const seen = seenTokens(plan, index, (earlier) => textFrame + perToken * (outputs[earlier] ?? longest))
+  const answered = answerersOf(plan, step).map((worker, at) => {
+    const output = outputOf(setting, step, worker)
+    // Each turn is shown those before it, and the reason why it is asked again.
+    const history = (turns - 1) * (perToken * output + textFrame)
+    const turn = callBound(worker, bareTokens(plan, index, worker) + seen + history, output)
+    // Under a cost limit, a worker without a price takes over no step.
+    return at > 0 && turn.costUsd === undefined ? { ...turn, costUsd: 0 } : turn
+  })
+  const judged = times(judgements(plan, step, perToken * longest, task), tries * answered.length)
+  const attempts = retry?.maxAttempts ?? 3
+  const all = plus(times(sum(answered), turns), judged)
+  return times(mayCallTools(plan, index) ? plus(all, unknown) : all, product(plan, plan.axes[index]!) * attempts)
+}
+
+/** Half of the longest list, rounded up. */
+const usualCells = (cells: number): number => Math.max(1, Math.round(cells / 2))
+
+const likelyOf = (plan: Plan, index: number): Amount => {
+  const { outputs, setting, workflow } = plan
+  const { task, usualOutput = 400 } = setting
+  const step = workflow.steps[index]!
+  const worker = setting.pool.workers[step.worker]!
+  const usual = (at: number) => Math.min(outputs[at] ?? usualOutput, usualOutput)
+  // A bound counts bytes; text has about four for a token.
+  const bare = Math.ceil(bareTokens(plan, index, worker) / 4)
+  const seen = visible(workflow, index).reduce(
+    (all, earlier) => all + usualCells(seenCells(plan, index, earlier)) * usual(earlier),
+    step.each === undefined ? 0 : Math.ceil(usualOutput / usualCells(product(plan, plan.axes[index]!)))
+  )
+  const call = callOf(worker, bare + seen, usual(index))
+  const judged = judgements(plan, step, usual(index), task)
+  const cells = step.each === undefined ? 1 : usualCells(product(plan, plan.axes[index]!))
+  const one = plus(
+    call,
+    judged.calls === 0
+      ? judged
+      : { ...judged, tokens: Math.ceil(judged.tokens / 4), costUsd: judged.costUsd && judged.costUsd / 4 }
+  )
+  const share = times(one, cells * (step.when === undefined ? 1 : conditionShare))
+  return mayCallTools(plan, index) ? plus(share, unknown) : share
+}
+
+const priceOf = (plan: Plan, index: number): StepPrice => {
+  const step = plan.workflow.steps[index]!
+  if (!plan.wanted.has(index)) return { least: nothing, likely: nothing, most: nothing }
+  const worker = plan.setting.pool.workers[step.worker]
+  // The plan of a nested run is not yet written.
+  if (worker === undefined) return { least: plan.sure.has(index) ? unknown : nothing, likely: unknown, most: unknown }
+  const least = plan.sure.has(index) ? callOf(worker, 0, 0) : nothing
+  return { least, likely: likelyOf(plan, index), most: mostOf(plan, index) }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Plans
+// -------------------------------------------------------------------------------------------------------------------
+
+const outputOf = ({ worker: all }: Setting, { settings }: Step, worker: Worker): number =>
+  outputBound({ worker, request: { messages: [], maxOutputTokens: settings?.maxOutputTokens ?? all?.maxOutputTokens } })
+
+/** The most that any worker that may answer a step writes. */
+const outputsOf = (workflow: Workflow, setting: Setting): ReadonlyArray<number> =>
+  workflow.steps.map((step) => Math.max(...setting.pool.workers.map((worker) => outputOf(setting, step, worker)), 0))
+
+/** The steps that run in every run without failures: the others hang on a condition, a list, a quorum or a check. */
+const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<number> => {
+  const { steps } = workflow
+  const unsure = new Set<number>()
+  // A quorum stops what it sees, and what only that needs.
+  for (let step = steps.length - 1; step >= 0; step--) {
+    if (steps[step]!.enough !== undefined || unsure.has(step))
+      for (const earlier of visible(workflow, step)) unsure.add(earlier)
+  }
+  const held = new Set<number>()
+  for (const [step, { check, each, when }] of steps.entries()) {
+    if (when !== undefined || each !== undefined) unsure.add(step)
+    // The policy may end the round before a step that sees a failed check.
+    const waits = visible(workflow, step).some((earlier) => held.has(earlier))
+    if (waits) unsure.add(step)
+    if (waits || check?.onFailure === "revise") held.add(step)
+  }
+  return new Set([...wanted].filter((step) => !unsure.has(step)))
+}
+
+/**
+ * Prices a workflow that `Workflow.check` accepts.
+ *
+ * **Details**
+ *
+ * It counts the calls of the steps and of their checks. The calls of the policy that wrote the plan, and of a critic that
+ * scores the answer, come on top. Answers from a cache and recorded answers cost nothing, so that a run may cost less than
+ * `least`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Price, Task, WorkerPool } from "@divisi/core"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ *
+ * const pricing = { inputPerMillion: 1, outputPerMillion: 4 }
+ * const pool = WorkerPool.makeUnsafe([{ ...ScriptedWorker.make({ id: "a", replies: [] }), pricing, maxOutputTokens: 1_000 }])
+ * const plan = { steps: [{ worker: 0, subtask: "Solve it.", access: [] }, { worker: 0, subtask: "Check it.", access: [0] }] }
+ * const price = Price.of(plan, { pool, task: Task.make("What is 6 times 7?"), retry: { maxAttempts: 1 } })
+ * price.most.calls // => 2
+ * ```
+ */
+export const of = (workflow: Workflow, setting: Setting): Price => {
+  const wanted = setting.skipUnseen === false ? new Set(workflow.steps.keys()) : needed(workflow)
+  const plan: Plan = {
+    workflow,
+    setting,
+    wanted,
+    axes: axesOf(workflow),
+    outputs: outputsOf(workflow, setting),
+    sure: sureOf(workflow, wanted)
+  }
+  const steps = workflow.steps.map((_, index) => priceOf(plan, index))
+  const all = (part: keyof StepPrice) => sum(steps.map((step) => step[part]))
+  return { least: all("least"), likely: all("likely"), most: all("most"), steps: steps.map(({ most }) => most) }
+}

@@ -1,0 +1,136 @@
+/**
+ * The keys of workflows. Code writes plans as objects, so a misspelt key is refused by its name with the nearest known
+ * one, and never ignored.
+ */
+import { isSame, nearest } from "../Nearest.ts"
+import type { EarlierStep, Enough, Gives, Step, StepCheck, StepSettings, When, Workflow } from "./Workflow.ts"
+
+/** The keys of an interface. The compiler holds the table to it. */
+export type KeysOf<A> = { readonly [Key in A extends unknown ? keyof A : never]-?: true }
+
+/** A key that an object does not have. */
+export interface UnknownKey {
+  /** The object, e.g. `step 0`. */
+  readonly of: string
+  readonly key: string
+  /** A known key that may be meant, or all of them. */
+  readonly hint: string
+}
+
+const workflowKeys: KeysOf<Workflow> = { steps: true, answer: true }
+
+const stepKeys: KeysOf<Step> = {
+  worker: true,
+  subtask: true,
+  access: true,
+  earlier: true,
+  check: true,
+  tools: true,
+  gives: true,
+  each: true,
+  when: true,
+  enough: true,
+  settings: true
+}
+
+const checkKeys: KeysOf<StepCheck> = { by: true, onFailure: true, times: true }
+const earlierKeys: KeysOf<EarlierStep> = { round: true, step: true }
+const givesKeys: KeysOf<Gives> = { list: true, shape: true }
+const whenKeys: KeysOf<When> = { failed: true }
+const enoughKeys: KeysOf<Enough> = { answers: true, graceMillis: true }
+const settingsKeys: KeysOf<StepSettings> = {
+  reasoning: true,
+  maxOutputTokens: true,
+  temperature: true,
+  timeoutMillis: true
+}
+const reasoningKeys: KeysOf<NonNullable<StepSettings["reasoning"]>> = { type: true, effort: true, tokens: true }
+
+/** Names from other libraries, and ours. */
+const called: Readonly<Record<string, string>> = {
+  model: "worker",
+  agent: "worker",
+  prompt: "subtask",
+  instructions: "subtask",
+  dependsOn: "access",
+  forEach: "each",
+  map: "each",
+  output: "gives",
+  condition: "when",
+  quorum: "enough",
+  maxTokens: "maxOutputTokens",
+  timeout: "timeoutMillis",
+  effort: "reasoning"
+}
+
+const meantBy = (key: string, known: ReadonlyArray<string>): string | undefined => {
+  const name = Object.keys(called).find((one) => isSame(one, key))
+  const meant = name === undefined ? undefined : called[name]
+  return meant !== undefined && known.includes(meant) ? meant : nearest(key, known)
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Returns the first unknown key of an object. A key whose value is `undefined` is absent, and so is a part without keys. */
+export const unknownKeyIn = (of: string, value: unknown, keys: object): UnknownKey | undefined => {
+  if (!isObject(value)) return undefined
+  for (const key in value) {
+    if (Object.hasOwn(keys, key) || (value as Readonly<Record<string, unknown>>)[key] === undefined) continue
+    // A step may be an instance of a class, with what it inherits.
+    if (!Object.hasOwn(value, key)) continue
+    const known = Object.keys(keys)
+    const meant = meantBy(key, known)
+    const shown = key.length > 40 ? `${key.slice(0, 40)}…` : key
+    return {
+      of,
+      key: shown,
+      hint: meant === undefined ? `its keys are ${known.join(", ")}` : `did you mean "${meant}"?`
+    }
+  }
+  return undefined
+}
+
+/** Whether a step has the three fields of the paper alone. */
+const isPlain = (step: Step): boolean => {
+  for (const key in step) if (key !== "worker" && key !== "subtask" && key !== "access") return false
+  return true
+}
+
+const unknownKeyOfStep = (step: Step, index: number): UnknownKey | undefined => {
+  if (isPlain(step)) return undefined
+  const { check, earlier, enough, gives, settings, when } = step
+  const of = `step ${index}`
+  const own = unknownKeyIn(of, step, stepKeys)
+  if (own !== undefined) return own
+  return (
+    (check && unknownKeyIn(`the check of ${of}`, check, checkKeys)) ??
+    (gives && unknownKeyIn(`the gives of ${of}`, gives, givesKeys)) ??
+    (when && unknownKeyIn(`the when of ${of}`, when, whenKeys)) ??
+    (enough && unknownKeyIn(`the enough of ${of}`, enough, enoughKeys)) ??
+    (settings && unknownKeyIn(`the settings of ${of}`, settings, settingsKeys)) ??
+    (settings && unknownKeyIn(`the reasoning of ${of}`, settings.reasoning, reasoningKeys)) ??
+    (Array.isArray(earlier)
+      ? earlier
+          .map((one) => unknownKeyIn(`the earlier of ${of}`, one, earlierKeys))
+          .find((unknown) => unknown !== undefined)
+      : undefined)
+  )
+}
+
+/** Returns the first unknown key of a workflow, of its steps, or of a part of a step. */
+export const unknownKeyOf = (workflow: unknown): UnknownKey | undefined => {
+  const own = unknownKeyIn("the workflow", workflow, workflowKeys)
+  if (own !== undefined) return own
+  const steps: unknown = (workflow as Partial<Workflow> | undefined)?.steps
+  if (!Array.isArray(steps)) return undefined
+  for (let index = 0; index < steps.length; index++) {
+    const step: unknown = steps[index]
+    const unknown = isObject(step) ? unknownKeyOfStep(step as Step, index) : undefined
+    if (unknown !== undefined) return unknown
+  }
+  return undefined
+}
+
+/** Describes an unknown key, without a full stop. */
+export const describe = ({ hint, key, of }: UnknownKey): string => `${of} has no "${key}"; ${hint}`

@@ -1,0 +1,257 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  conduct,
+  decodeTranscript,
+  encodeTranscript,
+  fork,
+  memoryJournal,
+  policy,
+  resume,
+  single,
+  worker,
+  workerError
+} from "../src/promise.ts"
+import type { Step, Workflow } from "../src/workflow/Workflow.ts"
+
+const pricing = { inputPerMillion: 1, outputPerMillion: 4 }
+
+/** A team whose calls are noted, each with the last message that it was sent. */
+const team = () => {
+  const called: Array<string> = []
+  const member = (id: string, answer: (text: string, all: string) => string = () => `${id} ${called.length}`) =>
+    worker({
+      id,
+      pricing,
+      answer: ({ messages }) => {
+        called.push(id)
+        const all = messages.map(({ content }) => String(content))
+        return answer(all.at(-1)!, all.join("\n"))
+      }
+    })
+  return { called, member }
+}
+
+const question = "What is 6 times 7?"
+const step = (worker: number, access: Step["access"] = [], more: Partial<Step> = {}): Step => ({
+  worker,
+  subtask: "Do it.",
+  access,
+  ...more
+})
+const chain: Workflow = { steps: [step(0), step(1, [0]), step(0), step(1, [1, 2])] }
+
+describe("fork", () => {
+  it("asks for the step and for those that follow from it", async () => {
+    const { called, member } = team()
+    const options = { pool: [member("a"), member("b"), member("c")], policy: policy("chain", () => chain) }
+    const { answer, transcript } = await conduct({ ...options, question })
+    assert.lengthOf(called, 4)
+    const run = async (cut: object) => {
+      called.length = 0
+      const result = await fork({ ...options, transcript, ...(cut as { at: { round: number; step: number } }) })
+      return { result, called: [...called] }
+    }
+    const same = await run({ at: { round: 0, step: 3 } })
+    assert.deepStrictEqual(same.called, ["b"])
+    assert.strictEqual(same.result.spend.calls, 1)
+    assert.strictEqual(same.result.transcript.rounds[0]?.steps[0]?.text, transcript.rounds[0]?.steps[0]?.text)
+    assert.deepStrictEqual(same.result.transcript.forkOf, { runId: transcript.runId, round: 0, step: 3 })
+    assert.deepStrictEqual((await run({ at: { round: 0, step: 0 } })).called.toSorted(), ["a", "b", "b"])
+    const answered = await run({ at: { round: 0, step: 1 }, answer: "Given." })
+    assert.deepStrictEqual(answered.called, ["b"])
+    assert.strictEqual(answered.result.transcript.rounds[0]?.steps[1]?.text, "Given.")
+    const last = await run({ at: { round: 0, step: 3 }, answer: "The end." })
+    assert.deepStrictEqual([last.called, last.result.answer, last.result.spend.costUsd], [[], "The end.", 0])
+    assert.deepStrictEqual((await run({ at: { round: 0, step: 1 }, change: { worker: "c" } })).called, ["c", "b"])
+    assert.notStrictEqual(answer, undefined)
+  })
+
+  it("keeps the items that do not follow from an item", async () => {
+    const { called, member } = team()
+    const lister = member("lister", () => '["x", "y", "z"]')
+    const reviewer = member("reviewer", (text) => `review of ${text.at(-1)}`)
+    const checker = member("checker", (text) => `checked ${text.at(-1)}`)
+    const joiner = member("joiner", (_, all) => (all.includes("fine") ? "with it" : "without it"))
+    const plan: Workflow = {
+      steps: [
+        step(0, [], { gives: { list: 8 } }),
+        step(1, [], { each: 0, subtask: "Review {item}" }),
+        step(2, [1], { each: 1, subtask: "Check {item}" }),
+        step(3, [1, 2])
+      ]
+    }
+    const options = { pool: [lister, reviewer, checker, joiner], policy: policy("map", () => plan) }
+    const first = await conduct({ ...options, question })
+    assert.strictEqual(first.spend.calls, 8)
+    const run = async (cut: object) => {
+      called.length = 0
+      const result = await fork({
+        ...options,
+        transcript: first.transcript,
+        ...(cut as { at: { round: number; step: number } })
+      })
+      assert.strictEqual(result.spend.calls, called.length)
+      return [called.toSorted().join(), result.answer]
+    }
+    assert.deepStrictEqual(await run({ at: { round: 0, step: 1, item: "1" }, answer: "y is fine" }), [
+      "checker,joiner",
+      "with it"
+    ])
+    assert.deepStrictEqual(await run({ at: { round: 0, step: 1, item: "2" } }), [
+      "checker,joiner,reviewer",
+      "without it"
+    ])
+    assert.deepStrictEqual(await run({ at: { round: 0, step: 0 }, answer: '["w"]' }), [
+      "checker,joiner,reviewer",
+      "without it"
+    ])
+  })
+
+  it("takes later rounds from the policy, and earlier ones from the record", async () => {
+    const { called, member } = team()
+    const asked: Array<number> = []
+    const rounds = policy("rounds", ({ round }) => {
+      asked.push(round)
+      return { steps: [step(round === 0 ? 0 : 1, "all")] }
+    })
+    const options = { pool: [member("a"), member("b")], policy: rounds, recursion: 2 }
+    const { transcript } = await conduct({ ...options, question })
+    assert.deepStrictEqual(called, ["a", "b", "b"])
+    called.length = 0
+    asked.length = 0
+    const result = await fork({ ...options, transcript, at: { round: 1, step: 0 } })
+    assert.deepStrictEqual([called, asked, result.spend.calls], [["b", "b"], [2], 2])
+    const other = await fork({
+      ...options,
+      recursion: 1,
+      policy: single(0),
+      transcript,
+      at: { round: 0, step: 0 },
+      answer: "Given."
+    })
+    assert.lengthOf(other.transcript.rounds, 2)
+    assert.strictEqual(other.transcript.rounds[0]?.answer, "Given.")
+  })
+
+  it("repeats failures and checks without a call, and nested runs", async () => {
+    const { called, member } = team()
+    const failing = worker({
+      id: "failing",
+      answer: () => {
+        called.push("failing")
+        throw workerError("failing", { _tag: "Defect", detail: "no" })
+      }
+    })
+    const plan = policy("nesting", ({ self }) =>
+      self
+        ? { steps: [step(0, [], { check: { by: 1, onFailure: "continue" } }), step(2, [0]), step(1, [0, 1])] }
+        : { steps: [step(1)] }
+    )
+    const options = {
+      pool: [failing, member("b", () => "Verdict: right")],
+      policy: plan,
+      self: { maxDepth: 1 },
+      retry: { maxAttempts: 1 }
+    }
+    const first = await conduct({ ...options, question })
+    assert.strictEqual(first.ending, "answered")
+    const before = called.length
+    const again = await fork({ ...options, transcript: first.transcript, at: { round: 0, step: 2 } })
+    assert.strictEqual(called.length, before + 1)
+    assert.strictEqual(again.spend.calls, 1)
+    assert.strictEqual(again.transcript.rounds[0]?.steps[1]?.nested?.runId, `${again.runId}/0.1`)
+  })
+
+  it("asks a nested run again, in a map too, and streams its steps alone", async () => {
+    const { called, member } = team()
+    const plan = policy("nested map", ({ self }) =>
+      self
+        ? { steps: [step(0, [], { gives: { list: 3 } }), step(2, [], { each: 0 }), step(1, [1])] }
+        : { steps: [step(1), step(1, [0])] }
+    )
+    const lists = worker({
+      id: "list",
+      capabilities: { jsonSchema: true },
+      answer: () => {
+        called.push("list")
+        return '["x", "y", "z"]'
+      }
+    })
+    const options = { pool: [lists, member("b")], policy: plan, self: { maxDepth: 1 } }
+    const first = await conduct({ ...options, question })
+    assert.strictEqual(first.spend.calls, 1 + 3 * 2 + 1)
+    called.length = 0
+    const asked = new Set<string>()
+    const streamed: Array<string> = []
+    const again = await fork({
+      ...options,
+      transcript: first.transcript,
+      at: { round: 0, step: 1, item: "1" },
+      onEvent: (event) => {
+        if (event.type === "step-delta") streamed.push(event.text)
+        if (event.type === "step-finished" && !event.cached) asked.add(`${event.runId} ${event.step} ${event.item}`)
+      }
+    })
+    // Both steps of the nested run of the item, and the join.
+    assert.deepStrictEqual(called, ["b", "b", "b"])
+    assert.strictEqual(again.spend.calls, 3)
+    assert.include([...asked], `${again.runId}/0.1[1] 1 undefined`)
+    assert.notInclude([...asked], `${again.runId}/0.1[0] 1 undefined`)
+    assert.isTrue(streamed.includes(again.answer!))
+    const nested = again.transcript.rounds[0]!.steps[1]!.items!.map((item) => item.nested?.runId)
+    assert.deepStrictEqual(
+      nested,
+      ["0", "1", "2"].map((item) => `${again.runId}/0.1[${item}]`)
+    )
+    // A transcript that was written and read back is forked in the same way.
+    const read = await decodeTranscript(encodeTranscript(again.transcript))
+    called.length = 0
+    const third = await fork({ ...options, transcript: read, at: { round: 0, step: 2 } })
+    assert.deepStrictEqual([called.length, third.spend.calls], [1, 1])
+  })
+
+  it("forks a run of a journal, and is resumed from it", async () => {
+    const { called, member } = team()
+    const journal = memoryJournal()
+    const options = { pool: [member("a"), member("b")], policy: policy("chain", () => chain), journal }
+    await conduct({ ...options, question, runId: "first", seed: 3 })
+    called.length = 0
+    const stop = new AbortController()
+    const hanging = worker({ id: "b", pricing, answer: () => new Promise<string>(() => stop.abort()) })
+    const stopped = await fork({
+      ...options,
+      pool: [options.pool[0]!, hanging],
+      runId: "first",
+      forkId: "second",
+      at: { round: 0, step: 3 },
+      change: { subtask: "Another." },
+      signal: stop.signal
+    })
+    assert.strictEqual(stopped.ending, "interrupted")
+    const other = policy("chain", () => assert.fail("the plan is in the record"))
+    const result = await resume({ ...options, policy: other, runId: "second" })
+    assert.strictEqual(result.ending, "answered")
+    assert.deepStrictEqual(called, ["b"])
+    assert.strictEqual(result.transcript.rounds[0]?.workflow?.steps[3]?.subtask, "Another.")
+    assert.deepStrictEqual(result.transcript.forkOf, { runId: "first", round: 0, step: 3 })
+    const read = await decodeTranscript(encodeTranscript(result.transcript))
+    assert.deepStrictEqual(read.forkOf, result.transcript.forkOf)
+  })
+
+  it.each([
+    [{ at: { round: 0, step: 9 } }, "has no step 9 in round 0"],
+    [{ at: { round: 0, step: 0, item: "1" } }, 'has no item "1"'],
+    [{ at: { round: 0, step: 0 }, change: { worker: "bb" } }, 'worker "bb" is not in the pool'],
+    [{ at: 3 }, "{ round, step }"]
+  ] as const)("refuses %j", async (cut, why) => {
+    const { member } = team()
+    const options = { pool: [member("a"), member("b")], policy: policy("chain", () => chain) }
+    const { transcript } = await conduct({ ...options, question })
+    const error = await fork({
+      ...options,
+      transcript,
+      ...(cut as unknown as { at: { round: number; step: number } })
+    }).then(() => "", String)
+    assert.include(error, why)
+  })
+})
